@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// A Node that is older than the project's begins here, and has no globSync.
+import fs, { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { ensureBuilt, fail, note, root, underProjectNode } from './ensure.mjs'
 
-// node scripts/pack-app.mjs <folder>: the built service and the files of packages that it loads, and nothing else.
+// npm run pack:app -- <folder>: the built service and the files of packages that it loads, and nothing else.
 process.chdir(root)
 const [folder] = process.argv.slice(2)
-if (!folder) fail('Say where to: node scripts/pack-app.mjs <folder>')
+if (!folder) fail('Say where to: npm run pack:app -- <folder>')
 await underProjectNode()
 await ensureBuilt('build')
 
@@ -19,7 +20,7 @@ const UNUSED = [
   'node_modules/next/dist/server/capsize-font-metrics.json',
   'node_modules/**/*.{md,map,d.ts,d.mts,d.cts}',
 ]
-const PROGRAMS = globSync(['dist/{server,account,password-worker}.mjs', 'dist/{server,account}/*.mjs'])
+const PROGRAMS = fs.globSync(['dist/{server,account,password-worker}.mjs', 'dist/{server,account}/*.mjs'])
 
 if (existsSync(folder)) fail(`${folder} is there already.`)
 for (const file of [...PROGRAMS, ...(await loadedPackages()), 'LICENSE']) {
@@ -42,18 +43,21 @@ note(`The service is in ${folder}; start it there with node dist/server.mjs.`)
 async function loadedPackages() {
   const { nodeFileTrace } = createRequire(import.meta.url)('next/dist/compiled/@vercel/nft')
   const { fileList } = await nodeFileTrace(PROGRAMS, { base: root, processCwd: root, ignore: UNUSED })
-  const found = globSync(['.next/next-server.js.nft.json', '.next/server/**/*.nft.json']).flatMap((list) =>
-    JSON.parse(readFileSync(list, 'utf8')).files.map((file) => path.join(path.dirname(list), file)),
-  )
+  const found = fs
+    .globSync(['.next/next-server.js.nft.json', '.next/server/**/*.nft.json'])
+    .flatMap((list) => JSON.parse(readFileSync(list, 'utf8')).files.map((file) => path.join(path.dirname(list), file)))
   const isUsed = (file) => !UNUSED.some((pattern) => path.matchesGlob(file, pattern))
   const files = new Set([...fileList, ...found])
   return [...files].filter((file) => file.startsWith('node_modules/') && isUsed(file) && existsSync(file))
 }
 
-/** Every package that the build is made of, without the time and number that make two lists of one lock file differ. */
+/** Node and every package that the build is made of, without the time and number that make two lists of one lock file differ. */
 function billOfMaterials() {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev']
   const all = execFileSync('npm', args, { encoding: 'utf8', maxBuffer: 2 ** 26, stdio: ['ignore', 'pipe', 'ignore'] })
-  const { serialNumber, metadata, dependencies, ...bill } = JSON.parse(all)
-  return JSON.stringify({ ...bill, metadata: { component: { type: 'application', name, version } } }, null, 1)
+  const { serialNumber, dependencies, ...bill } = JSON.parse(all)
+  bill.metadata = { component: { type: 'application', name, version } }
+  const node = process.versions.node
+  bill.components.unshift({ type: 'platform', name: 'node', version: node, purl: `pkg:generic/node@${node}` })
+  return JSON.stringify(bill, null, 1)
 }

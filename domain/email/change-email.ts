@@ -271,7 +271,7 @@ async function open(
     const facts = { changeId, userName, oldEmail, newEmail, at: requestedAt, ipAddress }
     writing.push(
       addEvent(ctx, tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
-      addNotice(ctx, tx, emailChangeRequested, { userId, locale, recipient: 'old', at }, facts),
+      addNotice(ctx, tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
     )
   }
   await Promise.all(writing)

@@ -53,21 +53,20 @@ interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
   oldRecipient?: OldRecipient
 }
 
-/** Tells applications, the audit and both mailboxes of an address that was replaced. Returns the first tries of the two letters. */
+/** Tells applications, the audit and both mailboxes of an address that was replaced. */
 export async function tellEmailChanged(
   ctx: SystemContext,
   tx: Transaction,
   { userId, locale, by, oldRecipient = 'old', ...change }: Changed,
-): Promise<FirstTry[]> {
+): Promise<FirstTry> {
   const { changeId, oldEmail, newEmail, at } = change
   const data = { change_request_id: changeId }
   const facts = { ...change, ipAddress: by.ip ?? '' }
   const of = { userId, locale, at, isSentBySweep: by.actor === 'operator' }
-  const [, , ...firstTries] = await Promise.all([
+  const [, , firstTry] = await Promise.all([
     addEvent(ctx, tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),
     addAudit(ctx, tx, 'email.changed', { ...by, userId, subject: changeId, at }),
-    addNotice(ctx, tx, emailChanged, { ...of, recipient: oldRecipient }, facts),
-    addNotice(ctx, tx, emailChanged, { ...of, recipient: 'new' }, facts),
+    addNotice(ctx, tx, emailChanged, { ...of, recipients: [oldRecipient, 'new'] }, facts),
   ])
-  return firstTries
+  return firstTry
 }

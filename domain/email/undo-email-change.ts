@@ -179,7 +179,7 @@ async function tellAddresses(
       ctx,
       tx,
       emailReverted,
-      { userId, locale, recipient, at },
+      { userId, locale, recipients: [recipient], at },
       { changeId, userName, oldEmail, newEmail, at, outcome },
     )
   const oldestFirst = undone.toSorted((a, b) => Number(a.closed_at) - Number(b.closed_at))

@@ -107,14 +107,14 @@ async function trySending(ctx: SystemContext, kinds: NoticeKinds, notice: Notice
 /** End of the sender's lease. */
 const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_LEASE_MS)
 
-const insertNotice = statement(
-  'add-notice',
+const insertNotices = statement(
+  'add-notices',
   {
-    id: text,
+    ids: text.list,
+    recipients: text.orNull.list,
     userId: text,
     kind: text,
     locale: text.orNull,
-    recipient: text.orNull,
     changeId: text.orNull,
     withdrawalId: text.orNull,
     sealed: bytes.orNull,
@@ -125,49 +125,55 @@ const insertNotice = statement(
   {},
   (
     v,
-  ) => sql`INSERT INTO notices (id, user_id, kind, locale, recipient, change_request_id, withdrawal_id, sealed, created_at, due_at,
+  ) => sql`INSERT INTO notices (id, recipient, user_id, kind, locale, change_request_id, withdrawal_id, sealed, created_at, due_at,
                         expires_at, attempts)
-   VALUES (${v.id}, ${v.userId}, ${v.kind}, ${v.locale}, ${v.recipient}, ${v.changeId}, ${v.withdrawalId}, ${v.sealed}, ${v.at}, ${v.dueAt},
-           ${v.expiresAt}, 1)`,
+   SELECT id, recipient, ${v.userId}, ${v.kind}, ${v.locale}, ${v.changeId}, ${v.withdrawalId}, ${v.sealed}::bytea, ${v.at}::timestamptz,
+          ${v.dueAt}::timestamptz, ${v.expiresAt}::timestamptz, 1
+   FROM unnest(${v.ids}::text[], ${v.recipients}::text[]) AS n (id, recipient)`,
 )
 
 interface NewNotice<Recipient> {
-  /** Where the letter itself needs it. */
-  id?: string
   userId: string
   /** The account's, because the row outlives the account. */
   locale: string | null
-  recipient: Recipient
+  /** Each gets a letter of its own. */
+  recipients: readonly Recipient[]
   at: Date
   /** True if this process sends no mail, and leaves the first try to the sweep of another. */
   isSentBySweep?: boolean
+  /** Where the letter itself needs its id. */
+  id?: string
 }
 
-/** Resolves once the first try is over: true if the mail server took the letter. Never, if the transaction does not commit. */
+/** Resolves once the first try is over: true if the mail server took every letter. Never, if the transaction does not commit. */
 export interface FirstTry {
   isTaken: Promise<boolean>
 }
 
 /**
- * Queues a notice, whose letter is sent after the commit. If the process dies before it has marked the row, the sweep sends the letter
+ * Queues a notice, whose letters are sent after the commit. If the process dies before it has marked a row, the sweep sends its letter
  * again.
  */
 export async function addNotice<Facts, Recipient extends string>(
   ctx: SystemContext,
   tx: Transaction,
   notice: Notice<Facts, Recipient>,
-  { id = ctx.secrets.randomId('ntc_'), userId, locale, recipient, at, isSentBySweep = false }: NewNotice<Recipient>,
+  { userId, locale, recipients, at, isSentBySweep = false, id: givenId }: NewNotice<Recipient>,
   facts: Facts,
 ): Promise<FirstTry> {
   const { changeId = null, withdrawalId = null, sealed, expiresAt = null } = notice.keep(facts)
-  const letter = notice.letter(ctx, facts, recipient)
-  const storedRecipient = recipient === 'sealed' ? null : recipient
-  await tx(insertNotice, {
-    id,
+  const kind = notice.name
+  const letters = recipients.map((recipient) => ({
+    id: givenId ?? ctx.secrets.randomId('ntc_'),
+    storedRecipient: recipient === 'sealed' ? null : recipient,
+    ...notice.letter(ctx, facts, recipient),
+  }))
+  await tx(insertNotices, {
+    ids: letters.map(({ id }) => id),
+    recipients: letters.map(({ storedRecipient }) => storedRecipient),
     userId,
-    kind: notice.name,
+    kind,
     locale,
-    recipient: storedRecipient,
     changeId,
     withdrawalId,
     sealed: sealed ? ctx.secrets.seal(JSON.stringify(sealed)) : null,
@@ -177,13 +183,19 @@ export async function addNotice<Facts, Recipient extends string>(
   })
   const { promise: isTaken, resolve } = Promise.withResolvers<boolean>()
   const send = async () => {
-    const sending = ctx.mail.send({ ...letter, id, userId, locale })
-    sending.then(
-      (outcome) => resolve(outcome === 'accepted'),
+    const sending = letters.map(({ id, to, message }) => ctx.mail.send({ id, to, message, userId, locale }))
+    Promise.all(sending).then(
+      (outcomes) => resolve(outcomes.every((outcome) => outcome === 'accepted')),
       () => resolve(false),
     )
-    const mail = { messageId: id, userId, kind: notice.name, recipient: storedRecipient, changeId, to: letter.to }
-    await noteAttempt(ctx, { ...mail, attempts: 1 }, await sending)
+    const noting = letters.map(async ({ id: messageId, storedRecipient: recipient, to }, index) =>
+      noteAttempt(
+        ctx,
+        { messageId, userId, kind, recipient, changeId, to, attempts: 1 },
+        (await sending[index]) as MailOutcome,
+      ),
+    )
+    await Promise.all(noting)
   }
   if (!isSentBySweep) tx.afterCommit(() => ctx.background(send))
   return { isTaken }

@@ -126,7 +126,7 @@ async function answerRequest(
     const letters = copiesOf(kind, account).map((recipient) => {
       const noticeId = ctx.secrets.randomId('ntc_')
       const facts = linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress })
-      return addNotice(ctx, tx, notice, { id: noticeId, userId, locale, recipient, at: now }, facts)
+      return addNotice(ctx, tx, notice, { id: noticeId, userId, locale, recipients: [recipient], at: now }, facts)
     })
     await Promise.all([
       ...letters,

@@ -115,7 +115,7 @@ export async function replaceAndTell(
       ctx,
       tx,
       passwordChanged,
-      { userId, locale, recipient: 'sealed', at },
+      { userId, locale, recipients: ['sealed'], at },
       { to, userName, at, ipAddress: by.ip ?? '' },
     ),
   ])

@@ -121,7 +121,7 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
         ctx,
         tx,
         dataExported,
-        { userId, locale, recipient: 'sealed', at },
+        { userId, locale, recipients: ['sealed'], at },
         { to, userName, at, ipAddress: ctx.ip },
       ),
     ])

@@ -337,7 +337,7 @@ async function tellPerson(
       ctx,
       tx,
       notice,
-      { userId, locale, recipient: 'sealed', at, isSentBySweep: caller.actor === null },
+      { userId, locale, recipients: ['sealed'], at, isSentBySweep: caller.actor === null },
       { ...facts, recipient: { to: address, name } },
     )
   await Promise.all([

@@ -43,7 +43,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'open-email-change',
       'add-audit',
       'add-event',
-      'add-notice',
+      'add-notices',
     ],
   ],
   [
@@ -64,14 +64,11 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     [
       'find-callers',
       'judge-verification-code',
-      'lock-account',
-      'lock-pending-change',
       'set-address',
       'close-verified-change',
       'add-event',
       'add-audit',
-      'add-notice',
-      'add-notice',
+      'add-notices',
       'end-sessions-but-one',
     ],
   ],
@@ -97,7 +94,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'end-access',
       'add-event',
       'add-audit',
-      'add-notice',
+      'add-notices',
     ],
   ],
   [
@@ -129,7 +126,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'add-audit',
       'withdrawal-event-receivers',
       'queue-withdrawal-messages',
-      'add-notice',
+      'add-notices',
     ],
   ],
 ]

@@ -70,10 +70,11 @@ const RESEND = `WITH request AS (
   )
   SELECT expires_at FROM request`
 
+// It has no erasure ledger; without the mark the service would write these lines too.
 const WITHDRAW = `WITH withdrawal AS (
     INSERT INTO withdrawals (id, user_id, reason, keep_analytics, keep_audit_logs, keep_transaction_history, started_at,
-                             scheduled_completion, purge_due_at)
-    SELECT $2, $1, 'no_longer_needed', false, false, false, now(), now() + interval '7 days', now() + interval '30 days'
+                             scheduled_completion, purge_due_at, ledgered_at)
+    SELECT $2, $1, 'no_longer_needed', false, false, false, now(), now() + interval '7 days', now() + interval '30 days', now()
     WHERE NOT EXISTS (SELECT FROM transactions WHERE user_id = $1 AND status = 'pending')
     RETURNING id
   ), steps AS (

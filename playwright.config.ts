@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
 import { BRAND, writeLogo } from './e2e/brand'
-import { DATA_DIR, DEMO_URL, IMPATIENT_URL, RETURN_TO, SERVICE_URL } from './e2e/service-urls'
+import { BOUNCE_SECRET, DATA_DIR, DEMO_URL, IMPATIENT_URL, RETURN_TO, SERVICE_URL } from './e2e/service-urls'
 
 const executablePath =
   process.env.CHROMIUM_PATH ??
@@ -9,7 +9,7 @@ const executablePath =
 
 /**
  * Three instances of the production build on one database and one mailbox: the second has windows of seconds, the third an identity
- * provider and a brand of its own.
+ * provider, a receiver of bounces and a brand of its own.
  */
 const instance = (url: string, settings: Record<string, string>) => ({
   command: process.env.START_COMMAND ?? 'node scripts/start.mjs',
@@ -43,6 +43,12 @@ export default defineConfig({
       EMAIL_RESEND_COOLDOWN: 'PT3S',
       WITHDRAWAL_TIME_SCALE: '0.00002',
     }),
-    instance(DEMO_URL, { DEMO_OIDC: '1', RETURN_TO: RETURN_TO.join(), ...BRAND, LOGO_FILE: writeLogo() }),
+    instance(DEMO_URL, {
+      DEMO_OIDC: '1',
+      RETURN_TO: RETURN_TO.join(),
+      MAIL_EVENTS_DSN: BOUNCE_SECRET,
+      ...BRAND,
+      LOGO_FILE: writeLogo(),
+    }),
   ],
 })

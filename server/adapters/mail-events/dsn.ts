@@ -23,24 +23,23 @@ export const dsn: SourceOfMailEvents = {
 
 /** The return path tells which message it was. Without one, the message that is quoted does. */
 function eventsOf(mail: Email, { host, returnPath }: MailEventSettings): MailEvent[] {
-  const status = isReport(mail) ? partOf(mail, /^message\/(global-)?delivery-status$/) : undefined
+  const status = partOf(mail, /^message\/(global-)?delivery-status$/)
   const message = returnPath === undefined ? quotedMessage(mail, host) : messageAt(mail, returnPath)
   if (status === undefined || message === null) return []
   const [, ...recipients] = status.split(/(?:\r?\n[ \t]*){2,}/)
   return recipients.flatMap((text) => {
     const fields = fieldsOf(text)
-    const state = STATES[fields.get('action')?.toLowerCase() ?? '']
+    const state = stateOf(fields)
     const addresses = ['original-recipient', 'final-recipient'].flatMap((name) => addressIn(fields.get(name)))
     return state ? [{ message, addresses, state, at: timeOf(mail.date) }] : []
   })
 }
 
-/** A report within another message is a forwarded one, and says nothing of ours. */
-const isReport = ({ headers }: Email) =>
-  headers.some(
-    ({ key, value }) =>
-      key === 'content-type' && /^multipart\/report\b.*\breport-type="?delivery-status\b/is.test(value),
-  )
+/** OpenSMTPD says of a message that it gives up that it is delayed, because its time is over (RFC 3463, X.4.7). */
+function stateOf(fields: Map<string, string>) {
+  const action = fields.get('action')?.toLowerCase() ?? ''
+  return STATES[action === 'delayed' && fields.get('status')?.startsWith('4.4.7') ? 'failed' : action]
+}
 
 function partOf({ attachments }: Email, type: RegExp): string | undefined {
   const part = attachments.find(({ mimeType }) => type.test(mimeType))

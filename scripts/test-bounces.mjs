@@ -1,0 +1,68 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, fail, note, root, run, underProjectNode } from './ensure.mjs'
+
+// npm run test:bounces: real bounces of Debian's mail servers, each in a copy of this system that lasts as long as the run, without a network.
+const SKIPPED = 77
+const INSIDE = 'BOUNCES_INSIDE'
+const SYSTEMS = { postfix: 'postfix', exim: 'exim4-daemon-light', opensmtpd: 'opensmtpd' }
+const dir = join(root, '.data/bounces')
+
+process.chdir(root)
+if (process.env[INSIDE]) process.exit(await inside())
+await ensureInstalled()
+await underProjectNode()
+for (const tool of ['unshare', 'chroot', 'ip', 'curl', 'apt-get']) {
+  if (spawnSync(tool, ['--version']).error) skip(`there is no ${tool}`)
+}
+if (spawnSync('unshare', ['--mount', '--pid', '--fork', '--net', 'true']).status !== 0) skip('it needs root on Linux')
+await ensureBuilt('build')
+// Whatever the mail servers leave behind ends with the process that comes first here.
+const args = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, import.meta.filename]
+process.exit(await run('unshare', args, { env: { [INSIDE]: '1' } }))
+
+function skip(why) {
+  process.stdout.write(`SKIPPED: ${why}.\n`)
+  process.exit(SKIPPED)
+}
+
+async function inside() {
+  rmSync(dir, { recursive: true, force: true })
+  mkdirSync(dir, { recursive: true })
+  // The copies lie in memory: a file system of layers takes no other one of its kind as its upper layer.
+  execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', dir])
+  for (const [name, packageName] of Object.entries(SYSTEMS)) install(join(dir, name), packageName)
+  const script = 'ip link set lo up && exec "$@"'
+  const vitest = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--config',
+    'proof/load/vitest.config.ts',
+    'proof/load/bounces.ts',
+  ]
+  return run('unshare', ['--net', 'sh', '-c', script, 'sh', process.execPath, ...vitest], {
+    env: { FAULTS_DIR: '.data/bounces-run', BOUNCES_DIR: dir },
+  })
+}
+
+/** The mail servers cannot be installed beside each other, and none is to be left here. */
+function install(place, packageName) {
+  const [upper, work, merged] = ['upper', 'work', 'root'].map((name) => join(place, name))
+  for (const path of [upper, work, merged]) mkdirSync(path, { recursive: true })
+  execFileSync('mount', ['-t', 'overlay', 'overlay', '-o', `lowerdir=/,upperdir=${upper},workdir=${work}`, merged])
+  for (const path of ['/proc', '/dev']) execFileSync('mount', ['--rbind', path, join(merged, path)])
+  writeFileSync(join(merged, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  const apt = (...words) =>
+    spawnSync('chroot', [merged, 'apt-get', '-qq', ...words], {
+      encoding: 'utf8',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  const wanted = ['install', '-y', '--no-install-recommends', packageName]
+  let installed = apt(...wanted)
+  if (installed.status !== 0 && apt('update').status === 0) installed = apt(...wanted)
+  if (installed.error) fail(String(installed.error))
+  if (installed.status !== 0)
+    skip(`${packageName} could not be installed: ${installed.stderr.trim().split('\n').at(-1)}`)
+  note(`${packageName} is installed in a copy of this system`)
+}

@@ -1,6 +1,7 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from './context'
 import { IDEMPOTENCY_WINDOW_MS, IDEMPOTENT_CALL_MS } from './limits/durations'
+import { openSealed, seal } from './sealed'
 import { bytes, type Sql, sql, statement, text, time } from './sql'
 
 export interface KeptAnswer {
@@ -63,14 +64,14 @@ export async function beginIdempotentCall(
   if (begun.length > 0) return { key, startedAt: now }
   const [first] = await ctx.sql(read, { key })
   if (first && !ctx.secrets.macMatches('idempotency', body, first.body_mac)) throw new AppError('REQUEST_006')
-  const opened = first?.answer && ctx.secrets.open(first.answer)
-  if (!opened) throw new AppError('REQUEST_007', undefined, 1)
-  return JSON.parse(opened.toString()) as KeptAnswer
+  const answer = openSealed<KeptAnswer>(ctx, first?.answer ?? null)
+  if (!answer) throw new AppError('REQUEST_007', undefined, 1)
+  return answer
 }
 
 /** Encrypts the answer, because it can hold a token. False if the key no longer belongs to this call. */
 export async function keepAnswer(ctx: SystemContext, sql: Sql, call: FirstCall, answer: KeptAnswer): Promise<boolean> {
-  const rows = await sql(keep, { ...call, answer: ctx.secrets.seal(JSON.stringify(answer)) })
+  const rows = await sql(keep, { ...call, answer: seal(ctx, answer) })
   return rows.length > 0
 }
 

@@ -4,6 +4,7 @@ import type { SystemContext } from '../context'
 import { CALL_LEASE_MS, EVENT_RETRY_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { type CallLine, createCallLine } from '../process'
+import { openSealed } from '../sealed'
 import {
   boolean,
   bytes,
@@ -236,16 +237,10 @@ const UNREADABLE: AppAnswer = { status: 0, problem: 'no configured key opens wha
 
 /** The body, which has the same bytes in every attempt; null if no key opens it, or the subject is gone. */
 function bodyOf(ctx: SystemContext, row: DeliveryRow): string | null {
-  const personal: PersonalData | null = row.sealed_data ? openPersonalData(ctx, row.sealed_data) : {}
+  const personal = row.sealed_data ? openSealed<PersonalData>(ctx, row.sealed_data) : {}
   if (!personal) return null
   const { subject = row.subject, account = row.account, ...addresses } = personal
   if (subject === null) return null
   const data = { ...row.data, subject, account, version: row.version, ...addresses }
   return JSON.stringify({ type: row.type, timestamp: row.occurred_at.toISOString(), data })
-}
-
-/** Null if no configured key opens it. */
-export function openPersonalData({ secrets }: SystemContext, sealed: Buffer): PersonalData | null {
-  const opened = secrets.open(sealed)
-  return opened && (JSON.parse(opened.toString()) as PersonalData)
 }

@@ -1,5 +1,6 @@
 import type { EventType } from '@/contract/vocabulary'
 import type { SystemContext } from '../context'
+import { openSealed, seal } from '../sealed'
 import {
   boolean,
   bytes,
@@ -13,14 +14,12 @@ import {
   text,
   time,
 } from '../sql'
-import { beginDueDeliveries, CAN_BE_TOLD, openPersonalData, type PersonalData } from './deliveries'
+import { beginDueDeliveries, CAN_BE_TOLD, type PersonalData } from './deliveries'
 
 /** An event of an account that stays open. */
 export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
 /** An event of a withdrawal, except the message of the deletion step. */
 type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_completed' | 'account.purged'
-
-const seal = ({ secrets }: SystemContext, data: PersonalData) => secrets.seal(JSON.stringify(data))
 
 const insertEvent = (of: Record<'type' | 'id' | 'user' | 'withdrawal' | 'data' | 'version' | 'at' | 'from', Part>) =>
   sql`INSERT INTO events (id, type, user_id, withdrawal_id, data, version, occurred_at)
@@ -183,7 +182,7 @@ export async function tellStart(
   const end: Subjects = { version, subjects: subjectsOf(({ hears_end }) => hears_end) }
   await Promise.all([
     tell(ctx, tx, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
-    end.subjects.length > 0 && tx(rememberSubjects, { withdrawalId, sealed: ctx.secrets.seal(JSON.stringify(end)) }),
+    end.subjects.length > 0 && tx(rememberSubjects, { withdrawalId, sealed: seal(ctx, end) }),
   ])
 }
 
@@ -201,9 +200,9 @@ export async function tellEnd(
   withdrawn: Withdrawn,
   sealed: Buffer | null,
 ): Promise<void> {
-  const opened = sealed && ctx.secrets.open(sealed)
+  const opened = openSealed<Subjects>(ctx, sealed)
   if (!opened) return
-  const { version, subjects } = JSON.parse(opened.toString()) as Subjects
+  const { version, subjects } = opened
   const ended = { version: version + VERSIONS_AFTER_START[type], subjects }
   await tell(ctx, tx, type, withdrawn, ended, ctx.clock.now())
 }
@@ -257,6 +256,6 @@ export async function keepUntoldEvents(ctx: SystemContext, userId: string): Prom
 /** Addresses that no key opens stay unchanged, so that the event is not sent without them. */
 function withSubject(ctx: SystemContext, subject: string, sealed: Buffer | null): Buffer {
   if (!sealed) return seal(ctx, { subject })
-  const data = openPersonalData(ctx, sealed)
+  const data = openSealed<PersonalData>(ctx, sealed)
   return data ? seal(ctx, { ...data, subject }) : sealed
 }

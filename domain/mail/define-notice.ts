@@ -1,6 +1,7 @@
 import { parseAddress } from '@/contract/address'
 import type { SystemContext } from '../context'
 import type { Message } from '../ports'
+import { openSealed } from '../sealed'
 import { bytes, type Described, integer, type Shape, text, time } from '../sql'
 
 export interface Letter {
@@ -84,12 +85,6 @@ export const sealedFacts = <Facts extends { at: Date }>() => ({
     return opened && { ...opened, at }
   },
 })
-
-/** Null if there is nothing, or no configured key opens it. */
-export function openSealed<Facts>(ctx: SystemContext, sealed: Buffer | null): Facts | null {
-  const opened = sealed && ctx.secrets.open(sealed)
-  return opened && (JSON.parse(opened.toString()) as Facts)
-}
 
 /** The form for the mail server of an address that was accepted once. */
 const toDeliverable = (email: string): string => parseAddress(email)?.deliverable ?? email

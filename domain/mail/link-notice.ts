@@ -1,6 +1,7 @@
 import type { Link, SystemContext } from '../context'
 import type { Message } from '../ports'
-import { defineNotice, type Notice, type NoticeRow, openSealed } from './define-notice'
+import { openSealed } from '../sealed'
+import { defineNotice, type Notice, type NoticeRow } from './define-notice'
 import { addressOfLink, findLinkedAccount, type LinkedAccount, linkOf, mayWithdrawByMail } from './linked-account'
 import { LINKS, type LinkKind } from './links'
 

@@ -1,6 +1,7 @@
 import type { SystemContext } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
 import type { MailOutcome } from '../ports'
+import { seal } from '../sealed'
 import { bytes, integer, isOneOf, type Part, sql, statement, type Transaction, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
 import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
@@ -176,7 +177,7 @@ export async function addNotice<Facts, Recipient extends string>(
     locale,
     changeId,
     withdrawalId,
-    sealed: sealed ? ctx.secrets.seal(JSON.stringify(sealed)) : null,
+    sealed: sealed ? seal(ctx, sealed) : null,
     at,
     dueAt: isSentBySweep ? at : leaseUntil(at),
     expiresAt,

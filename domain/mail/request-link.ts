@@ -5,9 +5,9 @@ import type { LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { NOTICE_LEASE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
+import { openSealed, seal } from '../sealed'
 import { bytes, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
-import { openSealed } from './define-notice'
 import { type LinkNotice, type LinkRecipient, linkFactsOf } from './link-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
 import { LINKS, type LinkKind } from './links'
@@ -46,7 +46,7 @@ export async function requestLink(ctx: LinkContext, notice: LinkNotice, email: s
   const asked: LinkRequest = { kind, emailKey, ipAddress: ctx.ip }
   await ctx.sql(insertRequest, {
     id: request.id,
-    sealed: ctx.secrets.seal(JSON.stringify(asked)),
+    sealed: seal(ctx, asked),
     now,
     // Until then this call works it off; if the process dies, the sweep does.
     dueAt: new Date(now.getTime() + NOTICE_LEASE_MS),

@@ -6,6 +6,7 @@ import type { Context, SystemContext } from '../context'
 import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
 import { lockAccountOfId } from '../lock-account'
 import type { ProviderRequest } from '../ports'
+import { openSealed, seal } from '../sealed'
 import { noteIncident } from '../security-incidents'
 import { audit, boolean, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
 import { startSession } from './sessions'
@@ -51,15 +52,16 @@ export async function startReauthentication(
   return { authorization_url: url }
 }
 
-const sealRequest = ({ secrets }: SystemContext, request: ProviderRequest) =>
-  secrets.seal(JSON.stringify({ reauthentication: request })).toString('base64url')
+interface SealedRequest {
+  reauthentication?: ProviderRequest
+}
+
+const sealRequest = (ctx: SystemContext, reauthentication: ProviderRequest) =>
+  seal(ctx, { reauthentication } satisfies SealedRequest).toString('base64url')
 
 /** The request that this browser's cookie holds; null if this service has not sealed the cookie for it. */
-function openRequest({ secrets }: SystemContext, cookie: string | undefined): ProviderRequest | null {
-  const opened = cookie && secrets.open(Buffer.from(cookie, 'base64url'))
-  if (!opened) return null
-  return (JSON.parse(opened.toString()) as { reauthentication?: ProviderRequest }).reauthentication ?? null
-}
+const openRequest = (ctx: SystemContext, cookie = ''): ProviderRequest | null =>
+  openSealed<SealedRequest>(ctx, Buffer.from(cookie, 'base64url'))?.reauthentication ?? null
 
 type RequestRow = RowOf<typeof claimRequest>
 

@@ -1,6 +1,7 @@
 import type { SystemContext } from '../context'
-import { defineNotice, type NoticeRow, openSealed } from '../mail/define-notice'
+import { defineNotice, type NoticeRow } from '../mail/define-notice'
 import type { Asker } from '../ports'
+import { openSealed } from '../sealed'
 import { sql, statement, text, time } from '../sql'
 import { retentionDays } from './schedule'
 import { createStatusToken } from './status-token'

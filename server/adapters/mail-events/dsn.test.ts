@@ -76,6 +76,15 @@ test('a bounce names the message that it quotes, the recipient and what became o
   expect(await read(report({ status: STATUS.replace('failed', 'expanded') }))).toEqual([])
 })
 
+test('a charset that is wrong or that nobody knows hides nothing', async () => {
+  for (const charset of ['x-nobody-knows', 'utf-16', 'shift_jis']) {
+    const mail = report()
+      .replaceAll(/Content-Type: (message|text)\/[\w-]+/g, `$&; charset=${charset}`)
+      .replace("I'm sorry", 'D\u00e9sol\u00e9\udfff')
+    expect(await read(Buffer.from(mail, 'latin1'))).toEqual([EVENT])
+  }
+})
+
 test('with a return path the address that the bounce came to names the message, and nothing else does', async () => {
   const returnPath = 'bounce@mail.accounts.test'
   expect(await read(report(), { returnPath })).toEqual([])

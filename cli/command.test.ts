@@ -21,6 +21,8 @@ test('the table has each command once', () => {
   expect(names).toEqual([...new Set(names)])
 })
 
+const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
+
 test.each([
   ['', 'The command is missing; --help lists all of them.'],
   ['usr create', 'Unknown command usr. Did you mean user?'],
@@ -49,6 +51,8 @@ test.each([
   ['app register --name x --endpoint ftp://a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
   ['withdrawal show', 'withdrawal show takes exactly one id.'],
   ['withdrawal show --id wd_1', 'withdrawal show has no option --id. --help lists all of them.'],
+  ['user show ada@example.com', ID_OF_ADDRESS],
+  ['token list --user a@b.test', ID_OF_ADDRESS],
 ])('%j is refused with a sentence', (line, sentence) => {
   expect(refusal(line)).toBe(sentence)
 })
@@ -65,6 +69,13 @@ test.each([
 test('a command that prints many lines is refused in a batch', () => {
   expect(refusal('user export --all')).toBe('accepted')
   expect(refusal('user export --all', true)).toBe('user export does not work in a batch: it prints many lines.')
+})
+
+test('a database that cannot be reached is told with the setting that names it', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { syscall: 'connect' })
+  const sentence = 'DATABASE_URL: no connection: connect ECONNREFUSED 127.0.0.1:5432.'
+  expect(sentenceOf(refused)).toBe(sentence)
+  expect(sentenceOf(new AggregateError([refused, refused]))).toBe(sentence)
 })
 
 test('the help of all commands lists each with its sentence', () => {

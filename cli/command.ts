@@ -181,6 +181,9 @@ function missing(command: Command, name: string, option: Option): string {
 }
 
 function readValue(name: string, option: Option, text: string): unknown {
+  if (option.value === 'usr_…' && text.includes('@')) {
+    throw new UsageError('Give the account by its id, usr_…; user find --email shows the id of an address.')
+  }
   if (option.choices && !option.choices.includes(text)) throw new UsageError(`${choiceSentence(name, option)}.`)
   return option.read ? option.read(text, `--${name}`) : text
 }

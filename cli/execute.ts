@@ -45,6 +45,7 @@ export function sentenceOf(error: unknown): string {
     return [sentence, ...blockers.map(({ source, title }) => `${source}: ${title}`)].join('\n')
   }
   if (!(error instanceof Error)) return String(error)
-  const isUnreachable = 'syscall' in error && error.syscall === 'connect'
-  return isUnreachable ? `The database cannot be reached: ${error.message}.` : error.message
+  // The errors of several addresses have no message of their own.
+  const [first = error] = error instanceof AggregateError ? error.errors : []
+  return first.syscall === 'connect' ? `DATABASE_URL: no connection: ${first.message}.` : error.message
 }

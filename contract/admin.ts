@@ -209,7 +209,7 @@ export const putUser = contract({
       ),
   }),
   data: account.extend({ created: z.boolean().describe('Whether this call created the account') }),
-  message: 'The account is as described.',
+  message: 'The account is saved.',
   isCreated: ({ created }) => created === true,
   errors: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'USER_003', 'RATE_001'],
   example: {

@@ -274,7 +274,7 @@ export const getWithdrawalStatus = contract({
   name: 'getWithdrawalStatus',
   summary: 'Check Withdrawal Status',
   description:
-    'Shows how far each deletion step and each connected application is. The status token opens it too, when every other token has ended.',
+    'Shows how far each deletion step and each connected application is. The status token still reads it when every other token has ended.',
   method: 'GET',
   path: '/users/{userId}/withdrawal/{withdrawalId}',
   params: z.object({ userId, withdrawalId: z.string().describe('The withdrawal, `wd_…`') }),

@@ -44,7 +44,7 @@ note(`
 
   1. Open the shop. Mia has one order that is not paid.
   2. Sign in to the service with mia@example.com and "correct horse battery", and open Delete account: the order holds it back.
-  3. Pay the order in the shop. Delete the account.
+  3. Pay the order in the shop. The page notices within 20 seconds. Delete the account.
   4. Watch both pages for two minutes. The shop deletes order by order and keeps the invoices. It starts again if you kill it.
 
 Ctrl-C ends both. Everything is below ${dataDir}: remove that to begin anew.

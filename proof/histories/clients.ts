@@ -86,6 +86,8 @@ const secrets = createSecrets({ auth: [KEYS.AUTH_SECRET], code: [KEYS.CODE_SECRE
 
 export class Clients {
   calls = 0
+  /** Whose withdrawal was answered. */
+  readonly withdrawn: Person[] = []
   private isOver = false
   private readonly file: WriteStream
   private readonly lives: Promise<void>[]
@@ -137,7 +139,9 @@ export class Clients {
     if (kind === 'undo' && life.changes.length > 0) return this.undo(life, client, oneOf(life.changes))
     if (kind === 'withdraw') {
       const answer = await this.ask(life, client, { kind, token }, (instance) => withdraw(instance, life.as(token)))
-      if (answer?.status === 202) life.isWithdrawn = true
+      if (answer?.status !== 202) return
+      life.isWithdrawn = true
+      this.withdrawn.push(life.as(token))
       return
     }
     const answer = await this.ask(life, client, { kind: 'status', token }, (instance) =>

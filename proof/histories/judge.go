@@ -44,7 +44,7 @@ type call struct {
 		Address int8 `json:"address"`
 		Pending int8 `json:"pending"`
 	} `json:"seen"`
-	// Its token may have ended after it was let in and before its change was looked for.
+	// Its token may have ended after it was let in, and before its change was looked for or its password was compared.
 	endsMeanwhile bool
 }
 
@@ -118,7 +118,8 @@ func refused(a account, c call) (account, bool) {
 		return a, c.Code == "WITHDRAWAL_002"
 	}
 	if !a.isOpenTo(c.Token) {
-		return a, c.Code == "AUTH_001" || c.Code == "EMAIL_006" && c.Kind == "verify" && c.endsMeanwhile
+		wasLetIn := c.Kind == "verify" && c.Code == "EMAIL_006" || c.Kind == "change" && c.Code == "EMAIL_007"
+		return a, c.Code == "AUTH_001" || c.endsMeanwhile && wasLetIn
 	}
 	switch {
 	case c.Kind == "change":

@@ -1,0 +1,271 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { globSync, openSync, readFileSync } from 'node:fs'
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestContext } from 'vitest'
+import { migrateDeploy } from '@/server/migrate'
+import { freePort } from '@/testing/instance'
+import { until } from '@/testing/until'
+
+/** A way over the network, which can fall silent or be cut. */
+class Link {
+  private isCut = false
+  private readonly sockets = new Set<Socket>()
+
+  private constructor(private readonly server: Server) {}
+
+  static async open(port: number, target: number): Promise<Link> {
+    const link = new Link(createServer((near) => link.join(near, target)))
+    await new Promise<void>((resolve) => link.server.listen(port, '127.0.0.1', resolve))
+    return link
+  }
+
+  private join(near: Socket, target: number) {
+    if (this.isCut) return near.destroy()
+    const far = connect(target, '127.0.0.1')
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => this.sockets.delete(socket) && other.destroy())
+      socket.pipe(other)
+    }
+  }
+
+  /** What is on its way never arrives. */
+  silence() {
+    for (const socket of this.sockets) socket.unpipe().pause()
+  }
+  cut() {
+    this.isCut = true
+    for (const socket of this.sockets) socket.destroy()
+  }
+  heal() {
+    this.isCut = false
+    for (const socket of this.sockets) if (socket.isPaused()) socket.destroy()
+  }
+  close() {
+    this.cut()
+    this.server.close()
+  }
+}
+
+interface Member {
+  name: string
+  role: string
+  state: string
+}
+
+export class Node {
+  private patroni: ChildProcess | undefined
+
+  constructor(
+    readonly name: string,
+    private readonly directory: string,
+    readonly ports: { postgres: number; rest: number },
+    readonly links: { postgres: Link; etcd: Link },
+  ) {}
+
+  start() {
+    this.patroni = spawnAs('patroni', [path.join(this.directory, `${this.name}.yml`)], this.directory, this.name)
+  }
+
+  async ask(place: string, body?: object): Promise<Response> {
+    const options = body && { method: 'POST', body: JSON.stringify(body) }
+    return fetch(`http://127.0.0.1:${this.ports.rest}${place}`, { ...options, signal: AbortSignal.timeout(10_000) })
+  }
+
+  async isPrimary(): Promise<boolean> {
+    const answer = this.ask('/primary')
+    return answer.then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  }
+
+  /** PostgreSQL with its children, the first one first. */
+  private get processes(): number[] {
+    try {
+      const pid = readFileSync(path.join(this.directory, this.name, 'postmaster.pid'), 'utf8').split('\n', 1)[0] ?? ''
+      const children = execFileSync('ps', ['-o', 'pid=', '--ppid', pid], { encoding: 'utf8' })
+      return [pid, ...children.trim().split(/\s+/)].map(Number).filter(Boolean)
+    } catch {
+      return []
+    }
+  }
+
+  signalPostgres(signal: NodeJS.Signals) {
+    for (const pid of this.processes) {
+      try {
+        process.kill(pid, signal)
+      } catch {}
+    }
+  }
+
+  signalPatroni(signal: NodeJS.Signals) {
+    this.patroni?.kill(signal)
+  }
+}
+
+/** Three PostgreSQL under Patroni with one etcd, behind HAProxy. */
+export class PatroniCluster {
+  private constructor(
+    readonly url: string,
+    readonly nodes: Node[],
+    private readonly isSynchronous: boolean,
+    /** Also at the end of the test. */
+    readonly stop: () => Promise<void>,
+  ) {}
+
+  static async start(
+    test: Pick<TestContext, 'onTestFinished'>,
+    { isSynchronous }: { isSynchronous: boolean },
+  ): Promise<PatroniCluster> {
+    const directory = await mkdtemp(path.join(tmpdir(), 'patroni-'))
+    if (OWNER) await chown(directory, OWNER.uid, OWNER.gid)
+    const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()]
+    const etcd = spawnAs('etcd', etcdArguments(directory, etcdPort, peerPort), directory, 'etcd')
+    const nodes = await Promise.all(
+      ['one', 'two', 'three'].map((name) => prepareNode(directory, name, etcdPort, isSynchronous)),
+    )
+    const haproxy = await startHaProxy(directory, port, nodes)
+    const stop = async () => {
+      for (const node of nodes) {
+        node.signalPatroni('SIGKILL')
+        node.signalPostgres('SIGKILL')
+        for (const link of Object.values(node.links)) link.close()
+      }
+      etcd.kill('SIGKILL')
+      haproxy.kill('SIGKILL')
+      await sleep(500)
+      await rm(directory, { recursive: true, force: true })
+    }
+    test.onTestFinished(stop)
+    const [first, ...others] = nodes as [Node, ...Node[]]
+    first.start()
+    await until('the first one leads', () => first.isPrimary())
+    for (const node of others) node.start()
+    const cluster = new PatroniCluster(`postgresql://postgres@127.0.0.1:${port}/postgres`, nodes, isSynchronous, stop)
+    await cluster.untilWhole()
+    await migrateDeploy(cluster.url)
+    return cluster
+  }
+
+  async leader(): Promise<Node> {
+    return until('somebody leads', async () => {
+      for (const node of this.nodes) if (await node.isPrimary()) return node
+    })
+  }
+
+  /** The leader and two replicas that follow it. */
+  async untilWhole(): Promise<void> {
+    await until(
+      'all three are there',
+      async () => {
+        const leader = await this.leader()
+        const { members } = (await (await leader.ask('/cluster')).json()) as { members: Member[] }
+        const following = members.filter(
+          ({ state, role }) => role !== 'leader' && ['streaming', 'running'].includes(state),
+        )
+        const isSafe = !this.isSynchronous || members.some(({ role }) => role === 'sync_standby')
+        if (following.length === 2 && isSafe) return true
+        throw new Error(JSON.stringify(members))
+      },
+      180_000,
+    )
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+const OWNER =
+  process.getuid?.() === 0
+    ? { uid: Number(execFileSync('id', ['-u', 'postgres'])), gid: Number(execFileSync('id', ['-g', 'postgres'])) }
+    : undefined
+
+function spawnAs(program: string, args: string[], directory: string, log: string): ChildProcess {
+  const output = openSync(path.join(directory, `${log}.log`), 'a')
+  const env = { PATH: process.env.PATH, HOME: directory, TZ: 'UTC' } as unknown as NodeJS.ProcessEnv
+  return spawn(program, args, { ...OWNER, cwd: directory, env, stdio: ['ignore', output, output] })
+}
+
+const etcdArguments = (directory: string, port: number, peerPort: number) => [
+  ...['--data-dir', path.join(directory, 'etcd')],
+  ...['--listen-client-urls', `http://127.0.0.1:${port}`, '--advertise-client-urls', `http://127.0.0.1:${port}`],
+  ...['--listen-peer-urls', `http://127.0.0.1:${peerPort}`],
+  ...['--initial-advertise-peer-urls', `http://127.0.0.1:${peerPort}`],
+  ...['--initial-cluster', `default=http://127.0.0.1:${peerPort}`],
+]
+
+async function prepareNode(directory: string, name: string, etcdPort: number, isSynchronous: boolean): Promise<Node> {
+  const ports = { postgres: await freePort(), rest: await freePort() }
+  const [postgresPort, etcdLinkPort] = [await freePort(), await freePort()]
+  const rest = `127.0.0.1:${ports.rest}`
+  const config = {
+    scope: 'accounts',
+    name,
+    restapi: { listen: rest, connect_address: rest },
+    etcd3: { hosts: [`127.0.0.1:${etcdLinkPort}`], use_proxies: true },
+    bootstrap: {
+      dcs: {
+        ...{ ttl: 20, loop_wait: 1, retry_timeout: 3, maximum_lag_on_failover: 1_000_000_000 },
+        // A primary that dies is replaced and not started again.
+        master_start_timeout: 0,
+        synchronous_mode: isSynchronous,
+        postgresql: { use_pg_rewind: true, parameters: { max_connections: 200, wal_keep_size: '512MB' } },
+      },
+      initdb: [{ encoding: 'UTF8' }, 'data-checksums'],
+      pg_hba: ['all', 'replication']
+        .map((database) => `host ${database} all 127.0.0.1/32 trust`)
+        .concat('local all all trust'),
+    },
+    postgresql: {
+      listen: `127.0.0.1:${ports.postgres}`,
+      // The others reach it over its link, and HAProxy as it is.
+      connect_address: `127.0.0.1:${postgresPort}`,
+      data_dir: path.join(directory, name),
+      bin_dir: globSync('/usr/lib/postgresql/*/bin').at(-1),
+      pgpass: path.join(directory, `${name}.pgpass`),
+      authentication: Object.fromEntries(
+        Object.entries({ superuser: 'postgres', replication: 'replicator', rewind: 'rewinder' }).map(
+          ([role, username]) => [role, { username, password: 'none' }],
+        ),
+      ),
+      parameters: { unix_socket_directories: directory },
+    },
+  }
+  await writeFile(path.join(directory, `${name}.yml`), JSON.stringify(config))
+  const links = {
+    postgres: await Link.open(postgresPort, ports.postgres),
+    etcd: await Link.open(etcdLinkPort, etcdPort),
+  }
+  return new Node(name, directory, ports, links)
+}
+
+async function startHaProxy(directory: string, port: number, nodes: Node[]): Promise<ChildProcess> {
+  const servers = nodes.map(
+    ({ name, ports }) => `  server ${name} 127.0.0.1:${ports.postgres} check port ${ports.rest}`,
+  )
+  const file = path.join(directory, 'haproxy.cfg')
+  await mkdir(directory, { recursive: true })
+  await writeFile(
+    file,
+    `defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 10m
+  timeout server 10m
+listen primary
+  bind 127.0.0.1:${port}
+  option httpchk OPTIONS /primary
+  http-check expect status 200
+  default-server inter 500ms fall 1 rise 1 on-marked-down shutdown-sessions
+${servers.join('\n')}
+`,
+  )
+  return spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })
+}

@@ -1,0 +1,147 @@
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { givenPeople } from '@/testing/people'
+import { emailStatus, type Person } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
+import { Clients, HISTORY_SETTINGS, judge } from '../histories/clients'
+import { type Node, PatroniCluster } from '../histories/patroni'
+
+/** For each of the two kinds of replication. */
+const FAILOVERS = Number(process.env.FAILOVERS || 10)
+const INSTANCES = Number(process.env.INSTANCES || 2)
+
+type Heal = () => void
+/** What happens to the leader. */
+const FAULTS: Record<string, (leader: Node, clients: Clients) => Heal | Promise<Heal>> = {
+  'its database is killed': (leader) => {
+    leader.signalPostgres('SIGKILL')
+    return () => {}
+  },
+  'a planned switchover': async (leader) => {
+    await leader.ask('/switchover', { leader: leader.name })
+    return () => {}
+  },
+  'its database is killed, and its replicas lag': async (leader, clients) => {
+    const { length } = clients.withdrawn
+    leader.links.postgres.silence()
+    // With synchronous replication nobody is answered then.
+    await until('somebody is answered', () => clients.withdrawn.length > length + 1, 3_000).catch(() => {})
+    leader.signalPostgres('SIGKILL')
+    leader.links.postgres.cut()
+    return () => leader.links.postgres.heal()
+  },
+  'its machine stands still': (leader) => {
+    for (const signal of [leader.signalPatroni, leader.signalPostgres]) signal.call(leader, 'SIGSTOP')
+    return () => {
+      for (const signal of [leader.signalPostgres, leader.signalPatroni]) signal.call(leader, 'SIGCONT')
+    }
+  },
+  'it is alone, and clients still reach it': (leader) => {
+    for (const link of Object.values(leader.links)) link.cut()
+    return () => {
+      for (const link of Object.values(leader.links)) link.heal()
+    }
+  },
+  'its machine dies': (leader) => {
+    for (const signal of [leader.signalPatroni, leader.signalPostgres]) signal.call(leader, 'SIGKILL')
+    return () => leader.start()
+  },
+}
+
+/** Every answer that these people get from any instance, until the returned function is called. */
+function askAlways({ instances }: World, people: Person[]): () => Promise<number[]> {
+  let isOver = false
+  const asking = instances.flatMap((instance) =>
+    people.map(async (person) => {
+      const statuses = new Set<number>()
+      for (; !isOver; await sleep(100)) {
+        await emailStatus(instance, person).then(
+          ({ status }) => statuses.add(status),
+          () => {},
+        )
+      }
+      return [...statuses]
+    }),
+  )
+  return async () => {
+    isOver = true
+    return [...new Set((await Promise.all(asking)).flat())]
+  }
+}
+
+interface Failover {
+  /** Until another one leads, until all withdrawals hold there, and until every instance serves. */
+  ms: { led: number; held: number; served: number }
+}
+
+async function failOver(
+  cluster: PatroniCluster,
+  world: World,
+  clients: Clients,
+  stays: Person,
+  what: string,
+): Promise<Failover> {
+  await cluster.untilWhole()
+  const before = await cluster.leader()
+  const begun = performance.now()
+  const heal = await FAULTS[what]?.(before, clients)
+  const withdrawn = clients.withdrawn.slice(-6)
+  const stopAsking = askAlways(world, withdrawn)
+  const others = cluster.nodes.filter((node) => node !== before)
+  await until('another one leads', async () =>
+    (await Promise.all(others.map((node) => node.isPrimary()))).some(Boolean),
+  )
+  const led = performance.now()
+  const ids = clients.withdrawn.map(({ id }) => id)
+  await until('every withdrawal holds', async () => {
+    const live = await world.query('SELECT FROM users WHERE id = ANY($1) AND withdrawn_at IS NULL', [ids])
+    return live.length === 0
+  })
+  const held = performance.now()
+  for (const instance of world.instances) {
+    await until('its people are served', async () => (await emailStatus(instance, stays)).status === 200)
+  }
+  const served = performance.now()
+  expect((await stopAsking()).filter((status) => status !== 401 && status !== 503)).toEqual([])
+  heal?.()
+  return { ms: { led: led - begun, held: held - led, served: served - led } }
+}
+
+test.for([true, false])(
+  'F43 under load no failover loses what was answered (synchronous: %s)',
+  {
+    timeout: FAILOVERS * 4 * 60_000 + 5 * 60_000,
+  },
+  async (isSynchronous, context) => {
+    const cluster = await PatroniCluster.start(context, { isSynchronous })
+    const world = await givenWorld(context, HISTORY_SETTINGS, { databaseUrl: cluster.url, postgresLogs: [] })
+    // Before the world ends, which waits for its connections.
+    context.onTestFinished(cluster.stop)
+    await Promise.all(Array.from({ length: INSTANCES }, () => world.start()))
+    const [stays] = await givenPeople(world, 1)
+    const clients = new Clients(world, path.join(world.dataDir, 'history.ndjson'), { lives: 4 })
+    const failovers: Failover[] = []
+    for (const what = Object.keys(FAULTS); failovers.length < FAILOVERS; ) {
+      const { length } = clients.withdrawn
+      await until('more people are withdrawn', () => clients.withdrawn.length > length + 1)
+      const kind = what[failovers.length % what.length] as string
+      const failover = await failOver(cluster, world, clients, stays as Person, kind)
+      failovers.push(failover)
+      const { led, held, served } = failover.ms
+      const seconds = [led, held, served].map((ms) => (ms / 1000).toFixed(1))
+      process.stdout.write(`  ${failovers.length} ${kind}: led, held, served after ${seconds.join(', ')} s\n`)
+    }
+    await clients.stop()
+    const output = world.instances.map((instance) => instance.output).join('')
+    const replays = [...output.matchAll(/"event":"database_had_lost_withdrawals".*"replayed":(\d+)/g)]
+    const replayed = replays.reduce((sum, [, count]) => sum + Number(count), 0)
+    const { problems, ...judged } = await judge([clients.name], isSynchronous ? [] : ['-withdrawals'])
+    process.stdout.write(`  ${failovers.length} failovers, ${clients.withdrawn.length} withdrawals answered, `)
+    process.stdout.write(`${replayed} replayed\n  ${JSON.stringify(judged)}\n`)
+    expect(problems.slice(0, 2)).toEqual([])
+    // Without a loss nothing would be proven.
+    expect(replayed > 0).toBe(!isSynchronous)
+  },
+)

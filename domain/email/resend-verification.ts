@@ -12,6 +12,7 @@ import {
   noteBucket,
   PLACE_ROW,
   secondsUntil,
+  type TakenPlaces,
   takePlacesOf,
 } from '../limits/buckets'
 import {
@@ -100,8 +101,41 @@ const replaceCode = statement(
 
 export async function resendVerification(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const now = ctx.clock.now()
-  const { targetMail, codeAttempts, resendCooldownMs } = ctx.limits
   const change = requireOpenChange(ctx, input.change_request_id)
+  const { id: changeId } = change
+  const places = await claimResend(ctx, change, now)
+  const method = input.verification_method ?? change.method
+  const expiresAt = codeExpiresAt(ctx, now, change.requestedAt)
+  const { code, ...message } = await sendCode(ctx, change, { method, expiresAt, now }).catch(async (error) => {
+    await givePlacesBack(ctx, places)
+    await ctx.sql(unclaim, { changeId, claimedAt: now, sentAt: change.sentAt })
+    throw error
+  })
+  // The message was delivered, so its place stays taken whatever fails from here on.
+  const replaced = await ctx.sql(replaceCode, {
+    changeId,
+    claimedAt: now,
+    codeMac: macOfCode(ctx, changeId, code),
+    method,
+    expiresAt,
+    auditId: ctx.secrets.randomId('aud_'),
+    callerKind: ctx.actor.kind,
+    ip: ctx.ip,
+  })
+  ctx.background(() => recordVerification(ctx, message))
+  if (replaced.length === 0) throw new AppError('EMAIL_006')
+  noteWait(ctx, { sentAt: now })
+  return {
+    verification_sent: true,
+    method,
+    expires_at: expiresAt.toISOString(),
+    resend_available_at: resendAvailableAt(ctx, { sentAt: now }).toISOString(),
+  }
+}
+
+/** Takes the place of a message, and moves the time from which the wait counts, so that of parallel calls one sends. */
+async function claimResend(ctx: Context, change: PendingChange, now: Date): Promise<TakenPlaces> {
+  const { targetMail, codeAttempts, resendCooldownMs } = ctx.limits
   const rows = await ctx.sql(claim, {
     changeId: change.id,
     userId: ctx.actor.userId,
@@ -120,50 +154,25 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
     await givePlacesBack(ctx, places)
     throw await tooEarly(ctx, await requireStillOpenChange(ctx, change.id))
   }
-  let accepted = false
-  try {
-    const address = parseAddress(change.newEmail)
-    if (!address) throw new Error('a stored address does not parse')
-    const code = ctx.secrets.randomCode()
-    const method = input.verification_method ?? change.method
-    const expiresAt = codeExpiresAt(ctx, now, change.requestedAt)
-    const messageId = `${change.id}-${now.getTime()}`
-    accepted = await sendVerification(ctx, {
-      id: change.id,
-      messageId,
-      address,
-      code,
-      method,
-      validMs: expiresAt.getTime() - now.getTime(),
-    })
-    if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
-    const replaced = await ctx.sql(replaceCode, {
-      changeId: change.id,
-      claimedAt: now,
-      codeMac: macOfCode(ctx, change.id, code),
-      method,
-      expiresAt,
-      auditId: ctx.secrets.randomId('aud_'),
-      callerKind: ctx.actor.kind,
-      ip: ctx.ip,
-    })
-    const message = { changeId: change.id, messageId, to: address.deliverable, sentAt: now }
-    ctx.background(() => recordVerification(ctx, message))
-    if (replaced.length === 0) throw new AppError('EMAIL_006')
-    noteWait(ctx, { sentAt: now })
-    return {
-      verification_sent: true,
-      method,
-      expires_at: expiresAt.toISOString(),
-      resend_available_at: resendAvailableAt(ctx, { sentAt: now }).toISOString(),
-    }
-  } catch (error) {
-    // The message was delivered, so its place stays taken.
-    if (accepted) throw error
-    await givePlacesBack(ctx, places)
-    await ctx.sql(unclaim, { changeId: change.id, claimedAt: now, sentAt: change.sentAt })
-    throw error
-  }
+  return places
+}
+
+interface Resend {
+  method: VerificationMethod
+  expiresAt: Date
+  now: Date
+}
+
+/** Returns the new code, and the message that the mail server took. */
+async function sendCode(ctx: Context, { id: changeId, newEmail }: PendingChange, { method, expiresAt, now }: Resend) {
+  const address = parseAddress(newEmail)
+  if (!address) throw new Error('a stored address does not parse')
+  const code = ctx.secrets.randomCode()
+  const messageId = `${changeId}-${now.getTime()}`
+  const validMs = expiresAt.getTime() - now.getTime()
+  const isTaken = await sendVerification(ctx, { id: changeId, messageId, address, code, method, validMs })
+  if (!isTaken) throw new AppError('EMAIL_009', undefined, 60)
+  return { code, changeId, messageId, to: address.deliverable, sentAt: now }
 }
 
 /** The wait also covers the limit of messages to the address. */

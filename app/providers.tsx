@@ -2,6 +2,7 @@
 
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { ServiceHost } from '@/components/host/service-host'
 import { ApiError } from '@/contract/errors'
 
 const isTransient = (error: Error) => error instanceof ApiError && error.code === 'SERVER_002'
@@ -21,5 +22,9 @@ export function Providers({ children }: { children: ReactNode }) {
         },
       }),
   )
-  return <QueryClientProvider client={client}>{children}</QueryClientProvider>
+  return (
+    <QueryClientProvider client={client}>
+      <ServiceHost>{children}</ServiceHost>
+    </QueryClientProvider>
+  )
 }

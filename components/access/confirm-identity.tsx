@@ -2,13 +2,10 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { BadgeCheck } from 'lucide-react'
-import type { Route } from 'next'
 import { useTranslations } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import { useErrorTexts } from '../api/error-texts'
-import { call } from '../api/load-contract'
-import { keepDraft } from '../forms/draft'
-import { keepReturnPath } from '../session/return-path'
+import { type Leave, useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { CurrentPasswordField } from '../ui/field'
@@ -23,17 +20,13 @@ export interface WaysToConfirm {
   confirmedUntil: string | null
 }
 
-interface ConfirmIdentityProps {
+interface ConfirmIdentityProps extends Leave {
   userId: string
   email: string
   purpose: Purpose
   ways: WaysToConfirm
   /** What for: `So that nobody else can …` */
   hint: string
-  /** What was typed, to be kept until the person comes back. */
-  values: () => Record<string, unknown>
-  /** The page, where it is not the one that the provider leads back to. */
-  comesBackTo?: Route
   password: { error: string | undefined } & Omit<React.ComponentProps<typeof CurrentPasswordField>, 'email'>
 }
 
@@ -90,23 +83,17 @@ export function ConfirmIdentity({
   )
 }
 
-interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' | 'purpose' | 'values' | 'comesBackTo'> {
+interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' | 'purpose' | keyof Leave> {
   provider: string
   hint: string | undefined
 }
 
 function ConfirmWithProvider({ userId, purpose, provider, hint, values, comesBackTo }: ConfirmWithProviderProps) {
   const t = useTranslations('Identity')
+  const { reauthenticate } = useHost()
   const { errorText } = useErrorTexts()
   const leave = useMutation({
-    mutationFn: () => call('startReauthentication', { userId }, { purpose }),
-    // The address would let this browser alone go on, but no cache has to keep it.
-    gcTime: 0,
-    onSuccess: ({ authorization_url }) => {
-      if (comesBackTo) keepReturnPath(comesBackTo)
-      else keepDraft(purpose, userId, values())
-      window.location.assign(authorization_url)
-    },
+    mutationFn: () => reauthenticate(userId, purpose, { values, comesBackTo }),
   })
   return (
     <div className="space-y-2">
@@ -114,7 +101,7 @@ function ConfirmWithProvider({ userId, purpose, provider, hint, values, comesBac
       <Button
         variant="secondary"
         className="w-full sm:w-auto"
-        isPending={leave.isPending || leave.isSuccess}
+        isPending={leave.isPending}
         onClick={() => leave.mutate()}
       >
         {t('confirmWith', { provider })}

@@ -54,7 +54,7 @@ async function sessionToken(): Promise<string> {
 const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
 type Operations = typeof OPERATIONS
 
-/** Calls an operation with the given token, which may be that of a mailed link. */
+/** Calls an operation with the given token, which may be that of a mailed link, or with none. */
 export const callWith = <Name extends keyof Operations>(
   accessToken: ClientOptions['accessToken'],
   name: Name,
@@ -63,17 +63,6 @@ export const callWith = <Name extends keyof Operations>(
   options?: CallOptions,
 ): Promise<Answer<Operations[Name]>> =>
   createClient({ accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body, options)
-
-type LinkOperations = typeof LINK_OPERATIONS
-
-/** Calls an operation with the token of a mailed link; nobody has to be signed in. */
-export const callWithLink = <Name extends keyof LinkOperations>(
-  linkToken: string,
-  name: Name,
-  params: Place<LinkOperations[Name]>,
-  body?: Body<LinkOperations[Name]>,
-): Promise<Answer<LinkOperations[Name]>> =>
-  createClient({ accessToken: () => linkToken, fetch: fetchOnServerClock })(LINK_OPERATIONS[name], params, body)
 
 /** Makes a call with the token of the session here. A token that was refused is renewed once. */
 export async function withSession<T>(ask: (accessToken: () => Promise<string>) => Promise<T>): Promise<T> {

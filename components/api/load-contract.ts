@@ -15,14 +15,14 @@ const loadRules = () => orNoAnswer(import('../forms/form-rules'))
 
 export const preloadContract = () => void Promise.all([loadCalls(), loadRules()]).catch(() => {})
 
-type Calls = typeof import('./api-client')
+export type Calls = typeof import('./api-client')
 type Rules = typeof import('../forms/form-rules')
 
 /** Calls an operation as the person signed in here: `call('changeEmail', { userId }, body)`. */
 export const call: Calls['call'] = async (name, params, body) => (await loadCalls()).call(name, params, body)
 
-/** The same with the token of a mailed link, or with none. */
-export const callWithLink: Calls['callWith'] = async (...asked) => (await loadCalls()).callWith(...asked)
+/** The same with another token, such as that of a mailed link, or with none. */
+export const callWith: Calls['callWith'] = async (...asked) => (await loadCalls()).callWith(...asked)
 
 /** A form's rules. If they cannot be loaded, every value passes, and the call that follows reports the fault. */
 export const rulesOf =

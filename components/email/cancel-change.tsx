@@ -1,8 +1,8 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
+import { useHost } from '../host/host'
 import type { Pending } from './email-status'
 
 interface CancelChangeProps {
@@ -15,6 +15,7 @@ interface CancelChangeProps {
 
 export function CancelChange({ userId, pending, isOwn, onCancelled, onRefused }: CancelChangeProps) {
   const t = useTranslations('EmailSettings')
+  const { call } = useHost()
   return (
     <ConfirmedButton
       label={t(isOwn ? 'ownCancel' : 'cancel')}

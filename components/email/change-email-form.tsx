@@ -1,7 +1,6 @@
 'use client'
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from 'next/navigation'
 import { type FocusEvent, lazy, Suspense, useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
@@ -10,9 +9,10 @@ import type { changeEmail } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
 import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../api/error-texts'
-import { call, rulesOf } from '../api/load-contract'
+import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
+import { useHost } from '../host/host'
 import { LiveRegion } from '../ui/announcement'
 import { Disclosure } from '../ui/disclosure'
 import { EmailField, RadioField } from '../ui/field'
@@ -56,9 +56,9 @@ export function ChangeEmailForm({
   onSent,
 }: ChangeEmailFormProps) {
   const t = useTranslations('EmailSettings')
+  const { call, refresh } = useHost()
   const missing = useMissingProof(ways)
   const { fieldText, showError } = useErrorTexts()
-  const router = useRouter()
   const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
@@ -80,7 +80,7 @@ export function ChangeEmailForm({
     },
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) router.refresh()
+      if (isTooOld(error)) refresh()
     },
   })
 

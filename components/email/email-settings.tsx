@@ -1,10 +1,10 @@
 'use client'
 
 import { BadgeCheck, CircleDashed, TriangleAlert } from 'lucide-react'
-import { useRouter } from 'next/navigation'
 import { type ReactNode, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import type { WaysToConfirm } from '../access/confirm-identity'
+import { useHost } from '../host/host'
 import { LiveRegion } from '../ui/announcement'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
@@ -27,7 +27,7 @@ interface EmailSettingsProps {
 
 export function EmailSettings(props: EmailSettingsProps) {
   const { userId, ways, undoneWithin, initialStatus, renderedAt, hearsOfBounces } = props
-  const router = useRouter()
+  const { refresh } = useHost()
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   const [known, setKnown] = useState(status)
   const [notice, setNotice] = useState<Notice | null>(null)
@@ -88,7 +88,7 @@ export function EmailSettings(props: EmailSettingsProps) {
               newEmail: answer.new_email,
               notified: answer.notification_sent,
             })
-            router.refresh()
+            refresh()
           }}
           onCancelled={() =>
             setNotice({

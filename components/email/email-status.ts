@@ -3,8 +3,8 @@
 import type { Answer } from '@/contract/define'
 import type { getEmailStatus, VerificationMethod } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
-import { call } from '../api/load-contract'
 import { useRenderedQuery } from '../api/use-rendered-query'
+import { useHost } from '../host/host'
 import { serverNow } from '../ui/server-clock'
 
 export type EmailStatus = Answer<typeof getEmailStatus>
@@ -43,8 +43,9 @@ export const useEmailStatus = (
   initialData: EmailStatus,
   renderedAt: string,
   { changeRequestId, hearsOfBounces = false }: { changeRequestId?: string | undefined; hearsOfBounces?: boolean } = {},
-): EmailStatus =>
-  useRenderedQuery({
+): EmailStatus => {
+  const { call } = useHost()
+  return useRenderedQuery({
     queryKey: changeRequestId ? [...emailStatusKey(userId), changeRequestId] : emailStatusKey(userId),
     read: () => call('getEmailStatus', { userId, change_request_id: changeRequestId }),
     initialData,
@@ -53,6 +54,7 @@ export const useEmailStatus = (
     staleTime: (query) => (query.state.data?.pending_change.has_pending || changeRequestId ? 0 : 10_000),
     refetchInterval: (query) => (query.state.data ? pollMs(query.state.data, hearsOfBounces) : false),
   })
+}
 
 /** Whether two addresses, as typed, are one. */
 export const isSameAddress = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -9,7 +9,7 @@ import type { Answer } from '@/contract/define'
 import type { getNotMe, undoEmailChange } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
-import { loadCalls, preloadContract, rulesOf } from '../api/load-contract'
+import { callWith, preloadContract, rulesOf } from '../api/load-contract'
 import { NewPasswordFields } from '../password/new-password-fields'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
@@ -48,7 +48,7 @@ function OpenedLink({ link, supportEmail, onEnd }: NotMeProps & { link: NotMeLin
   const { changeRequestId, token } = link
   const change = useQuery({
     queryKey: ['not-me', changeRequestId, token],
-    queryFn: async () => (await loadCalls()).callWithLink(token, 'getNotMe', { changeRequestId }),
+    queryFn: () => callWith(() => token, 'getNotMe', { changeRequestId }),
     retry: false,
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -83,10 +83,10 @@ function Form({ change, link, onEnd }: FormProps) {
   const form = useForm<NotMeValues>({ resolver: rules[change.has_password ? 'password' : 'none'] })
   const { errors } = form.formState
   const undo = useMutation({
-    mutationFn: async ({ new_password }: NotMeValues) => {
+    mutationFn: ({ new_password }: NotMeValues) => {
       const { changeRequestId, token } = link
       const body = change.has_password ? { new_password } : {}
-      return (await loadCalls()).callWithLink(token, 'undoEmailChange', { changeRequestId }, body)
+      return callWith(() => token, 'undoEmailChange', { changeRequestId }, body)
     },
     onSuccess: (answer) => {
       clearNotMeLink()

@@ -8,7 +8,8 @@ import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError, ERRORS } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
-import { call, preloadContract, rulesOf } from '../api/load-contract'
+import { preloadContract, rulesOf } from '../api/load-contract'
+import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
@@ -62,6 +63,7 @@ export function PendingChange({
   onEnded,
 }: PendingChangeProps) {
   const t = useTranslations('EmailSettings')
+  const { call } = useHost()
   const { fieldText, showError } = useErrorTexts()
   const queryClient = useQueryClient()
   const isLink = pending.method === 'email_link'
@@ -71,7 +73,7 @@ export function PendingChange({
   const [leftAtMost, setLeftAtMost] = useState(pending.attemptsRemaining)
   const form = useForm({ resolver, reValidateMode: 'onSubmit' })
   const { errors } = form.formState
-  const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
+  const readAgain = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
   const focusCode = () => form.setFocus('verification_code')
 
   const takesCode = useRef(takesFocus && !isLink)
@@ -89,7 +91,7 @@ export function PendingChange({
       focusCode()
     } else showError(form, error)
     // Not awaited: the next code would be dropped while the status is being read.
-    void refresh()
+    void readAgain()
   }
   const verify = useMutation({
     mutationFn: ({ verification_code }: { verification_code: string }) =>
@@ -97,7 +99,7 @@ export function PendingChange({
     onMutate: () => setSentAgain(false),
     onSuccess: async (answer) => {
       onVerified(answer)
-      await refresh()
+      await readAgain()
     },
     onError: refused,
   })
@@ -187,7 +189,7 @@ export function PendingChange({
           onSent={() => {
             setSentAgain(true)
             focusCode()
-            return refresh()
+            return readAgain()
           }}
           onError={refused}
         />
@@ -197,7 +199,7 @@ export function PendingChange({
           isOwn={isOwn}
           onCancelled={() => {
             onCancelled()
-            return refresh()
+            return readAgain()
           }}
           onRefused={refused}
         />

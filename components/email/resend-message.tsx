@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl/react'
-import { call } from '../api/load-contract'
+import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { onTheClock } from '../ui/duration'
 import { useServerTime } from '../ui/server-clock'
@@ -19,6 +19,7 @@ interface ResendMessageProps {
 
 export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, onError }: ResendMessageProps) {
   const t = useTranslations('EmailSettings')
+  const { call } = useHost()
   const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime(renderedAt)) / 1000)
   const resend = useMutation({
     mutationFn: () => call('resendVerification', { userId }, { change_request_id: pending.changeRequestId }),

@@ -1,14 +1,14 @@
 'use client'
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from 'next/navigation'
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { RULES } from '@/contract/errors'
 import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../api/error-texts'
-import { call, preloadContract } from '../api/load-contract'
+import { preloadContract } from '../api/load-contract'
+import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { CardBody, CardFooter } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
@@ -28,9 +28,9 @@ interface VerifyOwnAddressProps {
 /** One button that sends a code to the address that the account has already. What the service asks for first unfolds at the press. */
 export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent }: VerifyOwnAddressProps) {
   const t = useTranslations('EmailSettings')
+  const { call, refresh } = useHost()
   const missing = useMissingProof(ways)
   const { errorText, fieldText, showError } = useErrorTexts()
-  const router = useRouter()
   const queryClient = useQueryClient()
   const form = useForm<{ current_password: string }>()
   const { errors } = form.formState
@@ -51,7 +51,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
     },
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) router.refresh()
+      if (isTooOld(error)) refresh()
     },
   })
 

@@ -9,7 +9,7 @@ import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
 import type { requestPasswordReset } from '@/contract/password'
 import { useErrorTexts } from '../api/error-texts'
-import { callWithLink, preloadContract, rulesOf } from '../api/load-contract'
+import { callWith, preloadContract, rulesOf } from '../api/load-contract'
 import { FORGOTTEN, takeDraft } from '../forms/draft'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
@@ -33,7 +33,7 @@ export function ForgotPassword() {
     form.setFocus('email')
   }, [form])
   const ask = useMutation({
-    mutationFn: (body: Values) => callWithLink(() => '', 'requestPasswordReset', {}, body),
+    mutationFn: (body: Values) => callWith(() => '', 'requestPasswordReset', {}, body),
     onError: (error) => showError(form, error),
   })
 

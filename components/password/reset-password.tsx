@@ -12,7 +12,7 @@ import { ApiError } from '@/contract/errors'
 import type { confirmPasswordReset } from '@/contract/password'
 import { RESET_TOKEN } from '@/contract/vocabulary'
 import { useErrorTexts } from '../api/error-texts'
-import { callWithLink, preloadContract, rulesOf } from '../api/load-contract'
+import { callWith, preloadContract, rulesOf } from '../api/load-contract'
 import { endOfLink, READ_ONCE, secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
@@ -48,7 +48,7 @@ interface LinkProps {
 function OpenedLink({ token, onEnd }: LinkProps) {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['password-reset', token],
-    queryFn: () => callWithLink(() => token, 'getPasswordReset', {}),
+    queryFn: () => callWith(() => token, 'getPasswordReset', {}),
     ...READ_ONCE,
   })
   if (isRefused(error)) return <NoLongerWorks />
@@ -68,7 +68,7 @@ function ChoosePassword({ token, onEnd }: LinkProps) {
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
   const confirm = useMutation({
-    mutationFn: ({ new_password }: Values) => callWithLink(() => token, 'confirmPasswordReset', {}, { new_password }),
+    mutationFn: ({ new_password }: Values) => callWith(() => token, 'confirmPasswordReset', {}, { new_password }),
     // No cache may keep the password.
     gcTime: 0,
     onSuccess: () => {

@@ -1,12 +1,10 @@
 'use client'
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from 'next/navigation'
 import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { ApiError, type Blocker } from '@/contract/errors'
-import { call } from '../api/load-contract'
-import { useBrand } from '../layout/brand'
+import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
@@ -45,7 +43,7 @@ export interface HeldBack extends Pick<Known, 'blockers' | 'pendingTransactions'
 
 /** What holds the deletion back. Applications are asked too, if there are any, at once and again while the page waits for something. */
 export function useBlockers(userId: string, known: Known): HeldBack {
-  const router = useRouter()
+  const { call, refresh } = useHost()
   const queryClient = useQueryClient()
   const queryKey = ['withdrawal-blockers', userId]
   const { data, isError, isFetching, refetch } = useQuery<readonly Blocker[]>({
@@ -64,8 +62,8 @@ export function useBlockers(userId: string, known: Known): HeldBack {
   const pending = data.find(isPending)?.title
   const rendered = known.blockers.find(isPending)?.title
   useEffect(() => {
-    if (pending !== rendered) router.refresh()
-  }, [pending, rendered, router])
+    if (pending !== rendered) refresh()
+  }, [pending, rendered, refresh])
   return {
     blockers: data,
     pendingTransactions: pending ? known.pendingTransactions : [],
@@ -90,7 +88,7 @@ interface BlockersProps {
 /** In place of the form while something holds the deletion back. */
 export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   const t = useTranslations('Blockers')
-  const { name: product, url: productUrl } = useBrand()
+  const { product, productUrl } = useHost()
   const words = useFocusOnMount<HTMLDivElement>(takesFocus)
   const { blockers, pendingTransactions } = held
   // All pending transactions are one blocker; they are listed one by one where the page has them.

@@ -10,7 +10,7 @@ import { ApiError } from '@/contract/errors'
 import { WITHDRAWAL_LINK_TOKEN } from '@/contract/vocabulary'
 import type { previewRequestedWithdrawal } from '@/contract/withdrawal-request'
 import { useErrorTexts } from '../api/error-texts'
-import { callWithLink, preloadContract, rulesOf } from '../api/load-contract'
+import { callWith, preloadContract, rulesOf } from '../api/load-contract'
 import { endOfLink, READ_ONCE, secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
@@ -48,7 +48,7 @@ const isRefused = (error: unknown) => error instanceof ApiError && error.code ==
 function OpenedLink({ token, ...props }: ConfirmDeletionProps & { token: string }) {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['deletion-link', token],
-    queryFn: () => callWithLink(() => token, 'previewRequestedWithdrawal', {}),
+    queryFn: () => callWith(() => token, 'previewRequestedWithdrawal', {}),
     ...READ_ONCE,
   })
   if (isRefused(error)) return <NoLongerWorks />
@@ -86,7 +86,7 @@ function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: C
   const [idempotencyKey] = useState(() => crypto.randomUUID())
   const confirm = useMutation({
     mutationFn: (body: WithdrawValues) =>
-      callWithLink(() => token, 'confirmRequestedWithdrawal', {}, body, { idempotencyKey }),
+      callWith(() => token, 'confirmRequestedWithdrawal', {}, body, { idempotencyKey }),
     onSuccess: ({ withdrawal_id, status_token }) => {
       clear()
       window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)

@@ -1,18 +1,17 @@
 'use client'
 
-import Link from 'next/link'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useTranslations } from 'use-intl/react'
 import type { WaysToConfirm } from '../access/confirm-identity'
 import { hasDraft } from '../forms/draft'
+import { useHost } from '../host/host'
 import { takeReturnPath } from '../session/return-path'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { Disclosure } from '../ui/disclosure'
 import { Blockers, type Known, useBlockers } from './blockers'
 import { type Counts, DeletionOverview, type OpenAccess } from './deletion-overview'
-import { YOUR_DATA } from './export-data-form'
 import { WithdrawAccountForm } from './withdraw-account-form'
 
 interface DeleteAccountProps {
@@ -42,6 +41,7 @@ export function DeleteAccount({
   ...account
 }: DeleteAccountProps) {
   const t = useTranslations('DeleteAccount')
+  const { exportPath } = useHost()
   const { userId, email } = account
   const [screen, setScreen] = useState<'overview' | 'form'>('overview')
   const begin = useRef<HTMLButtonElement>(null)
@@ -57,11 +57,11 @@ export function DeleteAccount({
   // What was typed before the person went to the identity provider is back.
   useEffect(() => {
     const path = takeReturnPath()
-    if (path === YOUR_DATA) window.location.replace(path + window.location.search)
+    if (path !== null && path === exportPath) window.location.replace(path + window.location.search)
     if (!hasDraft('withdraw', userId)) return
     setScreen('form')
     setOpened(true)
-  }, [userId])
+  }, [userId, exportPath])
   const goTo = (next: typeof screen) => {
     flushSync(() => show(next))
     const target = next === 'form' ? heading : begin
@@ -85,9 +85,11 @@ export function DeleteAccount({
           {t('begin')}
         </Button>
       )}
-      <Link href={YOUR_DATA} className={buttonStyle({ variant: 'secondary', className: 'w-full sm:w-auto' })}>
-        {t('download')}
-      </Link>
+      {exportPath && (
+        <a href={exportPath} className={buttonStyle({ variant: 'secondary', className: 'w-full sm:w-auto' })}>
+          {t('download')}
+        </a>
+      )}
     </DeletionOverview>
   )
   return (

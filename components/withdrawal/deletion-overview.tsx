@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { previewWithdrawal } from '@/contract/withdrawal'
-import { call } from '../api/load-contract'
+import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { Card, CardBody } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
@@ -16,7 +16,7 @@ import { useCategoryTexts } from './category-texts'
 export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
 
 /** What the other pages show as open. Rows of what has ended are deleted with the rest. */
-export type OpenAccess = Record<'sessions' | 'access_tokens', number>
+export type OpenAccess = Partial<Record<'sessions' | 'access_tokens', number>>
 
 interface DeletionOverviewProps {
   userId: string
@@ -52,6 +52,7 @@ export function DeletionOverview({
   children,
 }: DeletionOverviewProps) {
   const t = useTranslations('DeleteAccount')
+  const { call } = useHost()
   const language = useLocale()
   const { countsText, peoplesText } = useCategoryTexts()
   const preview = useQuery<Counts>({

@@ -4,7 +4,7 @@ import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { useErrorTexts } from '../api/error-texts'
-import { loadCalls } from '../api/load-contract'
+import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
@@ -13,6 +13,7 @@ import { textLink } from '../ui/text-link'
 /** Offers the signed receipts as one file, a line each. */
 export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; token: string }) {
   const t = useTranslations('Deletion')
+  const { callWith, receiptPage } = useHost()
   const { errorText } = useErrorTexts()
   const [error, setError] = useState<string>()
   const [isPending, setIsPending] = useState(false)
@@ -20,7 +21,6 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
     setIsPending(true)
     setError(undefined)
     try {
-      const { callWith } = await loadCalls()
       const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
       saveAs(`${withdrawalId}-receipts.txt`, receipts.map(({ receipt }) => `${receipt}\n`).join(''))
     } catch (error) {
@@ -39,7 +39,7 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
             <Download className="size-4" aria-hidden /> {t('receiptSave')}
           </Button>
           {/* Opened apart, so that the link of this page stays open. */}
-          <a href="/receipt" target="_blank" rel="noreferrer" className={textLink}>
+          <a href={receiptPage} target="_blank" rel="noreferrer" className={textLink}>
             {t('receiptCheck')}
           </a>
         </div>

@@ -2,22 +2,19 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ArrowLeft } from 'lucide-react'
-import { useRouter } from 'next/navigation'
 import { type RefObject, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
-import type { Reason, withdrawAccount } from '@/contract/withdrawal'
+import type { Reason } from '@/contract/withdrawal'
 import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../api/error-texts'
-import { call, rulesOf } from '../api/load-contract'
+import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
-import { endSessionHere } from '../session/auth-calls'
-import { signInAgain } from '../session/sign-in-again'
+import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
 import { CheckboxField, RadioField, TextAreaField } from '../ui/field'
@@ -57,9 +54,9 @@ export function WithdrawAccountForm({
   onBack,
 }: WithdrawAccountFormProps) {
   const t = useTranslations('DeleteAccount')
+  const { call, confirmPassword, refresh, showProgress } = useHost()
   const { fieldText, showError } = useErrorTexts()
   const missing = useMissingProof(ways)
-  const router = useRouter()
   const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
   const asksPassword = needsPassword(ways)
@@ -71,7 +68,7 @@ export function WithdrawAccountForm({
   // A wrong password is told here, in the form. The dialog comes when nothing is left to get wrong.
   const confirm = useMutation({
     mutationFn: async ({ current_password }: WithdrawValues) => {
-      if (asksPassword) await signInAgain(userId, current_password ?? '')
+      if (asksPassword) await confirmPassword(userId, current_password ?? '')
     },
     // The password would stay in memory.
     gcTime: 0,
@@ -81,8 +78,10 @@ export function WithdrawAccountForm({
   const withdraw = useMutation({
     mutationFn: ({ current_password: _, ...body }: WithdrawValues) => call('withdrawAccount', { userId }, body),
     onSuccess: async (answer) => {
+      // Before the queries are cleared, because those that still stand on the page would be read again without an account.
+      const shown = showProgress(answer)
       queryClient.clear()
-      await leaveFor(answer)
+      await shown
     },
     onError: (error) => {
       // Closed first, because the dialog gives the focus back before the field with the fault takes it.
@@ -93,7 +92,7 @@ export function WithdrawAccountForm({
         form.setFocus('current_password', { shouldSelect: true })
       } else showError(form, error)
       if (isHeldBack(error)) held.show(error)
-      if (isHeldBack(error) || isTooOld(error)) router.refresh()
+      if (isHeldBack(error) || isTooOld(error)) refresh()
     },
   })
   const leaving = withdraw.isPending || withdraw.isSuccess
@@ -199,12 +198,3 @@ const isHeldBack = (error: unknown) => error instanceof ApiError && error.code =
 
 /** Nobody knows then whether the deletion has begun. */
 const isLost = (error: unknown) => error instanceof ApiError && error.status === 0
-
-const SIGN_OUT_MS = 2_000
-
-/** The session has ended; signing out removes its cookie. The page is replaced so that the Back button does not show what was typed. */
-async function leaveFor({ withdrawal_id, status_token }: Answer<typeof withdrawAccount>) {
-  const signedOut = endSessionHere().catch(() => {})
-  await Promise.race([signedOut, new Promise((resolve) => setTimeout(resolve, SIGN_OUT_MS))])
-  window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
-}

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { CHOICES, WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
 import type { Step, StepStatus } from '@/contract/withdrawal'
+import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
@@ -35,7 +36,7 @@ export function WithdrawalProgress(props: WithdrawalProgressProps) {
   return <Progress key={token} token={token} {...props} />
 }
 
-function Progress({
+export function Progress({
   userId,
   withdrawalId,
   token,
@@ -44,10 +45,12 @@ function Progress({
 }: WithdrawalProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
+  const { progressLink } = useHost()
   const news = useNews(status)
   const steps = useSteps(status, renderedAt)
   if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
   if (!status) return error ? <NoAnswer /> : <Reading />
+  const link = progressLink()
   const isCompleted = status.status === 'completed'
   const keptUntil = retentionEndOf(status)
   return (
@@ -72,9 +75,11 @@ function Progress({
       {isCompleted && <SaveReceipts withdrawalId={withdrawalId} token={token} />}
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
         {keptUntil && <p>{t.rich('comeBack', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>}
-        <CopyButton text={window.location.href} variant="secondary">
-          {t('copyLink')}
-        </CopyButton>
+        {link && (
+          <CopyButton text={link} variant="secondary">
+            {t('copyLink')}
+          </CopyButton>
+        )}
         <p>
           {t.rich('id', {
             deletion: withdrawalId,

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import type { getWithdrawalStatus } from '@/contract/withdrawal'
-import { loadCalls } from '../api/load-contract'
+import { useHost } from '../host/host'
 
 export type WithdrawalStatus = Answer<typeof getWithdrawalStatus>
 
@@ -22,11 +22,12 @@ const GROWTH = 1.25
 
 /** Polls the progress with a back-off that starts again after each change, and stops when the withdrawal is completed. */
 export function useWithdrawalStatus({ userId, withdrawalId, token }: Source) {
+  const { callWith } = useHost()
   const [nextReadMs] = useState(createBackOff)
   return useQuery({
     // The key holds the token, so that another link does not show what this one could read.
     queryKey: ['withdrawal-status', withdrawalId, token],
-    queryFn: async () => (await loadCalls()).callWith(() => token, 'getWithdrawalStatus', { userId, withdrawalId }),
+    queryFn: () => callWith(() => token, 'getWithdrawalStatus', { userId, withdrawalId }),
     retry: false,
     gcTime: 0,
     refetchInterval: nextReadMs,

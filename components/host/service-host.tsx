@@ -1,0 +1,35 @@
+'use client'
+
+import { useRouter } from 'next/navigation'
+import { type ReactNode, useMemo } from 'react'
+import { call, callWith } from '../api/load-contract'
+import { useBrand } from '../layout/brand'
+import { type Host, HostProvider } from './host'
+
+/** What a press needs comes with it. */
+const journeys = () => import('./service-journeys')
+
+const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
+  call,
+  callWith,
+  reauthenticate: async (...asked) => (await journeys()).leaveForProvider(...asked),
+  confirmPassword: async (...asked) => (await journeys()).signInAgain(...asked),
+  /** The page is replaced so that the Back button does not show what was typed. */
+  async showProgress({ withdrawal_id, status_token }) {
+    await journeys()
+      .then(({ signOutSoon }) => signOutSoon())
+      .catch(() => {})
+    window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
+  },
+  progressLink: () => window.location.href,
+  exportPath: '/settings/data',
+  receiptPage: '/receipt',
+}
+
+/** The pages of this service. */
+export function ServiceHost({ children }: { children: ReactNode }) {
+  const { refresh } = useRouter()
+  const { name: product, url: productUrl } = useBrand()
+  const ours = useMemo(() => ({ ...host, product, productUrl, refresh }), [product, productUrl, refresh])
+  return <HostProvider value={ours}>{children}</HostProvider>
+}

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { expect, type Page, test } from '@playwright/test'
+import { build } from 'esbuild'
 import { blocksBelow, Shell } from './page-commands'
 import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
 
@@ -46,32 +49,98 @@ test('docs/adopting.md: a person changes the address with a token of the issuer 
   })
 })
 
-/** Serves the page of a section as the adopter does, until `use` has ended. */
-async function withPage(section: string, answer: unknown, use: (url: string) => Promise<unknown>) {
+const PACKAGE = path.resolve('.data/e2e-package')
+const POLICY = `default-src 'self'; connect-src 'self' ${ADOPTING_URL}; require-trusted-types-for 'script'`
+
+/** The snippet of `docs/adopting.md` in this language that stands below this heading. */
+async function snippetOf(heading: string, language: string): Promise<string> {
   const text = await readFile('docs/adopting.md', 'utf8')
-  const html = /```html\n([\s\S]*?)```/.exec(text.slice(text.indexOf(`## ${section}`)))?.[1] ?? ''
-  const server = createServer(({ url }, response) => {
-    const isToken = url === '/page-token'
-    response.setHeader('Content-Type', isToken ? 'application/json' : 'text/html; charset=utf-8')
-    response.end(isToken ? JSON.stringify(answer) : html.replaceAll('http://localhost:3000', ADOPTING_URL))
+  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text.slice(text.indexOf(`## ${heading}`)))
+  return (found?.[1] ?? '').replaceAll('http://localhost:3000', ADOPTING_URL)
+}
+
+/** A page of the adopter with a strict policy, which serves these files and its person's page token, until `use` has ended. */
+async function withPage(answer: object, files: Record<string, string>, use: (url: string) => Promise<unknown>) {
+  const TYPES: Record<string, string> = { js: 'text/javascript', css: 'text/css', html: 'text/html; charset=utf-8' }
+  const server = createServer(async ({ url = '/', method }, response) => {
+    response.setHeader('Content-Security-Policy', POLICY)
+    if (method === 'POST') return response.end(JSON.stringify(answer))
+    if (url === '/favicon.ico') return response.writeHead(204).end()
+    const name = url === '/' ? 'index.html' : url.slice(1)
+    const content = files[name] ?? (await readFile(path.join(PACKAGE, 'client', name)).catch(() => null))
+    response.setHeader('Content-Type', TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream')
+    return response.writeHead(content === null ? 404 : 200).end(content ?? '')
   })
   await new Promise<void>((listening) => server.listen(Number(PAGE_PORT), '127.0.0.1', listening))
   await use(`http://localhost:${PAGE_PORT}`).finally(() => server.close())
 }
 
-test('docs/adopting.md: a person changes the address in a page of the adopter', async ({ page }) => {
+/** Changes the address and deletes the account, in the page that is open. */
+async function useSettings(page: Page, email: string) {
+  const faults: string[] = []
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+  await expect(page.getByText(email).first()).toBeVisible()
+  await page.getByLabel('New email address').fill(`new-${email}`)
+  await page.getByRole('button', { name: 'Send verification email' }).click()
+  await expect(page.getByText(`new-${email}`).first()).toBeVisible()
+  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await page.getByLabel('to confirm').fill('delete my account')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(page.getByText('Your account is being deleted')).toBeVisible()
+  expect(faults).toEqual([])
+}
+
+test('docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements and with React', async ({
+  page,
+}) => {
+  await promisify(execFile)(process.execPath, ['scripts/pack-client.mjs', PACKAGE])
   await withExample('Your own pages', async (printed) => {
     const [, { data }] = linesOf(printed)
-    expect(data.page_token).toMatch(/^pgt_/)
-    await withPage('Your own pages', data, async (url) => {
+    const answer = { ...data, authenticated_at: new Date().toISOString() }
+    await withPage(answer, { 'index.html': await snippetOf('Your own pages', 'html') }, async (url) => {
       await page.goto(url)
-      await expect(page.getByText('Your address: liv@example.com')).toBeVisible()
-      await page.getByLabel('New address').fill('liv.new@example.com')
-      await page.getByRole('button', { name: 'Change' }).click()
-      await expect(page.getByText('We sent a code to liv.new@example.com.')).toBeVisible()
+      await useSettings(page, 'liv@example.com')
+    })
+    const again = (await blocksOf('Your own pages')).slice(1).join('\n')
+    const [opening = ''] = await blocksOf()
+    const other = again.replaceAll('customer-6', 'customer-5').replaceAll('liv@', 'ida@')
+    const [, { data: token }] = linesOf(await shell.outputOf(`${opening}\n${other}`))
+    const app = (await snippetOf('Your own pages', 'tsx')).replaceAll('customer-6', 'customer-5')
+    const present = { ...token, authenticated_at: new Date().toISOString() }
+    await withPage(present, await bundled(app), async (url) => {
+      await page.goto(url)
+      await useSettings(page, 'ida@example.com')
     })
   })
 })
+
+/** The app of the snippet, bundled as by the adopter. */
+async function bundled(app: string): Promise<Record<string, string>> {
+  const client = path.join(PACKAGE, 'client')
+  const contents = `import { config } from 'zod'; import { createRoot } from 'react-dom/client'; ${app}
+    config({ jitless: true }); createRoot(document.body).render(<Settings />)`
+  const { outputFiles } = await build({
+    stdin: { contents, loader: 'tsx', resolveDir: process.cwd() },
+    alias: {
+      'user-account-service/react': `${client}/react.js`,
+      'user-account-service/styles.css': `${client}/styles.css`,
+      'user-account-service/texts/en': `${client}/texts/en.js`,
+    },
+    bundle: true,
+    format: 'esm',
+    jsx: 'automatic',
+    nodePaths: [path.resolve('node_modules')],
+    define: { 'process.env.NODE_ENV': '"production"' },
+    outfile: 'main.js',
+    write: false,
+    logLevel: 'error',
+  })
+  const textOf = (ending: string) => outputFiles.find((file) => file.path.endsWith(ending))?.text ?? ''
+  const page =
+    '<!doctype html><link rel="stylesheet" href="main.css"><body></body><script type="module" src="main.js"></script>'
+  return { 'index.html': page, 'main.js': textOf('.js'), 'main.css': textOf('.css') }
+}
 
 test('docs/adopting.md: a person signs in with the identity provider of the adopter', async ({ page }) => {
   await withExample('Your identity provider', async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ensureInstalled, fail, note, root, run, tool, underProjectNode } from './ensure.mjs'
+import { OF_REACT, packParts } from './pack-parts.mjs'
 
 // node scripts/pack-client.mjs [DIRECTORY]: the typed client as a package that npm installs, in dist/ without a directory.
 await ensureInstalled()
@@ -11,17 +12,7 @@ const contents = join(destination, 'client')
 rmSync(contents, { recursive: true, force: true })
 mkdirSync(contents, { recursive: true })
 
-const { build } = await import('esbuild')
-await build({
-  absWorkingDir: root,
-  entryPoints: ['contract/sdk.ts'],
-  outfile: join(contents, 'client.js'),
-  bundle: true,
-  format: 'esm',
-  platform: 'neutral',
-  packages: 'external',
-  target: 'es2022',
-})
+await packParts(contents)
 
 const compiler = ['--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--ignoreConfig']
 const modules = ['--target', 'es2024', '--module', 'esnext', '--moduleResolution', 'bundler']
@@ -34,19 +25,30 @@ for (const file of readdirSync(join(contents, 'types'))) {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/((?:from|import\() ?['"]\.\/[\w-]+)/g, '$1.js'))
 }
 
+await writeTypesOfParts()
+
 writeFileSync(
   join(contents, 'package.json'),
   JSON.stringify(
     {
       name,
       version,
-      description: 'The typed client of the User Account Service, for browsers and Node.',
+      description: 'The typed client of the User Account Service, and its settings as parts for your own pages.',
       license,
       type: 'module',
-      sideEffects: false,
+      sideEffects: ['./element/*', './styles.css'],
       engines,
-      exports: { './client': { types: './types/sdk.d.ts', default: './client.js' } },
+      exports: {
+        './client': { types: './types/sdk.d.ts', default: './client.js' },
+        './react': { types: './types/react.d.ts', default: './react.js' },
+        './element': './element/element.js',
+        './styles.css': './styles.css',
+        './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },
+      },
       dependencies: { zod: `^${dependencies.zod}` },
+      // The parts alone need them; the client and the elements do not.
+      peerDependencies: Object.fromEntries(OF_REACT.map((name) => [name, `^${dependencies[name]}`])),
+      peerDependenciesMeta: Object.fromEntries(OF_REACT.map((name) => [name, { optional: true }])),
     },
     null,
     2,
@@ -63,6 +65,8 @@ const call = createClient({ baseUrl: 'https://accounts.example.com', accessToken
 await call(changeEmail, { userId }, { new_email, current_password })
 \`\`\`
 
+\`${name}/react\` and \`${name}/element\` have the settings as parts for your own pages: see \`docs/adopting.md\`.
+
 The service describes every operation at \`/docs/api\`. A refusal throws an \`ApiError\`, whose \`code\` never changes.
 `,
 )
@@ -72,3 +76,24 @@ const packed = await run('npm', ['pack', contents, '--pack-destination', destina
 })
 if (packed !== 0) fail('npm pack failed.')
 note(`npm install ${join(destination, `${name}-${version}.tgz`)}`)
+
+/** `types.ts` describes the parts; the declarations of the components themselves would bring all that they import. */
+async function writeTypesOfParts() {
+  const from = join(root, 'components/embed/types.ts')
+  const to = ['--rootDir', join(root, 'components/embed'), '--outDir', join(contents, 'types')]
+  if ((await tool('tsc', [from, ...compiler, ...modules, ...to])) !== 0)
+    fail('The types of the parts could not be written.')
+  const declared = readFileSync(join(contents, 'types/types.d.ts'), 'utf8')
+  const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
+    ([, name]) => name,
+  )
+  writeFileSync(
+    join(contents, 'types/react.d.ts'),
+    `${declared}${names.map((name) => `export declare const ${name}: Parts['${name}']\n`).join('')}`,
+  )
+  writeFileSync(
+    join(contents, 'types/texts.d.ts'),
+    "import type { Texts } from './react.js'\ndeclare const texts: Texts\nexport default texts\n",
+  )
+  rmSync(join(contents, 'types/types.d.ts'))
+}

@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -91,4 +92,54 @@ test('the packed client bundles for browsers', async () => {
   writeFileSync(entry, "export * from 'user-account-service/client'")
   const { errors, warnings } = await build({ entryPoints: [entry], bundle: true, platform: 'browser', write: false })
   expect([...errors, ...warnings]).toEqual([])
+})
+
+const APP = `
+import { AccountProvider, DeleteAccount, EmailSettings } from 'user-account-service/react'
+import texts from 'user-account-service/texts/pt-BR'
+const pageToken = async () => ({ page_token: 'pgt_x', expires_at: '2026-11-20T09:00:00.000Z' })
+export const parts = [
+  EmailSettings(),
+  DeleteAccount({ onStarted: ({ status_token }) => status_token }),
+  AccountProvider({ baseUrl: '', userId: '~7', pageToken, texts, product: 'Shop', supportEmail: 'a@b.example', children: null }),
+]
+`
+
+test('the parts for React have their types, and they refuse a wrong property', { timeout: 120_000 }, () => {
+  symlinkSync(path.join(root, 'node_modules/@types'), path.join(project, 'node_modules/@types'))
+  const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2024', '--lib', 'ES2024,DOM']
+  expect(check(APP, ...options)).toBe('')
+  expect(check(APP.replace("'~7'", '7'), ...options)).toContain("'number' is not assignable")
+})
+
+/** Compressed with Brotli, as the pages of this service are sent, with what a file imports at once; what comes with the first call, and the texts, are left out. */
+function kilobytesOf(file: string): number {
+  const files = new Set<string>()
+  const add = (name: string) => {
+    if (files.has(name)) return
+    files.add(name)
+    const code = readFileSync(name, 'utf8')
+    for (const [, from = ''] of code.matchAll(/(?:from|import)"(\.[^"]+)"/g))
+      add(path.resolve(path.dirname(name), from))
+  }
+  add(path.join(project, 'client', file))
+  return [...files].reduce((sum, name) => sum + brotliCompressSync(readFileSync(name)).length, 0) / 1024
+}
+
+test('the parts for React have at most 30 KB, and the elements at most 55 KB without React', async () => {
+  const contents =
+    "export * from 'react'; export * from 'react-dom'; export * from 'react-dom/client'; export * from 'react/jsx-runtime'"
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: root },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    write: false,
+    define: { 'process.env.NODE_ENV': '"production"' },
+  })
+  const react = brotliCompressSync(outputFiles[0]?.contents ?? '').length / 1024
+  const sizes = { react: kilobytesOf('react.js'), element: kilobytesOf('element/element.js') - react }
+  process.stdout.write(`parts for React: ${sizes.react.toFixed(1)} KB, elements: ${sizes.element.toFixed(1)} KB\n`)
+  expect(sizes.react).toBeLessThanOrEqual(30)
+  expect(sizes.element).toBeLessThanOrEqual(55)
 })

@@ -1,0 +1,9 @@
+/** What `scripts/pack-parts.mjs` makes: the style sheet of the parts, and the compiled texts of a language. */
+declare module 'account-parts/styles' {
+  const styles: string
+  export default styles
+}
+declare module 'account-parts/texts/*' {
+  const texts: { language: string; texts: object }
+  export default texts
+}

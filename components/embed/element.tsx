@@ -1,0 +1,91 @@
+import '../api/zod-settings'
+import styles from 'account-parts/styles'
+import type { ReactNode } from 'react'
+import { createRoot, type Root } from 'react-dom/client'
+import { AccountProvider, DeleteAccount, EmailSettings } from './react'
+import type { PageToken, StartedDeletion, Texts } from './types'
+
+const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
+  en: () => import('account-parts/texts/en'),
+  de: () => import('account-parts/texts/de'),
+  fr: () => import('account-parts/texts/fr'),
+  es: () => import('account-parts/texts/es'),
+  'pt-BR': () => import('account-parts/texts/pt-BR'),
+  ja: () => import('account-parts/texts/ja'),
+}
+
+/** Attributes: `service`, `user`, `token-url`, `product`, `support-email`; optional `language`, `password`, `sign-in-url`. */
+abstract class AccountElement extends HTMLElement {
+  static observedAttributes = ['service', 'user', 'product', 'support-email', 'language', 'password', 'sign-in-url']
+  private root: Root | undefined
+
+  protected abstract content(): ReactNode
+
+  connectedCallback(): void {
+    const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' })
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(styles)
+    shadow.adoptedStyleSheets = [sheet]
+    this.root ??= createRoot(shadow)
+    // Nothing of an account that is being deleted can be changed.
+    document.addEventListener('deletion-started', ({ target }) => target !== this && this.remove(), { once: true })
+    void this.show()
+  }
+
+  disconnectedCallback(): void {
+    this.root?.unmount()
+    this.root = undefined
+  }
+
+  attributeChangedCallback(): void {
+    if (this.root) void this.show()
+  }
+
+  private async show(): Promise<void> {
+    const load = TEXTS[this.getAttribute('language') ?? 'en'] ?? (() => import('account-parts/texts/en'))
+    const { default: texts } = await load()
+    this.root?.render(
+      <AccountProvider
+        baseUrl={this.given('service')}
+        userId={this.given('user')}
+        pageToken={() => this.askForToken()}
+        signInAgain={this.getAttribute('sign-in-url') ?? undefined}
+        hasPassword={this.hasAttribute('password')}
+        texts={texts}
+        product={this.given('product')}
+        supportEmail={this.given('support-email')}
+      >
+        {this.content()}
+      </AccountProvider>,
+    )
+  }
+
+  private given(name: string): string {
+    const value = this.getAttribute(name)
+    if (value === null) throw new Error(`<${this.localName}> needs the attribute ${name}.`)
+    return value
+  }
+
+  private async askForToken(): Promise<PageToken> {
+    const answer = await fetch(this.given('token-url'), { method: 'POST', cache: 'no-store' })
+    if (!answer.ok) throw new Error(`${this.given('token-url')} answered ${answer.status}.`)
+    return answer.json()
+  }
+}
+
+class AccountEmail extends AccountElement {
+  protected content = () => <EmailSettings />
+}
+
+class AccountDeletion extends AccountElement {
+  protected content = () => (
+    <DeleteAccount
+      onStarted={(detail: StartedDeletion) =>
+        this.dispatchEvent(new CustomEvent('deletion-started', { detail, bubbles: true }))
+      }
+    />
+  )
+}
+
+customElements.define('account-email', AccountEmail)
+customElements.define('account-deletion', AccountDeletion)

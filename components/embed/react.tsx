@@ -1,0 +1,144 @@
+'use client'
+
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { useLocale, useTranslations } from 'use-intl/react'
+import { useErrorTexts } from '../api/error-texts'
+import { EmailSettings as Email } from '../email/email-settings'
+import { useHost } from '../host/host'
+import { Button } from '../ui/button'
+import { inWords } from '../ui/duration'
+import { ErrorAlert } from '../ui/error-alert'
+import { serverNow } from '../ui/server-clock'
+import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
+import { Progress } from '../withdrawal/withdrawal-progress'
+import { AccountProvider, useAccount } from './account-provider'
+import type { DeleteAccountProps, DeletionProgressProps, Parts as Exported } from './types'
+
+export type * from './types'
+export { AccountProvider }
+
+const DAY_MS = 24 * 60 * 60_000
+/** Where nothing says until when records stay. */
+const RETENTION_MS = 30 * DAY_MS
+
+/** What a page of the service renders on the server is read here, once, before the part stands. */
+function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean) {
+  const { userId } = useAccount()
+  return useQuery({
+    queryKey: [key, userId, 'first'],
+    queryFn: async () => ({ data: await read(), renderedAt: new Date(serverNow()).toISOString() }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    enabled,
+  })
+}
+
+/** The styles of the parts apply below this element alone. */
+const Parts = ({ children }: { children: ReactNode }) => (
+  <div className="account-parts" lang={useLocale()}>
+    {children}
+  </div>
+)
+
+function Waiting({ first }: { first: { error: Error | null; refetch: () => unknown } }) {
+  const t = useTranslations('Failure')
+  const { errorText } = useErrorTexts()
+  return (
+    <Parts>
+      <div aria-busy={first.error === null} className="space-y-4">
+        {first.error && (
+          <>
+            <ErrorAlert>{errorText(first.error)}</ErrorAlert>
+            <Button variant="secondary" onClick={() => first.refetch()}>
+              {t('tryAgain')}
+            </Button>
+          </>
+        )}
+      </div>
+    </Parts>
+  )
+}
+
+/** The address of the person, and its change. */
+export function EmailSettings(): ReactNode {
+  const { userId, waysTo, started } = useAccount()
+  const { call } = useHost()
+  const first = useFirst('email', () => call('getEmailStatus', { userId }), started === null)
+  if (started) return null
+  if (!first.data) return <Waiting first={first} />
+  const { data, renderedAt } = first.data
+  return (
+    <Parts>
+      <Email
+        userId={userId}
+        ways={waysTo('change')}
+        undoneWithin={null}
+        hearsOfBounces={false}
+        initialStatus={data}
+        renderedAt={renderedAt}
+      />
+    </Parts>
+  )
+}
+
+/** What a deletion means, the form that asks for it, and then its progress. */
+export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
+  const { userId, supportEmail, waysTo, started } = useAccount()
+  const { call } = useHost()
+  const language = useLocale()
+  const read = async () => ({
+    ...(await call('previewWithdrawal', { userId, ask: 'true' })),
+    email: (await call('getEmailStatus', { userId })).current_email,
+  })
+  const first = useFirst('deletion', read, started === null)
+  const isTold = useRef(false)
+  useEffect(() => {
+    if (!started || isTold.current) return
+    isTold.current = true
+    onStarted?.(started)
+  }, [started, onStarted])
+  if (started) return <DeletionProgress withdrawalId={started.withdrawal_id} statusToken={started.status_token} />
+  if (!first.data) return <Waiting first={first} />
+  const { data: preview, renderedAt } = first.data
+  const countedAt = Date.parse(preview.counted_at)
+  const longestMs = Math.max(...preview.deletion_steps.map((step) => Date.parse(step.estimated_completion) - countedAt))
+  const keptUntil = preview.retained[0]?.until ?? new Date(countedAt + RETENTION_MS).toISOString()
+  return (
+    <Parts>
+      <Deletion
+        userId={userId}
+        email={preview.email}
+        ways={waysTo('withdraw')}
+        known={{ blockers: preview.blockers, pendingTransactions: [], asksApplications: false, renderedAt }}
+        counts={preview}
+        open={{}}
+        supportEmail={supportEmail}
+        applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
+        deletedWithin={inWords(longestMs / 1000, language)}
+        retentionDays={Math.round((Date.parse(keptUntil) - countedAt) / DAY_MS)}
+        keptUntil={keptUntil}
+        details={null}
+      />
+    </Parts>
+  )
+}
+
+/** How far a deletion is. */
+export function DeletionProgress({ withdrawalId, statusToken }: DeletionProgressProps): ReactNode {
+  const { userId, supportEmail } = useAccount()
+  return (
+    <Parts>
+      <Progress
+        userId={userId}
+        withdrawalId={withdrawalId}
+        token={statusToken}
+        supportEmail={supportEmail}
+        renderedAt={new Date(serverNow()).toISOString()}
+      />
+    </Parts>
+  )
+}
+
+// The declarations of the package are those of `types.ts`.
+void ({ AccountProvider, EmailSettings, DeleteAccount, DeletionProgress } satisfies Exported)

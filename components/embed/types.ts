@@ -1,0 +1,60 @@
+import type { ReactNode } from 'react'
+
+/** What your backend answers to your page: the answer of the service, with the time that it sent in `authenticated_at`. */
+export interface PageToken {
+  page_token: string
+  expires_at: string
+  /** When the person last proved to you who they are; without it nothing counts as a fresh sign-in. */
+  authenticated_at?: string | undefined
+}
+
+/** The texts of one language, such as `user-account-service/texts/de`. */
+export interface Texts {
+  language: string
+  texts: object
+}
+
+export interface AccountProviderProps {
+  /** The origin of the service. */
+  baseUrl: string
+  /** `usr_…`, or `~` and your own id of the person. */
+  userId: string
+  /** Asks your backend for a page token: at first, shortly before the last one ends, and after a new sign-in. */
+  pageToken: () => Promise<PageToken>
+  /** Where the person proves once more who they are: a page of yours that leads back, or a function that resolves when they have. */
+  signInAgain?: string | (() => Promise<unknown>) | undefined
+  /** Whether the account has a password of this service, which a change of the address then asks for. */
+  hasPassword?: boolean | undefined
+  texts: Texts
+  /** Texts of your own in place of ours, by area and key, such as `{ EmailSettings: { title: 'Your mail' } }`. They take no values. */
+  ownTexts?: Record<string, Record<string, string>> | undefined
+  /** The name of your product. */
+  product: string
+  /** Where people write when they need help. */
+  supportEmail: string
+  children: ReactNode
+}
+
+export interface DeleteAccountProps {
+  /** Called when the deletion has begun. Sign the person out of your product then; the progress stays on the page. */
+  onStarted?: ((started: StartedDeletion) => unknown) | undefined
+}
+
+export interface StartedDeletion {
+  withdrawal_id: string
+  /** Reads the progress of this deletion, and nothing else. */
+  status_token: string
+}
+
+export interface DeletionProgressProps {
+  withdrawalId: string
+  statusToken: string
+}
+
+/** What `user-account-service/react` exports. */
+export interface Parts {
+  AccountProvider: (props: AccountProviderProps) => ReactNode
+  EmailSettings: () => ReactNode
+  DeleteAccount: (props: DeleteAccountProps) => ReactNode
+  DeletionProgress: (props: DeletionProgressProps) => ReactNode
+}

@@ -1,6 +1,6 @@
+import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import * as z from 'zod'
 import { parseAddress } from './address'
 import { openApiDocument } from './openapi'
 import { operations } from './operations'
@@ -148,13 +148,13 @@ test('the description of an address names its format and its minimum and maximum
 })
 
 test('the description requires feedback exactly when the service does', () => {
-  const described = z.fromJSONSchema(schemaOf('withdrawAccount') as Parameters<typeof z.fromJSONSchema>[0])
+  const isDescribed = new Ajv({ strict: false }).compile(schemaOf('withdrawAccount'))
   const body = operations.find(({ name }) => name === 'withdrawAccount')?.body
   const blanks = ['', ' ', '\t\n', '\u00a0\u3000', '\u00ad', '\u200b\u2060', '\ufeff', '\u061c']
   for (const reason of [undefined, 'no_longer_needed', 'other']) {
     for (const feedback of [undefined, 'because', ' x ', '🙂', ...blanks]) {
       const sent = JSON.parse(JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT', reason, feedback }))
-      expect({ sent, described: described.safeParse(sent).success }).toEqual({
+      expect({ sent, described: isDescribed(sent) }).toEqual({
         sent,
         described: body?.safeParse(sent).success,
       })
@@ -163,10 +163,10 @@ test('the description requires feedback exactly when the service does', () => {
 })
 
 test('the description and the service agree on which characters are visible', () => {
-  const { anyOf } = schemaOf('withdrawAccount') as unknown as {
-    anyOf: { properties: { feedback?: { pattern: string } } }[]
+  const { else: rest } = schemaOf('withdrawAccount') as unknown as {
+    else: { properties: { feedback: { pattern: string } } }
   }
-  const visible = new RegExp(anyOf.at(-1)?.properties.feedback?.pattern ?? '', 'u')
+  const visible = new RegExp(rest.properties.feedback.pattern, 'u')
   const differing: number[] = []
   for (let code = 0; code <= 0xffff; code++) {
     const char = String.fromCharCode(code)

@@ -69,12 +69,7 @@ const changeBody = z
     // Runs even when another field has failed, so that both faults are reported together.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
-  .meta({
-    anyOf: [
-      { type: 'object', required: ['current_password'] },
-      { type: 'object', required: ['reauthentication'] },
-    ],
-  })
+  .meta({ if: { required: ['current_password'] }, else: { required: ['reauthentication'] } })
 
 const params = z.object({ userId })
 const common = { scope: 'email:manage', forbidden: 'AUTH_002', params } as const

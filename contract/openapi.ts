@@ -80,8 +80,17 @@ const BOUNDS: Record<string, Json> = {
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Generated clients in Java do not compile with a constant truth value, nor with a choice between two formats of a text. */
+function readable({ const: fixed, anyOf, ...schema }: Json): Json {
+  if (typeof fixed === 'boolean') return { ...schema, not: { enum: [!fixed] } }
+  const texts = Array.isArray(anyOf) && anyOf.every(({ type, pattern }) => type === 'string' && pattern)
+  if (texts) return { ...schema, type: 'string', pattern: anyOf.map(({ pattern }) => pattern).join('|') }
+  return { ...schema, ...(fixed !== undefined && { const: fixed }), ...(anyOf !== undefined && { anyOf }) }
+}
+
 /** Gives every string, number and list an upper bound, because readers of the document size their buffers by it. */
-function bounded(schema: Json): Json {
+function bounded(original: Json): Json {
+  const schema = readable(original)
   const nested = Object.entries(schema).map(([key, value]): [string, unknown] => [
     key,
     Array.isArray(value)
@@ -165,8 +174,10 @@ export function openApiDocument(installation: Installation): OpenApiDocument {
     security: [{ accessToken: [] }],
     tags: [...GROUPS, { name: 'Webhooks', description: 'What the service sends to connected applications' }],
     paths,
-    webhooks: Object.fromEntries(webhooks.map((webhook) => [webhook.name, { post: toWebhook(webhook) }])),
+    // A generated client in Python does not compile with a webhook that is written down right here.
+    webhooks: Object.fromEntries(webhooks.map(({ name }) => [name, { $ref: `#/components/pathItems/${name}` }])),
     components: {
+      pathItems: Object.fromEntries(webhooks.map((webhook) => [webhook.name, { post: toWebhook(webhook) }])),
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `uat_…`.' },
         serviceToken: { type: 'http', scheme: 'bearer', description: 'A service token, `svc_…`.' },
@@ -246,7 +257,10 @@ function toOperation(contract: Contract): Json {
       requestBody: {
         required: true,
         content: Object.fromEntries(
-          contract.rawBody.map((type) => [type, { schema: RAW[type] ?? { type: 'string' } }]),
+          contract.rawBody.map((type) => [
+            type,
+            { schema: RAW[type] ?? { type: 'string', maxLength: contract.maxBodyBytes } },
+          ]),
         ),
       },
     }),

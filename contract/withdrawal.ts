@@ -57,17 +57,8 @@ export const withdrawBody = z
     when: ({ value }) => withReasonOther.safeParse(value).success,
   })
   .meta({
-    anyOf: [
-      {
-        type: 'object',
-        properties: { reason: { type: 'string', enum: REASON_CODES.filter((reason) => reason !== 'other') } },
-      },
-      {
-        type: 'object',
-        properties: { reason: { type: 'string', const: 'other' }, feedback: { type: 'string', pattern: VISIBLE } },
-        required: ['reason', 'feedback'],
-      },
-    ],
+    if: { properties: { reason: { enum: REASON_CODES.filter((reason) => reason !== 'other') } } },
+    else: { properties: { feedback: { pattern: VISIBLE } }, required: ['feedback'] },
   })
 
 const step = z.object({

@@ -335,7 +335,7 @@ test('a verification gets EMAIL_002 when another writer stores the address at th
     await untilWaiting(ctx)
   })
   expect(await outcome).toBe('EMAIL_002')
-  expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 0 })
+  expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 1 })
 })
 
 test('no other database error is reported as a taken address', async () => {
@@ -344,8 +344,12 @@ test('no other database error is reported as a taken address', async () => {
   const pending = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
-  const transaction = () => Promise.reject(new RangeError('lost'))
-  await expect(verifyEmail({ ...caller, transaction }, input)).rejects.toThrow(RangeError)
+  const failures = [new RangeError('lost')]
+  const sql: TestContext['sql'] = (statement, values) => {
+    const failure = failures.shift()
+    return failure ? Promise.reject(failure) : ctx.sql(statement, values)
+  }
+  await expect(verifyEmail({ ...caller, sql }, input)).rejects.toThrow(RangeError)
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
 })
 

@@ -13,6 +13,7 @@ import {
   takeValues,
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
+import { lockAccountOfId } from '../lock-account'
 import { requireStillOpenChange, STILL_PENDING } from '../pending-change'
 import { noteIncident } from '../security-incidents'
 import {
@@ -43,131 +44,108 @@ const judgeCode = statement(
     codeMacs: bytes.list.orNull,
     maxAttempts: integer,
   },
-  {
-    ...PLACE_ROW,
-    attempts: integer.orNull,
-    is_right: boolean.whenJoined,
-    new_email: text.whenJoined,
-    new_email_key: text.whenJoined,
-    user_id: text.whenJoined,
-    name: text.whenJoined,
-    locale: text.orNull,
-    email: text.whenJoined,
-    email_key: text.whenJoined,
-    email_verified_at: time.orNull,
-    version: integer.whenJoined,
-  },
+  { ...PLACE_ROW, attempts: integer.orNull, is_right: boolean.whenJoined },
   (v) => sql`WITH places AS (${takePlacesPart(v)}), account AS (
-     SELECT u.id AS user_id, u.name, u.locale, u.email, u.email_key, u.email_verified_at, u.version
-     FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL WHERE places.granted FOR UPDATE OF u
+     SELECT u.id FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
+     WHERE places.granted FOR UPDATE OF u
    ), attempt AS (
      UPDATE email_change_requests r SET attempts = r.attempts + 1 FROM account
-     WHERE r.id = ${v.changeId} AND r.user_id = account.user_id AND ${STILL_PENDING}
+     WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
-     RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right, r.new_email, r.new_email_key, account.*
+     RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right
    )
    SELECT places.key, places.hits, places.granted, attempt.* FROM places LEFT JOIN attempt ON true`,
 )
-type Attempt = RowOf<typeof judgeCode>
 
 export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const at = ctx.clock.now()
-  const asked: AskedPlaces = { take: [bucketOf(contract, ctx, ctx.actor.userId)], code: 'RATE_001' }
-  // A refused code is no failure of the transaction: its attempt counts.
-  const { attempt, verified } = await ctx
-    .transaction(async (tx) => {
-      const attempt = await judge(ctx, tx, input, asked, at)
-      return {
-        attempt,
-        verified: attempt.is_right ? await verify(ctx, tx, input.change_request_id, attempt, at) : null,
-      }
-    })
+  const { change_request_id: changeId } = input
+  const attempt = await judge(ctx, input, at)
+  if (attempt.attempts === null) {
+    await requireStillOpenChange(ctx, changeId)
+    throw new AppError('EMAIL_003')
+  }
+  if (!attempt.is_right) {
+    const left = ctx.limits.codeAttempts - attempt.attempts
+    if (left === 0) ctx.background(() => noteIncident(ctx, 'code_locked', { userId: ctx.actor.userId }))
+    throw new AppError('EMAIL_003', attemptsLeft(left))
+  }
+  const { newEmail, isTold } = await ctx
+    .transaction((tx) => verify(ctx, tx, changeId, at))
     .catch((error) => {
       // Another writer stored the address without `address_is_free`.
       throw isUniqueViolation(error, 'users_email_key_key') ? new AppError('EMAIL_002') : error
     })
-  await judgePlaces(ctx, asked, [attempt], at)
-  if (!verified) throw await refusalOf(ctx, input.change_request_id, attempt)
   return {
     email_verified: true,
-    new_email: attempt.new_email,
+    new_email: newEmail,
     changed_at: at.toISOString(),
-    notification_sent: verified.isTold && (await Promise.race([verified.isTold, afterMs(NOTICE_WAIT_MS)])),
+    notification_sent: isTold && (await Promise.race([isTold, afterMs(NOTICE_WAIT_MS)])),
   }
 }
 
 async function judge(
   ctx: Context,
-  tx: Transaction,
   { change_request_id: changeId, verification_code: code }: Input<typeof contract>,
-  asked: AskedPlaces,
   now: Date,
-): Promise<Attempt> {
-  const [attempt] = await tx(judgeCode, {
+): Promise<RowOf<typeof judgeCode>> {
+  const { userId } = ctx.actor
+  const asked: AskedPlaces = { take: [bucketOf(contract, ctx, userId)], code: 'RATE_001' }
+  const rows = await ctx.sql(judgeCode, {
     ...takeValues(asked, now),
-    userId: ctx.actor.userId,
+    userId,
     changeId,
     codeMacs: code ? macsOfCode(ctx, changeId, code) : null,
     maxAttempts: ctx.limits.codeAttempts,
   })
-  return attempt as Attempt
+  await judgePlaces(ctx, asked, rows, now)
+  return rows[0] as RowOf<typeof judgeCode>
 }
 
-async function refusalOf(ctx: Context, changeId: string, { attempts, is_right }: Attempt): Promise<AppError> {
-  if (is_right) return new AppError('EMAIL_002')
-  if (attempts === null) {
-    await requireStillOpenChange(ctx, changeId)
-    return new AppError('EMAIL_003')
-  }
-  const left = ctx.limits.codeAttempts - attempts
-  if (left === 0) ctx.background(() => noteIncident(ctx, 'code_locked', { userId: ctx.actor.userId }))
-  return new AppError('EMAIL_003', attemptsLeft(left))
-}
-
+// Remembers the address that it replaces, unless it is the account's own. Reads the account after it was locked.
 const close = statement(
   'close-verified-change',
-  { changeId: text, at: time, ip: text, oldEmailKey: text.orNull, oldVerifiedAt: time.orNull, version: integer },
-  {},
-  (v) => sql`UPDATE email_change_requests
-   SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip}, old_email_key = ${v.oldEmailKey},
-     old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
-   WHERE id = ${v.changeId}`,
+  { changeId: text, userId: text, at: time, ip: text },
+  { new_email: text, new_email_key: text },
+  (v) => sql`UPDATE email_change_requests r
+   SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip}, old_email_key = nullif(u.email_key, r.new_email_key),
+     old_verified_at = u.email_verified_at, account_version = u.version + 1
+   FROM users u WHERE u.id = ${v.userId} AND r.id = ${v.changeId} AND r.user_id = u.id AND ${STILL_PENDING}
+   RETURNING r.new_email, r.new_email_key`,
 )
 const endOtherSessions = statement('end-sessions-but-one', { userId: text, except: text, at: time }, {}, (v) =>
   endSessions({ user: v.userId, except: v.except, at: v.at }),
 )
 
 interface Verified {
+  newEmail: string
   /** Whether both mailboxes were told; false for the account's own address, which was verified and did not change. */
   isTold: false | Promise<boolean>
 }
 
-/** The code was right: it takes effect, unless somebody else has the address. */
-async function verify(
-  ctx: Context,
-  tx: Transaction,
-  changeId: string,
-  { email: oldEmail, email_key: oldEmailKey, new_email: newEmail, new_email_key: newEmailKey, ...account }: Attempt,
-  at: Date,
-): Promise<Verified | null> {
-  const { id: callerId, kind } = ctx.actor
-  const { user_id: userId, name: userName, locale, version, email_verified_at: oldVerifiedAt } = account
-  const isOwn = newEmailKey === oldEmailKey
-  const address = { typed: isOwn ? oldEmail : newEmail, key: newEmailKey }
-  if (!(await setAddress(ctx, tx, { userId, address, verifiedAt: at, at }))) return null
-  const by = { actor: kind, ip: ctx.ip }
-  const closed = { changeId, at, ip: ctx.ip, oldEmailKey: isOwn ? null : oldEmailKey, version: version + 1 }
-  const closing = tx(close, { ...closed, oldVerifiedAt })
-  if (isOwn) {
-    await Promise.all([closing, addAudit(ctx, tx, 'email.verified', { ...by, userId, subject: changeId, at })])
-    return { isTold: false }
-  }
-  const [{ isTaken }] = await Promise.all([
-    tellEmailChanged(ctx, tx, { changeId, userId, userName, locale, oldEmail, newEmail, at, by }),
-    closing,
-    tx(endOtherSessions, { userId, except: callerId, at }),
+/** The code was right: it takes effect if nobody else has the address. */
+async function verify(ctx: Context, tx: Transaction, changeId: string, at: Date): Promise<Verified> {
+  const { userId, id: callerId, kind } = ctx.actor
+  const [account, [change]] = await Promise.all([
+    lockAccountOfId(tx, userId),
+    tx(close, { changeId, userId, at, ip: ctx.ip }),
   ])
-  return { isTold: isTaken }
+  if (!account || !change) throw new AppError('EMAIL_006')
+  const { email: oldEmail, name: userName, locale } = account
+  const { new_email: newEmail, new_email_key: key } = change
+  const isOwn = key === account.email_key
+  const address = { typed: isOwn ? oldEmail : newEmail, key }
+  const by = { actor: kind, ip: ctx.ip }
+  // All of it is undone if somebody else has the address.
+  const [isFree, told] = await Promise.all([
+    setAddress(ctx, tx, { userId, address, verifiedAt: at, at }),
+    isOwn
+      ? addAudit(ctx, tx, 'email.verified', { ...by, userId, subject: changeId, at })
+      : tellEmailChanged(ctx, tx, { changeId, userId, userName, locale, oldEmail, newEmail, at, by }),
+    isOwn || tx(endOtherSessions, { userId, except: callerId, at }),
+  ])
+  if (!isFree) throw new AppError('EMAIL_002')
+  return { newEmail, isTold: told?.isTaken ?? false }
 }
 
 const attemptsLeft = (left: number) =>

@@ -64,8 +64,9 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     [
       'find-callers',
       'judge-verification-code',
-      'set-address',
+      'lock-account',
       'close-verified-change',
+      'set-address',
       'add-event',
       'add-audit',
       'add-notices',

@@ -55,7 +55,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
   return (
     <Card>
       <CardHeader title="Actions" />
-      <CardBody className="space-y-4">
+      <CardBody className="*:not-first:not-empty:mt-4">
         <div className="flex flex-wrap gap-3">
           {hasEndpoint && button('ping', 'Ping')}
           {deadLetters > 0 && button('resend', 'Resend dead letters')}
@@ -92,7 +92,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
             </span>
           </Alert>
         )}
-        <p className="text-ink-muted empty:sr-only" role="status">
+        <p className="text-ink-muted" role="status">
           {said}
         </p>
         <FieldError id={errorId}>{act.error ? sentenceOf(act.error) : undefined}</FieldError>

@@ -6,11 +6,10 @@ import type { ReactNode } from 'react'
 import type { FailingApp, TroubledWithdrawal } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
-import { Countdown } from '../ui/countdown'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
+import { Attempts } from './attempts'
 import { operate } from './operate'
 import { Retry } from './retry-button'
 import { StepName } from './step-name'
@@ -177,8 +176,7 @@ interface TroubleRowProps {
 }
 
 function TroubleRow({ name, id, trouble, renderedAt }: TroubleRowProps) {
-  const { attempts, last_error, due_at, is_overdue = false } = trouble
-  const now = useServerTime(renderedAt)
+  const { last_error, is_overdue = false } = trouble
   return (
     <li className="space-y-0.5">
       <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
@@ -188,21 +186,7 @@ function TroubleRow({ name, id, trouble, renderedAt }: TroubleRowProps) {
         {last_error && <Badge tone="danger">Failing</Badge>}
       </p>
       <p className="text-ink-muted text-sm tabular-nums">
-        {attempts === 0 ? 'Not tried yet' : count(attempts, 'attempt')}
-        {last_error && (
-          <>
-            , last error <span className="wrap-anywhere font-mono text-ink">{last_error}</span>
-          </>
-        )}
-        {due_at && ', '}
-        {due_at &&
-          (Date.parse(due_at) <= now ? (
-            'due now'
-          ) : (
-            <>
-              next try in <Countdown until={due_at} renderedAt={renderedAt} />
-            </>
-          ))}
+        <Attempts of={trouble} renderedAt={renderedAt} />
       </p>
     </li>
   )

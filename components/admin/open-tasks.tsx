@@ -14,11 +14,12 @@ import { RadioField } from '../ui/field'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
+import { Attempts } from './attempts'
 import { operate, sentenceOf } from './operate'
 import { Retry } from './retry-button'
 import { StepName } from './step-name'
 import { useAsked } from './use-asked'
-import { count, inWords, TASK_TONES } from './words'
+import { inWords, TASK_TONES } from './words'
 
 interface OpenTasksProps {
   counts: readonly { state: TaskState; count: number }[]
@@ -92,47 +93,30 @@ function OpenTaskRow({ task, renderedAt, onAsked }: { task: ShownTask; renderedA
 
 /** Of a task that is open. */
 export function WaitsFor({ task, renderedAt }: { task: ShownTask; renderedAt: string }) {
-  const { state, polls, attempts, last_error, failure_code, due_at } = task
+  const { state, polls, last_error, failure_code, due_at } = task
   const now = useServerTime(renderedAt)
   const isDue = due_at !== null && Date.parse(due_at) <= now
-  const tries = count(attempts, 'attempt')
+  const told = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
   if (state === 'calling') return 'Is being asked now.'
-  if (due_at === null) return <>Waits until the application is enabled; {tries}</>
+  if (due_at === null)
+    return (
+      <>
+        Waits until the application is enabled. <Attempts of={told} renderedAt={renderedAt} />
+      </>
+    )
   if (state === 'accepted')
     return (
       <>
         Waits for a report, is asked again in <Countdown until={due_at} renderedAt={renderedAt} />
       </>
     )
-  const error = last_error && (
-    <>
-      , last error{' '}
-      <span className="wrap-anywhere font-mono text-ink">
-        {failure_code ? `${last_error}: ${failure_code}` : last_error}
-      </span>
-    </>
-  )
   if (polls && isDue)
     return (
       <>
-        Waits until the application takes it; {tries}
-        {error}
+        Waits until the application takes it. <Attempts of={{ ...told, due_at: null }} renderedAt={renderedAt} />
       </>
     )
-  return (
-    <>
-      {tries}
-      {error}
-      {', '}
-      {isDue ? (
-        'due now'
-      ) : (
-        <>
-          next try in <Countdown until={due_at} renderedAt={renderedAt} />
-        </>
-      )}
-    </>
-  )
+  return <Attempts of={told} renderedAt={renderedAt} />
 }
 
 /** Nobody has finished or waived it. */

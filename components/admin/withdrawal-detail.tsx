@@ -6,11 +6,10 @@ import type { ShownStep, ShownWithdrawal } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
-import { Countdown } from '../ui/countdown'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
+import { Attempts } from './attempts'
 import { type Delivery, DeliveryRow } from './delivery-list'
 import { FactGrid } from './fact-grid'
 import { isOpenTask, TaskActions, WaitsFor } from './open-tasks'
@@ -176,8 +175,7 @@ function Counts({ step: { erased = [], retained = [] } }: { step: ShownStep }) {
 const STEP_TONES = { completed: 'success', processing: 'accent', pending: 'neutral' } as const
 
 function StepRow({ step, renderedAt }: { step: ShownStep; renderedAt: string }) {
-  const { status, due_at, attempts, last_error, erased_at, completed_at } = step
-  const now = useServerTime(renderedAt)
+  const { status, last_error, erased_at, completed_at } = step
   return (
     <Row
       title={<StepName step={step.step} />}
@@ -195,21 +193,7 @@ function StepRow({ step, renderedAt }: { step: ShownStep; renderedAt: string }) 
       ) : (
         <span className="block">
           {erased_at && 'Its own part is done, and it waits for applications. '}
-          {attempts > 0 && `${count(attempts, 'attempt')}, `}
-          {last_error && (
-            <>
-              last error <span className="font-mono text-ink">{last_error}</span>,{' '}
-            </>
-          )}
-          {due_at &&
-            (Date.parse(due_at) <= now ? (
-              'due now'
-            ) : (
-              <>
-                {attempts === 0 ? 'runs in ' : 'next try in '}
-                <Countdown until={due_at} renderedAt={renderedAt} />
-              </>
-            ))}
+          <Attempts of={step} renderedAt={renderedAt} />
         </span>
       )}
       <Counts step={step} />

@@ -10,7 +10,7 @@ export const count = (number: number, noun: string) =>
 export const WITHDRAWAL_WORDS = { processing: 'Processing', completed: 'Completed', purged: 'Purged' } as const
 export const WITHDRAWAL_TONES = { processing: 'accent', completed: 'success', purged: 'neutral' } as const
 export const TASK_TONES = {
-  pending: 'warning',
+  pending: 'neutral',
   calling: 'accent',
   accepted: 'accent',
   completed: 'success',

@@ -87,20 +87,20 @@ export function Operation({ contract }: { contract: Contract }) {
 
 function Opener({ contract }: { contract: Contract }) {
   const { scope } = contract
-  if (isTaskContract(contract)) return 'The token of the task opens it. It needs no scope header.'
+  if (isTaskContract(contract)) return 'It needs the token of the task, and no scope header.'
   if (isLinkContract(contract)) {
     return contract.bearer === 'none'
       ? 'It needs no token and no scope header.'
-      : 'The token of the mailed link opens it. It needs no scope header.'
+      : 'It needs the token of the mailed link, and no scope header.'
   }
   const opener = isAdminContract(contract)
-    ? 'A service token'
+    ? 'a service token'
     : isForBrowsers(contract)
-      ? 'A browser session'
-      : 'A token'
+      ? 'a browser session'
+      : 'a token'
   return (
     <>
-      {opener} with the scope <Code>{scope}</Code> opens it. Send <Code>X-Required-Scope: {scope}</Code>.
+      It needs {opener} with the scope <Code>{scope}</Code>. Send <Code>X-Required-Scope: {scope}</Code>.
     </>
   )
 }

@@ -164,7 +164,7 @@ function LookAgain({ held: { isLooking, isUnknown, look } }: Pick<BlockersProps,
   const [hasLooked, setHasLooked] = useState(false)
   return (
     <CardFooter>
-      <p className="text-ink-muted text-sm" role="status">
+      <p className="text-ink-muted text-sm empty:sr-only" role="status">
         {!isLooking && (isUnknown ? t('unknownStill') : hasLooked && t('still'))}
       </p>
       <Button

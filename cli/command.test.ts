@@ -117,7 +117,7 @@ test('a terminal gets aligned lines and a table for a list', () => {
   const answer = {
     user_id: 'usr_1',
     pending_change: { has_pending: false, new_email: null },
-    sessions: [
+    found: [
       { session_id: 'ses_1', name: 'x\u001b[31m' },
       { session_id: 'ses_22', name: null, scopes: ['a', 'b'] },
     ],
@@ -128,7 +128,7 @@ pending_change.has_pending  false
 pending_change.new_email    -
 tokens                      -
 
-sessions:
+found:
 session_id  name    scopes
 ses_1       x�[31m  -
 ses_22      -       a, b
@@ -178,6 +178,28 @@ step                      status      due_at                 completed_at       
 Profile and sign-in data  completed   -                      23 Nov 02:56 (12 min ago)  -
 Connected apps            processing  23 Nov 05:09 (in 2 h)  -                          connect ECO…
 `)
+})
+
+test('a terminal of 100 columns shows the whole id that the next command takes', () => {
+  const id = (prefix: string) => `${prefix}_${'x'.repeat(22)}`
+  const task_id = `msg_${id('wd').slice(3)}_${id('app')}`
+  const time = new Date('2026-11-22T02:50:00.000Z')
+  const words = 'as many words as somebody may want to say'
+  const answer = {
+    transactions: [
+      { user_id: id('usr'), transaction_id: id('txn'), status: 'pending', description: words, created_at: time },
+    ],
+    deliveries: [
+      { event_id: id('evt'), type: 'account.withdrawal_started', app_name: 'Billing', status: 'pending', due_at: time },
+    ],
+    tasks: [{ name: 'Billing', state: 'pending', due_at: time, last_error: 'ECONNREFUSED', task_id }],
+    sessions: [{ user_agent: words.repeat(3), ip_address: '192.0.2.1', last_seen_at: time, session_id: id('ses') }],
+    access_tokens: [{ name: words, scopes: ['email:manage'], token_id: id('tok'), expires_at: time }],
+  }
+  const shown = showAnswer(answer, LOOK)
+  for (const whole of [id('txn'), id('usr'), id('evt'), task_id, id('ses'), id('tok'), '22 Nov 02:50']) {
+    expect(shown).toContain(whole)
+  }
 })
 
 test('with --wide a terminal shows every column, however wide the table gets', () => {

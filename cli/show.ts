@@ -10,17 +10,23 @@ export interface Look {
   wide: boolean
 }
 
-/** The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. */
+/**
+ * The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. The ids that another
+ * command takes stand first, and what may lose its end stands last.
+ */
 const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
   pending_transactions: ['transaction_id', 'description', 'created_at'],
-  transactions: ['transaction_id', 'status', 'description', 'created_at', 'user_id'],
-  apps: ['app_id', 'name', 'endpoint', 'open_tasks', 'disabled_at'],
+  transactions: ['transaction_id', 'user_id', 'status', 'created_at', 'description'],
+  apps: ['app_id', 'name', 'open_tasks', 'disabled_at', 'endpoint'],
+  sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
+  access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
+  service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   deletion_steps: ['step', 'status', 'due_at', 'completed_at', 'last_error'],
   audit: ['at', 'action', 'actor', 'requested_by'],
-  deliveries: ['app_name', 'type', 'status', 'due_at', 'last_error'],
+  deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
-  tasks: ['name', 'state', 'due_at', 'last_error', 'task_id'],
+  tasks: ['task_id', 'name', 'state', 'last_error', 'due_at'],
 }
 
 /** An answer for people: a line for each member, and a table for each list of objects. */

@@ -85,9 +85,13 @@ test('a message that arrives while it is handled gets the same answer, and is ha
   const { statusOf, handled } = givenReceiver(() => new Promise<Outcome>((resolve) => (answer = resolve)))
   let areAsked = 0
   const ask = () => {
-    const request = signed()
-    const { text } = request
-    Object.assign(request, { text: () => text.call(request).finally(() => areAsked++) })
+    const { headers, body } = signed()
+    const request = new Request('https://shop.test/hook', {
+      method: 'POST',
+      headers,
+      body: body?.pipeThrough(new TransformStream({ flush: () => void areAsked++ })),
+      duplex: 'half',
+    } as RequestInit)
     return statusOf(request)
   }
   const both = Promise.all([ask(), ask()])
@@ -97,6 +101,59 @@ test('a message that arrives while it is handled gets the same answer, and is ha
   answer('later')
   expect(await both).toEqual([202, 202])
   expect(handled).toHaveLength(1)
+})
+
+test('an address that is older than the known one, or of a withdrawn account, is never handed on', async () => {
+  const { statusOf, handled } = givenReceiver()
+  const sent: [type: string, version?: number][] = [
+    ['email_changed', 2],
+    ['email_changed', 1],
+    ['password_changed', 7],
+    ['email_reverted', 3],
+    ['withdrawn'],
+    ['email_changed', 4],
+    ['purged', 9],
+  ]
+  for (const [index, [type, version]] of sent.entries()) {
+    const body = JSON.stringify({ type: `account.${type}`, timestamp: 't', data: { account: 'usr_1', version } })
+    expect(await statusOf(signed({ id: `msg_${index}`, body }))).toBe(200)
+  }
+  const other = JSON.stringify({ type: 'account.email_changed', data: { account: 'usr_2', version: 1 } })
+  expect(await statusOf(signed({ id: 'msg_of_another', body: other }))).toBe(200)
+  expect(handled.map(({ data: { version } }) => version)).toEqual([2, 7, 3, undefined, 9, 1])
+})
+
+test('a change that failed is handed on again, and a newer one waits for its turn', async () => {
+  const ends: ((outcome: Outcome | Error) => void)[] = []
+  const { statusOf, handled } = givenReceiver(
+    () => new Promise((resolve, reject) => ends.push((end) => (end instanceof Error ? reject(end) : resolve(end)))),
+  )
+  const change = (version: number) =>
+    signed({
+      id: `msg_${version}`,
+      body: JSON.stringify({ type: 'account.email_changed', timestamp: 't', data: { account: 'usr_1', version } }),
+    })
+  const older = statusOf(change(1))
+  await expect.poll(() => handled.length).toBe(1)
+  const newer = statusOf(change(2))
+  for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
+  expect(handled).toHaveLength(1)
+  ends[0]?.(new Error('the database is away'))
+  expect(await older).toBe(500)
+  await expect.poll(() => handled.length).toBe(2)
+  ends[1]?.(new Error('the database is away'))
+  expect(await newer).toBe(500)
+  const again = statusOf(change(2))
+  await expect.poll(() => handled.length).toBe(3)
+  ends[2]?.('done')
+  expect([await again, await statusOf(change(1))]).toEqual([200, 200])
+  expect(handled).toHaveLength(3)
+})
+
+test('a body of more than 64 KiB is refused before anybody looks for its signature', async () => {
+  const { statusOf, handled } = givenReceiver()
+  expect(await statusOf(signed({ body: message({ padding: 'x'.repeat(64 * 1024) }) }))).toBe(413)
+  expect(handled).toEqual([])
 })
 
 test('an error of the handler is answered with 500, so that the message comes again', async () => {

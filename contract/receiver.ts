@@ -54,6 +54,11 @@ export interface ReceiverOptions {
   check?(subject: string, account: string): Promise<HeldBack[]> | HeldBack[]
   /** Stores the ids of messages that are done, so that a repeated one is only answered. By default the last 10,000 stay in memory. */
   done?: { has(id: string): Promise<boolean> | boolean; add(id: string): Promise<unknown> | unknown }
+  /**
+   * `isNewest` keeps the version of an account unless a newer one is known, and returns whether it did. A change of an address that is older
+   * than the known one is not handed on. By default the versions of the last 10,000 accounts stay in memory.
+   */
+  versions?: { isNewest(account: string, version: number): Promise<boolean> | boolean }
   /** The maximum difference between the clocks; five minutes by default. */
   toleranceSeconds?: number
   /** In milliseconds. */
@@ -61,18 +66,46 @@ export interface ReceiverOptions {
 }
 
 const MAX_REMEMBERED = 10_000
+const MAX_BODY_BYTES = 64 * 1024
+/** All other messages may come in any order. */
+const SETS_ADDRESS = ['account.email_changed', 'account.email_reverted']
+const ENDS_ACCOUNT = ['account.withdrawal_started', 'account.withdrawn']
 
-/** The handler for the service's requests. It verifies each message, skips those that are done, and calls `handle` for the others. */
+/**
+ * The handler for the service's requests. It verifies each message, skips those that are done or set an older address than the known one,
+ * and calls `handle` for the others: once for each id, and one after the other for each account.
+ */
 export function createReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
   const done = options.done ?? rememberLast(MAX_REMEMBERED)
+  const versions = options.versions ?? rememberVersions(MAX_REMEMBERED)
   const active = new Map<string, Promise<Outcome>>()
-  const handleOnce = (id: string, message: AccountMessage) => {
-    const running = active.get(id) ?? Promise.resolve(options.handle(message, id))
+  const turns = new Map<string, Promise<unknown>>()
+
+  async function isStale({ type, data: { account, version } }: AccountMessage): Promise<boolean> {
+    if (ENDS_ACCOUNT.includes(type)) await versions.isNewest(account, Number.MAX_SAFE_INTEGER)
+    return SETS_ADDRESS.includes(type) && version !== undefined && !(await versions.isNewest(account, version))
+  }
+  async function handle(id: string, message: AccountMessage): Promise<Outcome> {
+    const outcome = (await isStale(message)) ? 'done' : await options.handle(message, id)
+    if (outcome === 'done') await done.add(id)
+    return outcome
+  }
+  /** In the turn of its account, so that an older message cannot end after a newer one. */
+  function handleInTurn(id: string, message: AccountMessage): Promise<Outcome> {
+    const { account } = message.data
+    const before = turns.get(account) ?? Promise.resolve()
+    const turn = before.catch(() => {}).then(() => handle(id, message))
+    turns.set(account, turn)
+    return turn.finally(() => turns.get(account) === turn && turns.delete(account))
+  }
+  function handleOnce(id: string, message: AccountMessage): Promise<Outcome> {
+    const running = active.get(id) ?? handleInTurn(id, message).finally(() => active.delete(id))
     active.set(id, running)
-    return running.finally(() => active.delete(id))
+    return running
   }
   return async (request) => {
-    const body = await request.text()
+    const body = await readBody(request)
+    if (body === undefined) return new Response(null, { status: 413 })
     if (!(await isSigned(request.headers, body, options))) return new Response(null, { status: 401 })
     const id = request.headers.get('webhook-id') as string
     if (await done.has(id)) return new Response(null, { status: 200 })
@@ -84,7 +117,6 @@ export function createReceiver(options: ReceiverOptions): (request: Request) => 
         return Response.json({ blockers: await options.check(message.data.subject, message.data.account) })
       }
       const outcome = await handleOnce(id, message)
-      if (outcome === 'done') await done.add(id)
       return new Response(null, { status: outcome === 'done' ? 200 : 202 })
     } catch {
       return new Response(null, { status: 500 })
@@ -127,16 +159,41 @@ export async function isSigned(
   return false
 }
 
+/** Nobody has signed anything yet, so that a longer body is not read to its end. */
+async function readBody({ body }: Request): Promise<string | undefined> {
+  const decoder = new TextDecoder()
+  let [text, size] = ['', 0]
+  for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += part.length
+    if (size > MAX_BODY_BYTES) return undefined
+    text += decoder.decode(part, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
 const toBytes = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
 function rememberLast(count: number) {
   const ids = new Set<string>()
   return {
     has: (id: string) => ids.has(id),
-    add: (id: string) => {
-      ids.add(id)
-      const [oldest] = ids
-      if (ids.size > count && oldest !== undefined) ids.delete(oldest)
+    add: (id: string) => forgetOldest(ids.add(id), count),
+  }
+}
+
+function rememberVersions(count: number) {
+  const newest = new Map<string, number>()
+  return {
+    isNewest(account: string, version: number) {
+      const known = newest.get(account) ?? version
+      newest.delete(account)
+      forgetOldest(newest.set(account, Math.max(known, version)), count)
+      return version >= known
     },
   }
+}
+
+function forgetOldest(known: Set<string> | Map<string, unknown>, count: number) {
+  const [oldest] = known.keys()
+  if (known.size > count && oldest !== undefined) known.delete(oldest)
 }

@@ -67,6 +67,26 @@ await call(changeEmail, { userId }, { new_email, current_password })
 
 \`${name}/react\` and \`${name}/element\` have the settings as parts for your own pages: see \`docs/adopting.md\`.
 
+A connected application takes its messages with a receiver, which answers a web \`Request\`:
+
+\`\`\`ts
+import { createReceiver, reportTask } from '${name}/client'
+
+const receive = createReceiver({
+  secrets: [signingSecret],
+  async handle({ type, data: { account, new_email, task } }) {
+    if (type === 'account.email_changed') await saveAddress(account, new_email)
+    if (type !== 'account.withdrawn') return 'done'
+    await queue.add({ account, task }) // its worker calls reportTask(task, { status: 'processing', progress: { done: 3, total: 10 } })
+    return 'later'
+  },
+})
+\`\`\`
+
+It refuses what is not signed, hands each message on once, and the messages of an account one after the other. An address that is older than
+the known one, or that belongs to a withdrawn account, never reaches \`handle\`. With several processes give it \`done\` and \`versions\` in your
+database.
+
 The service describes every operation at \`/docs/api\`. A refusal throws an \`ApiError\`, whose \`code\` never changes.
 `,
 )

@@ -17,11 +17,19 @@ const compiled = join(directory, 'receiver')
 afterAll(() => rmSync(directory, { recursive: true }))
 
 const RECEIVERS = [
-  { language: 'Python', version: ['python3', '--version'], command: ['python3', 'examples/receivers/receiver.py'] },
+  {
+    language: 'Python',
+    folder: 'examples/receivers/python',
+    version: ['python3', '--version'],
+    unit: ['python3', '-m', 'unittest'],
+    command: ['python3', 'examples/receivers/python/example.py'],
+  },
   {
     language: 'Go',
+    folder: 'examples/receivers/go',
     version: ['go', 'version'],
-    build: ['go', 'build', '-o', compiled, 'examples/receivers/receiver.go'],
+    build: ['go', 'build', '-o', compiled, './example'],
+    unit: ['go', 'test', './...'],
     command: [compiled],
   },
 ].filter(({ version: [program = '', ...args] }) => spawnSync(program, args).status === 0)
@@ -33,7 +41,7 @@ interface Sent {
   type?: string
 }
 
-describe.each(RECEIVERS)('the receiver in $language', ({ build, command }) => {
+describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, command }) => {
   const reports: { bearer: string | undefined; said: object }[] = []
   let service: Server
   let receiver: ChildProcess
@@ -53,7 +61,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ build, command }) => {
     reportTo = `http://127.0.0.1:${(service.address() as AddressInfo).port}/api/v1/tasks/msg_1`
     const PORT = String(await freePort())
     endpoint = `http://127.0.0.1:${PORT}/account-messages`
-    if (build) execFileSync(build[0] as string, build.slice(1))
+    if (build) execFileSync(build[0] as string, build.slice(1), { cwd: folder })
     const env = { ...process.env, PORT, SIGNING_SECRET: `${OLD} ${NEW}` }
     receiver = spawn(command[0] as string, command.slice(1), { env, stdio: 'ignore' })
     await vi.waitFor(() => fetch(endpoint, { method: 'POST' }), { timeout: 20_000, interval: 50 })
@@ -77,6 +85,11 @@ describe.each(RECEIVERS)('the receiver in $language', ({ build, command }) => {
   }
   const reportsOn = (id: string) =>
     reports.filter(({ bearer }) => bearer === `Bearer dtk_${id}`).map(({ said }) => said)
+
+  test('passes the tests of its package', () => {
+    const { status, stdout, stderr } = spawnSync(unit[0] as string, unit.slice(1), { cwd: folder, encoding: 'utf8' })
+    expect({ status, told: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, told: '' })
+  })
 
   test('passes every call of app check', async () => {
     const appUrl = new URL(reportTo).origin

@@ -1,6 +1,5 @@
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { csrf } from 'hono/csrf'
 import { pushUsers, receive } from './account-service.ts'
 import { addOrder, database, openDatabase, payOrder } from './database.ts'
@@ -10,11 +9,10 @@ import { page } from './page.ts'
 // DATABASE_URL=… SERVICE_TOKEN=svc_… SIGNING_SECRET=whsec_… BASE_URL=… PORT=… node examples/shop/shop.ts
 const { PORT = '3100' } = process.env
 const WORK_EVERY_MS = 500
-const MAX_MESSAGE_BYTES = 64 * 1024
 
 const app = new Hono()
 app.get('/', async (c) => c.html(await page()))
-app.post('/account-messages', bodyLimit({ maxSize: MAX_MESSAGE_BYTES }), (c) => receive(c.req.raw))
+app.post('/account-messages', (c) => receive(c.req.raw))
 
 app.use(csrf())
 app.post('/users/:id/orders', async (c) => {

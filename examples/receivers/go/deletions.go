@@ -1,0 +1,64 @@
+package receiver
+
+import (
+	"context"
+	"log"
+	"sync"
+)
+
+// Deletions runs each deletion on a goroutine of its own, once, and reports on it. A process that ends forgets it, and the message comes
+// again.
+type Deletions struct {
+	// Delete removes what belongs to the account, calls progress, and returns what the last report says beside its status.
+	Delete func(ctx context.Context, account string, progress func(done, total int) error) (Report, error)
+
+	mutex  sync.Mutex
+	isDone map[string]bool
+}
+
+// Accept is for the handler, on account.withdrawn.
+func (d *Deletions) Accept(ctx context.Context, message Message) (Outcome, error) {
+	if message.Data.Task == nil {
+		_, err := d.Delete(ctx, message.Data.Account, func(int, int) error { return nil })
+		return Done, err
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	isDone, isKnown := d.isDone[message.ID]
+	if isDone {
+		delete(d.isDone, message.ID)
+		return Done, nil
+	}
+	if !isKnown {
+		if d.isDone == nil {
+			d.isDone = map[string]bool{}
+		}
+		d.isDone[message.ID] = false
+		go d.run(message)
+	}
+	return Later, nil
+}
+
+func (d *Deletions) run(message Message) {
+	// The call that brought the message is answered long before.
+	err := d.deleteAndReport(context.Background(), *message.Data.Task, message.Data.Account)
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if err == nil {
+		d.isDone[message.ID] = true
+		return
+	}
+	log.Printf("The deletion %s begins anew when its message comes again: %v", message.ID, err)
+	delete(d.isDone, message.ID)
+}
+
+func (d *Deletions) deleteAndReport(ctx context.Context, task Task, account string) error {
+	last, err := d.Delete(ctx, account, func(done, total int) error {
+		return task.Report(ctx, Report{Status: "processing", Progress: &Progress{done, total}})
+	})
+	if err != nil {
+		return err
+	}
+	last.Status = "completed"
+	return task.Report(ctx, last)
+}

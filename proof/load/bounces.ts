@@ -56,7 +56,7 @@ const ANSWERS = { ...REFUSED, ...PUT_OFF }
 
 interface MailSystem {
   name: string
-  /** Writes its settings below the root of its system; `hand` is the command that hands a bounce on. */
+  /** Writes its settings below the root of its copy of the system; bounces go to `url`. */
   configure(root: string, url: string): void
   command: readonly string[]
   /** Runs every second, where a waiting message is not tried again by itself. */
@@ -107,7 +107,7 @@ maillog_file = /var/log/postfix.log
     const master = path.join(root, 'etc/postfix/master.cf')
     // Nothing of it is in a jail of its own: the copy of the system is one.
     const jailed = readFileSync(master, 'utf8')
-    writeFileSync(master, `${jailed.replaceAll(/^(\w+ +(?:inet|unix) +\S+ +\S+ +)y/gm, '$1n')}`)
+    writeFileSync(master, jailed.replaceAll(/^(\w+ +(?:inet|unix) +\S+ +\S+ +)y/gm, '$1n'))
   },
 }
 
@@ -145,7 +145,6 @@ bounces:
   command = /bin/sh -c "${curl(url)}"
   user = nobody
   envelope_to_add
-  return_fail_output
 others:
   driver = smtp
   port = ${ELSEWHERE.port}

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { ensureBuilt, ensureInstalled, root, tool, underProjectNode } from './ensure.mjs'
+
+// npm run test:clients: the clients that openapi-generator makes from the OpenAPI document run both flows. Exits with 77 without its tools.
+const SKIPPED = 77
+const VERSION = '7.25.0'
+const dir = path.join(root, '.data/clients')
+const jar = path.join(dir, `openapi-generator-cli-${VERSION}.jar`)
+
+process.chdir(root)
+await ensureInstalled()
+await underProjectNode()
+for (const program of ['java', 'mvn', 'go', 'python3']) {
+  if (spawnSync('which', [program]).status !== 0) skip(`there is no ${program} here`)
+}
+mkdirSync(dir, { recursive: true })
+if (!existsSync(jar)) {
+  const artifact = `-Dartifact=org.openapitools:openapi-generator-cli:${VERSION}`
+  const fetched = spawnSync('mvn', ['-q', '-B', 'dependency:copy', artifact, `-DoutputDirectory=${dir}`], {
+    cwd: dir,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  if (fetched.status !== 0) skip('openapi-generator could not be fetched')
+}
+await ensureBuilt('build')
+process.exit(
+  await tool('vitest', ['run', '--config', 'proof/load/vitest.config.ts', 'proof/load/clients.ts'], {
+    env: { GENERATOR: jar },
+  }),
+)
+
+function skip(why) {
+  process.stdout.write(`SKIPPED: ${why}.\n`)
+  process.exit(SKIPPED)
+}

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs'
 import { fail, run, tool } from './ensure.mjs'
 
+/** The variables that name a Chromium to Playwright's configuration. */
+export async function browser() {
+  const CHROMIUM_PATH = await findBrowser()
+  return CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' }
+}
+
 /** Gives the path of a Chromium, or undefined for the one Playwright has installed itself. */
 export async function findBrowser() {
   const { CHROMIUM_PATH } = process.env

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { browser } from './browser.mjs'
 import { ensureBuilt, ensureInstalled, fail, note, projectNode, root, run, tool, underProjectNode } from './ensure.mjs'
 
 // npm run test:image: the image of the Dockerfile made without Docker, and run by runc as a stranger who may listen on loopback and write to /data.
@@ -49,7 +50,7 @@ async function testImage() {
   // The network has loopback only. What still runs at the end is killed with the namespace.
   const namespace = ['--net', '--pid', '--fork', '--kill-child', '--mount-proc']
   const inside = `ip link set lo up && exec "${process.execPath}" scripts/test-image.mjs inside`
-  process.exit(await run('unshare', [...namespace, 'sh', '-c', inside]))
+  process.exit(await run('unshare', [...namespace, 'sh', '-c', inside], { env: await browser() }))
 }
 
 /** Returns the digest of the image: one layer of Debian, one of Node, one of the service. */
@@ -102,7 +103,7 @@ async function testInside() {
   mkdirSync(path.join(dir, 'database'))
   const { startEmbeddedPostgres } = await import('../server/local/embedded-postgres.ts')
   const { url } = await startEmbeddedPostgres({ dataDir: path.join(dir, 'database') })
-  const env = { DATABASE_URL: url, START_COMMAND: RUN, CHROMIUM_PATH: '/usr/bin/chromium' }
+  const env = { DATABASE_URL: url, START_COMMAND: RUN }
   note(`First answer after ${await startAndStop(url)} ms with an empty database, ${await startAndStop(url)} ms again`)
   const restart = ['run', '--config', 'faults/vitest.config.ts', 'faults/rolling-restart.spec.ts']
   process.exit((await tool('playwright', ['test', ...JOURNEYS], { env })) || (await tool('vitest', restart, { env })))

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { ensureBuilt, ensureInstalled, fail, note, root, run, tool, underProjectNode } from './ensure.mjs'
@@ -8,6 +9,10 @@ const SKIPPED = 77
 const folder = path.join(root, '.data/last-release')
 
 process.chdir(root)
+if (spawnSync('git', ['cat-file', '-e', `${LAST_RELEASE}^{commit}`]).status !== 0) {
+  process.stdout.write(`SKIPPED: this clone has no commit ${LAST_RELEASE}, the last release.\n`)
+  process.exit(SKIPPED)
+}
 await ensureInstalled()
 await underProjectNode()
 await ensureBuilt('build')
@@ -19,16 +24,10 @@ process.exit(
 )
 
 async function buildLastRelease() {
-  if ((await run('git', ['cat-file', '-e', `${LAST_RELEASE}^{commit}`])) !== 0) {
-    process.stdout.write(`SKIPPED: this clone has no commit ${LAST_RELEASE}, the last release.\n`)
-    process.exit(SKIPPED)
-  }
   note(`Building ${LAST_RELEASE} in ${folder} …`)
   mkdirSync(folder, { recursive: true })
-  const commands = [
-    ['sh', '-c', `git archive ${LAST_RELEASE} | tar -x -C "${folder}"`],
-    ['npm', '--prefix', folder, 'ci'],
-    ['npm', '--prefix', folder, 'run', 'build'],
-  ]
-  for (const [name, ...args] of commands) if ((await run(name, args)) !== 0) fail(`${name} ${args[0]} failed.`)
+  execFileSync('sh', ['-c', `git archive ${LAST_RELEASE} | tar -x -C "$0"`, folder])
+  for (const args of [['ci'], ['run', 'build']])
+    if ((await run('npm', ['--prefix', folder, ...args])) !== 0)
+      fail(`npm ${args.join(' ')} of the last release failed.`)
 }

@@ -1,4 +1,4 @@
-import { findBrowser } from './browser.mjs'
+import { browser } from './browser.mjs'
 import { ensureBuilt, ensureInstalled, fail, root, run, tool, underProjectNode } from './ensure.mjs'
 
 // node scripts/test.mjs [generate | types | lint | unit | inngest | e2e | faults | fuzz ...]; no name runs everything.
@@ -47,9 +47,8 @@ async function engineTests() {
 }
 
 async function browserTests() {
-  const CHROMIUM_PATH = await findBrowser()
   await ensureBuilt('build')
-  return tool('playwright', ['test'], { env: CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' } })
+  return tool('playwright', ['test'], { env: await browser() })
 }
 
 /** The short form of test:faults and test:fuzz. */

@@ -35,7 +35,7 @@ export default async function SignInPage({ searchParams }: Props) {
         {ended && (
           <Alert title={t('endedTitle')} className="mb-6">
             <p>{t('endedText')}</p>
-            <p>{t('endedChanged')}</p>
+            {hasPasswordSignIn && <p>{t('endedChanged')}</p>}
           </Alert>
         )}
         {again !== undefined && (
@@ -45,11 +45,12 @@ export default async function SignInPage({ searchParams }: Props) {
         )}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
         <PageCard title={common('signIn')} text={t('subtitle', { product: brand.name })}>
-          {nextPath(next) === '/verify-email' && <LinkHint />}
+          {nextPath(next) === '/verify-email' && hasPasswordSignIn && <LinkHint />}
           {identityProvider && (
             <ProviderSignIn
               next={nextPath(next)}
               provider={identityProvider.name}
+              isOnlyWay={!hasPasswordSignIn}
               asks={again === undefined ? {} : askedAgain(freshSignIn)}
             />
           )}

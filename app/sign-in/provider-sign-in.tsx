@@ -10,11 +10,13 @@ import { Button } from '@/components/ui/button'
 interface ProviderSignInProps {
   next: string
   provider: string
+  /** Nobody signs in with a password. */
+  isOnlyWay: boolean
   /** Further parameters of the request to the provider. */
   asks: Record<string, string>
 }
 
-export function ProviderSignIn({ next, provider, asks }: ProviderSignInProps) {
+export function ProviderSignIn({ next, provider, isOnlyWay, asks }: ProviderSignInProps) {
   const t = useTranslations('SignIn')
   const leave = useMutation({
     mutationFn: () => providerSignInUrl(asks),
@@ -27,7 +29,7 @@ export function ProviderSignIn({ next, provider, asks }: ProviderSignInProps) {
     <div className="mt-6 space-y-4">
       {leave.isError && <Alert tone="danger" role="alert" title={t('providerUnreachable', { provider })} />}
       <Button
-        variant="secondary"
+        variant={isOnlyWay ? 'primary' : 'secondary'}
         className="w-full"
         isPending={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}

@@ -57,7 +57,13 @@ export function EmailSettings(props: EmailSettingsProps) {
   return (
     <div className="space-y-6">
       <LiveRegion>
-        {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.isAfterAction}`} notice={notice} />}
+        {notice && (
+          <NoticeAlert
+            key={`${notice.changeRequestId} ${notice.isAfterAction}`}
+            notice={notice}
+            hasPassword={ways.hasPassword}
+          />
+        )}
       </LiveRegion>
       <CurrentAddress status={status}>
         {needsProof && !isOwn && (

@@ -32,19 +32,26 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice |
   return { ...about, outcome: Date.parse(was.expiresAt) <= serverNow() + 1000 ? 'expired' : 'gone' }
 }
 
-export const NoticeAlert = ({ notice }: { notice: Notice }) => (
-  <Announcement takesFocus={notice.isAfterAction || 'if-lost'}>
-    <NoticeText notice={notice} />
+interface NoticeProps {
+  notice: Notice
+  /** The account has a password, which goes with its address. */
+  hasPassword: boolean
+}
+
+export const NoticeAlert = (props: NoticeProps) => (
+  <Announcement takesFocus={props.notice.isAfterAction || 'if-lost'}>
+    <NoticeText {...props} />
   </Announcement>
 )
 
-function NoticeText({ notice }: { notice: Notice }) {
+function NoticeText({ notice, hasPassword }: NoticeProps) {
   const t = useTranslations('EmailSettings')
   const { newEmail: email, isOwn } = notice
   switch (notice.outcome) {
     case 'changed':
       return (
         <Alert tone="success" title={t('changedTitle', { email })}>
+          {hasPassword && <p>{t('changedSignIn')}</p>}
           <p>{t(notice.notified ? 'changedText' : 'changedTextSoon')}</p>
         </Alert>
       )

@@ -47,6 +47,7 @@ note(`
   3. Pay the order in the shop. The page notices within 20 seconds. Delete the account.
   4. Watch both pages for two minutes. The shop deletes order by order and keeps the invoices. It starts again if you kill it.
 
+A deletion runs ${Math.round(1 / settings.WITHDRAWAL_TIME_SCALE)} times as fast here: what is kept for 30 days is gone sooner than the pages say.
 Ctrl-C ends both. Everything is below ${dataDir}: remove that to begin anew.
 `)
 

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react'
 
 /** What is null is left out. */
 export const FactGrid = ({ facts }: { facts: Record<string, ReactNode> }) => (
-  <dl className="grid gap-x-6 sm:grid-cols-[14rem_1fr] sm:gap-y-2">
+  <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[14rem_1fr] sm:gap-y-2">
     {Object.entries(facts).map(
       ([label, value]) =>
         value !== null && (
-          <div key={label} className="contents">
+          <div key={label} className="sm:contents">
             <dt className="text-ink-muted">{label}</dt>
-            <dd className="wrap-anywhere mb-3 sm:mb-0">{value}</dd>
+            <dd className="wrap-anywhere">{value}</dd>
           </div>
         ),
     )}

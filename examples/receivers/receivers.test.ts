@@ -48,6 +48,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
   let endpoint: string
   let reportTo: string
   let isAway = false
+  let isOver = false
   let missed = 0
 
   beforeAll(async () => {
@@ -55,7 +56,8 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
       const said = (await json(request)) as object
       if (isAway) missed++
       else reports.push({ bearer: request.headers.authorization, said })
-      response.writeHead(isAway ? 503 : 200).end()
+      response.writeHead(isAway ? 503 : isOver ? 409 : 200)
+      response.end(isOver ? JSON.stringify({ success: false, error: { code: 'TASK_002' } }) : undefined)
     }).listen(0, '127.0.0.1')
     await once(service, 'listening')
     reportTo = `http://127.0.0.1:${(service.address() as AddressInfo).port}/api/v1/tasks/msg_1`
@@ -130,5 +132,12 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
     isAway = false
     await vi.waitUntil(async () => (await send({ id: 'msg_2' })) === 200, { timeout: 10_000 })
     expect(reportsOn('msg_2').at(-1)).toEqual({ status: 'completed', records: 3 })
+  })
+
+  test('deletes all the same when somebody has waived the task', async () => {
+    isOver = true
+    expect(await send({ id: 'msg_3' })).toBe(202)
+    await vi.waitUntil(async () => (await send({ id: 'msg_3' })) === 200, { timeout: 10_000 })
+    expect(reportsOn('msg_3').at(-1)).toEqual({ status: 'completed', records: 3 })
   })
 })

@@ -217,13 +217,22 @@ class Deletions:
         try:
             result = self._delete(
                 message.account,
-                lambda done, total: task.report("processing", progress={"done": done, "total": total}),
+                lambda done, total: _report(task, "processing", progress={"done": done, "total": total}),
             )
-            task.report("completed", **result)
+            _report(task, "completed", **result)
             self._states[message.id] = "done"
         except Exception:
             log.exception("The deletion %s begins anew when its message comes again", message.id)
             del self._states[message.id]
+
+
+def _report(task: Task, status: Literal["processing", "completed"], **said: Any) -> None:
+    """A task that is over elsewhere, because somebody waived it, is deleted here all the same."""
+    try:
+        task.report(status, **said)
+    except ReportRefused as refusal:
+        if not refusal.code.startswith("TASK_"):
+            raise
 
 
 def _message_in(message_id: str, body: bytes) -> Message:

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { expect } from 'vitest'
 import { LATER_STEPS } from '@/testing/later-steps'
 import type { Person } from '@/testing/person'
+import { expectNoBadTrace } from '@/testing/traces'
 import { until } from '@/testing/until'
 import { isMarked, type World } from '@/testing/world'
 
@@ -50,6 +51,7 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
   const archives = await readdir(path.join(world.dataDir, 'archives'))
   const named = await world.query<{ object_key: string }>('SELECT object_key FROM archives')
   expect(named.map(({ object_key }) => object_key)).toEqual(expect.arrayContaining(archives))
+  await expectNoBadTrace(world)
 }
 
 /** Tables, files, logs and payloads that hold one of the texts. Mails are the person's own, and so is what each application calls them. */

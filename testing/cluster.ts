@@ -9,6 +9,7 @@ import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { FAULTS_DIR } from './run-directory'
 import { NOTE_COMPLETIONS } from './step-completions'
+import { NOTE_TRANSITIONS } from './traces'
 import { until } from './until'
 
 /** A PostgreSQL of the test's own, to stop and start again behind one address. */
@@ -32,7 +33,7 @@ export class Cluster {
     await migrateDeploy(url)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    await client.query(NOTE_COMPLETIONS)
+    await client.query(NOTE_COMPLETIONS + NOTE_TRANSITIONS)
     await client.end()
     return cluster
   }

@@ -6,6 +6,7 @@ import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { FAULTS_DIR } from './run-directory'
 import { NOTE_COMPLETIONS } from './step-completions'
+import { NOTE_TRANSITIONS } from './traces'
 
 /** A cluster of its own, from nothing: what its log holds is of this run alone. */
 export default async function setup(project: TestProject) {
@@ -19,7 +20,7 @@ export default async function setup(project: TestProject) {
   await migrateDeploy(templateUrl)
   const template = new pg.Client({ connectionString: templateUrl })
   await template.connect()
-  await template.query(NOTE_COMPLETIONS)
+  await template.query(NOTE_COMPLETIONS + NOTE_TRANSITIONS)
   await template.end()
   await admin.query(`ALTER DATABASE ${templateDatabase} WITH ALLOW_CONNECTIONS false`)
   await admin.end()

@@ -28,6 +28,15 @@ export const HISTORY_SETTINGS = {
   ),
 }
 
+/** What the audit tells of these clients. */
+export const HISTORY_KINDS = [
+  'email_change.requested',
+  'email.changed',
+  'email_change.cancelled',
+  'email.reverted',
+  'account.withdrawn',
+]
+
 type Kind = 'grant' | 'status' | 'change' | 'verify' | 'undo' | 'withdraw'
 
 /** Numbers of the account's tokens, passwords and addresses. A change is named by the address that it asks for. */

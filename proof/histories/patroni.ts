@@ -5,9 +5,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import type { TestContext } from 'vitest'
 import { migrateDeploy } from '@/server/migrate'
 import { freePort } from '@/testing/instance'
+import { NOTE_TRANSITIONS } from '@/testing/traces'
 import { until } from '@/testing/until'
 
 /** A way over the network, which can fall silent or be cut. */
@@ -153,6 +155,10 @@ export class PatroniCluster {
     const cluster = new PatroniCluster(`postgresql://postgres@127.0.0.1:${port}/postgres`, nodes, isSynchronous, stop)
     await cluster.untilWhole()
     await migrateDeploy(cluster.url)
+    const client = new pg.Client({ connectionString: cluster.url })
+    await client.connect()
+    await client.query(NOTE_TRANSITIONS)
+    await client.end()
     return cluster
   }
 

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { expectGoodTrace } from '@/testing/traces'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { Clients, HISTORY_SETTINGS, judge } from '../histories/clients'
+import { Clients, HISTORY_KINDS, HISTORY_SETTINGS, judge } from '../histories/clients'
 
 const CALLS = Number(process.env.CALLS || 100_000)
 
@@ -64,6 +65,7 @@ test('every answer under load on two instances fits one order of the calls of it
   expect(problems.slice(0, 2)).toEqual([])
   expect(judged.calls).toBeGreaterThanOrEqual(CALLS)
   for (const { output } of world.instances) expect(output).not.toContain('unexpected_error')
+  process.stdout.write(`${await expectGoodTrace(world, HISTORY_KINDS)} transitions\n`)
 
   const lines = readFileSync(clients.name, 'utf8').trimEnd().split('\n')
   const histories = Map.groupBy(

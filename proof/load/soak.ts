@@ -6,6 +6,7 @@ import { tally, wrongCode } from '@/testing/domain'
 import type { Instance } from '@/testing/instance'
 import { givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
+import { expectGoodTrace } from '@/testing/traces'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
 import { envelopeProblem } from '../models/invariants'
@@ -196,4 +197,6 @@ test('L15 L18 steady load causes no refusal, and memory, connections, descriptor
   expectFlat(samples, { memory: 48, descriptors: 24, connections: 4, queue: 40, buckets: 1_000 })
   await untilAllEnded(range)
   for (const { output } of range.instances) expect(output).not.toContain('unexpected_error')
+  const kinds = ['email_change.requested', 'email.changed', 'account.withdrawn']
+  process.stdout.write(`  ${await expectGoodTrace(range.world, kinds)} transitions\n`)
 })

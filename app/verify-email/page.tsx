@@ -14,12 +14,14 @@ export const generateMetadata = async (): Promise<Metadata> => ({
 export default async function VerifyEmailPage() {
   const session = await currentSession()
   const account = session && accountOf(session)
+  const { clock, hasPasswordSignIn } = systemContext()
   return (
     <CenteredPage account={account}>
       <Texts texts={await textsOf(['VerifyEmail'])}>
         <VerifyEmail
           reader={session && { userId: session.userId, name: session.name, initialStatus: session.emailStatus }}
-          renderedAt={systemContext().clock.now().toISOString()}
+          renderedAt={clock.now().toISOString()}
+          hasPasswordSignIn={hasPasswordSignIn}
         />
       </Texts>
     </CenteredPage>

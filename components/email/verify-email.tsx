@@ -44,6 +44,8 @@ interface Reader {
 interface VerifyEmailProps {
   reader: Reader | null
   renderedAt: string
+  /** People sign in with the address of their account. */
+  hasPasswordSignIn: boolean
 }
 
 const signInPath = '/sign-in?next=/verify-email'
@@ -58,17 +60,17 @@ interface Done {
   isOwn: boolean
 }
 
-export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
+export function VerifyEmail({ reader, renderedAt, hasPasswordSignIn }: VerifyEmailProps) {
   const link = useVerificationLink()
   const [done, setDone] = useState<Done | 'replaced' | null>(null)
   if (done === 'replaced') return <Ended how="replaced" isAnnounced />
-  if (done) return <Finished {...done} />
+  if (done) return <Finished {...done} hasPasswordSignIn={hasPasswordSignIn} />
   if (link === undefined) return <Reading />
   if (link === null) {
     const how = endOfLink()
     return how ? <Ended how={how} /> : <NoSecret />
   }
-  if (!reader) return <SignInFirst link={link} />
+  if (!reader) return <SignInFirst link={link} hasPasswordSignIn={hasPasswordSignIn} />
   return <Redeem link={link} reader={reader} renderedAt={renderedAt} onDone={setDone} />
 }
 
@@ -178,10 +180,11 @@ function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: Co
   )
 }
 
-function Finished({ answer, isOwn }: Done) {
+function Finished({ answer, isOwn, hasPasswordSignIn }: Done & Pick<VerifyEmailProps, 'hasPasswordSignIn'>) {
   const t = useTranslations('VerifyEmail')
   const address = strong(answer.new_email)
-  const changed = answer.notification_sent ? 'changedText' : 'changedTextSoon'
+  const told = answer.notification_sent ? 'changedText' : 'changedTextSoon'
+  const changed = hasPasswordSignIn ? told : 'changedElsewhereText'
   return (
     <StatusCard
       heading="h1"
@@ -211,20 +214,22 @@ function AlreadyVerified({ email }: { email: string }) {
   )
 }
 
-function SignInFirst({ link }: { link: VerificationLink }) {
+function SignInFirst({
+  link,
+  hasPasswordSignIn,
+}: { link: VerificationLink } & Pick<VerifyEmailProps, 'hasPasswordSignIn'>) {
   const t = useTranslations('VerifyEmail')
   const address = maskedAddressOf(link)
   const kind = link.isOwn ? ('Own' as const) : ('' as const)
+  const text = address
+    ? t.rich(`signInAs${kind}Text`, { masked: address, address: bold })
+    : t.rich(`signIn${kind}Text`, { strong: bold })
   return (
     <StatusCard
       heading="h1"
       icon={LogIn}
       title={t('signInTitle')}
-      text={
-        address
-          ? t.rich(`signInAs${kind}Text`, { masked: address, address: bold })
-          : t.rich(`signIn${kind}Text`, { strong: bold })
-      }
+      text={hasPasswordSignIn ? text : t('signInElsewhereText')}
     >
       <Button className={wide} onClick={() => window.location.assign(signInPath + fragmentOf(link))}>
         {t('signIn')}

@@ -95,6 +95,18 @@ test('a transaction that meets a deadlock at every try is given up', async () =>
   expect(tries).toBe(4)
 })
 
+test('F41 of statements that are sent together the first that failed says why, whichever is heard of first', async () => {
+  const { database, rows } = await givenRows()
+  const heardLate = async (work: Promise<unknown>) => {
+    const [outcome] = await Promise.allSettled([work])
+    if (outcome.status === 'rejected') throw outcome.reason
+  }
+  const work = database.transaction((tx) =>
+    Promise.all([heardLate(rawSql(tx, 'SELECT 1 / 0', [])), rawSql(tx, LOCK, [rows[0]])]),
+  )
+  await expect(work).rejects.toMatchObject({ code: '22012' })
+})
+
 test('work that goes on after its transaction has failed cannot use the connection any more', async () => {
   const { database, rows } = await givenRows()
   let late: Promise<unknown> | undefined

@@ -90,13 +90,18 @@ async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>)
   const effects: (() => void)[] = []
   const afterCommit: Transaction['afterCommit'] = (effect) => effects.push(effect)
   let isOver = false
+  let failure: unknown
   let result: T
   try {
     const inside: Sql = async (statement, given) => {
       // Work that failed may still have a branch that goes on, and the connection then belongs to somebody else.
       if (isOver) throw new Error('the transaction is over')
       writeTogether(client)
-      return sql(statement, given)
+      // After a statement that failed the database refuses the rest. Whichever is heard of first, only the first one says why.
+      return sql(statement, given).catch((error) => {
+        failure ??= error
+        throw failure
+      })
     }
     writeTogether(client)
     const [, done] = await Promise.all([client.query('BEGIN'), work(Object.assign(inside, { afterCommit }))])

@@ -61,6 +61,7 @@ interface Member {
   name: string
   role: string
   state: string
+  timeline?: number
 }
 
 export class Node {
@@ -70,7 +71,7 @@ export class Node {
     readonly name: string,
     private readonly directory: string,
     readonly ports: { postgres: number; rest: number },
-    readonly links: { postgres: Link; etcd: Link },
+    readonly links: { postgres: Link; rest: Link; etcd: Link },
   ) {}
 
   start() {
@@ -175,8 +176,11 @@ export class PatroniCluster {
       async () => {
         const leader = await this.leader()
         const { members } = (await (await leader.ask('/cluster')).json()) as { members: Member[] }
+        const timeline = members.find(({ role }) => role === 'leader')?.timeline
+        // One that led before still has the timeline that it led on, until it has been rewound.
         const following = members.filter(
-          ({ state, role }) => role !== 'leader' && ['streaming', 'running'].includes(state),
+          (member) =>
+            member.role !== 'leader' && member.timeline === timeline && ['streaming', 'running'].includes(member.state),
         )
         const isSafe = !this.isSynchronous || members.some(({ role }) => role === 'sync_standby')
         if (following.length === 2 && isSafe) return true
@@ -209,13 +213,13 @@ const etcdArguments = (directory: string, port: number, peerPort: number) => [
 
 async function prepareNode(directory: string, name: string, etcdPort: number, isSynchronous: boolean): Promise<Node> {
   const ports = { postgres: await freePort(), rest: await freePort() }
-  const [postgresPort, etcdLinkPort] = [await freePort(), await freePort()]
-  const rest = `127.0.0.1:${ports.rest}`
+  const linked = { postgres: await freePort(), rest: await freePort(), etcd: await freePort() }
   const config = {
     scope: 'accounts',
     name,
-    restapi: { listen: rest, connect_address: rest },
-    etcd3: { hosts: [`127.0.0.1:${etcdLinkPort}`], use_proxies: true },
+    // The others reach it over its links; HAProxy and the test reach it as it is.
+    restapi: { listen: `127.0.0.1:${ports.rest}`, connect_address: `127.0.0.1:${linked.rest}` },
+    etcd3: { hosts: [`127.0.0.1:${linked.etcd}`], use_proxies: true },
     bootstrap: {
       dcs: {
         ...{ ttl: 20, loop_wait: 1, retry_timeout: 3, maximum_lag_on_failover: 1_000_000_000 },
@@ -231,8 +235,7 @@ async function prepareNode(directory: string, name: string, etcdPort: number, is
     },
     postgresql: {
       listen: `127.0.0.1:${ports.postgres}`,
-      // The others reach it over its link, and HAProxy as it is.
-      connect_address: `127.0.0.1:${postgresPort}`,
+      connect_address: `127.0.0.1:${linked.postgres}`,
       data_dir: path.join(directory, name),
       bin_dir: globSync('/usr/lib/postgresql/*/bin').at(-1),
       pgpass: path.join(directory, `${name}.pgpass`),
@@ -246,8 +249,9 @@ async function prepareNode(directory: string, name: string, etcdPort: number, is
   }
   await writeFile(path.join(directory, `${name}.yml`), JSON.stringify(config))
   const links = {
-    postgres: await Link.open(postgresPort, ports.postgres),
-    etcd: await Link.open(etcdLinkPort, etcdPort),
+    postgres: await Link.open(linked.postgres, ports.postgres),
+    rest: await Link.open(linked.rest, ports.rest),
+    etcd: await Link.open(linked.etcd, etcdPort),
   }
   return new Node(name, directory, ports, links)
 }

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { bounceOf } from '@/testing/bounce'
 import { expect, expectAccessible, test, type User } from './fixtures'
 import { BOUNCE_SECRET, DEMO_URL } from './service-urls'
 
@@ -7,23 +8,7 @@ async function bounce(id: string, to: string) {
   const { status } = await fetch(`${DEMO_URL}/api/v1/mail-events/dsn`, {
     method: 'POST',
     headers: { 'Content-Type': 'message/rfc822', Authorization: `Bearer ${BOUNCE_SECRET}` },
-    body: `Content-Type: multipart/report; report-type=delivery-status; boundary=b
-
---b
-Content-Type: message/delivery-status
-
-Reporting-MTA: dns; mx.test
-
-Final-Recipient: rfc822;${to}
-Action: failed
-Status: 5.1.1
-
---b
-Content-Type: text/rfc822-headers
-
-Message-ID: <${id}@localhost>
---b--
-`,
+    body: bounceOf(`${id}@localhost`, to),
   })
   expect(status).toBe(200)
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { givenCaller, givenChange, readAnswer } from '@/testing/api-calls'
+import { bounceOf } from '@/testing/bounce'
 import { givenService } from '@/testing/service'
 import { createMailEvents } from '../adapters/mail-events/sources'
 import { api } from './api'
@@ -25,29 +26,14 @@ const post = async (source: string, body: BodyInit | null, { token = SECRET, typ
     ),
   )
 
-const bounceOf = (id: string, to: string) => `Content-Type: multipart/report; report-type=delivery-status; boundary=b
-
---b
-Content-Type: message/delivery-status
-
-Reporting-MTA: dns; mx.test
-
-Final-Recipient: rfc822;${to}
-Action: failed
-Status: 5.1.1
-
---b
-Content-Type: text/rfc822-headers
-
-Message-ID: <${id}@accounts.test>
---b--
-`
-
 test('a bounce that the mail server hands on shows in the status of the change', async () => {
   const ctx = await givenReceiver()
   const caller = await givenCaller(ctx)
   const { id, newEmail } = await givenChange(ctx, caller)
-  expect(await post('dsn', bounceOf(id, newEmail))).toMatchObject({ status: 200, data: { accepted: true } })
+  expect(await post('dsn', bounceOf(`${id}@accounts.test`, newEmail))).toMatchObject({
+    status: 200,
+    data: { accepted: true },
+  })
   const rows = await ctx.db.emailChangeRequest.findMany({ where: { id } })
   expect(rows).toMatchObject([{ delivery: 'undeliverable' }])
 })
@@ -63,5 +49,5 @@ test('a source that is not switched on does not exist, and one that is needs its
 
 test('while no source is switched on, none exists', async () => {
   await givenService()
-  expect((await post('dsn', bounceOf('ecr_1', 'ada@example.test'))).code).toBe('REQUEST_005')
+  expect((await post('dsn', bounceOf('ecr_1@accounts.test', 'ada@example.test'))).code).toBe('REQUEST_005')
 })

@@ -41,8 +41,8 @@ writeFileSync(
       exports: {
         './client': { types: './types/sdk.d.ts', default: './client.js' },
         './react': { types: './types/react.d.ts', default: './react.js' },
-        './element': './element/element.js',
-        './styles.css': './styles.css',
+        './element': { types: './types/none.d.ts', default: './element/element.js' },
+        './styles.css': { types: './types/none.d.ts', default: './styles.css' },
         './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },
       },
       dependencies: { zod: `^${dependencies.zod}` },
@@ -100,10 +100,14 @@ note(`npm install ${join(destination, `${name}-${version}.tgz`)}`)
 /** `types.ts` describes the parts; the declarations of the components themselves would bring all that they import. */
 async function writeTypesOfParts() {
   const from = join(root, 'components/embed/types.ts')
-  const to = ['--rootDir', join(root, 'components/embed'), '--outDir', join(contents, 'types')]
+  const own = join(contents, 'types/parts')
+  const to = ['--rootDir', root, '--outDir', own]
   if ((await tool('tsc', [from, ...compiler, ...modules, ...to])) !== 0)
     fail('The types of the parts could not be written.')
-  const declared = readFileSync(join(contents, 'types/types.d.ts'), 'utf8')
+  const declared = readFileSync(join(own, 'components/embed/types.d.ts'), 'utf8').replace(
+    '../../contract/client',
+    './client.js',
+  )
   const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
     ([, name]) => name,
   )
@@ -115,5 +119,7 @@ async function writeTypesOfParts() {
     join(contents, 'types/texts.d.ts'),
     "import type { Texts } from './react.js'\ndeclare const texts: Texts\nexport default texts\n",
   )
-  rmSync(join(contents, 'types/types.d.ts'))
+  // What is imported for its effect alone.
+  writeFileSync(join(contents, 'types/none.d.ts'), 'export {}\n')
+  rmSync(own, { recursive: true })
 }

@@ -65,11 +65,11 @@ test('the packed client installs into a fresh project and calls the service unde
 })
 
 const check = (program: string, ...options: string[]) => {
-  writeFileSync(path.join(project, 'program.ts'), program)
+  writeFileSync(path.join(project, 'program.tsx'), program)
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
   const types = ['--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types')]
   try {
-    execFileSync(process.execPath, [compiler, '--noEmit', '--strict', ...types, ...options, 'program.ts'], {
+    execFileSync(process.execPath, [compiler, '--noEmit', '--strict', ...types, ...options, 'program.tsx'], {
       cwd: project,
       encoding: 'utf8',
     })
@@ -94,22 +94,24 @@ test('the packed client bundles for browsers', async () => {
   expect([...errors, ...warnings]).toEqual([])
 })
 
-const APP = `
-import { AccountProvider, DeleteAccount, EmailSettings } from 'user-account-service/react'
-import texts from 'user-account-service/texts/pt-BR'
-const pageToken = async () => ({ page_token: 'pgt_x', expires_at: '2026-11-20T09:00:00.000Z' })
-export const parts = [
-  EmailSettings(),
-  DeleteAccount({ onStarted: ({ status_token }) => status_token }),
-  AccountProvider({ baseUrl: '', userId: '~7', pageToken, texts, product: 'Shop', supportEmail: 'a@b.example', children: null }),
-]
-`
+/** The blocks of docs/adopting.md for React, as they stand there. */
+const snippets = (language: string) =>
+  [...readFileSync(path.join(root, 'docs/adopting.md'), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+    .filter(([, written]) => written === language)
+    .map(([, , code]) => code)
+    .join('')
 
 test('the parts for React have their types, and they refuse a wrong property', { timeout: 120_000 }, () => {
-  symlinkSync(path.join(root, 'node_modules/@types'), path.join(project, 'node_modules/@types'))
+  for (const name of ['@types', '@tanstack', 'csstype'])
+    symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name))
   const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2024', '--lib', 'ES2024,DOM']
-  expect(check(APP, ...options)).toBe('')
-  expect(check(APP.replace("'~7'", '7'), ...options)).toContain("'number' is not assignable")
+  const checkParts = (code: string) => check(code, ...options, '--jsx', 'react-jsx')
+  const parts = snippets('tsx')
+  expect(checkParts(parts)).toBe('')
+  expect(checkParts(parts.replace('userId="~customer-6"', 'userId={6}'))).toContain("'number' is not assignable")
+  const hook = snippets('ts')
+  expect(checkParts(hook)).toBe('')
+  expect(checkParts(hook.replace('current_email', 'address'))).toContain("'address' does not exist")
 })
 
 /** Compressed with Brotli, as the pages of this service are sent, with what a file imports at once; what comes with the first call, and the texts, are left out. */

@@ -9,13 +9,12 @@ import { keepDraft, takeDraft } from '../forms/draft'
 import { type Host, HostProvider } from '../host/host'
 import { serverNow } from '../ui/server-clock'
 import { callsOf } from './embedded-host'
-import type { AccountProviderProps, StartedDeletion } from './types'
+import type { AccountProviderProps, OwnAccount, StartedDeletion } from './types'
 
 /** How long a sign-in counts as fresh. */
 const FRESH_MS = 10 * 60_000
 
-interface Account {
-  userId: string
+interface Account extends OwnAccount {
   supportEmail: string
   waysTo(purpose: Purpose): WaysToConfirm
   /** The deletion that has begun on this page. */
@@ -69,6 +68,7 @@ function OneAccount(props: AccountProviderProps) {
   const until = authenticatedAt ? Date.parse(authenticatedAt) + FRESH_MS : 0
   const account: Account = {
     userId,
+    call: calls.callContract,
     supportEmail,
     started,
     waysTo: (purpose) => ({

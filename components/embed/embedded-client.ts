@@ -6,8 +6,12 @@ import { fetchOnServerClock } from '../ui/server-clock'
 
 const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
 
-/** Calls of an origin, each with its own token. */
-export const clientOf =
+/** Calls of an origin. */
+export const clientOf = (baseUrl: string, accessToken: ClientOptions['accessToken']) =>
+  createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })
+
+/** The same by the operation's name, each with its own token. */
+export const callsOf =
   (baseUrl: string): Calls['callWith'] =>
-  (accessToken: ClientOptions['accessToken'], name, params, body) =>
-    createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body)
+  (accessToken, name, params, body) =>
+    clientOf(baseUrl, accessToken)(OPERATIONS[name], params, body)

@@ -1,7 +1,13 @@
 import { ApiError, noAnswer } from '@/contract/errors'
 import type { Calls } from '../api/load-contract'
 import { serverNow } from '../ui/server-clock'
-import type { PageToken } from './types'
+import type { OwnAccount, PageToken } from './types'
+
+// The contract and zod come with the first call.
+const loadClient = () =>
+  import('./embedded-client').catch(() => {
+    throw noAnswer()
+  })
 
 interface Account {
   baseUrl: string
@@ -10,7 +16,7 @@ interface Account {
   onProof: (authenticatedAt: string | undefined) => void
 }
 
-/** The calls of a page of the adopter. The token is in memory only; one that was refused is renewed once. */
+/** The calls of a page of the adopter. The token is in memory only. */
 export function callsOf({ baseUrl, pageToken, onProof }: Account) {
   let held: PageToken | undefined
   let asking: Promise<PageToken> | undefined
@@ -24,26 +30,25 @@ export function callsOf({ baseUrl, pageToken, onProof }: Account) {
     onProof(held.authenticated_at)
     return held.page_token
   }
-  // The contract and zod come with the first call.
-  const callWith: Calls['callWith'] = async (...asked) => {
-    const { clientOf } = await import('./embedded-client').catch(() => {
-      throw noAnswer()
-    })
-    return clientOf(baseUrl)(...asked)
-  }
-  const call: Calls['call'] = async (name, params, body) => {
+  /** A token that was refused is renewed once. */
+  async function withToken<T>(ask: (accessToken: () => Promise<string>) => Promise<T>): Promise<T> {
     try {
-      return await callWith(token, name, params, body)
+      return await ask(token)
     } catch (error) {
       if (error instanceof ApiError && error.code === 'REAUTH_001') onProof(undefined)
       if (!(error instanceof ApiError && error.code === 'AUTH_001' && error.status === 401)) throw error
       held = undefined
-      return callWith(token, name, params, body)
+      return ask(token)
     }
   }
+  const callWith: Calls['callWith'] = async (...asked) => (await loadClient()).callsOf(baseUrl)(...asked)
+  const call: Calls['call'] = (name, params, body) => withToken((token) => callWith(token, name, params, body))
+  const callContract: OwnAccount['call'] = (...asked) =>
+    withToken(async (token) => (await loadClient()).clientOf(baseUrl, token)(...asked))
   return {
     call,
     callWith,
+    callContract,
     /** The next call asks for another token. */
     async renew() {
       held = undefined

@@ -13,10 +13,15 @@ import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/withdrawal-progress'
 import { AccountProvider, useAccount } from './account-provider'
-import type { DeleteAccountProps, DeletionProgressProps, Parts as Exported } from './types'
+import type { DeleteAccountProps, DeletionProgressProps, Parts as Exported, OwnAccount } from './types'
 
 export type * from './types'
 export { AccountProvider }
+
+export function useOwnAccount(): OwnAccount {
+  const { userId, call } = useAccount()
+  return { userId, call }
+}
 
 const DAY_MS = 24 * 60 * 60_000
 /** Where nothing says until when records stay. */
@@ -141,4 +146,4 @@ export function DeletionProgress({ withdrawalId, statusToken }: DeletionProgress
 }
 
 // The declarations of the package are those of `types.ts`.
-void ({ AccountProvider, EmailSettings, DeleteAccount, DeletionProgress } satisfies Exported)
+void ({ useOwnAccount, AccountProvider, EmailSettings, DeleteAccount, DeletionProgress } satisfies Exported)

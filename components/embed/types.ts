@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { createClient } from '../../contract/client'
 
 /** What your backend answers to your page: the answer of the service, with the time that it sent in `authenticated_at`. */
 export interface PageToken {
@@ -51,8 +52,16 @@ export interface DeletionProgressProps {
   statusToken: string
 }
 
+export interface OwnAccount {
+  userId: string
+  /** Calls an operation of `user-account-service/client` as the person, with a page token: `call(getEmailStatus, { userId })`. */
+  call: ReturnType<typeof createClient>
+}
+
 /** What `user-account-service/react` exports. */
 export interface Parts {
+  /** For parts of your own, inside an `AccountProvider`, whose react-query client they share. */
+  useOwnAccount: () => OwnAccount
   AccountProvider: (props: AccountProviderProps) => ReactNode
   EmailSettings: () => ReactNode
   DeleteAccount: (props: DeleteAccountProps) => ReactNode

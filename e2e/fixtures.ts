@@ -68,7 +68,7 @@ export const test = base.extend<Fixtures, { operator: Operator }>({
     await use(user)
   },
   // biome-ignore lint/correctness/noEmptyPattern: as above
-  inbox: async ({}, use) => use(inbox),
+  inbox: async ({}, use) => use(inboxOf(DATA_DIR)),
 })
 
 export async function createUser(operator: Operator, { verified = true } = {}): Promise<User> {
@@ -106,9 +106,10 @@ export async function signIn(page: Page, user: User, at = '/sign-in', texts = en
 export const expectSignInPage = (page: Page): Promise<void> =>
   expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
 
-const inbox: Inbox = {
+/** The mailbox of the instances that keep their data there. */
+export const inboxOf = (dataDir: string): Inbox => ({
   async all(to) {
-    const directory = path.join(DATA_DIR, 'mailbox')
+    const directory = path.join(dataDir, 'mailbox')
     const names = await readdir(directory).catch(() => [])
     const files = await Promise.all(
       names
@@ -127,7 +128,7 @@ const inbox: Inbox = {
     await expect.poll(look, { message: `mail to ${to}`, intervals: [100, 250] }).toBe(subject)
     return found as unknown as Mail
   },
-}
+})
 
 export const codeIn = (mail: Mail): string => /\b(\d{6})\b/.exec(mail.text)?.[1] ?? 'no code'
 export const linkIn = (mail: Mail, path: string): string =>

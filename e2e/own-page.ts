@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises'
+import { expect, type Page } from '@playwright/test'
+import { codeIn, enterCode, type Inbox } from './fixtures'
+
+/** The only block of docs/adopting.md in this language, with what its reader would put in place of the examples. */
+export async function snippetOf(
+  language: 'html' | 'js' | 'text' | 'ts' | 'tsx',
+  { service, page, person }: { service: string; page: string; person: string },
+): Promise<string> {
+  const blocks = (await readFile('docs/adopting.md', 'utf8')).matchAll(/^```(\w+)\n(.*?)^```$/gms)
+  const found = [...blocks].filter(([, written]) => written === language)
+  expect(found).toHaveLength(1)
+  return (found[0]?.[2] ?? '')
+    .replaceAll('http://localhost:3000', service)
+    .replaceAll('http://localhost:5173', page)
+    .replaceAll('5173', new URL(page).port)
+    .replaceAll('customer-6', person)
+}
+
+/** Changes the address with the mailed code and begins the deletion, in the page of an adopter that is open. */
+export async function driveOwnPage(page: Page, email: string, inbox: Inbox): Promise<void> {
+  await expect(page.getByText(email).first()).toBeVisible()
+  await page.getByLabel('New email address').fill(`new-${email}`)
+  await page.getByRole('button', { name: 'Send verification email' }).click()
+  await enterCode(page, codeIn(await inbox.latest(`new-${email}`, 'Verify Your New Email Address')))
+  await expect(page.getByText(`Your email address is now new-${email}`)).toBeVisible()
+  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await page.getByLabel('to confirm').fill('delete my account')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(page.getByText('Your account is being deleted')).toBeVisible()
+}
+
+/** What the policy of the page refused, and what its scripts failed at. */
+export function faultsOf(page: Page): string[] {
+  const faults: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) faults.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => faults.push(message))
+  return faults
+}

@@ -10,8 +10,9 @@ import { givenWorld } from '@/testing/world'
 
 const dir = path.resolve('.data/clients')
 
+/** What the program prints is shown where it fails. */
 function run(cwd: string, program: string, ...args: string[]) {
-  execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync(program, args, { cwd, stdio: 'pipe' })
 }
 
 interface Language {
@@ -66,8 +67,8 @@ async function generate(url: string, name: string): Promise<string> {
   const project = ['--git-host', 'accounts.test', '--git-user-id', 'generated', '--git-repo-id', 'client']
   // Without it a client refuses an answer with a member that a later release adds.
   const openness = ['--additional-properties', 'disallowAdditionalPropertiesIfNotPresent=false']
-  const generator = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=off', '-jar', String(process.env.GENERATOR), 'generate']
-  run(dir, 'java', ...generator, '-g', name, '-i', document, '-o', client, ...project, ...openness)
+  const jar = String(process.env.GENERATOR)
+  run(dir, 'java', '-jar', jar, 'generate', '-g', name, '-i', document, '-o', client, ...project, ...openness)
   return client
 }
 

@@ -113,5 +113,7 @@ async function scopedStyles(files) {
   // The page around the parts has a background of its own.
   scope.append(postcss.parse(':scope { background: transparent }'))
   sheet.append(scope)
+  // An element is inline unless it says so, and a margin would not apply to it.
+  sheet.append(postcss.parse(':host { display: block }'))
   return sheet.toString()
 }

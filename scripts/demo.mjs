@@ -36,8 +36,9 @@ stopWithNpm(() => end(0))
 
 const { signing_secret, service_token } = await register()
 start('The account service', 'scripts/start.mjs', settings, () => end(1))
-await isReady()
+await untilAnswered(`${serviceUrl}/api/health/ready`)
 startShop(await createShopDatabase())
+await untilAnswered(shopUrl)
 note(`
   the account service   ${serviceUrl}   its mail: ${serviceUrl}/dev/mailbox
   the shop              ${shopUrl}
@@ -126,9 +127,10 @@ function start(name, script, env, onExit) {
   })
 }
 
-async function isReady() {
+/** Resolves when the page is answered. */
+async function untilAnswered(url) {
   const isUp = () =>
-    fetch(`${serviceUrl}/api/health/ready`).then(
+    fetch(url).then(
       ({ ok }) => ok,
       () => false,
     )

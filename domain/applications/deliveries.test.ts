@@ -284,7 +284,9 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
   expect(told.size).toBe(100)
   const versions = Array.from({ length: count / 100 }, (_, version) => version)
   for (const seen of told.values()) expect(seen.sort((a, b) => a - b)).toEqual(versions)
-  expect(await ctx.db.eventDelivery.count({ where: { appId, status: 'delivered', attempts: 2 } })).toBe(count)
+  expect(await ctx.db.eventDelivery.groupBy({ by: ['status', 'attempts'], where: { appId }, _count: true })).toEqual([
+    { status: 'delivered', attempts: 2, _count: count },
+  ])
   expect(await tablesWith(ctx, 'new@example.test')).toEqual([])
   await ctx.db.connectedApp.delete({ where: { id: appId } })
   await ctx.db.event.deleteMany({ where: { userId: { startsWith: 'usr_' }, id: { startsWith: 'evt_' } } })

@@ -13,7 +13,7 @@ export default defineConfig({
     globalSetup: './testing/global-cluster.ts',
     pool: 'forks',
     // The tests wait most of the time: for leases, back-offs and servers that are away.
-    maxWorkers: process.env.SHORT ? 2 : 4,
+    maxWorkers: process.env.SHORT ? 3 : 4,
     sequence: { concurrent: true },
     maxConcurrency: 3,
     testTimeout: 300_000,

@@ -45,6 +45,19 @@ export function fail(sentence) {
   process.exit(1)
 }
 
+/** The exit code of a suite that this machine cannot run. */
+export const SKIPPED = 77
+
+/** Prints a sentence, whose full stop it adds, and ends the process. */
+export function skip(why) {
+  process.stdout.write(`SKIPPED: ${why}.\n`)
+  process.exit(SKIPPED)
+}
+
+/** Whether this machine has the program. */
+export const isThere = (program) =>
+  (process.env.PATH ?? '').split(delimiter).some((directory) => existsSync(join(directory, program)))
+
 /** Resolves with the exit code, or 128 + signal as in a shell. With `quiet`, the output is shown on failure only. */
 export function run(command, args, { quiet = false, ...options } = {}) {
   const PATH = [...new Set([dirname(projectNode()), ...(process.env.PATH ?? '').split(delimiter)])].join(delimiter)

@@ -1,10 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureBuilt, ensureInstalled, fail, note, root, run, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, fail, isThere, note, root, run, skip, underProjectNode } from './ensure.mjs'
 
 // npm run test:bounces: real bounces of Debian's mail servers, each in a copy of this system that lasts as long as the run, without a network.
-const SKIPPED = 77
 const INSIDE = 'BOUNCES_INSIDE'
 const SYSTEMS = { postfix: 'postfix', exim: 'exim4-daemon-light', opensmtpd: 'opensmtpd' }
 const dir = join(root, '.data/bounces')
@@ -14,18 +13,13 @@ if (process.env[INSIDE]) process.exit(await inside())
 await ensureInstalled()
 await underProjectNode()
 for (const tool of ['unshare', 'chroot', 'ip', 'curl', 'apt-get']) {
-  if (spawnSync(tool, ['--version']).error) skip(`there is no ${tool}`)
+  if (!isThere(tool)) skip(`there is no ${tool}`)
 }
 if (spawnSync('unshare', ['--mount', '--pid', '--fork', '--net', 'true']).status !== 0) skip('it needs root on Linux')
 await ensureBuilt('build')
 // Whatever the mail servers leave behind ends with the process that comes first here.
 const args = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', process.execPath, import.meta.filename]
 process.exit(await run('unshare', args, { env: { [INSIDE]: '1' } }))
-
-function skip(why) {
-  process.stdout.write(`SKIPPED: ${why}.\n`)
-  process.exit(SKIPPED)
-}
 
 async function inside() {
   rmSync(dir, { recursive: true, force: true })

@@ -1,17 +1,13 @@
 import { globSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import { ensureBuilt, ensureInstalled, root, tool, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, isThere, root, SKIPPED, tool, underProjectNode } from './ensure.mjs'
 
 // npm run test:browsers: the journeys of e2e/other-engines in Firefox and WebKitGTK. Exits with 77 where one of them is missing, after
 // the others have run. Debian has all programs: apt-get install firefox-esr webkit2gtk-driver xvfb.
-const SKIPPED = 77
 
 process.chdir(root)
 await ensureInstalled()
 await underProjectNode()
 
-const isThere = (program) =>
-  (process.env.PATH ?? '').split(delimiter).some((directory) => globSync(join(directory, program)).length > 0)
 const [miniBrowser] = globSync('/usr/{lib,libexec}{,/*}/webkit2gtk-4.*/MiniBrowser').toSorted().reverse()
 const MISSING = {
   Firefox: isThere('firefox-esr') ? [] : ['firefox-esr'],

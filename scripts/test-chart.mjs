@@ -1,10 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { fail, note, root } from './ensure.mjs'
+import { fail, note, root, skip } from './ensure.mjs'
 
 // npm run test:chart: the chart rendered by helm and checked by kubeconform against each Kubernetes, and what it has to refuse.
-const SKIPPED = 77
 const dir = path.join(root, '.data/chart')
 const HELM = 'helm.sh/helm/v3/cmd/helm@v3.19.0'
 const KUBECONFORM = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0'
@@ -80,8 +79,7 @@ function installed(name, module) {
   if (spawnSync(name, ['version']).status === 0) return name
   const env = { ...process.env, GOBIN: dir }
   if (spawnSync('go', ['install', module], { env, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0) return own
-  process.stdout.write(`SKIPPED: there is no ${name}, and ${module} could not be built (Go).\n`)
-  process.exit(SKIPPED)
+  return skip(`there is no ${name}, and ${module} could not be built (Go)`)
 }
 
 /** One schema for each kind, from the description that Kubernetes publishes of its own API. */

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { ensureBuilt, ensureInstalled, root, tool, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, isThere, root, skip, tool, underProjectNode } from './ensure.mjs'
 
 // npm run test:clients: the clients that openapi-generator makes from the OpenAPI document run both flows. Exits with 77 without its tools.
-const SKIPPED = 77
 const VERSION = '7.25.0'
 const dir = path.join(root, '.data/clients')
 const jar = path.join(dir, `openapi-generator-cli-${VERSION}.jar`)
@@ -13,7 +12,7 @@ process.chdir(root)
 await ensureInstalled()
 await underProjectNode()
 for (const program of ['java', 'mvn', 'go', 'python3']) {
-  if (spawnSync('which', [program]).status !== 0) skip(`there is no ${program} here`)
+  if (!isThere(program)) skip(`there is no ${program} here`)
 }
 mkdirSync(dir, { recursive: true })
 if (!existsSync(jar)) {
@@ -30,8 +29,3 @@ process.exit(
     env: { GENERATOR: jar },
   }),
 )
-
-function skip(why) {
-  process.stdout.write(`SKIPPED: ${why}.\n`)
-  process.exit(SKIPPED)
-}

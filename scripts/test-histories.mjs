@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { ensureBuilt, ensureInstalled, root, tool, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, isThere, root, skip, tool, underProjectNode } from './ensure.mjs'
 
 // npm run test:histories, npm run test:failover: what clients were answered, judged by Porcupine. Exits with 77 without Go, or without the
 // programs that a failover needs.
-const SKIPPED = 77
 const [suite = 'histories'] = process.argv.slice(2)
 const NEEDED = { histories: ['go'], failover: ['go', 'patroni', 'etcd', 'haproxy'] }
 
@@ -15,7 +14,7 @@ await underProjectNode()
 
 process.env.PATH = `${process.env.PATH}:/usr/sbin`
 for (const program of NEEDED[suite]) {
-  if (spawnSync('which', [program]).status !== 0) skip(`there is no ${program} here`)
+  if (!isThere(program)) skip(`there is no ${program} here`)
 }
 const judge = path.join(root, '.data/histories/judge')
 mkdirSync(path.dirname(judge), { recursive: true })
@@ -27,8 +26,3 @@ if (built.status !== 0) skip('the judge could not be built')
 await ensureBuilt('build')
 const args = ['run', '--config', 'proof/load/vitest.config.ts', `proof/load/${suite}.ts`]
 process.exit(await tool('vitest', args, { env: { JUDGE: judge } }))
-
-function skip(why) {
-  process.stdout.write(`SKIPPED: ${why}.\n`)
-  process.exit(SKIPPED)
-}

@@ -1,11 +1,10 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { findBrowser } from './browser.mjs'
-import { ensureBuilt, ensureInstalled, fail, root, run, tool, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, fail, root, run, skip, tool, underProjectNode } from './ensure.mjs'
 
 // npm run test:hosts: the parts of the package in a page of Express, Vite, Vue and Next, built and driven. Exits with 77 where their packages
 // cannot be installed.
-const SKIPPED = 77
 
 process.chdir(root)
 await ensureInstalled()
@@ -15,10 +14,7 @@ const directory = join(root, '.data/hosts')
 mkdirSync(directory, { recursive: true })
 cpSync('e2e/hosts/package.json', join(directory, 'package.json'))
 const npm = (...args) => run('npm', [...args, '--no-audit', '--no-fund'], { cwd: directory, quiet: true })
-if ((await npm('install')) !== 0) {
-  process.stdout.write('SKIPPED: the packages of e2e/hosts/package.json cannot be installed here.\n')
-  process.exit(SKIPPED)
-}
+if ((await npm('install')) !== 0) skip('the packages of e2e/hosts/package.json cannot be installed here')
 if ((await run(process.execPath, ['scripts/pack-client.mjs', directory], { quiet: true })) !== 0) fail('No package.')
 const { name, version } = (await import('../package.json', { with: { type: 'json' } })).default
 if ((await npm('install', '--no-save', `./${name}-${version}.tgz`)) !== 0) fail('The package cannot be installed.')

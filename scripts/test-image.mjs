@@ -1,13 +1,24 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browser } from './browser.mjs'
-import { ensureBuilt, ensureInstalled, fail, note, projectNode, root, run, tool, underProjectNode } from './ensure.mjs'
+import {
+  ensureBuilt,
+  ensureInstalled,
+  fail,
+  isThere,
+  note,
+  projectNode,
+  root,
+  run,
+  skip,
+  tool,
+  underProjectNode,
+} from './ensure.mjs'
 
 // npm run test:image: the image of the Dockerfile made without Docker, and run by runc as a stranger who may listen on loopback and write to /data.
-const SKIPPED = 77
 const MAX_MIB = 260
 /** As in the base image of the Dockerfile. */
 const UID = 65532
@@ -29,13 +40,9 @@ const parts = { run: runInstance, inside: testInside, undefined: testImage }
 await parts[process.argv[2]](...process.argv.slice(3))
 
 async function testImage() {
-  const missing = ['mmdebstrap', 'umoci', 'runc', 'unshare', 'ip'].filter(
-    (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
-  )
-  if (process.getuid?.() !== 0 || missing.length) {
-    process.stdout.write(`SKIPPED: root makes the image, with Debian's tools; missing: ${missing.join() || 'root'}.\n`)
-    process.exit(SKIPPED)
-  }
+  const missing = ['mmdebstrap', 'umoci', 'runc', 'unshare', 'ip'].filter((name) => !isThere(name))
+  if (process.getuid?.() !== 0 || missing.length)
+    skip(`root makes the image, with Debian's tools; missing: ${missing.join() || 'root'}`)
   await ensureInstalled()
   await underProjectNode()
   await ensureBuilt('build')

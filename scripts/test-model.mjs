@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { fail, note, root } from './ensure.mjs'
+import { fail, note, root, skip } from './ensure.mjs'
 
 // npm run test:model: the properties of proof/models/account.als, and the planted bugs that break them, by the Alloy Analyzer.
-const SKIPPED = 77
 const VERSION = '6.2.0'
 const SHA256 = '6037cbeee0e8423c1c468447ed10f5fcf2f2743a2ffc39cb1c81f2905c0fdb9d'
 const URL = `https://repo1.maven.org/maven2/org/alloytools/org.alloytools.alloy.dist/${VERSION}/org.alloytools.alloy.dist-${VERSION}.jar`
@@ -37,9 +36,4 @@ async function download() {
   const hash = createHash('sha256').update(content).digest('hex')
   if (hash !== SHA256) fail(`${URL} has another content: ${hash}`)
   writeFileSync(jar, content)
-}
-
-function skip(why) {
-  process.stdout.write(`SKIPPED: ${why}.\n`)
-  process.exit(SKIPPED)
 }

@@ -1,18 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { ensureBuilt, ensureInstalled, fail, note, root, run, tool, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, fail, note, root, run, skip, tool, underProjectNode } from './ensure.mjs'
 
 // npm run test:upgrade: the last release and this one on one database, upgraded, rolled back and upgraded again under load.
 const LAST_RELEASE = '926f062'
-const SKIPPED = 77
 const folder = path.join(root, '.data/last-release')
 
 process.chdir(root)
-if (spawnSync('git', ['cat-file', '-e', `${LAST_RELEASE}^{commit}`]).status !== 0) {
-  process.stdout.write(`SKIPPED: this clone has no commit ${LAST_RELEASE}, the last release.\n`)
-  process.exit(SKIPPED)
-}
+if (spawnSync('git', ['cat-file', '-e', `${LAST_RELEASE}^{commit}`]).status !== 0)
+  skip(`this clone has no commit ${LAST_RELEASE}, the last release`)
 await ensureInstalled()
 await underProjectNode()
 await ensureBuilt('build')

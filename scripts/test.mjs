@@ -1,5 +1,5 @@
 import { browser } from './browser.mjs'
-import { ensureBuilt, ensureInstalled, fail, root, run, tool, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, fail, root, run, SKIPPED, tool, underProjectNode } from './ensure.mjs'
 
 // node scripts/test.mjs [generate | types | lint | unit | inngest | e2e | faults | fuzz ...]; no name runs everything.
 const STAGES = {
@@ -43,7 +43,7 @@ function secondsSince(begun) {
 /** The script exits with 77 when no engine is available, after it printed why. */
 async function engineTests() {
   const code = await run(process.execPath, ['scripts/test-inngest.mjs'])
-  return code === 77 ? 0 : code
+  return code === SKIPPED ? 0 : code
 }
 
 async function browserTests() {

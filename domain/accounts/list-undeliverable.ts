@@ -1,9 +1,8 @@
 import type { listUndeliverableUsers as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
+import { DEFAULT_LISTED } from '@/contract/fields'
 import type { SystemContext } from '../context'
 import { integer, sql, statement, text, time } from '../sql'
-
-const DEFAULT_LISTED = 100
 
 const select = statement(
   'undeliverable-accounts',

@@ -1,6 +1,7 @@
 import type { listEvents as contract, resendDeadLetters as resendContract } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { DEFAULT_LISTED } from '@/contract/fields'
 import type { FailingApp } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
@@ -19,8 +20,6 @@ import {
   time,
 } from '../sql'
 import { beginDueDeliveries } from './deliveries'
-
-const DEFAULT_LISTED = 100
 
 type Listed = Data<typeof contract>['deliveries'][number]
 

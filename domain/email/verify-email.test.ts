@@ -338,6 +338,37 @@ test('a verification gets EMAIL_002 when another writer stores the address at th
   expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 1 })
 })
 
+test.each([
+  [0, 'The code is wrong. 4 attempts left.'],
+  [4, 'The code is wrong. No attempts are left; start a new change.'],
+])(
+  'B3 after %d wrong codes, a right code that a resend replaces before it takes effect is wrong',
+  async (wrongCodes, details) => {
+    const ctx = await testContext()
+    const user = await givenUser(ctx)
+    const pending = await givenPendingChange(ctx, user)
+    for (let n = 0; n < wrongCodes; n++) await outcomeOf(verify(ctx, user, pending, wrongCode(pending.code)))
+    ctx.clock.advance(5 * 60_000)
+    const input = { userId: user.userId, change_request_id: pending.change_request_id }
+    const [sending, taken] = [Promise.withResolvers<void>(), Promise.withResolvers<MailOutcome>()]
+    ctx.mail.send = () => {
+      sending.resolve()
+      return taken.promise
+    }
+    const resent = resendVerification(await asUser(ctx, user), input)
+    await sending.promise
+    const caller = await asUser(ctx, user)
+    const transaction: TestContext['transaction'] = async (work) => {
+      taken.resolve('accepted')
+      await resent
+      return ctx.transaction(work)
+    }
+    const call = verifyEmail({ ...caller, transaction }, { ...input, verification_code: pending.code })
+    await expect(call).rejects.toMatchObject({ code: 'EMAIL_003', details })
+    expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: wrongCodes + 1 })
+  },
+)
+
 test('no other database error is reported as a taken address', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

@@ -59,19 +59,17 @@ const judgeCode = statement(
 
 export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const at = ctx.clock.now()
-  const { change_request_id: changeId } = input
-  const attempt = await judge(ctx, input, at)
-  if (attempt.attempts === null) {
+  const { change_request_id: changeId, verification_code: code } = input
+  const codeMacs = code ? macsOfCode(ctx, changeId, code) : null
+  const attempt = await judge(ctx, changeId, codeMacs, at)
+  if (!codeMacs || attempt.attempts === null) {
     await requireStillOpenChange(ctx, changeId)
     throw new AppError('EMAIL_003')
   }
-  if (!attempt.is_right) {
-    const left = ctx.limits.codeAttempts - attempt.attempts
-    if (left === 0) ctx.background(() => noteIncident(ctx, 'code_locked', { userId: ctx.actor.userId }))
-    throw new AppError('EMAIL_003', attemptsLeft(left))
-  }
+  const { attempts } = attempt
+  if (!attempt.is_right) throw wrongCode(ctx, attempts)
   const { newEmail, isTold } = await ctx
-    .transaction((tx) => verify(ctx, tx, changeId, at))
+    .transaction((tx) => verify(ctx, tx, { changeId, codeMacs, attempts, at }))
     .catch((error) => {
       // Another writer stored the address without `address_is_free`.
       throw isUniqueViolation(error, 'users_email_key_key') ? new AppError('EMAIL_002') : error
@@ -86,7 +84,8 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
 
 async function judge(
   ctx: Context,
-  { change_request_id: changeId, verification_code: code }: Input<typeof contract>,
+  changeId: string,
+  codeMacs: Buffer[] | null,
   now: Date,
 ): Promise<RowOf<typeof judgeCode>> {
   const { userId } = ctx.actor
@@ -95,7 +94,7 @@ async function judge(
     ...takeValues(asked, now),
     userId,
     changeId,
-    codeMacs: code ? macsOfCode(ctx, changeId, code) : null,
+    codeMacs,
     maxAttempts: ctx.limits.codeAttempts,
   })
   await judgePlaces(ctx, asked, rows, now)
@@ -105,17 +104,25 @@ async function judge(
 // Remembers the address that it replaces, unless it is the account's own. Reads the account after it was locked.
 const close = statement(
   'close-verified-change',
-  { changeId: text, userId: text, at: time, ip: text },
-  { new_email: text, new_email_key: text },
+  { changeId: text, userId: text, codeMacs: bytes.list, at: time, ip: text },
+  { new_email: text, new_email_key: text, is_right: boolean },
   (v) => sql`UPDATE email_change_requests r
    SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip}, old_email_key = nullif(u.email_key, r.new_email_key),
      old_verified_at = u.email_verified_at, account_version = u.version + 1
    FROM users u WHERE u.id = ${v.userId} AND r.id = ${v.changeId} AND r.user_id = u.id AND ${STILL_PENDING}
-   RETURNING r.new_email, r.new_email_key`,
+   RETURNING r.new_email, r.new_email_key, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right`,
 )
 const endOtherSessions = statement('end-sessions-but-one', { userId: text, except: text, at: time }, {}, (v) =>
   endSessions({ user: v.userId, except: v.except, at: v.at }),
 )
+
+interface RightCode {
+  changeId: string
+  codeMacs: Buffer[]
+  /** With this one. */
+  attempts: number
+  at: Date
+}
 
 interface Verified {
   newEmail: string
@@ -123,14 +130,19 @@ interface Verified {
   isTold: false | Promise<boolean>
 }
 
-/** The code was right: it takes effect if nobody else has the address. */
-async function verify(ctx: Context, tx: Transaction, changeId: string, at: Date): Promise<Verified> {
+/** The code was right: it takes effect if no resend has replaced it since, and nobody else has the address. */
+async function verify(
+  ctx: Context,
+  tx: Transaction,
+  { changeId, codeMacs, attempts, at }: RightCode,
+): Promise<Verified> {
   const { userId, id: callerId, kind } = ctx.actor
   const [account, [change]] = await Promise.all([
     lockAccountOfId(tx, userId),
-    tx(close, { changeId, userId, at, ip: ctx.ip }),
+    tx(close, { changeId, userId, codeMacs, at, ip: ctx.ip }),
   ])
   if (!account || !change) throw new AppError('EMAIL_006')
+  if (!change.is_right) throw wrongCode(ctx, attempts)
   const { email: oldEmail, name: userName, locale } = account
   const { new_email: newEmail, new_email_key: key } = change
   const isOwn = key === account.email_key
@@ -148,10 +160,14 @@ async function verify(ctx: Context, tx: Transaction, changeId: string, at: Date)
   return { newEmail, isTold: told?.isTaken ?? false }
 }
 
-const attemptsLeft = (left: number) =>
-  left === 0
-    ? 'The code is wrong. No attempts are left; start a new change.'
-    : `The code is wrong. ${left} ${left === 1 ? 'attempt' : 'attempts'} left.`
+function wrongCode(ctx: Context, attempts: number): AppError {
+  const left = ctx.limits.codeAttempts - attempts
+  if (left > 0) {
+    return new AppError('EMAIL_003', `The code is wrong. ${left} ${left === 1 ? 'attempt' : 'attempts'} left.`)
+  }
+  ctx.background(() => noteIncident(ctx, 'code_locked', { userId: ctx.actor.userId }))
+  return new AppError('EMAIL_003', 'The code is wrong. No attempts are left; start a new change.')
+}
 
 /** False when the time has passed; the work itself goes on. */
 const afterMs = (ms: number) => new Promise<false>((resolve) => setTimeout(resolve, ms, false).unref())

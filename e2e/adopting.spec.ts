@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, type Page, test } from '@playwright/test'
 import { build } from 'esbuild'
+import { inboxOf } from './fixtures'
+import { deleteAccount, driveOwnPage, faultsOf, snippetOf } from './own-page'
 import { blocksBelow, Shell } from './page-commands'
 import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
 
@@ -52,13 +54,6 @@ test('docs/adopting.md: a person changes the address with a token of the issuer 
 const PACKAGE = path.resolve('.data/e2e-package')
 const POLICY = `default-src 'self'; connect-src 'self' ${ADOPTING_URL}; require-trusted-types-for 'script'`
 
-/** The snippet of `docs/adopting.md` in this language that stands below this heading. */
-async function snippetOf(heading: string, language: string): Promise<string> {
-  const text = await readFile('docs/adopting.md', 'utf8')
-  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text.slice(text.indexOf(`## ${heading}`)))
-  return (found?.[1] ?? '').replaceAll('http://localhost:3000', ADOPTING_URL)
-}
-
 /** A page of the adopter with a strict policy, which serves these files and its person's page token, until `use` has ended. */
 async function withPage(answer: object, files: Record<string, string>, use: (url: string) => Promise<unknown>) {
   const TYPES: Record<string, string> = { js: 'text/javascript', css: 'text/css', html: 'text/html; charset=utf-8' }
@@ -66,7 +61,7 @@ async function withPage(answer: object, files: Record<string, string>, use: (url
     response.setHeader('Content-Security-Policy', POLICY)
     if (method === 'POST') return response.end(JSON.stringify(answer))
     if (url === '/favicon.ico') return response.writeHead(204).end()
-    const name = url === '/' ? 'index.html' : url.slice(1)
+    const name = new URL(url, 'http://localhost').pathname.slice(1) || 'index.html'
     const content = files[name] ?? (await readFile(path.join(PACKAGE, 'client', name)).catch(() => null))
     response.setHeader('Content-Type', TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream')
     return response.writeHead(content === null ? 404 : 200).end(content ?? '')
@@ -75,54 +70,73 @@ async function withPage(answer: object, files: Record<string, string>, use: (url
   await use(`http://localhost:${PAGE_PORT}`).finally(() => server.close())
 }
 
-/** Changes the address and deletes the account, in the page that is open. */
-async function useSettings(page: Page, email: string) {
-  const faults: string[] = []
-  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-  await expect(page.getByText(email).first()).toBeVisible()
-  await page.getByLabel('New email address').fill(`new-${email}`)
-  await page.getByRole('button', { name: 'Send verification email' }).click()
-  await expect(page.getByText(`new-${email}`).first()).toBeVisible()
-  await page.getByRole('button', { name: 'Delete account…' }).click()
-  await page.getByLabel('to confirm').fill('delete my account')
-  await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
-  await expect(page.getByText('Your account is being deleted')).toBeVisible()
+/** With the ports of this test. */
+const given = (person: string) => ({ service: ADOPTING_URL, page: `http://localhost:${PAGE_PORT}`, person })
+
+/** Has the person use the page under a policy that refuses inline code, and expects that the policy refused nothing. */
+async function expectUsable(page: Page, url: string, email: string) {
+  const faults = faultsOf(page)
+  await page.goto(url)
+  await driveOwnPage(page, email, inboxOf(DATA_DIR))
   expect(faults).toEqual([])
 }
 
-test('docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements and with React', async ({
+test('B58 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements and with React', async ({
   page,
 }) => {
   await promisify(execFile)(process.execPath, ['scripts/pack-client.mjs', PACKAGE])
   await withExample('Your own pages', async (printed) => {
     const [, { data }] = linesOf(printed)
     const answer = { ...data, authenticated_at: new Date().toISOString() }
-    await withPage(answer, { 'index.html': await snippetOf('Your own pages', 'html') }, async (url) => {
-      await page.goto(url)
-      await useSettings(page, 'liv@example.com')
-    })
+    const html = await snippetOf('html', given('customer-6'))
+    await withPage(answer, { 'index.html': html }, (url) => expectUsable(page, url, 'liv@example.com'))
     const again = (await blocksOf('Your own pages')).slice(1).join('\n')
     const [opening = ''] = await blocksOf()
     const other = again.replaceAll('customer-6', 'customer-5').replaceAll('liv@', 'ida@')
     const [, { data: token }] = linesOf(await shell.outputOf(`${opening}\n${other}`))
-    const app = (await snippetOf('Your own pages', 'tsx')).replaceAll('customer-6', 'customer-5')
+    const app = await bundled(await snippetOf('tsx', given('customer-5')), await snippetOf('ts', given('customer-5')))
     const present = { ...token, authenticated_at: new Date().toISOString() }
-    await withPage(present, await bundled(app), async (url) => {
-      await page.goto(url)
-      await useSettings(page, 'ida@example.com')
+    await withPage(present, app, async (url) => {
+      await page.goto(`${url}/?address`)
+      await expect(page.locator('output')).toHaveText('ida@example.com')
+      await expectUsable(page, url, 'ida@example.com')
     })
   })
 })
 
-/** The app of the snippet, bundled as by the adopter. */
-async function bundled(app: string): Promise<Record<string, string>> {
+test('docs/adopting.md: whoever comes from the app finds the way back to it, after the sign-in and when the account is being deleted', async ({
+  page,
+}) => {
+  const [start = ''] = await blocksOf('Your own pages')
+  await shell.withService(start, async () => {
+    const max = '--email max@example.com --password "correct horse" --name Max --verified'
+    await shell.outputOf(`npm run -s account -- user create ${max}`)
+    await page.goto(await snippetOf('text', given('')))
+    await page.getByLabel('Email').fill('max@example.com')
+    await page.getByLabel('Password').fill('correct horse')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
+    const back = page.getByRole('link', { name: 'Back to the app' })
+    await expect(back).toHaveAttribute('href', 'myshop://settings')
+    await deleteAccount(page, () => page.getByLabel('Current password').fill('correct horse'))
+    await expect(back).toHaveAttribute('href', 'myshop://settings')
+  })
+})
+
+/** The app of the snippets, and at `?address` a part of its own, bundled as by the adopter. */
+async function bundled(app: string, hook: string): Promise<Record<string, string>> {
   const client = path.join(PACKAGE, 'client')
-  const contents = `import { config } from 'zod'; import { createRoot } from 'react-dom/client'; ${app}
-    config({ jitless: true }); createRoot(document.body).render(<Settings />)`
+  await writeFile(`${PACKAGE}/first.js`, "import { config } from 'zod/v4/core'\nconfig({ jitless: true })\n")
+  const contents = `import '${PACKAGE}/first.js'
+    import { createRoot } from 'react-dom/client'
+    ${hook}
+    const Address = () => <output>{useAddress().data}</output>
+    ${app.replace('<EmailSettings />', "{location.search === '?address' ? <Address /> : <EmailSettings />}")}
+    createRoot(document.body).render(<Settings />)`
   const { outputFiles } = await build({
     stdin: { contents, loader: 'tsx', resolveDir: process.cwd() },
     alias: {
+      'user-account-service/client': `${client}/client.js`,
       'user-account-service/react': `${client}/react.js`,
       'user-account-service/styles.css': `${client}/styles.css`,
       'user-account-service/texts/en': `${client}/texts/en.js`,

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { bounceOf } from '@/testing/bounce'
-import { expect, expectAccessible, test, type User } from './fixtures'
+import { codeIn, createUser, enterCode, expect, expectAccessible, signIn, test, type User } from './fixtures'
 import { BOUNCE_SECRET, DEMO_URL } from './service-urls'
 
 /** As a mail server hands a bounce on. */
@@ -35,6 +35,9 @@ async function ask(page: Page, user: User, address: string) {
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
 }
 
+const CAME_BACK = 'This mailbox doesn’t exist, or takes no mail'
+const CODE_SENT = 'Enter the 6-digit code we emailed to this address.'
+
 test.use({ baseURL: DEMO_URL })
 
 test('B57 a message that comes back shows on the open page, that try does not count, and a button corrects a slip', async ({
@@ -44,14 +47,17 @@ test('B57 a message that comes back shows on the open page, that try does not co
 }) => {
   const { access_token } = await operator.run('token', 'create', '--user', user.id, '--scope', 'email:manage')
   const [wrong, right] = [`new-${user.id}@gmial.com`, `new-${user.id}@gmail.com`]
-  const alert = page.getByText('This mailbox doesn’t exist, or takes no mail')
+  const alert = page.getByText(CAME_BACK)
   await ask(page, user, wrong)
+  await expect(page.getByText(CODE_SENT)).toBeVisible()
   const { left, pending } = await statusOf(user, access_token)
   expect([left, pending.delivery]).toEqual([2, 'sent'])
 
   await bounce(pending.change_request_id, wrong)
   await expect(alert).toBeVisible()
   await expect(page.getByText(`Our email to ${wrong} came back.`)).toBeVisible()
+  await expect(page.getByText(CODE_SENT)).toBeHidden()
+  await expect(page.getByLabel('Verification code')).toBeHidden()
   expect((await statusOf(user, access_token)).left).toBe(3)
   await expect(page.getByLabel('New email')).toHaveValue(wrong)
   await expect(page.getByText(`Did you mean ${right}?`)).toBeVisible()
@@ -64,4 +70,38 @@ test('B57 a message that comes back shows on the open page, that try does not co
   await bounce(pending.change_request_id, wrong)
   const after = await statusOf(user, access_token)
   expect([after.left, after.pending.new_email, after.pending.delivery]).toEqual([2, right, 'sent'])
+})
+
+test('an account whose own address takes no mail says so on its pages and to operators, until a late code proves it', async ({
+  browser,
+  page,
+  operator,
+  inbox,
+}) => {
+  const [user, chief] = await Promise.all([createUser(operator, { verified: false }), createUser(operator)])
+  const banner = page.getByText('Our emails to your address come back')
+  await signIn(page, user)
+  await page.getByRole('button', { name: 'Verify this address' }).click()
+  await page.getByLabel('Current password').filter({ visible: true }).fill(user.password)
+  await page.getByRole('button', { name: 'Send verification' }).filter({ visible: true }).click()
+  await expect(page.getByText(CODE_SENT)).toBeVisible()
+  const { access_token } = await operator.run('token', 'create', '--user', user.id, '--scope', 'email:manage')
+  const { pending } = await statusOf(user, access_token)
+  await bounce(pending.change_request_id, user.email)
+  await expect(page.getByText(CAME_BACK)).toBeVisible()
+  await page.reload()
+  await expect(banner).toBeVisible()
+  await expectAccessible(page)
+
+  await operator.run('user', 'set-role', '--user', chief.id, '--role', 'operator')
+  const admin = await (await browser.newContext()).newPage()
+  await signIn(admin, chief, `${DEMO_URL}/sign-in`)
+  await admin.goto(`${DEMO_URL}/admin`)
+  await admin.getByRole('link', { name: user.id }).click()
+  await expect(admin.getByText(`${user.email} (not verified) (mail comes back)`)).toBeVisible()
+
+  await page.getByText('It arrived after all?').click()
+  await enterCode(page, codeIn(await inbox.latest(user.email, 'Verify your email address')))
+  await expect(page.getByText('Your address is verified')).toBeVisible()
+  await expect(banner).toBeHidden()
 })

@@ -27,7 +27,7 @@ const WATCH_MS = 1_500
 const POLL_MS = 15_000
 
 /** Messages come back at once or much later: a mail server that cannot deliver one tries for hours. */
-function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces: boolean): number | false {
+export function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces: boolean): number | false {
   if (!pending.has_pending) return false
   const isNew = Date.parse(pending.resend_available_at ?? '') > serverNow()
   return hearsOfBounces && isNew && pending.delivery === 'sent' ? WATCH_MS : POLL_MS

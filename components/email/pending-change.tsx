@@ -11,7 +11,7 @@ import { useErrorTexts } from '../api/error-texts'
 import { preloadContract, rulesOf } from '../api/load-contract'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
-import { LiveRegion } from '../ui/announcement'
+import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { useTimeLeft } from '../ui/countdown'
@@ -67,6 +67,8 @@ export function PendingChange({
   const { fieldText, showError } = useErrorTexts()
   const queryClient = useQueryClient()
   const isLink = pending.method === 'email_link'
+  const { isUndeliverable } = pending
+  const isFolded = isLink || isUndeliverable
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus && isLink)
   const [sentAgain, setSentAgain] = useState(false)
   /** The status that tells the attempts left may be older than the refusal. */
@@ -78,8 +80,10 @@ export function PendingChange({
 
   const takesCode = useRef(takesFocus && !isLink)
   useEffect(() => {
-    if (takesCode.current) form.setFocus('verification_code')
-  }, [form])
+    if (!takesCode.current || isFolded) return
+    takesCode.current = false
+    form.setFocus('verification_code')
+  }, [form, isFolded])
 
   const refused = (error: unknown) => {
     const end = endOf(error, pending.attemptsRemaining)
@@ -141,15 +145,26 @@ export function PendingChange({
           aside={<TimeLeft until={pending.expiresAt} renderedAt={renderedAt} />}
         />
         <CardBody className="flex flex-col gap-5 pt-3">
-          <div className="space-y-1.5">
-            <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
-              <bdi>{pending.newEmail}</bdi>
-            </p>
-            <p className="text-ink-muted">{t(isLink ? 'linkSent' : 'codeSent')}</p>
-          </div>
-          {isLink ? (
+          <LiveRegion>
+            {isUndeliverable && (
+              <Announcement takesFocus="if-lost">
+                <Alert tone="danger" title={t('undeliverableTitle')}>
+                  <p>{t('undeliverableText', { email: pending.newEmail })}</p>
+                </Alert>
+              </Announcement>
+            )}
+          </LiveRegion>
+          {!isUndeliverable && (
+            <div className="space-y-1.5">
+              <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
+                <bdi>{pending.newEmail}</bdi>
+              </p>
+              <p className="text-ink-muted">{t(isLink ? 'linkSent' : 'codeSent')}</p>
+            </div>
+          )}
+          {isFolded ? (
             <Disclosure
-              summary={t('enterCode')}
+              summary={t(isUndeliverable ? 'enterLateCode' : 'enterCode')}
               onToggle={(event) => event.currentTarget.open && focusCode()}
               className="space-y-3"
             >
@@ -158,16 +173,9 @@ export function PendingChange({
           ) : (
             codeField
           )}
-          <LiveRegion>
-            {pending.isUndeliverable && (
-              <Alert tone="danger" title={t('undeliverableTitle')}>
-                <p>{t('undeliverableText', { email: pending.newEmail })}</p>
-              </Alert>
-            )}
-          </LiveRegion>
           <ErrorAlert ref={showWhole}>{errors.root?.message}</ErrorAlert>
           <LiveRegion>
-            {sentAgain && (
+            {sentAgain && !isUndeliverable && (
               <Alert tone="success" title={t('sentAgainTitle')}>
                 <p>{t('sentAgainText')}</p>
               </Alert>
@@ -176,7 +184,7 @@ export function PendingChange({
         </CardBody>
       </form>
       <CardFooter>
-        <p className="w-full text-ink-muted text-sm">{t('notReceived')}</p>
+        {!isUndeliverable && <p className="w-full text-ink-muted text-sm">{t('notReceived')}</p>}
         <ResendMessage
           userId={userId}
           pending={pending}
@@ -188,6 +196,7 @@ export function PendingChange({
           }}
           onSent={() => {
             setSentAgain(true)
+            takesCode.current = isUndeliverable && !isLink
             focusCode()
             return readAgain()
           }}

@@ -1,17 +1,34 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureBuilt, ensureInstalled, fail, isThere, note, root, run, skip, underProjectNode } from './ensure.mjs'
+import {
+  ensureBuilt,
+  ensureInstalled,
+  fail,
+  isThere,
+  note,
+  root,
+  run,
+  skip,
+  tool,
+  underProjectNode,
+} from './ensure.mjs'
 
-// npm run test:bounces: real bounces of Debian's mail servers, each in a copy of this system that lasts as long as the run, without a network.
+// npm run test:bounces: what moto tells in the place of Amazon SES, and real bounces of Debian's mail servers, each in a copy of this system
+// that lasts as long as the run, without a network.
 const INSIDE = 'BOUNCES_INSIDE'
 const SYSTEMS = { postfix: 'postfix', exim: 'exim4-daemon-light', opensmtpd: 'opensmtpd' }
+const MOTO = 'moto[server]==5.2.5'
 const dir = join(root, '.data/bounces')
+const proof = (name) => ['run', '--config', 'proof/load/vitest.config.ts', `proof/load/${name}.ts`]
 
 process.chdir(root)
 if (process.env[INSIDE]) process.exit(await inside())
 await ensureInstalled()
 await underProjectNode()
+const MOTO_SERVER = installMoto()
+if (MOTO_SERVER === null) note('SKIPPED: Amazon SES, because moto could not be installed.')
+else if ((await tool('vitest', proof('moto'), { env: { MOTO_SERVER } })) !== 0) process.exit(1)
 for (const tool of ['unshare', 'chroot', 'ip', 'curl', 'apt-get']) {
   if (!isThere(tool)) skip(`there is no ${tool}`)
 }
@@ -28,16 +45,21 @@ async function inside() {
   execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', dir])
   for (const [name, packageName] of Object.entries(SYSTEMS)) install(join(dir, name), packageName)
   const script = 'ip link set lo up && exec "$@"'
-  const vitest = [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    '--config',
-    'proof/load/vitest.config.ts',
-    'proof/load/bounces.ts',
-  ]
+  const vitest = ['node_modules/vitest/vitest.mjs', ...proof('bounces')]
   return run('unshare', ['--net', 'sh', '-c', script, 'sh', process.execPath, ...vitest], {
     env: { FAULTS_DIR: '.data/bounces-run', BOUNCES_DIR: dir },
   })
+}
+
+/** Its program, in an environment of its own; null where there is no Python or no package registry. */
+function installMoto() {
+  const environment = join(root, '.data/moto')
+  const program = join(environment, 'bin/moto_server')
+  if (existsSync(program)) return program
+  const ready =
+    spawnSync('python3', ['-m', 'venv', environment]).status === 0 &&
+    spawnSync(join(environment, 'bin/pip'), ['install', '--quiet', MOTO]).status === 0
+  return ready ? program : null
 }
 
 /** The mail servers cannot be installed beside each other, and none is to be left here. */

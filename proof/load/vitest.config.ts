@@ -10,7 +10,7 @@ export default defineConfig({
   resolve: { alias: { '@': root } },
   test: {
     environment: 'node',
-    include: ['proof/load/{bounces,clients,failover,fuzz,histories,inngest,soak,slow-clients,timing}.ts'],
+    include: ['proof/load/{bounces,clients,failover,fuzz,histories,inngest,moto,soak,slow-clients,timing}.ts'],
     globalSetup: './testing/global-cluster.ts',
     pool: 'forks',
     // One after the other: what is measured is not to wait for other tests.

@@ -97,6 +97,7 @@ export type Message =
   | {
       template: 'email-changed'
       userName: string
+      hasPassword: boolean
       oldEmail: string
       newEmail: string
       changedAt: Date
@@ -107,6 +108,7 @@ export type Message =
   | {
       template: 'email-change-requested'
       userName: string
+      hasPassword: boolean
       /** Not masked, because the message goes there. */
       currentEmail: string
       newEmailMasked: string

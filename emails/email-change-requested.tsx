@@ -12,6 +12,7 @@ interface Props {
   /** Such as “20 November 2026 at 09:00 UTC”. */
   requestedAt: Slot
   ipAddress: Slot
+  hasPassword: boolean
   /** The fragment holds the token. */
   notMeUrl: Slot
   notMeUntil: Slot
@@ -25,14 +26,15 @@ export default function EmailChangeRequested({
   newEmailMasked,
   requestedAt,
   ipAddress,
+  hasPassword,
   notMeUrl,
   notMeUntil,
 }: Props) {
   return (
     <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
       <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t('intro')}</Paragraph>
-      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
+      <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
+      <Paragraph>{t.rich(hasPassword ? 'notYou' : 'notYouWithoutPassword', marks(look))}</Paragraph>
       <LinkPanel look={look} href={notMeUrl} label={t('button')} />
       <Facts
         facts={[

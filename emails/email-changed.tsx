@@ -11,6 +11,7 @@ interface Props {
   /** Such as “20 November 2026 at 09:00 UTC”. */
   changedAt: Slot
   ipAddress: Slot
+  hasPassword: boolean
   /** Whether the letter has the link that undoes the change; only the letter to the old address has it. */
   canUndo: boolean
   /** The fragment holds the token. Empty without `canUndo`. */
@@ -26,6 +27,7 @@ export default function EmailChanged({
   newEmail,
   changedAt,
   ipAddress,
+  hasPassword,
   canUndo,
   notMeUrl,
   notMeUntil,
@@ -47,10 +49,12 @@ export default function EmailChanged({
         preview={t('previewOld', { until: notMeUntil })}
         title={t('title')}
         reason={t('reasonOld')}
-        footnote={t('footnoteOld')}
+        footnote={t(hasPassword ? 'footnoteOld' : 'footnote')}
       >
         <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-        <Paragraph>{t.rich('introOld', { ...marks(look), until: notMeUntil })}</Paragraph>
+        <Paragraph>
+          {t.rich(hasPassword ? 'introOld' : 'introOldWithoutPassword', { ...marks(look), until: notMeUntil })}
+        </Paragraph>
         <LinkPanel look={look} href={notMeUrl} label={t('button')} />
         {facts}
         <Paragraph>{t.rich('notYouOld', marks(look))}</Paragraph>
@@ -66,7 +70,7 @@ export default function EmailChanged({
       footnote={t('footnote')}
     >
       <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t('intro')}</Paragraph>
+      <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
       {facts}
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
     </Layout>

@@ -325,7 +325,7 @@ export async function updateAccount(
 async function replace(
   ctx: SystemContext,
   tx: Transaction,
-  { email: oldEmail, email_key: oldKey, email_verified_at: oldVerifiedAt }: LockedAccount,
+  { email: oldEmail, email_key: oldKey, email_verified_at: oldVerifiedAt, has_password: hasPassword }: LockedAccount,
   { isLost, by, emailKey, ...wanted }: Edited & { emailKey: string; isLost: boolean; by: By },
 ): Promise<void> {
   const { userId, locale, name: userName, email, now } = wanted
@@ -345,6 +345,7 @@ async function replace(
   const told = {
     changeId,
     userName,
+    hasPassword,
     oldEmail,
     newEmail: email,
     at: now,

@@ -51,6 +51,7 @@ import { notMeUrl } from './not-me-token'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
 interface RequestFacts extends ChangeFacts {
+  hasPassword: boolean
   ipAddress: string
 }
 
@@ -58,9 +59,10 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
   name: 'email_change_requested',
   keep: ({ changeId }) => ({ changeId }),
   recipients: { old: ({ oldEmail }) => oldEmail },
-  message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }) => ({
+  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress }) => ({
     template: 'email-change-requested',
     userName,
+    hasPassword,
     currentEmail: oldEmail,
     newEmailMasked: maskAddress(newEmail),
     requestedAt: at,
@@ -68,7 +70,11 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
     notMe: { url: notMeUrl(ctx, changeId), until: new Date(at.getTime() + STOP_CHANGE_MS) },
   }),
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ requested_at, request_ip }) => ({ at: requested_at, ipAddress: request_ip })),
+    readChange(ctx, notice, ({ has_password, requested_at, request_ip }) => ({
+      hasPassword: has_password,
+      at: requested_at,
+      ipAddress: request_ip,
+    })),
 })
 
 const TARGET = { userId: text, newEmailKey: text, heldSince: time }
@@ -168,7 +174,7 @@ async function begin(ctx: Context, { address, quota, taken }: Asked, input: Inpu
   await givePlacesBack(ctx, guess)
   const { current_password: password } = input
   if (password !== undefined) renewForeignHash(ctx, { userId, passwordHash, password })
-  return { credentialVersion, is_taken }
+  return { credentialVersion, hasPassword: passwordHash !== null, is_taken }
 }
 
 /** Requires the password or, for an account without one, a fresh sign-in; throws REAUTH_001 if that is too old. */
@@ -238,6 +244,7 @@ interface Opening extends Awaited<ReturnType<typeof sendMessage>> {
   expiresAt: Date
   /** The version of the password that was right. */
   credentialVersion: number
+  hasPassword: boolean
 }
 
 /** Checks again under the account's lock, because password, caller and address may have changed while the message was sent. */
@@ -245,7 +252,7 @@ async function open(
   ctx: Context,
   tx: Transaction,
   { address, messages }: Asked,
-  { credentialVersion, changeId, sentAt: at, requestedAt, ...change }: Opening,
+  { credentialVersion, hasPassword, changeId, sentAt: at, requestedAt, ...change }: Opening,
 ): Promise<'taken' | 'ended' | undefined> {
   const { actor, ip: ipAddress } = ctx
   const { userId } = actor
@@ -268,7 +275,7 @@ async function open(
   ]
   if (account.email_key !== newEmailKey) {
     const data = { change_request_id: changeId }
-    const facts = { changeId, userName, oldEmail, newEmail, at: requestedAt, ipAddress }
+    const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress }
     writing.push(
       addEvent(ctx, tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
       addNotice(ctx, tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),

@@ -1,6 +1,6 @@
 import type { SystemContext } from '../context'
 import type { NoticeRow } from '../mail/define-notice'
-import { type RowOf, sql, statement, text, time } from '../sql'
+import { boolean, type RowOf, sql, statement, text, time } from '../sql'
 
 type ChangeRow = RowOf<typeof changeOfNotice>
 
@@ -10,6 +10,7 @@ const changeOfNotice = statement(
   {
     id: text,
     name: text,
+    has_password: boolean,
     status: text,
     old_email: text,
     new_email: text,
@@ -21,8 +22,8 @@ const changeOfNotice = statement(
   },
   (
     v,
-  ) => sql`SELECT r.id, u.name, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip,
-     r.reverted_at
+  ) => sql`SELECT r.id, u.name, u.password_hash IS NOT NULL AS has_password, r.status, r.old_email, r.new_email, r.requested_at,
+     r.request_ip, r.closed_at, r.closed_ip, r.reverted_at
    FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
 )
 

@@ -10,6 +10,7 @@ import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
 
 interface ChangedFacts extends ChangeFacts {
+  hasPassword: boolean
   ipAddress: string
 }
 
@@ -24,9 +25,10 @@ export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
-  message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }, recipient) => ({
+  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress }, recipient) => ({
     template: 'email-changed',
     userName,
+    hasPassword,
     oldEmail,
     newEmail: recipient === 'lost' ? maskAddress(newEmail) : newEmail,
     changedAt: at,
@@ -34,7 +36,8 @@ export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
     notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
   }),
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ requested_at, closed_at, closed_ip }) => ({
+    readChange(ctx, notice, ({ has_password, requested_at, closed_at, closed_ip }) => ({
+      hasPassword: has_password,
       at: closed_at ?? requested_at,
       ipAddress: closed_ip ?? '',
     })),

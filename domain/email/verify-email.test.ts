@@ -249,6 +249,7 @@ test('B20 a verification is recorded with time, place and caller', async () => {
   expect(told[1]?.message).toEqual({
     template: 'email-changed',
     userName: 'Ada Lovelace',
+    hasPassword: true,
     oldEmail: user.email,
     newEmail: pending.new_email,
     changedAt: at,

@@ -143,7 +143,7 @@ async function verify(
   ])
   if (!account || !change) throw new AppError('EMAIL_006')
   if (!change.is_right) throw wrongCode(ctx, attempts)
-  const { email: oldEmail, name: userName, locale } = account
+  const { email: oldEmail, name: userName, has_password: hasPassword, locale } = account
   const { new_email: newEmail, new_email_key: key } = change
   const isOwn = key === account.email_key
   const address = { typed: isOwn ? oldEmail : newEmail, key }
@@ -153,7 +153,7 @@ async function verify(
     setAddress(ctx, tx, { userId, address, verifiedAt: at, at }),
     isOwn
       ? addAudit(ctx, tx, 'email.verified', { ...by, userId, subject: changeId, at })
-      : tellEmailChanged(ctx, tx, { changeId, userId, userName, locale, oldEmail, newEmail, at, by }),
+      : tellEmailChanged(ctx, tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),
     isOwn || tx(endOtherSessions, { userId, except: callerId, at }),
   ])
   if (!isFree) throw new AppError('EMAIL_002')

@@ -173,6 +173,7 @@ test.each([
     const message: Message = {
       template: 'email-changed',
       userName: 'Ada Lovelace',
+      hasPassword: true,
       oldEmail: 'old@b.test',
       newEmail: 'new@b.test',
       changedAt: new Date('2026-11-20T09:12:00.000Z'),
@@ -206,6 +207,7 @@ test('the notice of a request links to the page that stops it and contains neith
   const message: Message = {
     template: 'email-change-requested',
     userName: 'Ada Lovelace',
+    hasPassword: true,
     currentEmail: 'ada@b.test',
     newEmailMasked: 'n••••@b.test',
     requestedAt: new Date('2026-11-20T09:12:00.000Z'),

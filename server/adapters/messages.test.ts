@@ -42,6 +42,7 @@ const acme: MessageSettings = {
 const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>> = {}): Message => ({
   template: 'email-changed',
   userName: 'Ada',
+  hasPassword: true,
   oldEmail: 'old@example.test',
   newEmail: 'new@example.test',
   changedAt: new Date('2026-11-20T09:00:00Z'),
@@ -169,20 +170,19 @@ function everyMessage(text: (name: string) => string): Message[] {
       { ...verify, firstMethod: 'email_code', isOwn: true },
       { ...verify, firstMethod: 'email_link', isOwn: true },
     ],
-    'email-changed': [
-      { ...change, changedAt: at, notMe: null },
-      { ...change, changedAt: at, notMe },
-    ],
-    'email-change-requested': [
-      {
-        ...person,
-        template: 'email-change-requested',
-        currentEmail: text('currentEmail'),
-        newEmailMasked: text('newEmailMasked'),
-        requestedAt: at,
-        notMe,
-      },
-    ],
+    'email-changed': [true, false].flatMap((hasPassword) => [
+      { ...change, hasPassword, changedAt: at, notMe: null },
+      { ...change, hasPassword, changedAt: at, notMe },
+    ]),
+    'email-change-requested': [true, false].map((hasPassword) => ({
+      ...person,
+      template: 'email-change-requested',
+      hasPassword,
+      currentEmail: text('currentEmail'),
+      newEmailMasked: text('newEmailMasked'),
+      requestedAt: at,
+      notMe,
+    })),
     'email-reverted': (['stopped', 'restored'] as const).flatMap((outcome) =>
       (['old', 'new'] as const).map((to) => ({
         ...{ template: 'email-reverted' as const, userName, to, revertedAt: at, outcome },
@@ -222,6 +222,21 @@ test.each(LANGUAGES)('the letters about a deletion say in %s which of the three 
     const letters = SAMPLES.filter((message) => message.template === template)
     const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
     expect(new Set(texts).size).toBe(3)
+  }
+})
+
+const PASSWORD = /password|passwort|mot de passe|contraseña|senha|パスワード/i
+
+test.each(LANGUAGES)('the letters about a change speak in %s of a password only to who has one', async (language) => {
+  const letters = SAMPLES.filter((message) => 'hasPassword' in message)
+  for (const message of letters) {
+    const { html } = await renderMessage({ ...message, hasPassword: false }, language, settings)
+    expect(html).not.toMatch(PASSWORD)
+  }
+  const toOwner = letters.filter((message) => 'notMe' in message && message.notMe !== null)
+  for (const message of toOwner) {
+    const { html } = await renderMessage({ ...message, hasPassword: true }, language, settings)
+    expect(html).toMatch(PASSWORD)
   }
 })
 

@@ -185,19 +185,19 @@ export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordS
       return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
     }
     case 'email-changed': {
-      const { oldEmail, newEmail, notMe } = message
+      const { hasPassword, oldEmail, newEmail, notMe } = message
       // The operator command has none.
       const ipAddress = message.ipAddress || '–'
       const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
       const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }
-      return content('emailChanged', EmailChanged, values, { canUndo: notMe !== null })
+      return content('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
     }
     case 'email-change-requested': {
-      const { currentEmail, newEmailMasked, ipAddress, notMe } = message
+      const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
       const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
       const requestedAt = time(message.requestedAt)
       const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...link }
-      return content('emailChangeRequested', EmailChangeRequested, values, {})
+      return content('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
     }
     case 'email-reverted': {
       const { to, email, newEmail, outcome } = message

@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Purpose } from '@/contract/access'
+import { sendDueNotices } from '@/domain/mail/notices'
+import { NOTICE_KINDS } from '@/domain/notices'
 import { signIn } from '@/domain/passwords/sign-in'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { finishReauthentication } from '@/domain/sessions/reauthenticate'
 import { processState } from '@/server/process-state'
 import { call, change, givenToken, withdraw } from '@/testing/api-calls'
-import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
+import { asUser, codeSentTo, givenUser, type TestContext, testContext } from '@/testing/domain'
 import { givenProvider } from '@/testing/identity-provider'
 import { installContext } from '@/testing/install-context'
 
@@ -68,6 +70,27 @@ test('a person without a password changes the address with a fresh sign-in of th
   expect((await changeBy(person, token(), { reauthentication: FRESH })).code).toBe('accepted')
   ctx.clock.advance(1)
   expect(await outcome(changeBy(person, token(), { reauthentication: FRESH }))).toEqual([401, 'REAUTH_001', CHALLENGE])
+})
+
+test('the letters about a change of a person without a password know that there is none, at the first attempt and later', async () => {
+  const person = await givenPerson()
+  const told: boolean[] = []
+  const { send } = ctx.mail
+  ctx.mail.send = async (mail) => {
+    if (!('hasPassword' in mail.message)) return send(mail)
+    told.push(mail.message.hasPassword)
+    return 'deferred'
+  }
+  const new_email = newAddress()
+  const { data } = await changeBy(person, person.session, { reauthentication: FRESH, new_email })
+  const right = { change_request_id: data.change_request_id, verification_code: codeSentTo(ctx, new_email) }
+  expect((await call(person, 'verifyEmail', { token: person.session, body: right })).code).toBe('accepted')
+  await ctx.settle()
+  expect(told).toEqual([false, false, false])
+  ctx.clock.advance(minute)
+  await sendDueNotices(ctx, NOTICE_KINDS)
+  expect(told).toEqual(Array(6).fill(false))
+  await ctx.db.notice.deleteMany({ where: { userId: person.userId } })
 })
 
 test('a session without the time of its sign-in is never fresh', async () => {

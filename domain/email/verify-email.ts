@@ -28,12 +28,14 @@ import {
   type Transaction,
   text,
   time,
+  UNWAITED,
 } from '../sql'
 import { tellEmailChanged } from './email-changed'
 import { setAddress } from './set-address'
 import { macsOfCode } from './verification-code'
 
-// Counts the attempt whatever the code is. Lock order: bucket, account, change request.
+// Counts the attempt whatever the code is. A wrong one is on disk before its answer; the commit of a right one's effect carries it along.
+// Lock order: bucket, account, change request.
 const judgeCode = statement(
   'judge-verification-code',
   {
@@ -54,7 +56,8 @@ const judgeCode = statement(
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
      RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right
    )
-   SELECT places.key, places.hits, places.granted, attempt.* FROM places LEFT JOIN attempt ON true`,
+   SELECT places.key, places.hits, places.granted, attempt.*, CASE WHEN attempt.is_right THEN ${UNWAITED} END
+   FROM places LEFT JOIN attempt ON true`,
 )
 
 export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {

@@ -29,6 +29,7 @@ const UNWAITED_STATEMENTS = [
   'claim-event-deliveries',
   'claim-resend',
   'give-places-back',
+  'judge-verification-code',
   'mark-events-delivered',
   'mark-events-sent',
   'mark-ledger-batch-stored',
@@ -40,9 +41,10 @@ const UNWAITED_STATEMENTS = [
   'touch-session',
 ]
 
-/** What such a commit may write: places in limits, the claim of a resend, last use, and marks of what has gone out. */
+/** What such a commit may write: places in limits, the claim of a resend, the attempt of a right code, last use, and marks of what has gone out. */
 const UNWAITED_WRITES = [
   'access_tokens.last_used_at',
+  'email_change_requests.attempts',
   'email_change_requests.sent_at',
   'erasure_ledger_batches DELETE',
   'notices.due_at',
@@ -127,9 +129,10 @@ test('a verification waits for the disk with everything that it changes', async 
       'users.email_key',
     ]),
   )
-  expect(sorted(writes, false).filter((what) => /^(?:users|email_change_requests|audit_events)\b/.test(what))).toEqual(
-    [],
-  )
+  // The commit of the change follows that of the attempt, and carries it along.
+  expect(sorted(writes, false).filter((what) => /^(?:users|email_change_requests|audit_events)\b/.test(what))).toEqual([
+    'email_change_requests.attempts',
+  ])
 })
 
 test('a wrong code waits for the disk with the attempt that it costs', async () => {
@@ -138,7 +141,9 @@ test('a wrong code waits for the disk with the attempt that it costs', async () 
   const { id, code } = await givenChange(ctx, caller)
   await writesOf(ctx)
   expect((await verify(caller, id, wrongCode(code))).code).toBe('EMAIL_003')
-  expect(sorted(await writesOf(ctx), true)).toContain('email_change_requests.attempts')
+  const writes = await writesOf(ctx)
+  expect(sorted(writes, true)).toContain('email_change_requests.attempts')
+  expect(sorted(writes, false)).not.toContain('email_change_requests.attempts')
 })
 
 test('a commit that does not wait writes limits, claims and marks only, whatever is called and whatever falls due', async () => {

@@ -21,7 +21,7 @@ test('a new token is shown once, works, and is refused after it is revoked', asy
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const token = await createToken(page, user, 'Nightly export')
   await page.getByRole('button', { name: 'Copy the access token' }).click()
-  await expect(page.getByText('Copied', { exact: true })).toBeVisible()
+  await expect(page.getByRole('status').filter({ hasText: 'Copied' })).toBeVisible()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
   await expect(page.getByText(`export USER_ID=${user.id}`)).toBeVisible()
   const row = page.getByRole('listitem').filter({ hasText: 'Nightly export' })

@@ -6,6 +6,7 @@ import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, Operator } from '@/testing/operator'
+import { findingsOf } from './second-engine/audit'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
 export interface User {
@@ -154,6 +155,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   await expect(page).toHaveTitle(/./)
   const { violations } = await new AxeBuilder({ page }).exclude('iframe').analyze()
   expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])
+  if (process.env.SECOND_ENGINE) expect(await findingsOf(page, process.env.SECOND_ENGINE)).toEqual([])
 }
 
 /** Waits for animations, because a dialog that is still fading in fails the contrast check. */

@@ -31,6 +31,7 @@ for (const [colorScheme, viewport] of [
       '/verify-email',
       '/forgot-password',
       '/accessibility',
+      '/receipt',
       '/reset-password',
       `/reset-password#token=prt_${'A'.repeat(22)}.${'A'.repeat(43)}`,
       '/delete-account',

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { findBrowser } from './browser.mjs'
+import { browser } from './browser.mjs'
 import { ensureBuilt, ensureInstalled, fail, root, run, skip, tool, underProjectNode } from './ensure.mjs'
 
 // npm run test:hosts: the parts of the package in a page of Express, Vite, Vue and Next, built and driven. Exits with 77 where their packages
@@ -19,8 +19,7 @@ if ((await run(process.execPath, ['scripts/pack-client.mjs', directory], { quiet
 const { name, version } = (await import('../package.json', { with: { type: 'json' } })).default
 if ((await npm('install', '--no-save', `./${name}-${version}.tgz`)) !== 0) fail('The package cannot be installed.')
 
-const CHROMIUM_PATH = await findBrowser()
+const env = await browser()
 await ensureBuilt('build')
 rmSync('.data/e2e-hosts', { recursive: true, force: true })
-const env = CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' }
 process.exit(await tool('playwright', ['test', '--config', 'e2e/hosts/playwright.config.ts'], { env }))

@@ -4,9 +4,9 @@ import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
 import { textLink } from '@/components/ui/text-link'
-import { pageTexts } from '@/server/pages/language'
+import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
-import { AUDIT_ENGINE } from './audit'
+import { AUDIT_ENGINES } from './audit'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Accessibility'))('title') })
 
@@ -14,6 +14,7 @@ export const generateMetadata = async (): Promise<Metadata> => ({ title: (await 
 export default async function AccessibilityPage() {
   const t = await pageTexts('Accessibility')
   const { supportEmail: address } = getEnv()
+  const engines = new Intl.ListFormat(await pageLanguage()).format(AUDIT_ENGINES)
   return (
     <ColumnPage account={null} className="max-w-3xl">
       <PageHeading title={t('title')} description={t('description')} />
@@ -23,7 +24,7 @@ export default async function AccessibilityPage() {
           <p>{t('auditedKeyboard')}</p>
         </Section>
         <Section title={t('withTitle')}>
-          <p>{t('withText', { engine: AUDIT_ENGINE })}</p>
+          <p>{t('withText', { engine: engines })}</p>
         </Section>
         <Section title={t('failsTitle')}>
           <p>{t('failsMachine')}</p>

@@ -71,14 +71,16 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   const linkTo = (group: ContentsGroup, id: string) => (group.path === path ? `#${id}` : `${group.path}#${id}`)
   const content = (
     <>
-      <input
-        type="search"
-        aria-label="Search the API documentation"
-        placeholder="Code, field or word"
-        value={words}
-        onChange={(event) => setWords(event.target.value)}
-        className="noscript:hidden mb-3 h-10 w-full rounded-lg border border-line-control bg-surface px-3"
-      />
+      <label className="mb-3 block space-y-1 font-medium noscript:hidden">
+        Search the reference
+        <input
+          type="search"
+          placeholder="Code, field or word"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+          className="h-10 w-full rounded-lg border border-line-control bg-surface px-3 font-normal"
+        />
+      </label>
       {shown.map((group) => (
         <div key={group.path} className="pb-3">
           <a

@@ -24,20 +24,24 @@ export function CopyButton({ text, label, variant = 'quiet', children }: CopyBut
   }, [copied])
 
   return (
-    <Button
-      variant={variant}
-      size="small"
-      className={variant === 'quiet' ? 'text-ink-muted! hover:text-ink!' : undefined}
-      onClick={async () => {
-        await navigator.clipboard.writeText(text)
-        setCopied(true)
-      }}
-    >
-      {copied ? <Check className="size-4 text-success" aria-hidden /> : <Copy className="size-4" aria-hidden />}
-      <span aria-live="polite">
+    <>
+      <Button
+        variant={variant}
+        size="small"
+        className={variant === 'quiet' ? 'text-ink-muted! hover:text-ink!' : undefined}
+        onClick={async () => {
+          await navigator.clipboard.writeText(text)
+          setCopied(true)
+        }}
+      >
+        {copied ? <Check className="size-4 text-success" aria-hidden /> : <Copy className="size-4" aria-hidden />}
         {copied ? t('copied') : (children ?? t('copy'))}
         {!copied && label && <span className="sr-only"> {label}</span>}
+      </Button>
+      {/* Beside the button, because browsers may leave out what a button contains. */}
+      <span role="status" className="sr-only">
+        {copied && t('copied')}
       </span>
-    </Button>
+    </>
   )
 }

@@ -230,10 +230,21 @@ function comparable(state: State) {
         .map(([key, hits]) => [key, live(hits, bucketOf(key), state.now).toSorted((a, b) => a - b)] as const)
         .filter(([, hits]) => hits.length > 0),
     )
+  // Whether a session is ended that has expired makes no difference to anybody.
+  const over = <Access extends { ended: boolean; expiresAt: number }>(access: Access) => ({
+    ...access,
+    ended: access.ended || access.expiresAt <= state.now,
+  })
   const targets = Object.entries(state.targets).map(([email, hits]) => [email, filled(hits)] as const)
   return {
     ...state,
-    accounts: state.accounts.map((account) => ({ ...account, hits: filled(account.hits) })),
+    accounts: state.accounts.map((account) => ({
+      ...account,
+
+      sessions: account.sessions.map(over),
+      token: over(account.token),
+      hits: filled(account.hits),
+    })),
     targets: Object.fromEntries(targets.filter(([, hits]) => Object.keys(hits).length > 0)),
     signIns: filled(state.signIns, () => 'signIn'),
   }

@@ -1,7 +1,8 @@
 import { type Address, maskAddress, parseAddress } from '@/contract/address'
 import type { VerificationMethod } from '@/contract/email'
 import type { Context, SystemContext } from '../context'
-import { recordMail, type SentMail } from '../mail/mail-deliveries'
+import type { SentMail } from '../mail/mail-deliveries'
+import { noteSent } from '../mail/notices'
 
 /** The code is bound to its request: the MAC of one request's code fits no other request. */
 const macText = (changeRequestId: string, code: string) => `${changeRequestId}:${code}`
@@ -54,7 +55,7 @@ export const recordVerification = (
   ctx: Context,
   { changeId, messageId, to, sentAt }: Pick<SentMail, 'messageId' | 'to' | 'sentAt'> & { changeId: string },
 ): Promise<void> =>
-  recordMail(ctx, { messageId, userId: ctx.actor.userId, kind: 'verification', recipient: null, changeId, to, sentAt })
+  noteSent(ctx, { messageId, userId: ctx.actor.userId, kind: 'verification', recipient: null, changeId, to, sentAt })
 
 /**
  * The secret is in the fragment, which no browser sends to a server. Behind it the page reads whether the address is the account's

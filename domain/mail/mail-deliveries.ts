@@ -2,7 +2,6 @@ import { parseAddress } from '@/contract/address'
 import type { SystemContext } from '../context'
 import type { Secrets } from '../ports'
 import { bytes, sql, statement, text, time } from '../sql'
-import { coalesced } from '../work/coalesce'
 
 /** A message that the mail server took. */
 export interface SentMail {
@@ -58,22 +57,15 @@ const insertDeliveries = statement(
    ON CONFLICT (id) DO NOTHING`,
 )
 
-/** Writes the rows of messages that the mail server has taken, in a transaction, so that a deadlock is tried again. */
+/** Writes the rows of messages that the mail server has taken. */
 export const recordMails = (ctx: SystemContext, mails: SentMail[]): Promise<unknown> =>
-  ctx.transaction((sql) =>
-    sql(insertDeliveries, {
-      ids: mails.map(({ messageId }) => deliveryId(ctx.secrets, messageId)),
-      messageIds: mails.map(({ messageId }) => messageId),
-      userIds: mails.map(({ userId }) => userId),
-      kinds: mails.map(({ kind }) => kind),
-      recipients: mails.map(({ recipient }) => recipient),
-      changeIds: mails.map(({ changeId }) => changeId),
-      addressMacs: mails.map(({ to }) => ctx.secrets.mac('mail-address', keyOfAddress(to))),
-      sentAt: mails.map(({ sentAt }) => sentAt),
-    }),
-  )
-
-/** The row of one message, after the answer to its call; messages that are sent at the same time share a statement. */
-export const recordMail = coalesced<SentMail>('record-mails', async (ctx, mails) => {
-  await recordMails(ctx, mails)
-})
+  ctx.sql(insertDeliveries, {
+    ids: mails.map(({ messageId }) => deliveryId(ctx.secrets, messageId)),
+    messageIds: mails.map(({ messageId }) => messageId),
+    userIds: mails.map(({ userId }) => userId),
+    kinds: mails.map(({ kind }) => kind),
+    recipients: mails.map(({ recipient }) => recipient),
+    changeIds: mails.map(({ changeId }) => changeId),
+    addressMacs: mails.map(({ to }) => ctx.secrets.mac('mail-address', keyOfAddress(to))),
+    sentAt: mails.map(({ sentAt }) => sentAt),
+  })

@@ -202,14 +202,19 @@ export async function addNotice<Facts, Recipient extends string>(
   return { isTaken }
 }
 
-// Marked first: a notice without its delivery is better than one that is sent again.
-const noteSent = coalesced<SentMail>('note-sent', async (ctx, mails) => {
+/** Notes messages that the mail server took. Those that are sent at about the same time share two statements. */
+export const noteSent = coalesced<SentMail>('note-sent', async (ctx, mails) => {
+  const notices = mails.filter(({ kind }) => kind !== 'verification').map(({ messageId }) => messageId)
+  // Neither waits for the other, because one may fail.
+  await Promise.all([markAllSent(ctx, notices), recordMails(ctx, mails)])
+})
+
+async function markAllSent(ctx: SystemContext, ids: string[]) {
+  if (ids.length === 0) return
   const now = ctx.clock.now()
-  const ids = mails.map(({ messageId }) => messageId)
   const marked = new Set((await ctx.sql(markSent, { ids, now })).map(({ id }) => id))
   for (const id of ids) if (!marked.has(id)) await ctx.sql(markOneSent, { id, now })
-  await recordMails(ctx, mails)
-})
+}
 
 async function noteAttempt(
   ctx: SystemContext,

@@ -56,7 +56,7 @@ const judgeCode = statement(
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
      RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right
    )
-   SELECT places.key, places.hits, places.granted, attempt.*, CASE WHEN attempt.is_right THEN ${UNWAITED} END
+   SELECT places.key, places.hits, places.granted, attempt.*, CASE WHEN attempt.is_right THEN ${UNWAITED} END AS set_config
    FROM places LEFT JOIN attempt ON true`,
 )
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -64,27 +64,29 @@ test('the packed client installs into a fresh project and calls the service unde
   }
 })
 
-const check = (program: string, ...options: string[]) => {
-  writeFileSync(path.join(project, 'program.tsx'), program)
+/** What the compiler says of each program, by the name of its file. */
+function check(programs: Record<string, string>, ...options: string[]): Record<string, string> {
+  for (const [file, program] of Object.entries(programs)) writeFileSync(path.join(project, file), program)
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
   const types = ['--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types')]
-  try {
-    execFileSync(process.execPath, [compiler, '--noEmit', '--strict', ...types, ...options, 'program.tsx'], {
-      cwd: project,
-      encoding: 'utf8',
-    })
-    return ''
-  } catch (error) {
-    return (error as { stdout: string }).stdout
-  }
+  const files = Object.keys(programs)
+  const { stdout } = spawnSync(
+    process.execPath,
+    [compiler, '--noEmit', '--strict', '--pretty', 'false', ...types, ...options, ...files],
+    { cwd: project, encoding: 'utf8' },
+  )
+  const said = Map.groupBy(stdout.trim().split('\n'), (line) => line.split('(', 1)[0] ?? '')
+  const unknown = [...said.keys()].filter((name) => name !== '' && !files.includes(name))
+  expect(unknown).toEqual([])
+  return Object.fromEntries(files.map((file) => [file, said.get(file)?.join('\n') ?? '']))
 }
 
-test.each([
-  ['Node', ['--module', 'nodenext', '--target', 'es2024']],
-  ['a bundler', ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2024', '--lib', 'ES2024,DOM']],
-])('the packed client has its types for %s, and they refuse a wrong call', { timeout: 120_000 }, (_, options) => {
-  expect(check(PROGRAM, ...options)).toBe('')
-  expect(check(PROGRAM.replace(": 'usr_example'", ': 7'), ...options)).toContain("'number' is not assignable")
+test('the packed client has its types for Node, and they refuse a wrong call', { timeout: 120_000 }, () => {
+  const programs = { 'right.ts': PROGRAM, 'wrong.ts': PROGRAM.replace(": 'usr_example'", ': 7') }
+  expect(check(programs, '--module', 'nodenext', '--target', 'es2024')).toEqual({
+    'right.ts': '',
+    'wrong.ts': expect.stringContaining("'number' is not assignable"),
+  })
 })
 
 test('the packed client bundles for browsers', async () => {
@@ -101,17 +103,29 @@ const snippets = (language: string) =>
     .map(([, , code]) => code)
     .join('')
 
-test('the parts for React have their types, and they refuse a wrong property', { timeout: 120_000 }, () => {
+test('for a bundler, the packed client and the parts for React have their types, and they refuse what is wrong', {
+  timeout: 120_000,
+}, () => {
   for (const name of ['@types', '@tanstack', 'csstype'])
     symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name))
-  const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2024', '--lib', 'ES2024,DOM']
-  const checkParts = (code: string) => check(code, ...options, '--jsx', 'react-jsx')
-  const parts = snippets('tsx')
-  expect(checkParts(parts)).toBe('')
-  expect(checkParts(parts.replace('userId="~customer-6"', 'userId={6}'))).toContain("'number' is not assignable")
-  const hook = snippets('ts')
-  expect(checkParts(hook)).toBe('')
-  expect(checkParts(hook.replace('current_email', 'address'))).toContain("'address' does not exist")
+  const [parts, hook] = [snippets('tsx'), snippets('ts')]
+  const programs = {
+    'right.ts': PROGRAM,
+    'wrong.ts': PROGRAM.replace(": 'usr_example'", ': 7'),
+    'parts.tsx': parts,
+    'wrong-parts.tsx': parts.replace('userId="~customer-6"', 'userId={6}'),
+    'hook.ts': hook,
+    'wrong-hook.ts': hook.replace('current_email', 'address'),
+  }
+  const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2024', '--lib', 'ES2024,DOM']
+  expect(check(programs, ...bundler, '--jsx', 'react-jsx')).toEqual({
+    'right.ts': '',
+    'wrong.ts': expect.stringContaining("'number' is not assignable"),
+    'parts.tsx': '',
+    'wrong-parts.tsx': expect.stringContaining("'number' is not assignable"),
+    'hook.ts': '',
+    'wrong-hook.ts': expect.stringContaining("'address' does not exist"),
+  })
 })
 
 /** Compressed with Brotli, as the pages of this service are sent, with what a file imports at once; what comes with the first call, and the texts, are left out. */

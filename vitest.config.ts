@@ -2,6 +2,10 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** The domain keeps nothing in a module, so that these files share the modules of their worker. A test that mocks a module stands elsewhere. */
+const DOMAIN_TESTS = ['components/**/*.test.ts', 'contract/**/*.test.ts', 'domain/**/*.test.ts']
+const NO_TESTS = ['e2e/**', '**/node_modules/**', '**/.next/**', 'dist/**', '.data/**']
+
 export default defineConfig({
   resolve: {
     alias: {
@@ -11,8 +15,13 @@ export default defineConfig({
   },
   test: {
     environment: 'node',
-    include: ['**/*.test.{ts,tsx}'],
-    exclude: ['e2e/**', '**/node_modules/**', '**/.next/**', 'dist/**', '.data/**'],
+    projects: [
+      { extends: true, test: { name: 'domain', include: DOMAIN_TESTS, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'service', include: ['**/*.test.{ts,tsx}'], exclude: [...NO_TESTS, ...DOMAIN_TESTS] },
+      },
+    ],
     // Else the alias would not reach it.
     server: { deps: { inline: ['use-intl'] } },
     globalSetup: './vitest.global.ts',

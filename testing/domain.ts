@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, expect, inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD } from '@/contract/vocabulary'
@@ -67,28 +67,33 @@ export interface TestUser {
 /** The store of each object. The tests of a file share a database, so that one test may erase objects of another. */
 const storesByKey = new Map<string, Map<string, Uint8Array>>()
 
-let database: Promise<{ url: string; open: Database }> | undefined
-
-/** A migrated database for this test file. */
-export function testDatabase(): Promise<{ url: string; open: Database }> {
-  database ??= cloneDatabase()
-  return database
+interface TestDatabase {
+  url: string
+  open: Database
 }
 
-async function cloneDatabase() {
+let ofFile: { path: string | undefined; database: Promise<TestDatabase> } | undefined
+
+/** A migrated database for this test file. A worker runs several files one after the other. */
+export function testDatabase(): Promise<TestDatabase> {
+  const path = expect.getState().testPath
+  if (!ofFile || ofFile.path !== path) {
+    ofFile?.database.then(({ open }) => open.close())
+    ofFile = { path, database: cloneDatabase() }
+  }
+  return ofFile.database
+}
+
+/** The end of the run drops it. */
+async function cloneDatabase(): Promise<TestDatabase> {
   const template = inject('templateDatabase')
   const name = `${template.replace('template', '')}${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('adminUrl') })
   await admin.connect()
   await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await admin.end()
   const url = Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
-  const open = openDatabase(url)
-  afterAll(async () => {
-    await open.close()
-    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
-    await admin.end()
-  })
-  return { url, open }
+  return { url, open: openDatabase(url) }
 }
 
 /** A context with the real database and hashing, a clock that tests advance, and a mail server that keeps its messages. */

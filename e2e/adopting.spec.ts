@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, type Page, test } from '@playwright/test'
 import { build } from 'esbuild'
-import { inboxOf } from './fixtures'
+import { codeIn, inboxOf } from './fixtures'
 import { deleteAccount, driveOwnPage, faultsOf, snippetOf } from './own-page'
 import { blocksBelow, Shell } from './page-commands'
 import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
@@ -61,7 +61,7 @@ async function withPage(answer: object, files: Record<string, string>, use: (url
     response.setHeader('Content-Security-Policy', POLICY)
     if (method === 'POST') return response.end(JSON.stringify(answer))
     if (url === '/favicon.ico') return response.writeHead(204).end()
-    const name = new URL(url, 'http://localhost').pathname.slice(1) || 'index.html'
+    const name = url === '/' ? 'index.html' : url.slice(1)
     const content = files[name] ?? (await readFile(path.join(PACKAGE, 'client', name)).catch(() => null))
     response.setHeader('Content-Type', TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream')
     return response.writeHead(content === null ? 404 : 200).end(content ?? '')
@@ -81,28 +81,57 @@ async function expectUsable(page: Page, url: string, email: string) {
   expect(faults).toEqual([])
 }
 
-test('B58 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements and with React', async ({
+test('B58 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements, with React and with hooks', async ({
   page,
 }) => {
   await promisify(execFile)(process.execPath, ['scripts/pack-client.mjs', PACKAGE])
   await withExample('Your own pages', async (printed) => {
-    const [, { data }] = linesOf(printed)
-    const answer = { ...data, authenticated_at: new Date().toISOString() }
-    const html = await snippetOf('html', given('customer-6'))
-    await withPage(answer, { 'index.html': html }, (url) => expectUsable(page, url, 'liv@example.com'))
-    const again = (await blocksOf('Your own pages')).slice(1).join('\n')
-    const [opening = ''] = await blocksOf()
-    const other = again.replaceAll('customer-6', 'customer-5').replaceAll('liv@', 'ida@')
-    const [, { data: token }] = linesOf(await shell.outputOf(`${opening}\n${other}`))
-    const app = await bundled(await snippetOf('tsx', given('customer-5')), await snippetOf('ts', given('customer-5')))
-    const present = { ...token, authenticated_at: new Date().toISOString() }
-    await withPage(present, app, async (url) => {
-      await page.goto(`${url}/?address`)
-      await expect(page.locator('output')).toHaveText('ida@example.com')
-      await expectUsable(page, url, 'ida@example.com')
+    const elements = { 'index.html': await snippetOf('html', given('customer-6')) }
+    await withPage(tokenIn(printed), elements, (url) => expectUsable(page, url, 'liv@example.com'))
+    const app = await snippetOf('tsx', given('customer-5'))
+    await withPage(await tokenOf('customer-5', 'ida'), await bundled(app), (url) =>
+      expectUsable(page, url, 'ida@example.com'),
+    )
+    const form = await snippetOf('jsx', given('customer-4'))
+    const parts = /<EmailSettings.*<DeleteAccount[^\n]*\/>/s
+    const own = app.replaceAll('customer-5', 'customer-4').replace(parts, '<Hooks><Address /></Hooks>')
+    await withPage(await tokenOf('customer-4', 'eva'), await bundled(`${form}${own}`), async (url) => {
+      await page.goto(url)
+      await useHooks(page, 'eva@example.com')
     })
   })
 })
+
+const tokenIn = (printed: string) => ({ ...linesOf(printed)[1].data, authenticated_at: new Date().toISOString() })
+
+/** A page token for another person than that of the example. */
+async function tokenOf(person: string, name: string) {
+  const [[opening], [, ...others]] = await Promise.all([blocksOf(), blocksOf('Your own pages')])
+  const commands = [opening, ...others].join('\n').replaceAll('customer-6', person).replaceAll('liv@', `${name}@`)
+  return tokenIn(await shell.outputOf(commands))
+}
+
+/** Asks for a change that is cancelled, changes the address and deletes the account with parts of one's own. */
+async function useHooks(page: Page, email: string) {
+  const press = (name: string) => page.getByRole('button', { name }).click()
+  await expect(page.getByText(email)).toBeVisible()
+  await expect(page.getByText('~customer-4')).toBeVisible()
+  await page.getByLabel('New address').fill(`other-${email}`)
+  await press('Continue')
+  await expect(page.getByLabel(`Code sent to other-${email}`)).toBeVisible()
+  await press('Resend')
+  await expect(page.getByText('EMAIL_008')).toBeVisible()
+  await press('Cancel')
+  await page.getByLabel('New address').fill(`new-${email}`)
+  await press('Continue')
+  const mail = await inboxOf(DATA_DIR).latest(`new-${email}`, 'Verify Your New Email Address')
+  await page.getByLabel(`Code sent to new-${email}`).fill(codeIn(mail))
+  await press('Continue')
+  await expect(page.getByText(`new-${email}`, { exact: true })).toBeVisible()
+  await expect(page.getByText('Nothing holds it back')).toBeVisible()
+  await press('Delete')
+  await expect(page.getByText('The deletion is processing')).toBeVisible()
+}
 
 test('docs/adopting.md: whoever comes from the app finds the way back to it, after the sign-in and when the account is being deleted', async ({
   page,
@@ -123,20 +152,18 @@ test('docs/adopting.md: whoever comes from the app finds the way back to it, aft
   })
 })
 
-/** The app of the snippets, and at `?address` a part of its own, bundled as by the adopter. */
-async function bundled(app: string, hook: string): Promise<Record<string, string>> {
+/** The app, bundled as by the adopter. */
+async function bundled(app: string): Promise<Record<string, string>> {
   const client = path.join(PACKAGE, 'client')
   await writeFile(`${PACKAGE}/first.js`, "import { config } from 'zod/v4/core'\nconfig({ jitless: true })\n")
   const contents = `import '${PACKAGE}/first.js'
     import { createRoot } from 'react-dom/client'
-    ${hook}
-    const Address = () => <output>{useAddress().data}</output>
-    ${app.replace('<EmailSettings />', "{location.search === '?address' ? <Address /> : <EmailSettings />}")}
+    import { Hooks } from './e2e/own-hooks'
+    ${app}
     createRoot(document.body).render(<Settings />)`
   const { outputFiles } = await build({
     stdin: { contents, loader: 'tsx', resolveDir: process.cwd() },
     alias: {
-      'user-account-service/client': `${client}/client.js`,
       'user-account-service/react': `${client}/react.js`,
       'user-account-service/styles.css': `${client}/styles.css`,
       'user-account-service/texts/en': `${client}/texts/en.js`,

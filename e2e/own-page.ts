@@ -4,7 +4,7 @@ import { codeIn, enterCode, type Inbox } from './fixtures'
 
 /** The only block of docs/adopting.md in this language, with what its reader would put in place of the examples. */
 export async function snippetOf(
-  language: 'html' | 'js' | 'text' | 'ts' | 'tsx',
+  language: 'html' | 'js' | 'jsx' | 'text' | 'tsx',
   { service, page, person }: { service: string; page: string; person: string },
 ): Promise<string> {
   const blocks = (await readFile('docs/adopting.md', 'utf8')).matchAll(/^```(\w+)\n(.*?)^```$/gms)

@@ -104,9 +104,9 @@ async function writeTypesOfParts() {
   const to = ['--rootDir', root, '--outDir', own]
   if ((await tool('tsc', [from, ...compiler, ...modules, ...to])) !== 0)
     fail('The types of the parts could not be written.')
-  const declared = readFileSync(join(own, 'components/embed/types.d.ts'), 'utf8').replace(
-    '../../contract/client',
-    './client.js',
+  const declared = readFileSync(join(own, 'components/embed/types.d.ts'), 'utf8').replaceAll(
+    /'\.\.\/\.\.\/contract\/([\w-]+)'/g,
+    "'./$1.js'",
   )
   const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
     ([, name]) => name,

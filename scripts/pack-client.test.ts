@@ -108,14 +108,15 @@ test('for a bundler, the packed client and the parts for React have their types,
 }, () => {
   for (const name of ['@types', '@tanstack', 'csstype'])
     symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name))
-  const [parts, hook] = [snippets('tsx'), snippets('ts')]
+  const [parts, form] = [snippets('tsx'), snippets('jsx')]
   const programs = {
     'right.ts': PROGRAM,
     'wrong.ts': PROGRAM.replace(": 'usr_example'", ': 7'),
     'parts.tsx': parts,
     'wrong-parts.tsx': parts.replace('userId="~customer-6"', 'userId={6}'),
-    'hook.ts': hook,
-    'wrong-hook.ts': hook.replace('current_email', 'address'),
+    'form.tsx': form,
+    'wrong-answer.tsx': form.replace('current_email', 'address'),
+    'wrong-body.tsx': form.replace('verification_code:', 'code:'),
   }
   const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2024', '--lib', 'ES2024,DOM']
   expect(check(programs, ...bundler, '--jsx', 'react-jsx')).toEqual({
@@ -123,8 +124,9 @@ test('for a bundler, the packed client and the parts for React have their types,
     'wrong.ts': expect.stringContaining("'number' is not assignable"),
     'parts.tsx': '',
     'wrong-parts.tsx': expect.stringContaining("'number' is not assignable"),
-    'hook.ts': '',
-    'wrong-hook.ts': expect.stringContaining("'address' does not exist"),
+    'form.tsx': '',
+    'wrong-answer.tsx': expect.stringContaining("'address' does not exist"),
+    'wrong-body.tsx': expect.stringContaining("'code' does not exist"),
   })
 })
 

@@ -1,6 +1,5 @@
 'use client'
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FocusEvent, lazy, Suspense, useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
@@ -16,7 +15,7 @@ import { useHost } from '../host/host'
 import { LiveRegion } from '../ui/announcement'
 import { Disclosure } from '../ui/disclosure'
 import { EmailField, RadioField } from '../ui/field'
-import { emailStatusKey } from './email-status'
+import { useChangeEmail } from './email-calls'
 
 // Most people make no slip. Where it cannot be loaded, there is no hint.
 const MistypedHint = lazy(() => import('./mistyped-hint').catch(() => ({ default: () => null })))
@@ -56,10 +55,9 @@ export function ChangeEmailForm({
   onSent,
 }: ChangeEmailFormProps) {
   const t = useTranslations('EmailSettings')
-  const { call, refresh } = useHost()
+  const { refresh } = useHost()
   const missing = useMissingProof(ways)
   const { fieldText, showError } = useErrorTexts()
-  const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
   useDraft('change', userId, form)
@@ -67,16 +65,14 @@ export function ChangeEmailForm({
   const [unfolded, setUnfolded] = useState(false)
   /** The address that was typed, once the field was left. */
   const [typed, setTyped] = useState('')
-  const change = useMutation({
-    mutationFn: (body: Values) => call('changeEmail', { userId }, body),
-    onSuccess: async () => {
+  const change = useChangeEmail(userId, {
+    onSuccess: () => {
       onSent()
       setUnfolded(false)
       // Not reset(), because it unchecks the radio buttons.
       form.setValue('new_email', '')
       setTyped('')
       if (ways.hasPassword) form.setValue('current_password', '')
-      await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
     },
     onError: (error) => {
       showError(form, error)

@@ -33,28 +33,38 @@ export function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces:
   return hearsOfBounces && isNew && pending.delivery === 'sent' ? WATCH_MS : POLL_MS
 }
 
+interface About {
+  changeRequestId?: string | undefined
+  hearsOfBounces?: boolean
+}
+
 /**
- * The status that the server rendered. While a change is pending it is also read every 15 seconds, and more often while its message is new
+ * How the status is read. While a change is pending it is also read every 15 seconds, and more often while its message is new
  * and somebody tells the service of messages that come back. With `changeRequestId` it also tells
  * what became of that change, once it was read.
  */
+export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces = false }: About = {}) {
+  const { call } = useHost()
+  return {
+    queryKey: changeRequestId ? [...emailStatusKey(userId), changeRequestId] : emailStatusKey(userId),
+    read: () => call('getEmailStatus', { userId, change_request_id: changeRequestId }),
+    // The rendered status is fresh enough, unless a countdown needs the service's clock or the change that is asked for is another.
+    staleTime: (query: StatusQuery) => (query.state.data?.pending_change.has_pending || changeRequestId ? 0 : 10_000),
+    refetchInterval: (query: StatusQuery) => (query.state.data ? pollMs(query.state.data, hearsOfBounces) : false),
+  }
+}
+
+interface StatusQuery {
+  state: { data: EmailStatus | undefined }
+}
+
+/** The status that the server rendered, and then what is read. */
 export const useEmailStatus = (
   userId: string,
   initialData: EmailStatus,
   renderedAt: string,
-  { changeRequestId, hearsOfBounces = false }: { changeRequestId?: string | undefined; hearsOfBounces?: boolean } = {},
-): EmailStatus => {
-  const { call } = useHost()
-  return useRenderedQuery({
-    queryKey: changeRequestId ? [...emailStatusKey(userId), changeRequestId] : emailStatusKey(userId),
-    read: () => call('getEmailStatus', { userId, change_request_id: changeRequestId }),
-    initialData,
-    renderedAt,
-    // The rendered status is fresh enough, unless a countdown needs the service's clock or the change that is asked for is another.
-    staleTime: (query) => (query.state.data?.pending_change.has_pending || changeRequestId ? 0 : 10_000),
-    refetchInterval: (query) => (query.state.data ? pollMs(query.state.data, hearsOfBounces) : false),
-  })
-}
+  about?: About,
+): EmailStatus => useRenderedQuery({ ...useReadStatus(userId, about), initialData, renderedAt })
 
 /** Whether two addresses, as typed, are one. */
 export const isSameAddress = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -1,6 +1,6 @@
 'use client'
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
@@ -9,7 +9,6 @@ import type { verifyEmail } from '@/contract/email'
 import { ApiError, ERRORS } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
 import { preloadContract, rulesOf } from '../api/load-contract'
-import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
@@ -20,6 +19,7 @@ import { ErrorAlert } from '../ui/error-alert'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
+import { useVerifyEmail } from './email-calls'
 import { emailStatusKey, type Pending } from './email-status'
 import { ResendMessage } from './resend-message'
 
@@ -63,7 +63,6 @@ export function PendingChange({
   onEnded,
 }: PendingChangeProps) {
   const t = useTranslations('EmailSettings')
-  const { call } = useHost()
   const { fieldText, showError } = useErrorTexts()
   const queryClient = useQueryClient()
   const isLink = pending.method === 'email_link'
@@ -97,18 +96,13 @@ export function PendingChange({
     // Not awaited: the next code would be dropped while the status is being read.
     void readAgain()
   }
-  const verify = useMutation({
-    mutationFn: ({ verification_code }: { verification_code: string }) =>
-      call('verifyEmail', { userId }, { change_request_id: pending.changeRequestId, verification_code }),
+  const verify = useVerifyEmail(userId, {
     onMutate: () => setSentAgain(false),
-    onSuccess: async (answer) => {
-      onVerified(answer)
-      await readAgain()
-    },
+    onSuccess: onVerified,
     onError: refused,
   })
-  const submit = form.handleSubmit((body) => {
-    if (!verify.isPending) verify.mutate(body)
+  const submit = form.handleSubmit(({ verification_code }) => {
+    if (!verify.isPending) verify.mutate({ change_request_id: pending.changeRequestId, verification_code })
   })
 
   const left = Math.min(pending.attemptsRemaining, leftAtMost)
@@ -198,7 +192,6 @@ export function PendingChange({
             setSentAgain(true)
             takesCode.current = isUndeliverable && !isLink
             focusCode()
-            return readAgain()
           }}
           onError={refused}
         />

@@ -1,11 +1,10 @@
 'use client'
 
-import { useMutation } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl/react'
-import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { onTheClock } from '../ui/duration'
 import { useServerTime } from '../ui/server-clock'
+import { useResendVerification } from './email-calls'
 import type { Pending } from './email-status'
 
 interface ResendMessageProps {
@@ -13,20 +12,14 @@ interface ResendMessageProps {
   pending: Pending
   renderedAt: string
   onStart: () => void
-  onSent: () => Promise<void>
+  onSent: () => void
   onError: (error: unknown) => unknown
 }
 
 export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, onError }: ResendMessageProps) {
   const t = useTranslations('EmailSettings')
-  const { call } = useHost()
   const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime(renderedAt)) / 1000)
-  const resend = useMutation({
-    mutationFn: () => call('resendVerification', { userId }, { change_request_id: pending.changeRequestId }),
-    onMutate: onStart,
-    onSuccess: onSent,
-    onError,
-  })
+  const resend = useResendVerification(userId, { onMutate: onStart, onSuccess: onSent, onError })
 
   return (
     <Button
@@ -35,7 +28,7 @@ export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, on
       className="w-full min-w-36 tabular-nums sm:w-auto"
       disabled={wait > 0}
       isPending={resend.isPending}
-      onClick={() => resend.mutate()}
+      onClick={() => resend.mutate({ change_request_id: pending.changeRequestId })}
     >
       {wait > 0 ? t('resendIn', { time: onTheClock(wait) }) : t('resend')}
     </Button>

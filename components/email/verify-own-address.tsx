@@ -1,6 +1,5 @@
 'use client'
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
@@ -13,7 +12,7 @@ import { Button } from '../ui/button'
 import { CardBody, CardFooter } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { waysToChange } from './change-email-form'
-import { emailStatusKey } from './email-status'
+import { useChangeEmail } from './email-calls'
 
 interface VerifyOwnAddressProps {
   userId: string
@@ -28,32 +27,25 @@ interface VerifyOwnAddressProps {
 /** One button that sends a code to the address that the account has already. What the service asks for first unfolds at the press. */
 export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent }: VerifyOwnAddressProps) {
   const t = useTranslations('EmailSettings')
-  const { call, refresh } = useHost()
+  const { refresh } = useHost()
   const missing = useMissingProof(ways)
   const { errorText, fieldText, showError } = useErrorTexts()
-  const queryClient = useQueryClient()
   const form = useForm<{ current_password: string }>()
   const { errors } = form.formState
   const needsProof = ways.hasPassword || missing !== undefined
-  const send = useMutation({
-    mutationFn: (password?: string) =>
-      call(
-        'changeEmail',
-        { userId },
-        {
-          new_email: email,
-          ...(ways.hasPassword ? { current_password: password } : { reauthentication: 'fresh_sign_in' }),
-        },
-      ),
-    onSuccess: async () => {
-      onSent()
-      await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
-    },
+  const send = useChangeEmail(userId, {
+    onSuccess: onSent,
     onError: (error) => {
       showError(form, error)
       if (isTooOld(error)) refresh()
     },
   })
+
+  const sendWith = (password?: string) =>
+    send.mutate({
+      new_email: email,
+      ...(ways.hasPassword ? { current_password: password } : { reauthentication: 'fresh_sign_in' }),
+    })
 
   useEffect(() => {
     if (isAsking && ways.hasPassword) form.setFocus('current_password')
@@ -68,7 +60,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
           className="w-full sm:w-auto"
           isPending={send.isPending}
           onFocus={preloadContract}
-          onClick={() => (needsProof ? onAsk() : send.mutate(undefined))}
+          onClick={() => (needsProof ? onAsk() : sendWith())}
         >
           {t('verifyOwn')}
         </Button>
@@ -81,7 +73,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
       onFocus={preloadContract}
       onSubmit={form.handleSubmit(({ current_password }) => {
         if (missing) return form.setError('root', { type: 'answer', message: missing })
-        send.mutate(current_password)
+        sendWith(current_password)
       })}
     >
       <CardBody className="space-y-4 pt-0">

@@ -13,15 +13,11 @@ import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/withdrawal-progress'
 import { AccountProvider, useAccount } from './account-provider'
-import type { DeleteAccountProps, DeletionProgressProps, Parts as Exported, OwnAccount } from './types'
+import type { DeleteAccountProps, DeletionProgressProps, Parts as Exported } from './types'
 
+export * from './account-hooks'
 export type * from './types'
 export { AccountProvider }
-
-export function useOwnAccount(): OwnAccount {
-  const { userId, call } = useAccount()
-  return { userId, call }
-}
 
 const DAY_MS = 24 * 60 * 60_000
 /** Where nothing says until when records stay. */
@@ -146,4 +142,4 @@ export function DeletionProgress({ withdrawalId, statusToken }: DeletionProgress
 }
 
 // The declarations of the package are those of `types.ts`.
-void ({ useOwnAccount, AccountProvider, EmailSettings, DeleteAccount, DeletionProgress } satisfies Exported)
+void (null as unknown as typeof import('./react') satisfies Exported)

@@ -1,5 +1,15 @@
+import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { createClient } from '../../contract/client'
+import type { Answer, Body, Contract } from '../../contract/define'
+import type {
+  cancelEmailChange,
+  changeEmail,
+  getEmailStatus,
+  resendVerification,
+  verifyEmail,
+} from '../../contract/email'
+import type { getWithdrawalStatus, previewWithdrawal, withdrawAccount } from '../../contract/withdrawal'
 
 /** What your backend answers to your page: the answer of the service, with the time that it sent in `authenticated_at`. */
 export interface PageToken {
@@ -58,10 +68,31 @@ export interface OwnAccount {
   call: ReturnType<typeof createClient>
 }
 
-/** What `user-account-service/react` exports. */
+/** The answer of an operation, as react-query has it. */
+type Read<Operation extends Contract> = UseQueryResult<Answer<Operation>>
+/** A call of an operation, as react-query has it. */
+type Calls<Operation extends Contract, Values = Body<Operation>> = UseMutationResult<Answer<Operation>, Error, Values>
+
+export interface CancelledChange {
+  change_request_id: string
+}
+
+/** What `user-account-service/react` exports. The hooks stand inside an `AccountProvider`, whose react-query client they and the parts share. */
 export interface Parts {
-  /** For parts of your own, inside an `AccountProvider`, whose react-query client they share. */
+  /** For every other operation. */
   useOwnAccount: () => OwnAccount
+  /** Read again while a change is pending, and after each of the next calls that succeeds; not once a deletion has begun. */
+  useEmailStatus: () => Read<typeof getEmailStatus>
+  useChangeEmail: () => Calls<typeof changeEmail>
+  useVerifyEmail: () => Calls<typeof verifyEmail>
+  useResendVerification: () => Calls<typeof resendVerification>
+  useCancelEmailChange: () => Calls<typeof cancelEmailChange, CancelledChange>
+  /** What a deletion would delete and keep, and what holds it back. */
+  useDeletionPreview: () => Read<typeof previewWithdrawal>
+  /** After it nothing else is read as the person: sign them out of your product. */
+  useDeleteAccount: () => Calls<typeof withdrawAccount>
+  /** Read again until the deletion is completed. */
+  useDeletionProgress: (props: DeletionProgressProps) => Read<typeof getWithdrawalStatus>
   AccountProvider: (props: AccountProviderProps) => ReactNode
   EmailSettings: () => ReactNode
   DeleteAccount: (props: DeleteAccountProps) => ReactNode

@@ -1,6 +1,6 @@
 'use client'
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { ArrowLeft } from 'lucide-react'
 import { type RefObject, useState } from 'react'
 import { flushSync } from 'react-dom'
@@ -20,6 +20,7 @@ import { Dialog } from '../ui/dialog'
 import { CheckboxField, RadioField, TextAreaField } from '../ui/field'
 import { Blockers, type HeldBack, UnknownBlockers } from './blockers'
 import { PhraseField } from './phrase-field'
+import { useWithdrawAccount } from './use-withdraw-account'
 import type { WithdrawValues } from './withdraw-rules'
 
 interface WithdrawAccountFormProps {
@@ -54,10 +55,9 @@ export function WithdrawAccountForm({
   onBack,
 }: WithdrawAccountFormProps) {
   const t = useTranslations('DeleteAccount')
-  const { call, confirmPassword, refresh, showProgress } = useHost()
+  const { confirmPassword, refresh } = useHost()
   const { fieldText, showError } = useErrorTexts()
   const missing = useMissingProof(ways)
-  const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
   const asksPassword = needsPassword(ways)
   const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
@@ -75,14 +75,7 @@ export function WithdrawAccountForm({
     onSuccess: () => setAsking(true),
     onError: (error) => showError(form, error),
   })
-  const withdraw = useMutation({
-    mutationFn: ({ current_password: _, ...body }: WithdrawValues) => call('withdrawAccount', { userId }, body),
-    onSuccess: async (answer) => {
-      // Before the queries are cleared, because those that still stand on the page would be read again without an account.
-      const shown = showProgress(answer)
-      queryClient.clear()
-      await shown
-    },
+  const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {
       // Closed first, because the dialog gives the focus back before the field with the fault takes it.
       flushSync(() => setAsking(false))
@@ -186,7 +179,11 @@ export function WithdrawAccountForm({
         <Button variant="secondary" disabled={leaving} onClick={() => setAsking(false)}>
           {t('keepAccount')}
         </Button>
-        <Button variant="danger" isPending={leaving} onClick={form.handleSubmit((values) => withdraw.mutate(values))}>
+        <Button
+          variant="danger"
+          isPending={leaving}
+          onClick={form.handleSubmit(({ current_password: _, ...body }) => withdraw.mutate(body))}
+        >
           {t('confirm')}
         </Button>
       </Dialog>

@@ -1,0 +1,48 @@
+import { type UseMutationOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Answer, Body } from '@/contract/define'
+import type { changeEmail, resendVerification, verifyEmail } from '@/contract/email'
+import { useHost } from '../host/host'
+import { emailStatusKey } from './email-status'
+
+type Callbacks<Data, Values> = Pick<UseMutationOptions<Data, Error, Values>, 'onMutate' | 'onSuccess' | 'onError'>
+
+/** A call about the address. After its success the status is read again. */
+export function useEmailCall<Data, Values>(
+  userId: string,
+  ask: (values: Values) => Promise<Data>,
+  { onSuccess, ...others }: Callbacks<Data, Values> = {},
+) {
+  const queryClient = useQueryClient()
+  return useMutation<Data, Error, Values>({
+    mutationFn: ask,
+    onSuccess: async (...told) => {
+      await onSuccess?.(...told)
+      await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
+    },
+    ...others,
+  })
+}
+
+export function useChangeEmail(
+  userId: string,
+  callbacks?: Callbacks<Answer<typeof changeEmail>, Body<typeof changeEmail>>,
+) {
+  const { call } = useHost()
+  return useEmailCall(userId, (body) => call('changeEmail', { userId }, body), callbacks)
+}
+
+export function useVerifyEmail(
+  userId: string,
+  callbacks?: Callbacks<Answer<typeof verifyEmail>, Body<typeof verifyEmail>>,
+) {
+  const { call } = useHost()
+  return useEmailCall(userId, (body) => call('verifyEmail', { userId }, body), callbacks)
+}
+
+export function useResendVerification(
+  userId: string,
+  callbacks?: Callbacks<Answer<typeof resendVerification>, Body<typeof resendVerification>>,
+) {
+  const { call } = useHost()
+  return useEmailCall(userId, (body) => call('resendVerification', { userId }, body), callbacks)
+}

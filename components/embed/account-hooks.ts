@@ -1,0 +1,48 @@
+'use client'
+
+import { useQuery } from '@tanstack/react-query'
+import * as email from '../email/email-calls'
+import { useReadStatus } from '../email/email-status'
+import { useHost } from '../host/host'
+import { useWithdrawAccount } from '../withdrawal/use-withdraw-account'
+import { useWithdrawalStatus } from '../withdrawal/withdrawal-status'
+import { useAccount } from './account-provider'
+import type { CancelledChange, DeletionProgressProps, OwnAccount } from './types'
+
+export function useOwnAccount(): OwnAccount {
+  const { userId, call } = useAccount()
+  return { userId, call }
+}
+
+export function useEmailStatus() {
+  const { userId, started } = useAccount()
+  const { read, ...query } = useReadStatus(userId)
+  return useQuery({ ...query, queryFn: read, enabled: started === null })
+}
+
+export const useChangeEmail = () => email.useChangeEmail(useAccount().userId)
+export const useVerifyEmail = () => email.useVerifyEmail(useAccount().userId)
+export const useResendVerification = () => email.useResendVerification(useAccount().userId)
+
+export function useCancelEmailChange() {
+  const { userId } = useAccount()
+  const { call } = useHost()
+  return email.useEmailCall(userId, ({ change_request_id: changeRequestId }: CancelledChange) =>
+    call('cancelEmailChange', { userId, changeRequestId }),
+  )
+}
+
+export function useDeletionPreview() {
+  const { userId, started } = useAccount()
+  const { call } = useHost()
+  return useQuery({
+    queryKey: ['deletion-preview', userId],
+    queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
+    enabled: started === null,
+  })
+}
+
+export const useDeleteAccount = () => useWithdrawAccount(useAccount().userId)
+
+export const useDeletionProgress = ({ withdrawalId, statusToken: token }: DeletionProgressProps) =>
+  useWithdrawalStatus({ userId: useAccount().userId, withdrawalId, token })

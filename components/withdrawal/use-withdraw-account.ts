@@ -1,0 +1,20 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Body } from '@/contract/define'
+import type { withdrawAccount } from '@/contract/withdrawal'
+import { useHost } from '../host/host'
+
+/** Begins the deletion, and then shows its progress. */
+export function useWithdrawAccount(userId: string, { onError }: { onError?: (error: Error) => void } = {}) {
+  const { call, showProgress } = useHost()
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Body<typeof withdrawAccount>) => call('withdrawAccount', { userId }, body),
+    onSuccess: async (answer) => {
+      // Before the queries are cleared, because those that still stand on the page would be read again without an account.
+      const shown = showProgress(answer)
+      queryClient.clear()
+      await shown
+    },
+    onError,
+  })
+}

@@ -89,9 +89,11 @@ test('B58 docs/adopting.md: a person changes the address and deletes the account
     const elements = { 'index.html': await snippetOf('html', given('customer-6')) }
     await withPage(tokenIn(printed), elements, (url) => expectUsable(page, url, 'liv@example.com'))
     const app = await snippetOf('tsx', given('customer-5'))
-    await withPage(await tokenOf('customer-5', 'ida'), await bundled(app), (url) =>
-      expectUsable(page, url, 'ida@example.com'),
-    )
+    await withPage(await tokenOf('customer-5', 'ida'), await bundled(app), async (url) => {
+      await page.goto(url)
+      await expectOwnStyles(page)
+      await expectUsable(page, url, 'ida@example.com')
+    })
     const form = await snippetOf('jsx', given('customer-4'))
     const parts = /<EmailSettings.*<DeleteAccount[^\n]*\/>/s
     const own = app.replaceAll('customer-5', 'customer-4').replace(parts, '<Hooks><Address /></Hooks>')
@@ -101,6 +103,22 @@ test('B58 docs/adopting.md: a person changes the address and deletes the account
     })
   })
 })
+
+/** What the page says of elements, and the color that it gives to the parts. */
+const STYLES =
+  'body { text-align: center } h2, button { margin: 40px; font-weight: 300; background: lime } .account-parts { --action: #8a1538 }'
+
+async function expectOwnStyles(page: Page) {
+  const heading = page.getByRole('heading', { name: 'Change address' })
+  for (const [property, value] of [
+    ['text-align', 'start'],
+    ['margin-top', '0px'],
+    ['font-weight', '600'],
+  ] as const)
+    await expect(heading).toHaveCSS(property, value)
+  const button = page.getByRole('button', { name: 'Send verification email' })
+  await expect(button).toHaveCSS('background-color', 'rgb(138, 21, 56)')
+}
 
 const tokenIn = (printed: string) => ({ ...linesOf(printed)[1].data, authenticated_at: new Date().toISOString() })
 
@@ -179,8 +197,8 @@ async function bundled(app: string): Promise<Record<string, string>> {
   })
   const textOf = (ending: string) => outputFiles.find((file) => file.path.endsWith(ending))?.text ?? ''
   const page =
-    '<!doctype html><link rel="stylesheet" href="main.css"><body></body><script type="module" src="main.js"></script>'
-  return { 'index.html': page, 'main.js': textOf('.js'), 'main.css': textOf('.css') }
+    '<!doctype html><link rel="stylesheet" href="main.css"><link rel="stylesheet" href="own.css"><body></body><script type="module" src="main.js"></script>'
+  return { 'index.html': page, 'main.js': textOf('.js'), 'main.css': textOf('.css'), 'own.css': STYLES }
 }
 
 test('docs/adopting.md: a person signs in with the identity provider of the adopter', async ({ page }) => {

@@ -43,8 +43,9 @@ export async function packParts(contents) {
     external: [...OF_REACT, 'zod'],
     banner: { js: "'use client'" },
   })
-  const styles = await scopedStyles(Object.keys(metafile.inputs).filter((path) => path.startsWith('components/')))
-  writeFileSync(join(contents, 'styles.css'), styles)
+  const sheet = await scopedStyles(Object.keys(metafile.inputs).filter((path) => path.startsWith('components/')))
+  writeFileSync(join(contents, 'styles.css'), await amongOthers(sheet))
+  const styles = sheet.toString()
   await build({
     ...common,
     entryPoints: [element],
@@ -115,5 +116,29 @@ async function scopedStyles(files) {
   sheet.append(scope)
   // An element is inline unless it says so, and a margin would not apply to it.
   sheet.append(postcss.parse(':host { display: block }'))
-  return sheet.toString()
+  return sheet
+}
+
+/**
+ * The same for a page without a shadow root. Its own rules for elements would win over a layer, so that only what is set on the parts as a
+ * whole stays in one, where the page can replace it. Nothing is inherited from the page.
+ */
+async function amongOthers(sheet) {
+  const { default: postcss } = await import('postcss')
+  const page = sheet.clone()
+  page.walkAtRules('scope', (scope) => {
+    scope.walkAtRules('layer', (layer) => layer.replaceWith(...(layer.nodes ?? [])))
+    const ofTheWhole = []
+    scope.walkRules((rule) => {
+      if (rule.selectors.every((selector) => selector === ':scope')) ofTheWhole.push(rule)
+      else rule.selectors = rule.selectors.map((selector) => `:scope ${selector}`)
+    })
+    scope.prepend(postcss.parse('@layer account-parts { :scope { all: initial; display: block } }'))
+    for (const rule of ofTheWhole) {
+      const layer = postcss.atRule({ name: 'layer', params: 'account-parts' })
+      rule.replaceWith(layer)
+      layer.append(rule)
+    }
+  })
+  return page.toString()
 }

@@ -59,8 +59,8 @@ function put(body: unknown, [name = '', ...rest]: string[], value: unknown): unk
   return copy
 }
 
-/** Every hostile value in every member of every right body. */
-export const hostileBodies = (body: z.ZodObject, valid: Json): Json[] =>
-  rightBodies(body, valid).flatMap((right) =>
+/** Every hostile value in every member of each of the right bodies. */
+export const hostileBodies = (body: z.ZodObject, rightOnes: Json[]): Json[] =>
+  rightOnes.flatMap((right) =>
     pathsOf(body).flatMap((path) => HOSTILE_VALUES.map((value) => put(right, path, value) as Json)),
   )

@@ -383,11 +383,10 @@ test.each(withBody.map((contract) => [contract.name, contract] as const))(
     if (!schema) throw new Error(`${name} takes no body`)
     const valid = { ...contract.example.body }
     if ('current_password' in valid) valid.current_password = person.password
-    const around = fc.oneof(
-      ...rightBodies(schema, valid).map((right) => bodiesAround(right, Object.keys(schema.shape))),
-    )
+    const rightOnes = rightBodies(schema, valid)
+    const around = fc.oneof(...rightOnes.map((right) => bodiesAround(right, Object.keys(schema.shape))))
     const bodies = [
-      ...hostileBodies(schema, valid).map((hostile) => Buffer.from(JSON.stringify(hostile))),
+      ...hostileBodies(schema, IS_SHORT ? [valid] : rightOnes).map((hostile) => Buffer.from(JSON.stringify(hostile))),
       ...fc.sample(around, { numRuns: BODIES, seed: SEED }),
     ]
     const headers = { ...authorizationFor(contract), 'Content-Type': 'application/json' }

@@ -287,20 +287,6 @@ test('a person can send the message again after the countdown, and digits that a
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a pending change is cancelled after a confirmation', async ({ page, signedInUser }) => {
-  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
-  await page.getByRole('button', { name: 'Cancel change' }).click()
-  await expectAccessible(page)
-  await page.getByRole('button', { name: 'Keep change' }).click()
-  await expect(page.getByRole('dialog')).toBeHidden()
-  await page.reload()
-  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
-  await page.getByRole('button', { name: 'Cancel change' }).click()
-  await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
-  await expect(page.getByText('The change was cancelled')).toBeVisible()
-  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
-})
-
 test('the page of a link of another account says so, and shows nothing else of the change', async ({
   page,
   browser,

@@ -26,17 +26,10 @@ test('L33 somebody who comes from the app finds the way back, also after the sig
   )
 })
 
-for (const wish of [
-  'https://evil.test',
-  '//shop.example.test',
-  'javascript:alert(1)',
-  'https://shop.example.test@evil.test',
-  'https%3A%2F%2Fshop.example.test',
-]) {
-  test(`a page ignores ${wish} as a way back`, async ({ page, user }) => {
-    await signIn(page, user)
-    await page.goto(`/settings/email?return_to=${encodeURIComponent(wish)}`)
-    await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
-    await expect(page.getByRole('link', { name: /^Back to/ })).toHaveCount(0)
-  })
-}
+// components/session/return-target.test.ts names every address that is no way back.
+test('a page ignores another site as a way back', async ({ page, user }) => {
+  await signIn(page, user)
+  await page.goto('/settings/email?return_to=https://evil.test')
+  await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+  await expect(page.getByRole('link', { name: /^Back to/ })).toHaveCount(0)
+})

@@ -59,14 +59,6 @@ test('an open change is found only by its own id', async () => {
   expect(await refusalToOpen(without, change.id)).toBe('EMAIL_006')
 })
 
-test('refusals are checked in the order unknown, expired, exhausted', async () => {
-  const exhausted = await givenCaller({ attempts: 5 })
-  expect(await refusalToOpen(exhausted.caller, exhausted.change.id)).toBe('EMAIL_005')
-  exhausted.ctx.clock.advance(12 * hour)
-  expect(await refusalToOpen(exhausted.caller, exhausted.change.id)).toBe('EMAIL_004')
-  expect(await refusalToOpen(exhausted.caller, 'ecr_other')).toBe('EMAIL_006')
-})
-
 test('after a lost race the refusal follows the current row', async () => {
   const { ctx, caller, change } = await givenCaller({ attempts: 5, expiresAt: new Date(0) })
   const now = () => outcomeOf(requireStillOpenChange(caller, change.id))

@@ -241,12 +241,6 @@ test('step results and payloads contain only ids and times', async () => {
   })
 })
 
-test('the sweep alone finishes a withdrawal whose event was lost', async () => {
-  const { withdrawalId } = await givenRun()
-  await sweepToTheEnd()
-  expect(await isCompleted(withdrawalId)).toBe(true)
-})
-
 /** The ids by which an engine has stored them since the first release. Deliveries of events and password resets came later. */
 const FROZEN_STEPS: Record<ScheduledFunction, string[]> = {
   sweep: ['run-due-steps', 'begin-due-deliveries', 'keep-house'],

@@ -13,7 +13,6 @@ import {
   testContext,
 } from '@/testing/domain'
 import { setPassword } from '../accounts/user'
-import { changeEmail } from '../email/change-email'
 import { sendDueNotices } from '../mail/notices'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { readCredential } from '../sessions/authenticate'
@@ -81,17 +80,6 @@ test('B40 the address gets the notice of a new password after any mail outage, e
   ])
   const [notice] = await ctx.db.notice.findMany({ where: { userId: user.userId } })
   expect(notice).toMatchObject({ sealed: null, sentAt: ctx.clock.now() })
-})
-
-test('five wrong passwords are hashed, and email changes share the limit', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  const caller = await asUser(ctx, user)
-  const outcomes: string[] = []
-  for (let n = 0; n < 6; n++) outcomes.push(await outcomeOf(changePassword(caller, input(user, NEW, 'wrong'))))
-  expect(outcomes).toEqual([...Array(5).fill('EMAIL_007'), 'EMAIL_008'])
-  const change = { userId: user.userId, new_email: `x-${user.email}`, current_password: user.password }
-  expect(await outcomeOf(changeEmail(caller, { ...change, verification_method: 'email_code' }))).toBe('EMAIL_008')
 })
 
 test('neither a right password nor an invalid new one takes a place', async () => {

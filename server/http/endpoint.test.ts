@@ -768,25 +768,6 @@ test('malformed changes, resends and withdrawals count in no limit', async () =>
   expect((await withdraw(caller)).headers.get('RateLimit')).toContain('"withdraw";r=4;')
 })
 
-test('300 reads a minute pass over all operations, the next passes exactly after Retry-After, and no row is written', async () => {
-  const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
-  for (let n = 0; n < 300; n++) {
-    const { headers } = await asks(caller, n % 2 ? 'getEmailStatus' : 'getWithdrawalStatus')
-    expect(headers.get('RateLimit')).toContain(`"read";r=${299 - n};`)
-    ctx.clock.advance(100)
-  }
-  const refused = await asks(caller, 'getEmailStatus')
-  expect([refused.code, refused.headers.get('Retry-After')]).toEqual(['RATE_001', '30'])
-  expect((await asks(caller, 'getWithdrawalStatus')).code).toBe('RATE_001')
-  expect((await asks(other, 'getEmailStatus')).code).toBe('accepted')
-  ctx.clock.advance(30_000 - 1)
-  expect((await asks(caller, 'getEmailStatus')).code).toBe('RATE_001')
-  ctx.clock.advance(1)
-  expect((await asks(caller, 'getEmailStatus')).code).toBe('accepted')
-  expect((await asks(caller, 'getEmailStatus')).code).toBe('RATE_001')
-  expect((await tracesOf(caller.userId)).limits).toBe(0)
-})
-
 // ---- refusals of a change request ----
 
 test('verify, resend and cancel check in one order: unknown, expired, exhausted, code', async () => {

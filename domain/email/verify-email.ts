@@ -50,8 +50,7 @@ const judgeCode = statement(
   (v) => sql`WITH places AS (${takePlacesPart(v)}), account AS (
      SELECT u.id FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
      WHERE places.granted FOR UPDATE OF u
-   ), attempt AS (
-     UPDATE email_change_requests r SET attempts = r.attempts + 1 FROM account
+   ), attempt AS (UPDATE email_change_requests r SET attempts = r.attempts + 1 FROM account
      WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
      RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right

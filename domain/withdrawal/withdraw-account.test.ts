@@ -242,7 +242,7 @@ test('pending transactions hold a withdrawal back, and the answer gives their nu
 
 test('F28 L9 a concurrent withdrawal and verification never leave a live account, a taken address or a pending change', async () => {
   const ctx = await testContext()
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < 10; round++) {
     const user = await givenUser(ctx)
     const pending = await givenPendingChange(ctx, user)
     const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }

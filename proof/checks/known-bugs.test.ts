@@ -55,7 +55,7 @@ const trySignIn = (ctx: Service & { buckets?: BucketState[] }, email: string, pa
 test('B1 a code of two concurrent changes sets only the address that it was mailed to', async () => {
   const ctx = await givenService({ ...manyVerifyCalls, change: { places: 10, windowMs: hour } })
   let provedOwn = 0
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 20; round++) {
     const caller = await givenCaller(ctx)
     const [own, victim] = [`own-${caller.email}`, `victim-${caller.email}`]
     const first = round % 2 ? await givenChange(ctx, caller, own) : null
@@ -102,7 +102,7 @@ test('B2 answer, status, message, notice and account always name the same addres
 
 test('L2 five of 200 concurrent codes are judged, wherever the right one is among them', async () => {
   const ctx = await givenService(manyVerifyCalls)
-  for (let right = 0; right < 200; right += 20) {
+  for (const right of [0, 4, 5, 100, 199]) {
     const caller = await givenCaller(ctx)
     const { id, code } = await givenChange(ctx, caller)
     const codes = await Promise.all(times(200, (n) => verify(caller, id, n === right ? code : wrongCode(code))))

@@ -3,7 +3,7 @@ import { testContext } from '@/testing/domain'
 import { createEndpointRule } from '../adapters/applications'
 import { seedDemoPerson, seedDemoUser } from './demo-account'
 
-const ROUNDS = 20
+const ROUNDS = 5
 
 test('instances that start at once on an empty database make one demo account with its rows, and all announce it', async () => {
   const ctx = await testContext()

@@ -1,8 +1,8 @@
 import type { Instrumentation } from 'next'
 
-/** Starts what the server entry starts, where Next runs without it. */
+/** Starts in development what the server entry starts in production. */
 export async function register() {
-  if (process.env.NEXT_RUNTIME !== 'nodejs') return
+  if (process.env.NODE_ENV !== 'development' || process.env.NEXT_RUNTIME !== 'nodejs') return
   const { isContextOpen } = await import('./server/system-context')
   if (isContextOpen()) return
   const [{ openContext }, { startTimer }, { startTracing }] = await Promise.all([

@@ -7,9 +7,9 @@ import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProj
 
 // node scripts/build.mjs [build | account] [--if-stale]
 const part = process.argv[2] === 'account' ? 'account' : 'build'
-// Not bundled: native modules, modules shared with Next, and large modules that are rarely used.
+// Not bundled: Next, tracing, which few switch on, and what production has not. All else is inside, so that a production install is small.
 const NOT_BUNDLED = [
-  ...['next', '@prisma/client', 'inngest', 'pg-native', 'oidc-provider'],
+  ...['next', 'pg-native', 'oidc-provider'],
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
 ]
 /** A thread needs a file of its own. */
@@ -30,10 +30,10 @@ await withLock(
       const env = { NODE_ENV: 'production' }
       await must('next build', tool('next', ['build'], { quiet: true, env }))
       await compressStaticFiles()
-      await bundleProgram('server/main.ts', 'server')
+      rmSync(join(root, 'dist/parts'), { recursive: true, force: true })
+      await bundlePrograms({ server: 'server/main.ts', account: 'cli/main.ts' })
       await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
-    }
-    await bundleProgram('cli/main.ts', 'account')
+    } else await bundlePrograms({ account: 'cli/main.ts' })
     await bundle('server/adapters/password-worker.ts', {
       platform: 'node',
       packages: 'external',
@@ -46,16 +46,15 @@ await withLock(
 )
 
 /**
- * Bundles a program with its packages, because finding and reading their files is most of the cost of a start. Dynamic imports stay in
- * files of their own, below dist/<name>/.
+ * Bundles programs with their packages, because finding and reading their files is most of the cost of a start. Dynamic imports, and what
+ * two programs share, stay in files of their own, below dist/parts/.
  */
-async function bundleProgram(from, name) {
-  rmSync(join(root, 'dist', name), { recursive: true, force: true })
-  await bundle(from, {
-    entryPoints: [{ in: from, out: name }],
+async function bundlePrograms(entryPoints) {
+  await bundle(Object.values(entryPoints).join(' and '), {
+    entryPoints,
     outdir: 'dist',
     outExtension: { '.js': '.mjs' },
-    chunkNames: `${name}/[name]-[hash]`,
+    chunkNames: 'parts/[name]-[hash]',
     splitting: true,
     platform: 'node',
     external: NOT_BUNDLED,

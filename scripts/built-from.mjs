@@ -5,9 +5,9 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fail, root } from './ensure.mjs'
 
-/** Never loaded in production: what builds and develops, and the demo provider. */
+/** Never loaded in production: what resizes images, of which no page has any, what builds and develops, and the demo provider. */
 const UNUSED = [
-  'node_modules/oidc-provider/**',
+  'node_modules/{sharp,oidc-provider/**}',
   'node_modules/next/dist/compiled/{webpack,babel,babel-packages,terser,next-devtools,@vercel/og,@vercel/nft}/**',
   'node_modules/next/dist/compiled/next-server/*{.dev.js,-experimental.runtime.prod.js}',
   'node_modules/next/dist/server/capsize-font-metrics.json',

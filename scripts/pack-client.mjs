@@ -7,7 +7,9 @@ import { OF_REACT, packParts } from './pack-parts.mjs'
 await ensureInstalled()
 await underProjectNode()
 const destination = resolve(process.argv[2] ?? join(root, 'dist'))
-const { name, version, license, engines, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { name, version, license, engines } = own
+const packages = { ...own.dependencies, ...own.devDependencies }
 const contents = join(destination, 'client')
 rmSync(contents, { recursive: true, force: true })
 mkdirSync(contents, { recursive: true })
@@ -45,9 +47,9 @@ writeFileSync(
         './styles.css': { types: './types/none.d.ts', default: './styles.css' },
         './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },
       },
-      dependencies: { zod: `^${dependencies.zod}` },
+      dependencies: { zod: `^${packages.zod}` },
       // The parts alone need them; the client and the elements do not.
-      peerDependencies: Object.fromEntries(OF_REACT.map((name) => [name, `^${dependencies[name]}`])),
+      peerDependencies: Object.fromEntries(OF_REACT.map((name) => [name, `^${packages[name]}`])),
       peerDependenciesMeta: Object.fromEntries(OF_REACT.map((name) => [name, { optional: true }])),
     },
     null,

@@ -240,7 +240,6 @@ function comparable(state: State) {
     ...state,
     accounts: state.accounts.map((account) => ({
       ...account,
-
       sessions: account.sessions.map(over),
       token: over(account.token),
       hits: filled(account.hits),

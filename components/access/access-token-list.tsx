@@ -1,7 +1,7 @@
 'use client'
 
+import { KeyRound } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
-import { KeyRound } from '@/components/ui/icons'
 import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Card, CardBody, CardHeader } from '../ui/card'

@@ -1,8 +1,8 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
+import { BadgeCheck } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
-import { BadgeCheck } from '@/components/ui/icons'
 import type { Purpose } from '@/contract/access'
 import { useErrorTexts } from '../api/error-texts'
 import { type Leave, useHost } from '../host/host'

@@ -1,7 +1,7 @@
 'use client'
 
+import { Monitor, Smartphone } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
-import { Monitor, Smartphone } from '@/components/ui/icons'
 import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { signOutHere } from '../session/sign-out'

@@ -1,8 +1,8 @@
 'use client'
 
+import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { CircleCheck } from '@/components/ui/icons'
 import type { FailingApp, TroubledWithdrawal } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'

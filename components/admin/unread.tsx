@@ -1,4 +1,4 @@
-import { CloudOff } from '@/components/ui/icons'
+import { CloudOff } from 'lucide-react'
 import { Card, CardBody, CardHeader } from '../ui/card'
 
 /** In place of a part whose statement failed. */

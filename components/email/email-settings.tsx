@@ -1,8 +1,8 @@
 'use client'
 
+import { BadgeCheck, CircleDashed, TriangleAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { BadgeCheck, CircleDashed, TriangleAlert } from '@/components/ui/icons'
 import type { WaysToConfirm } from '../access/confirm-identity'
 import { useHost } from '../host/host'
 import { LiveRegion } from '../ui/announcement'

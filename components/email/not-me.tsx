@@ -1,10 +1,10 @@
 'use client'
 
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { CircleCheck, Link2Off, ShieldAlert, WifiOff } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { CircleCheck, Link2Off, ShieldAlert, WifiOff } from '@/components/ui/icons'
 import type { Answer } from '@/contract/define'
 import type { getNotMe, undoEmailChange } from '@/contract/email'
 import { ApiError } from '@/contract/errors'

@@ -1,10 +1,10 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
+import { ChevronDown, Gauge, LogOut, Settings2 } from 'lucide-react'
 import Link from 'next/link'
 import { useId, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { ChevronDown, Gauge, LogOut, Settings2 } from '@/components/ui/icons'
 import { signOutHere } from '../session/sign-out'
 import { useHydrated } from '../ui/use-hydrated'
 

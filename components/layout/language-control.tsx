@@ -1,8 +1,8 @@
 'use client'
 
+import { Globe } from 'lucide-react'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { Globe } from '@/components/ui/icons'
 import { LANGUAGE_NAMES } from '@/contract/languages'
 import { cn } from '../ui/class-names'
 import { useHydrated } from '../ui/use-hydrated'

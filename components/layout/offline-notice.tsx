@@ -1,8 +1,8 @@
 'use client'
 
+import { WifiOff } from 'lucide-react'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { WifiOff } from '@/components/ui/icons'
 
 function subscribe(listener: () => void) {
   const events = ['online', 'offline'] as const

@@ -1,5 +1,5 @@
+import { ArrowLeft } from 'lucide-react'
 import Link from 'next/link'
-import { ArrowLeft } from '@/components/ui/icons'
 import { LocalTime } from '../ui/local-time'
 import { MessageFrame } from './message-frame'
 

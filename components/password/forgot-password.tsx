@@ -1,11 +1,11 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
+import { MailCheck } from 'lucide-react'
 import Link from 'next/link'
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { MailCheck } from '@/components/ui/icons'
 import type { Body } from '@/contract/define'
 import type { requestPasswordReset } from '@/contract/password'
 import { useErrorTexts } from '../api/error-texts'

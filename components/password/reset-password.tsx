@@ -1,12 +1,12 @@
 'use client'
 
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { CircleCheck, KeyRound, Link2Off, WifiOff } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { CircleCheck, KeyRound, Link2Off, WifiOff } from '@/components/ui/icons'
 import type { Body } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import type { confirmPasswordReset } from '@/contract/password'

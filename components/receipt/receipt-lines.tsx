@@ -1,6 +1,6 @@
+import { CircleCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { CircleCheck } from '@/components/ui/icons'
 import { RECEIPT_ANSWERS, RECEIPT_KINDS } from '@/contract/vocabulary'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'

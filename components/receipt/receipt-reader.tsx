@@ -1,8 +1,8 @@
 'use client'
 
+import { FileText, Printer } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { FileText, Printer } from '@/components/ui/icons'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardHeader } from '../ui/card'

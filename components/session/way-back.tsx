@@ -1,7 +1,7 @@
+import { ArrowLeft } from 'lucide-react'
 import { useSearchParams } from 'next/navigation'
 import { useEffect } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { ArrowLeft } from '@/components/ui/icons'
 import { textLink } from '../ui/text-link'
 import { useHydrated } from '../ui/use-hydrated'
 import { keepReturnTarget, keptReturnTarget, returnTarget } from './return-target'

@@ -1,6 +1,6 @@
 import { cva, type VariantProps } from 'class-variance-authority'
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
-import { CircleAlert, CircleCheck, Info, TriangleAlert } from '@/components/ui/icons'
 import { cn } from './class-names'
 
 const alertStyle = cva('flex gap-3 rounded-xl px-4 py-3.5', {

@@ -1,8 +1,8 @@
 'use client'
 
 import type { VariantProps } from 'class-variance-authority'
+import { LoaderCircle } from 'lucide-react'
 import type { ComponentProps } from 'react'
-import { LoaderCircle } from '@/components/ui/icons'
 import { buttonStyle } from './button-style'
 import { cn } from './class-names'
 import { useHydrated } from './use-hydrated'

@@ -1,8 +1,8 @@
 'use client'
 
+import { Check, Copy } from 'lucide-react'
 import { type ComponentProps, useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { Check, Copy } from '@/components/ui/icons'
 import { Button } from './button'
 
 interface CopyButtonProps extends Pick<ComponentProps<typeof Button>, 'variant'> {

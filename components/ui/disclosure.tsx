@@ -1,7 +1,7 @@
 'use client'
 
+import { ChevronRight } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
-import { ChevronRight } from '@/components/ui/icons'
 import { cn } from './class-names'
 
 /** A text that unfolds what is behind it; the browser's own element. */

@@ -1,7 +1,7 @@
 'use client'
 
+import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { LucideIcon } from '@/components/ui/icons'
 import { Card } from './card'
 import { useFocusOnMount } from './use-focus-on-mount'
 

@@ -1,8 +1,8 @@
 'use client'
 
+import { Check } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { Check } from '@/components/ui/icons'
 import type { StepStatus } from '@/contract/withdrawal'
 import { cn } from './class-names'
 

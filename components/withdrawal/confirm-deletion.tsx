@@ -1,10 +1,10 @@
 'use client'
 
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link2Off, Trash2, WifiOff } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { Link2Off, Trash2, WifiOff } from '@/components/ui/icons'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { WITHDRAWAL_LINK_TOKEN } from '@/contract/vocabulary'

@@ -1,9 +1,9 @@
 'use client'
 
 import { useQuery } from '@tanstack/react-query'
+import { TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { TriangleAlert } from '@/components/ui/icons'
 import type { Answer } from '@/contract/define'
 import type { previewWithdrawal } from '@/contract/withdrawal'
 import { useHost } from '../host/host'

@@ -1,8 +1,8 @@
 'use client'
 
+import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { Download } from '@/components/ui/icons'
 import { useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'

@@ -1,8 +1,8 @@
 'use client'
 
+import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle } from '@/components/ui/icons'
 import { CHOICES, WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
 import type { Step, StepStatus } from '@/contract/withdrawal'
 import { useHost } from '../host/host'

@@ -97,6 +97,8 @@ const PERMITTED = new Set([
 ])
 /** Named one by one, each with the reason for which it may be here. */
 const EXCEPTIONS: Record<string, string> = {
+  // Its package.json writes the name of OFL-1.1 out.
+  geist: 'SIL OPEN FONT LICENSE',
   // Its package.json names the MIT licence in words of its own.
   'starkbank-ecdsa': 'MIT License',
 }

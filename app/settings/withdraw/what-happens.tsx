@@ -1,6 +1,6 @@
+import { ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { inWords } from '@/components/ui/duration'
-import { ChevronRight } from '@/components/ui/icons'
 import { LocalTime } from '@/components/ui/local-time'
 import { Rows } from '@/components/ui/rows'
 import type { Step } from '@/contract/withdrawal'

@@ -86,8 +86,13 @@ test('B58 docs/adopting.md: a person changes the address and deletes the account
 }) => {
   await promisify(execFile)(process.execPath, ['scripts/pack-client.mjs', PACKAGE])
   await withExample('Your own pages', async (printed) => {
-    const elements = { 'index.html': await snippetOf('html', given('customer-6')) }
-    await withPage(tokenIn(printed), elements, (url) => expectUsable(page, url, 'liv@example.com'))
+    const html = await snippetOf('html', given('customer-6'))
+    const elements = { 'index.html': html.replace('<title>', `${OWN_STYLES}<title>`), 'own.css': STYLES }
+    await withPage(tokenIn(printed), elements, async (url) => {
+      await page.goto(url)
+      await expectOwnColor(page)
+      await expectUsable(page, url, 'liv@example.com')
+    })
     const app = await snippetOf('tsx', given('customer-5'))
     await withPage(await tokenOf('customer-5', 'ida'), await bundled(app), async (url) => {
       await page.goto(url)
@@ -105,8 +110,11 @@ test('B58 docs/adopting.md: a person changes the address and deletes the account
 })
 
 /** What the page says of elements, and the color that it gives to the parts. */
-const STYLES =
-  'body { text-align: center } h2, button { margin: 40px; font-weight: 300; background: lime } .account-parts { --action: #8a1538 }'
+const STYLES = `
+  body { text-align: center }
+  h2, button { margin: 40px; font-weight: 300; background: lime }
+  .account-parts, account-email::part(parts) { --action: #8a1538 }`
+const OWN_STYLES = '<link rel="stylesheet" href="own.css">'
 
 async function expectOwnStyles(page: Page) {
   const heading = page.getByRole('heading', { name: 'Change address' })
@@ -116,6 +124,10 @@ async function expectOwnStyles(page: Page) {
     ['font-weight', '600'],
   ] as const)
     await expect(heading).toHaveCSS(property, value)
+  await expectOwnColor(page)
+}
+
+async function expectOwnColor(page: Page) {
   const button = page.getByRole('button', { name: 'Send verification email' })
   await expect(button).toHaveCSS('background-color', 'rgb(138, 21, 56)')
 }
@@ -196,8 +208,7 @@ async function bundled(app: string): Promise<Record<string, string>> {
     logLevel: 'error',
   })
   const textOf = (ending: string) => outputFiles.find((file) => file.path.endsWith(ending))?.text ?? ''
-  const page =
-    '<!doctype html><link rel="stylesheet" href="main.css"><link rel="stylesheet" href="own.css"><body></body><script type="module" src="main.js"></script>'
+  const page = `<!doctype html><link rel="stylesheet" href="main.css">${OWN_STYLES}<body></body><script type="module" src="main.js"></script>`
   return { 'index.html': page, 'main.js': textOf('.js'), 'main.css': textOf('.css'), 'own.css': STYLES }
 }
 

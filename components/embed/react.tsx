@@ -35,9 +35,9 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
   })
 }
 
-/** The styles of the parts apply below this element alone. */
+/** The styles of the parts apply below this element alone. As a part it can be given other colours from outside a shadow root. */
 const Parts = ({ children }: { children: ReactNode }) => (
-  <div className="account-parts" lang={useLocale()}>
+  <div className="account-parts" part="parts" lang={useLocale()}>
     {children}
   </div>
 )

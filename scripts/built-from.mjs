@@ -13,6 +13,8 @@ const UNUSED = [
   'node_modules/next/dist/server/capsize-font-metrics.json',
   'node_modules/**/*.{md,map,d.ts,d.mts,d.cts}',
 ]
+/** No source map names it. */
+const FONTS = 'node_modules/geist/package.json'
 const PACKAGE = /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/
 
 export const programs = () => fs.globSync(['dist/{server,account,password-worker}.mjs', 'dist/parts/*.mjs'])
@@ -42,7 +44,7 @@ export async function loadedFiles() {
  */
 export function billOfMaterials(loaded) {
   const { name, version, packages } = lock()
-  const places = placesOf([...loaded, ...bundledFiles()]).filter((place) => packages[place])
+  const places = placesOf([...loaded, ...bundledFiles(), FONTS]).filter((place) => packages[place])
   const made = new Set(places.map((place) => `${place.replace(/^.*node_modules\//, '')}@${packages[place].version}`))
   const options = { encoding: 'utf8', maxBuffer: 2 ** 26, stdio: ['ignore', 'pipe', 'ignore'] }
   const all = JSON.parse(execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], options))

@@ -74,9 +74,10 @@ async function withPage(answer: object, files: Record<string, string>, use: (url
 const given = (person: string) => ({ service: ADOPTING_URL, page: `http://localhost:${PAGE_PORT}`, person })
 
 /** Has the person use the page under a policy that refuses inline code, and expects that the policy refused nothing. */
-async function expectUsable(page: Page, url: string, email: string) {
+async function expectUsable(page: Page, url: string, email: string, expectLook: (page: Page) => Promise<void>) {
   const faults = faultsOf(page)
   await page.goto(url)
+  await expectLook(page)
   await driveOwnPage(page, email, inboxOf(DATA_DIR))
   expect(faults).toEqual([])
 }
@@ -88,17 +89,10 @@ test('B58 docs/adopting.md: a person changes the address and deletes the account
   await withExample('Your own pages', async (printed) => {
     const html = await snippetOf('html', given('customer-6'))
     const elements = { 'index.html': html.replace('<title>', `${OWN_STYLES}<title>`), 'own.css': STYLES }
-    await withPage(tokenIn(printed), elements, async (url) => {
-      await page.goto(url)
-      await expectOwnColor(page)
-      await expectUsable(page, url, 'liv@example.com')
-    })
+    await withPage(tokenIn(printed), elements, (url) => expectUsable(page, url, 'liv@example.com', expectOwnColor))
     const app = await snippetOf('tsx', given('customer-5'))
-    await withPage(await tokenOf('customer-5', 'ida'), await bundled(app), async (url) => {
-      await page.goto(url)
-      await expectOwnStyles(page)
-      await expectUsable(page, url, 'ida@example.com')
-    })
+    const ida = await tokenOf('customer-5', 'ida')
+    await withPage(ida, await bundled(app), (url) => expectUsable(page, url, 'ida@example.com', expectOwnStyles))
     const form = await snippetOf('jsx', given('customer-4'))
     const parts = /<EmailSettings.*<DeleteAccount[^\n]*\/>/s
     const own = app.replaceAll('customer-5', 'customer-4').replace(parts, '<Hooks><Address /></Hooks>')

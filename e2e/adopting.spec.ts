@@ -54,12 +54,15 @@ test('docs/adopting.md: a person changes the address with a token of the issuer 
 const PACKAGE = path.resolve('.data/e2e-package')
 const POLICY = `default-src 'self'; connect-src 'self' ${ADOPTING_URL}; require-trusted-types-for 'script'`
 
+/** What the backend of the adopter answers to its page. */
+type Backend = () => object | undefined
+
 /** A page of the adopter with a strict policy, which serves these files and its person's page token, until `use` has ended. */
-async function withPage(answer: object, files: Record<string, string>, use: (url: string) => Promise<unknown>) {
+async function withPage(answer: Backend, files: Record<string, string>, use: (url: string) => Promise<unknown>) {
   const TYPES: Record<string, string> = { js: 'text/javascript', css: 'text/css', html: 'text/html; charset=utf-8' }
   const server = createServer(async ({ url = '/', method }, response) => {
     response.setHeader('Content-Security-Policy', POLICY)
-    if (method === 'POST') return response.end(JSON.stringify(answer))
+    if (method === 'POST') return response.end(JSON.stringify(answer()))
     if (url === '/favicon.ico') return response.writeHead(204).end()
     const name = url === '/' ? 'index.html' : url.slice(1)
     const content = files[name] ?? (await readFile(path.join(PACKAGE, 'client', name)).catch(() => null))
@@ -74,56 +77,148 @@ async function withPage(answer: object, files: Record<string, string>, use: (url
 const given = (person: string) => ({ service: ADOPTING_URL, page: `http://localhost:${PAGE_PORT}`, person })
 
 /** Has the person use the page under a policy that refuses inline code, and expects that the policy refused nothing. */
-async function expectUsable(page: Page, url: string, email: string, expectLook: (page: Page) => Promise<void>) {
+async function expectUsable(page: Page, url: string, email: string) {
   const faults = faultsOf(page)
   await page.goto(url)
-  await expectLook(page)
+  await expectColorsOfPage(page)
+  await expectSameUnderLoudStyles(page)
   await driveOwnPage(page, email, inboxOf(DATA_DIR))
   expect(faults).toEqual([])
 }
 
-test('B58 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements, with React and with hooks', async ({
+test('B58 B59 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements, with React and with hooks', async ({
   page,
 }) => {
   await promisify(execFile)(process.execPath, ['scripts/pack-client.mjs', PACKAGE])
   await withExample('Your own pages', async (printed) => {
     const html = await snippetOf('html', given('customer-6'))
-    const elements = { 'index.html': html.replace('<title>', `${OWN_STYLES}<title>`), 'own.css': STYLES }
-    await withPage(tokenIn(printed), elements, (url) => expectUsable(page, url, 'liv@example.com', expectOwnColor))
+    const elements = { 'index.html': html.replace('<title>', `${OWN_STYLES}<title>`), ...STYLES }
+    await withPage(
+      () => tokenIn(printed),
+      elements,
+      async (url) => {
+        await expectUsable(page, url, 'liv@example.com')
+        await expect(page).toHaveTitle('withdrawalId and statusToken')
+      },
+    )
     const app = await snippetOf('tsx', given('customer-5'))
     const ida = await tokenOf('customer-5', 'ida')
-    await withPage(ida, await bundled(app), (url) => expectUsable(page, url, 'ida@example.com', expectOwnStyles))
+    let answer: ReturnType<Backend>
+    await withPage(
+      () => answer,
+      await bundled(app),
+      async (url) => {
+        await expectWayOut(page, url, (next) => {
+          answer = next
+        })
+        answer = ida
+        await expectUsable(page, url, 'ida@example.com')
+        await page.reload()
+        await expect(page.getByText('Your account is being deleted')).toBeVisible()
+      },
+    )
     const form = await snippetOf('jsx', given('customer-4'))
     const parts = /<EmailSettings.*<DeleteAccount[^\n]*\/>/s
     const own = app.replaceAll('customer-5', 'customer-4').replace(parts, '<Hooks><Address /></Hooks>')
-    await withPage(await tokenOf('customer-4', 'eva'), await bundled(`${form}${own}`), async (url) => {
-      await page.goto(url)
-      await useHooks(page, 'eva@example.com')
-    })
+    const eva = await tokenOf('customer-4', 'eva')
+    await withPage(
+      () => eva,
+      await bundled(`${form}${own}`),
+      async (url) => {
+        await page.goto(url)
+        await useHooks(page, 'eva@example.com')
+      },
+    )
   })
 })
 
-/** What the page says of elements, and the color that it gives to the parts. */
-const STYLES = `
-  body { text-align: center }
-  h2, button { margin: 40px; font-weight: 300; background: lime }
-  .account-parts, account-email::part(parts) { --action: #8a1538 }`
-const OWN_STYLES = '<link rel="stylesheet" href="own.css">'
-
-async function expectOwnStyles(page: Page) {
-  const heading = page.getByRole('heading', { name: 'Change address' })
-  for (const [property, value] of [
-    ['text-align', 'start'],
-    ['margin-top', '0px'],
-    ['font-weight', '600'],
-  ] as const)
-    await expect(heading).toHaveCSS(property, value)
-  await expectOwnColor(page)
+/** Says what is wrong where the backend fails or gives no token, and where the service takes none of its tokens. */
+async function expectWayOut(page: Page, url: string, answers: (answer: ReturnType<Backend>) => void) {
+  for (const failing of [undefined, { error: 'down' }]) {
+    answers(failing)
+    await page.goto(url)
+    await expect(page.getByText('We couldn’t reach the service.').first()).toBeVisible()
+  }
+  answers({ page_token: 'pgt_of_nobody', expires_at: '2100-01-01T00:00:00.000Z' })
+  await page.getByRole('button', { name: 'Try again' }).first().click()
+  await expect(page.getByText('Your session has ended.')).toBeVisible()
+  const signIn = page.waitForRequest(`${url}/sign-in`)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn
 }
 
-async function expectOwnColor(page: Page) {
+/** What the page sets on purpose, and what it says of every element, more and less precisely. */
+const STYLES = {
+  'own.css': `
+    body { font-family: Courier; text-align: center; letter-spacing: 2px }
+    :root { --accent: lime; --account-accent: #8a1538; --account-action: #8a1538 }`,
+  'loud.css': `
+    * { text-transform: uppercase; transition: all 1s; line-height: 3 }
+    div, section, form, fieldset, legend, details, summary, h2, p, span, bdi, a, ul, li, dl, dt, dd, label, button, input, textarea, svg {
+      font: italic 300 30px serif; color: red; background: lime; border: 3px dotted blue; margin: 40px; padding: 9px; float: right;
+      text-align: center; letter-spacing: 3px; display: inline-block; width: 99px; fill: red; opacity: .5; box-shadow: 0 0 9px red }
+    path, circle { stroke: red; fill: red }
+    ::before, ::after { content: 'x' }
+    ::placeholder { color: red }
+    input[type], button:not(.x):not(.y), #page p, #page h2, #page label { color: lime; margin: 8px; border-radius: 99px; appearance: none }`,
+}
+const OWN_STYLES = '<link rel="stylesheet" href="own.css">'
+
+async function expectColorsOfPage(page: Page) {
   const button = page.getByRole('button', { name: 'Send verification email' })
   await expect(button).toHaveCSS('background-color', 'rgb(138, 21, 56)')
+  await expect(button).toHaveCSS('color', 'oklch(1 0 0)')
+  await expect(button).toHaveCSS('font-family', 'Courier')
+  await expect(page.getByRole('heading', { name: 'Delete account', exact: true })).toHaveCSS('font-family', 'Courier')
+  await page.evaluate(() =>
+    document.addEventListener('deletion-started', (event) => {
+      document.title = Object.keys((event as CustomEvent).detail).join(' and ')
+    }),
+  )
+}
+
+async function expectSameUnderLoudStyles(page: Page) {
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  // Not clicked, because what is below the mouse looks different.
+  await page.getByRole('button', { name: 'Delete account…' }).press('Enter')
+  const before = await page.evaluateHandle(stylesOfParts)
+  await page.evaluate(() => {
+    const sheet = document.createElement('link')
+    sheet.rel = 'stylesheet'
+    sheet.href = 'loud.css'
+    document.body.id = 'page'
+    return new Promise((loaded) => {
+      sheet.onload = loaded
+      document.head.append(sheet)
+    })
+  })
+  const after = await page.evaluateHandle(stylesOfParts)
+  const compared = await page.evaluate(
+    ([before, after]) => ({ count: before.length, other: after.filter((style, index) => style !== before[index]) }),
+    [before, after] as const,
+  )
+  expect(compared).toEqual({ count: expect.any(Number), other: [] })
+  expect(compared.count).toBeGreaterThan(50_000)
+  await page.getByRole('button', { name: 'Back' }).click()
+}
+
+/**
+ * Every computed style of each element inside the parts, but for where the page has them; of the shapes of an icon, what they are drawn with.
+ * It runs in the page.
+ */
+function stylesOfParts(): string[] {
+  const roots = [document, ...[...document.querySelectorAll('*')].flatMap((each) => each.shadowRoot ?? [])]
+  const inside = roots.flatMap((root) => [...root.querySelectorAll('.account-parts, .account-parts *')])
+  return inside.flatMap((element) => {
+    const name = element.cloneNode(false) as Element
+    const measured = element.matches('svg *') ? /^(fill|stroke|opacity)/ : /^(?!top|right|bottom|left|inset)/
+    const pseudos = element.matches('input, textarea') ? [null, '::placeholder'] : [null, '::before', '::after']
+    return pseudos.flatMap((pseudo) => {
+      const style = getComputedStyle(element, pseudo)
+      const properties = [...style].filter((property) => measured.test(property))
+      return properties.map((each) => `${name.outerHTML} ${pseudo} ${each}: ${style.getPropertyValue(each)}`)
+    })
+  })
 }
 
 const tokenIn = (printed: string) => ({ ...linesOf(printed)[1].data, authenticated_at: new Date().toISOString() })
@@ -203,7 +298,7 @@ async function bundled(app: string): Promise<Record<string, string>> {
   })
   const textOf = (ending: string) => outputFiles.find((file) => file.path.endsWith(ending))?.text ?? ''
   const page = `<!doctype html><link rel="stylesheet" href="main.css">${OWN_STYLES}<body></body><script type="module" src="main.js"></script>`
-  return { 'index.html': page, 'main.js': textOf('.js'), 'main.css': textOf('.css'), 'own.css': STYLES }
+  return { 'index.html': page, 'main.js': textOf('.js'), 'main.css': textOf('.css'), ...STYLES }
 }
 
 test('docs/adopting.md: a person signs in with the identity provider of the adopter', async ({ page }) => {

@@ -43,15 +43,15 @@ export async function packParts(contents) {
     external: [...OF_REACT, 'zod'],
     banner: { js: "'use client'" },
   })
-  const sheet = await scopedStyles(Object.keys(metafile.inputs).filter((path) => path.startsWith('components/')))
-  writeFileSync(join(contents, 'styles.css'), await amongOthers(sheet))
-  const styles = sheet.toString()
+  const styles = await stylesOf(Object.keys(metafile.inputs).filter((path) => path.startsWith('components/')))
+  writeFileSync(join(contents, 'styles.css'), FROM_NOTHING + styles)
   await build({
     ...common,
     entryPoints: [element],
     outdir: join(contents, 'element'),
     platform: 'browser',
-    plugins: [builtModules({ styles, texts })],
+    // In a shadow root stands no rule of the page.
+    plugins: [builtModules({ styles: styles.replaceAll(ABOVE_THE_PAGE, ''), texts })],
   })
 }
 
@@ -87,58 +87,86 @@ async function compiledTexts(build, contents) {
   )
 }
 
-/** The styles of our pages that these files use, which apply below `.account-parts` and nowhere else. */
-async function scopedStyles(files) {
+/** Has each rule count as much as one with an id, so that it wins over what a page says of elements. */
+const ABOVE_THE_PAGE = ':not(#account-parts)'
+const PARTS = `.account-parts${ABOVE_THE_PAGE}`
+
+/**
+ * Inside the parts everything is as in a page without styles, until the rules after these. What an icon says in its attributes would go with
+ * it, so that it is said here once more.
+ */
+const FROM_NOTHING = `
+${PARTS}:not(:first-child) { margin-top: var(--account-gap, 1.5rem) }
+${PARTS}::before, ${PARTS}::after,
+${PARTS} :where(:not(svg *)), ${PARTS} ::before, ${PARTS} ::after, ${PARTS} ::placeholder { all: revert }
+${PARTS} svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
+${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity: 1 }
+`
+
+/**
+ * What follows a color that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
+ * what is written on a button is black or white, whichever can be read.
+ */
+const OF_THE_PAGE = `
+${PARTS} {
+  background: transparent;
+  font-family: var(--account-font, inherit);
+  --own-accent: var(--account-accent);
+  --own-accent-soft: color-mix(in srgb, var(--own-accent) 8%, var(--surface));
+  --own-action-hover: color-mix(in oklab, var(--account-action) 88%, var(--ink));
+  --own-on-action: oklch(from var(--account-action) clamp(0, (0.57 - l) * 1000, 1) 0 0);
+}
+@media screen and (prefers-color-scheme: dark) {
+  ${PARTS} {
+    --own-accent: oklch(from var(--account-accent) max(l, 0.75) c h);
+    --own-accent-soft: color-mix(in srgb, var(--own-accent) 18%, var(--surface));
+  }
+}
+:host { display: block }
+:host(:not(:first-child)) { margin-top: var(--account-gap, 1.5rem) }`
+
+/** Rules for elements that no part has. */
+const ABSENT =
+  /^(?:hr|abbr|b|small|sub|sup|table|progress|img|select|:where\(select.*|:-moz-.*)\b|file-selector|-webkit-(?:date|search|inner|outer|calendar)/
+
+/** The styles of our pages that these files use, for what is inside the parts alone. */
+async function stylesOf(files) {
   const { default: postcss } = await import('postcss')
   const { default: tailwind } = await import('@tailwindcss/postcss')
   const from = join(root, 'app/globals.css')
   const sources = files.map((file) => `@source "../${file}";`).join('\n')
-  const css = readFileSync(from, 'utf8').replace(
-    '@import "tailwindcss";',
-    `@import "tailwindcss" source(none);\n${sources}`,
-  )
+  const css = readFileSync(from, 'utf8')
+    .replace('@import "tailwindcss";', `@import "tailwindcss" source(none);\n${sources}`)
+    .replace('var(--font-geist-mono)', 'var(--account-font-mono, ui-monospace)')
   const { root: sheet } = await postcss([tailwind({ optimize: true })]).process(css, { from })
-  const scope = postcss.atRule({ name: 'scope', params: '(.account-parts)' })
-  sheet.walkRules((rule) => {
-    rule.selector = rule.selector.replace(/(^|,\s*)(?::root|:host|html|body)(?=$|[\s,])/g, '$1:scope')
-  })
-  for (const node of sheet.nodes.slice()) {
-    const isGlobal = node.type === 'atrule' && ['keyframes', 'charset'].includes(node.name)
+  sheet.walkAtRules((rule) => {
     // No shadow root registers a property. The rule for old browsers sets the same first values.
-    if (node.type === 'atrule' && ['property', 'page'].includes(node.name)) node.remove()
-    else if (!isGlobal && node.type !== 'comment') scope.append(node)
-  }
-  scope.walkAtRules('layer', (layer) => {
-    if (layer.params === 'properties') layer.walkAtRules('supports', (old) => old.replaceWith(old.nodes))
+    if (['property', 'page'].includes(rule.name)) rule.remove()
+    else if (rule.name === 'supports' && rule.parent.params === 'properties') rule.replaceWith(rule.nodes)
   })
-  // The page around the parts has a background of its own.
-  scope.append(postcss.parse(':scope { background: transparent }'))
-  sheet.append(scope)
-  // An element is inline unless it says so, and a margin would not apply to it.
-  sheet.append(postcss.parse(':host { display: block }'))
-  return sheet
+  sheet.walkAtRules('layer', (layer) => layer.replaceWith(...(layer.nodes ?? [])))
+  sheet.walkRules((rule) => {
+    if (rule.parent.name?.endsWith('keyframes')) return
+    if (rule.selectors.every((selector) => ABSENT.test(selector))) return rule.remove()
+    if (rule.selector === ':root') rule.walkDecls(/^--(?!shadow)/, takeFromPage)
+    const inside = rule.selectors.map((selector) => `${PARTS} ${selector}`.replace(/ (?::root|:host|html|body)\b/, ''))
+    rule.selectors = [...new Set(inside)]
+  })
+  // In the font of the page, which is set at the end.
+  sheet.walkDecls('font-family', (font) =>
+    font.value.startsWith('var(--default-font-family') ? font.remove() : undefined,
+  )
+  sheet.prepend(postcss.parse(`${PARTS} { all: initial; display: block }`))
+  sheet.append(postcss.parse(OF_THE_PAGE))
+  const read = new Set([...sheet.toString().matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name))
+  sheet.walkDecls(/^--/, (property) => (read.has(property.prop) ? undefined : property.remove()))
+  const { transform } = await import('esbuild')
+  return (await transform(sheet.toString(), { loader: 'css', minify: true })).code
 }
 
-/**
- * The same for a page without a shadow root. Its own rules for elements would win over a layer, so that only what is set on the parts as a
- * whole stays in one, where the page can replace it. Nothing is inherited from the page.
- */
-async function amongOthers(sheet) {
-  const { default: postcss } = await import('postcss')
-  const page = sheet.clone()
-  page.walkAtRules('scope', (scope) => {
-    scope.walkAtRules('layer', (layer) => layer.replaceWith(...(layer.nodes ?? [])))
-    const ofTheWhole = []
-    scope.walkRules((rule) => {
-      if (rule.selectors.every((selector) => selector === ':scope')) ofTheWhole.push(rule)
-      else rule.selectors = rule.selectors.map((selector) => `:scope ${selector}`)
-    })
-    scope.prepend(postcss.parse('@layer account-parts { :scope { all: initial; display: block } }'))
-    for (const rule of ofTheWhole) {
-      const layer = postcss.atRule({ name: 'layer', params: 'account-parts' })
-      rule.replaceWith(layer)
-      layer.append(rule)
-    }
-  })
-  return page.toString()
+const DERIVED = ['--accent', '--accent-soft', '--action-hover', '--on-action']
+
+function takeFromPage(color) {
+  const from = `--${DERIVED.includes(color.prop) ? 'own' : 'account'}-${color.prop.slice(2)}`
+  color.value = `var(${from}, ${color.value})`
 }

@@ -7,7 +7,7 @@ import { useHost } from '../host/host'
 import { useWithdrawAccount } from '../withdrawal/use-withdraw-account'
 import { useWithdrawalStatus } from '../withdrawal/withdrawal-status'
 import { useAccount } from './account-provider'
-import type { CancelledChange, DeletionProgressProps, OwnAccount } from './types'
+import type { CancelledChange, OwnAccount, StartedDeletion } from './types'
 
 export function useOwnAccount(): OwnAccount {
   const { userId, call } = useAccount()
@@ -44,5 +44,5 @@ export function useDeletionPreview() {
 
 export const useDeleteAccount = () => useWithdrawAccount(useAccount().userId)
 
-export const useDeletionProgress = ({ withdrawalId, statusToken: token }: DeletionProgressProps) =>
+export const useDeletionProgress = ({ withdrawalId, statusToken: token }: StartedDeletion) =>
   useWithdrawalStatus({ userId: useAccount().userId, withdrawalId, token })

@@ -17,6 +17,8 @@ const FRESH_MS = 10 * 60_000
 interface Account extends OwnAccount {
   supportEmail: string
   waysTo(purpose: Purpose): WaysToConfirm
+  /** Has the person sign in to the page of the adopter; undefined where it has no way to. */
+  signIn: (() => Promise<unknown>) | undefined
   /** The deletion that has begun on this page. */
   started: StartedDeletion | null
 }
@@ -43,6 +45,10 @@ function OneAccount(props: AccountProviderProps) {
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
   const [started, setStarted] = useState<StartedDeletion | null>(null)
   const [calls] = useState(() => callsOf({ baseUrl, pageToken, onProof: setAuthenticatedAt }))
+  const signIn = useMemo(
+    () => (typeof signInAgain === 'string' ? () => leaveFor(signInAgain) : signInAgain),
+    [signInAgain],
+  )
   const host = useMemo<Host>(
     () => ({
       call: calls.call,
@@ -50,20 +56,20 @@ function OneAccount(props: AccountProviderProps) {
       refresh: () => void client.invalidateQueries(),
       async reauthenticate(userId, purpose, { values }) {
         keepDraft(purpose, userId, values())
-        if (typeof signInAgain === 'string') return leaveFor(signInAgain)
-        await signInAgain?.()
+        await signIn?.()
         takeDraft(purpose, userId)
         await calls.renew()
       },
       confirmPassword: async () => {},
       product,
       productUrl: undefined,
-      showProgress: async (answer) => setStarted(answer),
+      showProgress: async ({ withdrawal_id, status_token }) =>
+        setStarted({ withdrawalId: withdrawal_id, statusToken: status_token }),
       progressLink: () => null,
       exportPath: null,
       receiptPage: `${baseUrl}/receipt`,
     }),
-    [calls, client, signInAgain, baseUrl, product],
+    [calls, client, signIn, baseUrl, product],
   )
   const until = authenticatedAt ? Date.parse(authenticatedAt) + FRESH_MS : 0
   const account: Account = {
@@ -71,6 +77,7 @@ function OneAccount(props: AccountProviderProps) {
     call: calls.callContract,
     supportEmail,
     started,
+    signIn,
     waysTo: (purpose) => ({
       hasPassword: purpose === 'change' && hasPassword,
       provider: signInAgain ? product : null,

@@ -68,7 +68,6 @@ abstract class AccountElement extends HTMLElement {
 
   private async askForToken(): Promise<PageToken> {
     const answer = await fetch(this.given('token-url'), { method: 'POST', cache: 'no-store' })
-    if (!answer.ok) throw new Error(`${this.given('token-url')} answered ${answer.status}.`)
     return answer.json()
   }
 }

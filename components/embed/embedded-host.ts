@@ -21,9 +21,19 @@ export function callsOf({ baseUrl, pageToken, onProof }: Account) {
   let held: PageToken | undefined
   let asking: Promise<PageToken> | undefined
 
+  /** Where the page gets no token, the person is told to try again, and not that their session has ended. */
+  async function askForToken(): Promise<PageToken> {
+    try {
+      const given = await pageToken()
+      if (!given.page_token) throw new Error('pageToken gave no page_token.')
+      return given
+    } catch (cause) {
+      throw Object.assign(noAnswer(), { cause })
+    }
+  }
   async function token(): Promise<string> {
     if (held && Date.parse(held.expires_at) - serverNow() > 60_000) return held.page_token
-    asking ??= pageToken().finally(() => {
+    asking ??= askForToken().finally(() => {
       asking = undefined
     })
     held = await asking

@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
+import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
 import { EmailSettings as Email } from '../email/email-settings'
 import { useHost } from '../host/host'
@@ -13,7 +14,7 @@ import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/withdrawal-progress'
 import { AccountProvider, useAccount } from './account-provider'
-import type { DeleteAccountProps, DeletionProgressProps, Parts as Exported } from './types'
+import type { DeleteAccountProps, Parts as Exported, StartedDeletion } from './types'
 
 export * from './account-hooks'
 export type * from './types'
@@ -35,24 +36,30 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
   })
 }
 
-/** The styles of the parts apply below this element alone. As a part it can be given other colours from outside a shadow root. */
+/** The style sheet applies to this element and below it. */
 const Parts = ({ children }: { children: ReactNode }) => (
-  <div className="account-parts" part="parts" lang={useLocale()}>
+  <div className="account-parts" lang={useLocale()}>
     {children}
   </div>
 )
 
 function Waiting({ first }: { first: { error: Error | null; refetch: () => unknown } }) {
-  const t = useTranslations('Failure')
+  const t = useTranslations()
   const { errorText } = useErrorTexts()
+  const { signIn } = useAccount()
+  const hasEnded = first.error instanceof ApiError && first.error.code === 'AUTH_001'
+  const again = async () => {
+    if (hasEnded) await signIn?.()
+    first.refetch()
+  }
   return (
     <Parts>
       <div aria-busy={first.error === null} className="space-y-4">
         {first.error && (
           <>
             <ErrorAlert>{errorText(first.error)}</ErrorAlert>
-            <Button variant="secondary" onClick={() => first.refetch()}>
-              {t('tryAgain')}
+            <Button variant="secondary" onClick={again}>
+              {t(hasEnded && signIn ? 'Common.signIn' : 'Failure.tryAgain')}
             </Button>
           </>
         )}
@@ -87,6 +94,7 @@ export function EmailSettings(): ReactNode {
 export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const { userId, supportEmail, waysTo, started } = useAccount()
   const { call } = useHost()
+  const t = useTranslations('DeleteAccount')
   const language = useLocale()
   const read = async () => ({
     ...(await call('previewWithdrawal', { userId, ask: 'true' })),
@@ -99,7 +107,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
     isTold.current = true
     onStarted?.(started)
   }, [started, onStarted])
-  if (started) return <DeletionProgress withdrawalId={started.withdrawal_id} statusToken={started.status_token} />
+  if (started) return <DeletionProgress {...started} />
   if (!first.data) return <Waiting first={first} />
   const { data: preview, renderedAt } = first.data
   const countedAt = Date.parse(preview.counted_at)
@@ -107,6 +115,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const keptUntil = preview.retained[0]?.until ?? new Date(countedAt + RETENTION_MS).toISOString()
   return (
     <Parts>
+      <h2 className="mb-4 font-semibold text-xl leading-7 tracking-[-0.02em]">{t('title')}</h2>
       <Deletion
         userId={userId}
         email={preview.email}
@@ -126,7 +135,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
 }
 
 /** How far a deletion is. */
-export function DeletionProgress({ withdrawalId, statusToken }: DeletionProgressProps): ReactNode {
+export function DeletionProgress({ withdrawalId, statusToken }: StartedDeletion): ReactNode {
   const { userId, supportEmail } = useAccount()
   return (
     <Parts>

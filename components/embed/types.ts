@@ -51,14 +51,10 @@ export interface DeleteAccountProps {
   onStarted?: ((started: StartedDeletion) => unknown) | undefined
 }
 
+/** A deletion that has begun: the properties of `<DeletionProgress>`, and the `detail` of the event `deletion-started`. */
 export interface StartedDeletion {
-  withdrawal_id: string
-  /** Reads the progress of this deletion, and nothing else. */
-  status_token: string
-}
-
-export interface DeletionProgressProps {
   withdrawalId: string
+  /** Reads the progress of this deletion, and nothing else. */
   statusToken: string
 }
 
@@ -92,9 +88,9 @@ export interface Parts {
   /** After it nothing else is read as the person: sign them out of your product. */
   useDeleteAccount: () => Calls<typeof withdrawAccount>
   /** Read again until the deletion is completed. */
-  useDeletionProgress: (props: DeletionProgressProps) => Read<typeof getWithdrawalStatus>
+  useDeletionProgress: (started: StartedDeletion) => Read<typeof getWithdrawalStatus>
   AccountProvider: (props: AccountProviderProps) => ReactNode
   EmailSettings: () => ReactNode
   DeleteAccount: (props: DeleteAccountProps) => ReactNode
-  DeletionProgress: (props: DeletionProgressProps) => ReactNode
+  DeletionProgress: (started: StartedDeletion) => ReactNode
 }

@@ -62,7 +62,7 @@ function StepMark({ state }: { state: StepStatus }) {
   if (state === 'completed')
     return (
       <span className="grid size-6 shrink-0 place-items-center rounded-full bg-success text-surface" aria-hidden>
-        <Check className="size-3.5" strokeWidth={3} />
+        <Check className="size-3.5 stroke-3" />
       </span>
     )
   return (

@@ -70,8 +70,8 @@ const accountByHeldAddress = statement(
   (v) => sql`SELECT id FROM (
      SELECT id, 1 AS place FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL
      UNION ALL
-     SELECT user_id, 2 FROM email_change_requests
-     WHERE old_email_key = ${v.emailKey} AND status = 'verified' AND closed_at > ${v.heldSince}
+     SELECT u.id, 2 FROM email_change_requests r JOIN users u ON u.id = r.user_id
+     WHERE r.old_email_key = ${v.emailKey} AND r.status = 'verified' AND r.closed_at > ${v.heldSince} AND u.withdrawn_at IS NULL
    ) AS found ORDER BY place LIMIT 1`,
 )
 

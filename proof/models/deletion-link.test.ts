@@ -178,6 +178,15 @@ test('B54 while a change can be undone, the link goes to the oldest address alon
   }
 })
 
+test('B54 an address that a withdrawn account had replaced finds the account that has replaced it since', async () => {
+  const { ctx, owner } = await givenMoved()
+  await withdraw(owner)
+  const next = await givenCaller(ctx, owner.email)
+  await move(ctx, next, `next-${owner.email}`)
+  await ask(ctx, owner.email)
+  expect((await confirm(tokensTo(ctx, owner.email)[0] ?? '')).data.user_id).toBe(next.userId)
+})
+
 test('B54 once no change can be undone, only the present address gets a link', async () => {
   const { ctx, owner, between, moved } = await givenMoved()
   ctx.clock.advance(7 * day)

@@ -367,6 +367,15 @@ test('a new key is published a day before it signs, and old receipts are verifie
   await compactVerify(acceptance?.receipt ?? '', createLocalJWKSet(await publishedKeys(ctx)))
 })
 
+test('a key whose private part a failover has lost holds no rotation up', async () => {
+  const ctx = await testContext()
+  await ctx.db.signingKey.deleteMany()
+  await rotateSigningKey(ctx)
+  // So the ledger brings it back.
+  await ctx.db.signingKey.updateMany({ where: { number: 2 }, data: { sealedPrivate: null } })
+  expect((await rotateSigningKey(ctx)).map(({ state }) => state)).toEqual(['signing', 'retired', 'waiting'])
+})
+
 test('the private part of a key that no longer signs is deleted an hour after the next one signs, and not before', async () => {
   const ctx = await testContext()
   await ctx.db.signingKey.deleteMany()

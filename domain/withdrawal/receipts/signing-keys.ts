@@ -222,7 +222,8 @@ export async function rotateSigningKey(ctx: SystemContext, { isNow = false } = {
   const last = (await ctx.sql(readKeys, {})).at(-1) as KeyRow
   const waits = (at: Date) =>
     new AppError('REQUEST_001', `A new key is published already. It signs from ${at.toISOString()}.`)
-  if (!isNow && last.signs_from > now) throw waits(last.signs_from)
+  // A key that a failover has lost never signs, though its public part is published again.
+  if (!isNow && last.sealed_private && last.signs_from > now) throw waits(last.signs_from)
   const signsFrom = isNow ? now : new Date(now.getTime() + KEY_PUBLISHED_BEFORE_MS)
   const number = last.number + 1
   if (!(await insert(ctx, ctx.sql, { number, signsFrom }))) throw waits(signsFrom)

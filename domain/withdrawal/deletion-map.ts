@@ -23,6 +23,13 @@ const PURGED: readonly Erasure[] = [
     key: 'withdrawal_id',
     exported: { kind: 'never', because: 'hashes' },
   },
+  // Those of calls that were made again after the withdrawal.
+  {
+    table: 'rate_limits',
+    category: 'limits',
+    key: 'key',
+    exported: { kind: 'never', because: 'times of calls of the last day' },
+  },
 ]
 
 /** The entries of the moment; empty for the step that the request itself completes. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { givenCaller, withdraw } from '@/testing/api-calls'
 import { failingAt, givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
+import { givenService } from '@/testing/service'
 import { retryWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
@@ -86,6 +88,21 @@ test('F19 after thirty days an application that never answers keeps only what it
     'withdrawals',
   ])
   expect((await countWithdrawals(ctx)).processing).toBe(0)
+})
+
+test('a call that is made again before the purge leaves nothing behind it', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  await withdraw(caller)
+  await ctx.settle()
+  for (const days of [1, 28]) {
+    ctx.clock.advance(days * day)
+    await runDueWork(ctx)
+  }
+  expect((await withdraw(caller)).code).toBe('WITHDRAWAL_002')
+  ctx.clock.advance(day)
+  await purgeRetainedData(ctx)
+  expect(await tablesWith(ctx, caller.userId)).toEqual([])
 })
 
 test('an erasure that is still open after thirty days keeps the user id until it ends, and the purge does not wait', async () => {

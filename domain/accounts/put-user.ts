@@ -178,7 +178,7 @@ const localeOf = ({ locale }: Pick<Wanted, 'locale'>): string | null | undefined
   typeof locale === 'string' ? canonicalLocale(locale) : locale
 
 const RAISED = (v: { firstVersion: Part; now: Part }) =>
-  sql`version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = coalesce(${sinceFormer(v)}, credentials_since)`
+  sql`version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = greatest(${sinceFormer(v)}, credentials_since)`
 
 const EDITED = {
   userId: text,

@@ -206,18 +206,13 @@ test.each(['user_id', 'external_id'] as const)(
   },
 )
 
-test.each([
-  ['created anew', false],
-  ['that was there before and gets the external id', true],
-] as const)('an outside token of a former account opens nothing of the account %s', async (_, named) => {
-  const ctx = await givenService()
+/** A withdrawn account of a service, which its applications have been told of. */
+async function givenFormer(ctx: Service) {
   const service = await givenServiceToken(ctx)
   const externalId = ctx.secrets.randomId('customer-')
   const ids = { externalId }
-  const other = await givenCaller(ctx)
   const person = { email: `${externalId}@example.test`, name: 'Ada' }
   expect((await call(service, 'putUser', { ids, body: person })).code).toBe('accepted')
-  givenIssuer(ctx, externalId, 'external_id')
   ctx.clock.advance(minute)
   const old = issuedAt(ctx.clock.now())
   ctx.clock.advance(second)
@@ -225,16 +220,54 @@ test.each([
   expect((await call(service, 'withdrawUser', { ids, body: asked })).code).toBe('accepted')
   ctx.clock.advance(hour)
   await runDueWork(ctx)
-  const body = named ? { recreate: true, user_id: other.userId } : { recreate: true, ...person }
-  const { code, data } = await call(service, 'putUser', { ids, body })
-  expect(code).toBe('accepted')
-  const caller = { ...other, userId: String(data.user_id) }
+  const recreate = async (more: object) => {
+    const { code, data } = await call(service, 'putUser', { ids, body: { recreate: true, ...more } })
+    expect(code).toBe('accepted')
+    return String(data.user_id)
+  }
+  return { service, externalId, person, old, recreate }
+}
+
+test.each([
+  ['created anew', false],
+  ['that was there before and gets the external id', true],
+] as const)('an outside token of a former account opens nothing of the account %s', async (_, named) => {
+  const ctx = await givenService()
+  const other = await givenCaller(ctx)
+  const { externalId, person, old, recreate } = await givenFormer(ctx)
+  givenIssuer(ctx, externalId, 'external_id')
+  const caller = { ...other, userId: await recreate(named ? { user_id: other.userId } : person) }
   for (const token of [old, SILENT]) {
     expect(await opens(caller, token)).toBe('AUTH_001')
     expect((await change(caller, `new-${person.email}`, { token })).code).toBe('AUTH_001')
     expect((await withdraw(caller, { token })).code).toBe('AUTH_001')
   }
   expect(await opens(caller, issuedAt(ctx.clock.now()))).toBe(true)
+})
+
+test('an ended outside token of a person who came back is not told that the account was withdrawn; one of before is', async () => {
+  const ctx = await givenService()
+  const { service, externalId, person, old, recreate } = await givenFormer(ctx)
+  givenIssuer(ctx, externalId, 'external_id')
+  await recreate(person)
+  const caller = { ...(await givenCaller(ctx)), userId: encodeURIComponent(`~${externalId}`) }
+  const token = issuedAt(ctx.clock.now())
+  ctx.clock.advance(minute)
+  await call(service, 'endUserSessions', { ids: { externalId } })
+  expect((await withdraw(caller, { token })).code).toBe('AUTH_001')
+  expect((await withdraw(caller, { token: old })).code).toBe('WITHDRAWAL_002')
+})
+
+test('an account that takes over the external id of a former one opens nothing to a token that has just ended', async () => {
+  const ctx = await givenService()
+  const { recreate } = await givenFormer(ctx)
+  const caller = await givenCaller(ctx)
+  givenIssuer(ctx, caller.userId)
+  ctx.clock.advance(minute + 300)
+  const token = issuedAt(ctx.clock.now())
+  await revokeAllTokens(ctx, caller.userId)
+  await recreate({ user_id: caller.userId })
+  expect(await opens(caller, token)).toBe('AUTH_001')
 })
 
 test.each(['outside', 'page'])(

@@ -19,11 +19,19 @@ const byCredential = statement(
   (v) => sql`SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials
    WHERE credential_hash = ${v.hash} AND expires_at > ${v.now}`,
 )
-const byUser = statement(
-  'withdrawal-of-user',
-  { userId: text },
+// Where an account has the external id again, a token that was issued since the withdrawal was of that account.
+const byRowlessToken = statement(
+  'withdrawal-of-rowless-token',
+  {
+    userId: text,
+    /** The token's subject; null if that is the user's id. */
+    externalId: text.orNull,
+    issuedAt: time.orNull,
+  },
   WITHDRAWAL_ROW,
-  (v) => sql`SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE user_id = ${v.userId}`,
+  (v) => sql`SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals
+   WHERE user_id = ${v.userId} AND (coalesce(started_at >= ${v.issuedAt}::timestamptz, true)
+     OR NOT EXISTS (SELECT FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL))`,
 )
 const byId = statement(
   'withdrawal-for-status-token',
@@ -76,7 +84,9 @@ export async function authenticateWithdrawn(
   if (!row && purpose === 'refused' && credential.rowless) {
     // Other tokens without a row were never stored, but the withdrawal ended them too.
     const userId = scopes?.includes('account:manage') ? await withdrawnSubject(ctx, credential, given) : null
-    const [withdrawal] = userId ? await ctx.sql(byUser, { userId }) : []
+    const { issuedAt } = credential.rowless
+    const externalId = externalIdOf(ctx, credential)
+    const [withdrawal] = userId ? await ctx.sql(byRowlessToken, { userId, externalId, issuedAt }) : []
     return userId && withdrawal?.is_readable
       ? toActor(kind, userId, given, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
       : null
@@ -87,11 +97,13 @@ export async function authenticateWithdrawn(
   return toActor('access_token', row.user_id, given, withdrawal, row.scopes)
 }
 
+const externalIdOf = ({ outsideIssuer }: SystemContext, { kind, key }: Credential): string | null =>
+  kind === 'outside_token' && outsideIssuer?.subjectIs === 'external_id' ? String(key) : null
+
 /** The user of this path, if the token's subject is the same user. */
-async function withdrawnSubject(ctx: SystemContext, { kind, key }: Credential, given: string): Promise<string | null> {
-  const subject = String(key)
-  const isExternal = kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
-  const subjects = isExternal ? await usersWithdrawnAs(ctx, subject) : [subject]
+async function withdrawnSubject(ctx: SystemContext, credential: Credential, given: string): Promise<string | null> {
+  const externalId = externalIdOf(ctx, credential)
+  const subjects = externalId === null ? [String(credential.key)] : await usersWithdrawnAs(ctx, externalId)
   return (await usersOf(ctx, given)).find((userId) => subjects.includes(userId)) ?? null
 }
 

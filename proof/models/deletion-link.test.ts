@@ -90,6 +90,7 @@ test('B52 a confirmation that is repeated with its Idempotency-Key gets the firs
   expect(again.text).toBe(first.text)
   expect(again.headers.get('Idempotency-Replayed')).toBe('true')
   expect((await confirm(token, keyed('two'))).code).toBe('WITHDRAWAL_006')
+  expect((await confirm(token, { ...keyed('three'), body: {} })).code).toBe('WITHDRAWAL_006')
   expect((await confirm(`${token.slice(0, -1)}${token.endsWith('A') ? 'E' : 'A'}`, keyed('one'))).code).toBe(
     'WITHDRAWAL_006',
   )

@@ -107,6 +107,8 @@ async function serve(
     // A path may call its user by the external id; from here on it is the user's id.
     const path = ctx.actor.userId ? { ...params, userId: ctx.actor.userId } : params
     const run = async () => {
+      // A link that was used is refused as every other that does not work, whatever was sent with it.
+      if (isAccountLinkContract(contract) && ctx.actor.withdrawal) throw new AppError('WITHDRAWAL_006')
       const input = await acceptInput(ctx, contract, path, { body: value, url: request.url })
       // Somebody else may have found the operator's browser signed in.
       if (isAdminContract(contract) && contract.operator === 'acts') requireFreshSignIn(ctx, 'operate')

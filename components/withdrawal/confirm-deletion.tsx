@@ -68,6 +68,8 @@ function OpenedLink({ token, ...props }: ConfirmDeletionProps & { token: string 
   return <Confirm token={token} preview={data} onHeldBack={() => void refetch()} {...props} />
 }
 
+const newKey = () => crypto.randomUUID()
+
 const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none)
 
 interface ConfirmProps extends ConfirmDeletionProps {
@@ -83,7 +85,7 @@ function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: C
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
   // The same for every press, so that a repeated call gets the answer that was lost.
-  const [idempotencyKey] = useState(() => crypto.randomUUID())
+  const [idempotencyKey, setIdempotencyKey] = useState(newKey)
   const confirm = useMutation({
     mutationFn: (body: WithdrawValues) =>
       callWith(() => token, 'confirmRequestedWithdrawal', {}, body, { idempotencyKey }),
@@ -92,7 +94,11 @@ function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: C
       window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
     },
     onError: (error) => {
-      if (error instanceof ApiError && error.code === 'WITHDRAWAL_003') onHeldBack()
+      if (error instanceof ApiError && error.code === 'WITHDRAWAL_003') {
+        // The old key would repeat this refusal when nothing holds the deletion back any more.
+        setIdempotencyKey(newKey())
+        onHeldBack()
+      }
       if (!isLost(error)) showError(form, error)
       else form.setError('root', { type: 'answer', message: common('lostAnswer') })
     },

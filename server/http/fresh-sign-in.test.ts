@@ -247,6 +247,18 @@ test('a person with a password who confirms at the provider with the required ac
   expect((await withdraw(person, { token: createSessionToken(ctx, sessionId).token })).code).toBe('accepted')
 })
 
+test('a re-authentication that is started again with its Idempotency-Key sets the cookie of the first answer again', async () => {
+  const person = await givenPerson()
+  await givenProvider(ctx)
+  const asking = { token: person.session, body: { purpose: 'token' }, headers: { 'Idempotency-Key': 'k1' } }
+  const [first, again] = [
+    await call(person, 'startReauthentication', asking),
+    await call(person, 'startReauthentication', asking),
+  ]
+  expect(again.text).toBe(first.text)
+  expect(again.headers.get('Set-Cookie')).toBe(first.headers.get('Set-Cookie'))
+})
+
 test('with an Idempotency-Key a refusal for an old sign-in is not kept: after a fresh one the same call passes', async () => {
   const person = await givenPerson()
   await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt: null } })

@@ -59,7 +59,7 @@ export async function once(
 
 async function toKept(response: Response): Promise<KeptAnswer> {
   const headers = Object.fromEntries(
-    ['Location', 'WWW-Authenticate'].flatMap((name) => {
+    ['Location', 'WWW-Authenticate', 'Set-Cookie'].flatMap((name) => {
       const value = response.headers.get(name)
       return value ? [[name, value]] : []
     }),

@@ -258,6 +258,23 @@ test('an ended outside token of a person who came back is not told that the acco
   expect((await withdraw(caller, { token: old })).code).toBe('WITHDRAWAL_002')
 })
 
+test('a person who comes back within the second of the outside token that withdrew the account is withdrawn by it again', async () => {
+  const ctx = await givenService()
+  const service = await givenServiceToken(ctx)
+  const externalId = ctx.secrets.randomId('customer-')
+  const body = { email: `${externalId}@example.test`, name: 'Ada', recreate: true }
+  givenIssuer(ctx, externalId, 'external_id')
+  const caller = { ...(await givenCaller(ctx)), userId: encodeURIComponent(`~${externalId}`) }
+  const token = issuedAt(ctx.clock.now())
+  for (let times = 0; times < 2; times++) {
+    expect((await call(service, 'putUser', { ids: { externalId }, body })).status).toBe(201)
+    const { code, data } = await withdraw(caller, { token })
+    expect(code).toBe('accepted')
+    const ids = { withdrawalId: String(data.withdrawal_id) }
+    expect((await call(caller, 'getWithdrawalStatus', { token, ids })).code).toBe('accepted')
+  }
+})
+
 test('an account that takes over the external id of a former one opens nothing to a token that has just ended', async () => {
   const ctx = await givenService()
   const { recreate } = await givenFormer(ctx)

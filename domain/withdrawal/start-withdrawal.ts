@@ -104,7 +104,8 @@ export async function findReplaced(sql: Sql, userId: string, startedAt: Date): P
   return (await sql(replacedAddresses, { userId, after })).map(({ old_email }) => old_email)
 }
 
-// Rows are found by the user's id as a value: joined with the account, the planner would read all open rows.
+// Rows are found by the user's id as a value: joined with the account, the planner would read all open rows. Issuers tell the time in
+// whole seconds, so that an outside token may have ended the former account of a person who came back in the same second.
 const endAccountAccess = statement(
   'end-account-access',
   {
@@ -133,6 +134,7 @@ const endAccountAccess = statement(
      UNION ALL SELECT hash, ${v.withdrawalId}, ${v.userId}, scopes, id = ${v.callerId}, expires_at FROM ended_sessions
      UNION ALL SELECT ${v.outsideHash}::bytea, ${v.withdrawalId}, ${v.userId}, ${v.outsideScopes}::text[], true, ${v.outsideExpiresAt}::timestamptz
      WHERE ${v.outsideHash}::bytea IS NOT NULL
+     ON CONFLICT (credential_hash) DO UPDATE SET withdrawal_id = excluded.withdrawal_id, user_id = excluded.user_id
    )
    ${closePendingChange('cancelled', { user: v.userId, at: v.now })}`,
 )

@@ -115,6 +115,19 @@ export const verifyEmail = (
     body: { change_request_id: request, verification_code: code },
   })
 
+export const resendVerification = (
+  instance: Instance,
+  { id, token }: Pick<Person, 'id' | 'token'>,
+  request: string,
+): Promise<Answer> =>
+  instance.call({
+    method: 'POST',
+    path: `/api/v1/users/${id}/email/resend-verification`,
+    token,
+    scope: 'email:manage',
+    body: { change_request_id: request },
+  })
+
 export const emailStatus = (instance: Instance, { id, token }: Pick<Person, 'id' | 'token'>): Promise<Answer> =>
   instance.call({ path: `/api/v1/users/${id}/email/status`, token, scope: 'email:manage' })
 

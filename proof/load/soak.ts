@@ -5,7 +5,16 @@ import { answer } from '@/testing/application'
 import { tally, wrongCode } from '@/testing/domain'
 import type { Instance } from '@/testing/instance'
 import { givenPeople } from '@/testing/people'
-import { changeEmail, emailStatus, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
+import {
+  changeEmail,
+  emailStatus,
+  mailedCode,
+  type Person,
+  resendVerification,
+  signIn,
+  verifyEmail,
+  withdraw,
+} from '@/testing/person'
 import { expectGoodTrace } from '@/testing/traces'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
@@ -14,6 +23,8 @@ import { envelopeProblem } from '../models/invariants'
 /** How long the load goes on. */
 const MINUTES = Number(process.env.MINUTES || 10)
 const MINUTE = 60_000
+/** How often each person has the message sent again: more of them make more transitions in the same time. */
+const RESENDS = Number(process.env.RESENDS || 1)
 const AT_ONCE = 8
 const SAMPLE_MS = 1_000
 
@@ -25,6 +36,8 @@ const SETTINGS = {
   EMAIL_PASSWORD_DAY_WINDOW: 'PT20S',
   EMAIL_TAKEN_WINDOW: 'PT20S',
   EMAIL_TARGET_WINDOW: 'PT20S',
+  EMAIL_TARGET_MAIL_LIMIT: '1000000',
+  EMAIL_RESEND_COOLDOWN: 'PT0.001S',
   EMAIL_VERIFY_WINDOW: 'PT20S',
   WITHDRAW_WINDOW: 'PT20S',
   SIGN_IN_WINDOW: 'PT20S',
@@ -51,7 +64,7 @@ interface Heard {
   problems: string[]
 }
 
-/** Each person reads, changes the address, guesses once, verifies, signs in, reads again and withdraws. */
+/** Each person reads, changes the address, has the message sent again, guesses once, verifies, signs in, reads again and withdraws. */
 class Load {
   readonly heard: Heard = { codes: [], problems: [] }
   private isOver = false
@@ -99,6 +112,10 @@ class Load {
     await ask((instance) => emailStatus(instance, person))
     const changed = await ask((instance) => changeEmail(instance, person))
     if (changed.status === 200) {
+      const { request } = mailedCode(world, person)
+      for (let again = 0; again < RESENDS; again++) {
+        await ask((instance) => resendVerification(instance, person, request))
+      }
       const proof = mailedCode(world, person)
       await ask((instance) => verifyEmail(instance, person, { ...proof, code: wrongCode(proof.code) }))
       const verified = await ask((instance) => verifyEmail(instance, person, proof))
@@ -197,6 +214,6 @@ test('L15 L18 steady load causes no refusal, and memory, connections, descriptor
   expectFlat(samples, { memory: 48, descriptors: 24, connections: 4, queue: 40, buckets: 1_000 })
   await untilAllEnded(range)
   for (const { output } of range.instances) expect(output).not.toContain('unexpected_error')
-  const kinds = ['email_change.requested', 'email.changed', 'account.withdrawn']
+  const kinds = ['email_change.requested', 'email_change.resent', 'email.changed', 'account.withdrawn']
   process.stdout.write(`  ${await expectGoodTrace(range.world, kinds)} transitions\n`)
 })

@@ -29,7 +29,9 @@ test('F1 an instance that is killed between commit and event loses nothing, beca
 
 test('F2 an application is called again under the same id when the instance is killed before its answer', async (context) => {
   const world = await givenWorld(context)
+  const accepted = Promise.withResolvers<void>()
   const shop = await world.givenApplication('shop', async (call, response) => {
+    await accepted.promise
     if (call === 1) await first.kill()
     answer(response, 200)
   })
@@ -37,6 +39,7 @@ test('F2 an application is called again under the same id when the instance is k
   const first = await world.start()
   const person = await givenPerson(world, first)
   await withdraw(first, person)
+  accepted.resolve()
   const withdrawalId = await withdrawalOf(world, person)
   await until('the instance is dead', () => !first.isRunning)
 

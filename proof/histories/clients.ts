@@ -125,6 +125,11 @@ export class Clients {
     await new Promise<void>((resolve) => this.file.end(resolve))
   }
 
+  /** From the fault until another primary leads, in milliseconds of `performance.now()`. */
+  noteOutage(call: number, end: number) {
+    this.file.write(`${JSON.stringify({ kind: 'outage', call: toNs(call), return: toNs(end) })}\n`)
+  }
+
   private async nextPerson(): Promise<Person | undefined> {
     if (this.waiting.length === 0) this.waiting.push(...(await givenPeople(this.world, 20)))
     // What has been read is dropped.

@@ -4,6 +4,8 @@
 //	judge [-withdrawals] history.ndjson …
 //
 // With -withdrawals only the withdrawal has to hold, because a database without synchronous replication may lose the rest in a failover.
+// A line of the kind "outage" says when a primary was taken away. PostgreSQL that is stopped lets go of commits that wait for a replica,
+// so that a read of these moments may show a change that nobody was answered.
 package main
 
 import (
@@ -14,6 +16,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,9 +47,12 @@ type call struct {
 		Address int8 `json:"address"`
 		Pending int8 `json:"pending"`
 	} `json:"seen"`
-	// Its token may have ended after it was let in, and before its change was looked for or its password was compared.
+	// Its token may have ended after it was let in, and before its change or account was looked for or its password was compared.
 	endsMeanwhile bool
+	isInOutage    bool
 }
+
+func (c call) overlaps(d call) bool { return d.Call <= c.Return && c.Call <= d.Return }
 
 // What is true of an account. Live are the tokens that open it, ended those that its withdrawal has ended.
 type account struct {
@@ -71,7 +77,8 @@ func accepted(a account, c call) (account, bool) {
 		if a.attempts >= maxAttempts {
 			pending = 0
 		}
-		return a, a.isOpenTo(c.Token) && (c.Outcome == "unknown" || c.Seen.Address == a.address && c.Seen.Pending == pending)
+		isTrue := c.Seen.Address == a.address && c.Seen.Pending == pending
+		return a, a.isOpenTo(c.Token) && (c.Outcome == "unknown" || c.isInOutage || isTrue)
 	case "change":
 		isRight := a.isOpenTo(c.Token) && c.Password == a.password
 		a.pending, a.attempts = c.Address, 0
@@ -118,7 +125,8 @@ func refused(a account, c call) (account, bool) {
 		return a, c.Code == "WITHDRAWAL_002"
 	}
 	if !a.isOpenTo(c.Token) {
-		wasLetIn := c.Kind == "verify" && c.Code == "EMAIL_006" || c.Kind == "change" && c.Code == "EMAIL_007"
+		wasLetIn := c.Kind == "verify" && c.Code == "EMAIL_006" || c.Kind == "change" && c.Code == "EMAIL_007" ||
+			c.Kind == "withdraw" && c.Code == "WITHDRAWAL_002" && a.withdrawn
 		return a, c.Code == "AUTH_001" || c.endsMeanwhile && wasLetIn
 	}
 	switch {
@@ -177,12 +185,12 @@ func main() {
 	onlyWithdrawals := flag.Bool("withdrawals", false, "judge withdrawals only")
 	flag.Parse()
 	begun := time.Now()
-	histories, answers, problems := read(flag.Args())
+	histories, outages, answers, problems := read(flag.Args())
 	model := porcupine.NondeterministicModel{Init: func() []any { return []any{account{live: 1}} }, Step: step}
 	if *onlyWithdrawals {
 		model = porcupine.NondeterministicModel{Init: func() []any { return []any{false} }, Step: stepOfWithdrawals}
 	}
-	calls := judge(histories, model.ToModel(), &problems)
+	calls := judge(histories, outages, model.ToModel(), &problems)
 	if calls == 0 {
 		problems = append(problems, "nothing was judged")
 	}
@@ -202,18 +210,23 @@ func main() {
 	}
 }
 
-// The calls of each account, how often each answer was given, and what cannot be judged.
-func read(files []string) (map[string][]call, map[string]int, []string) {
-	histories, answers, problems := map[string][]call{}, map[string]int{}, []string{}
+// The calls of each account, the outages, how often each answer was given, and what cannot be judged.
+func read(files []string) (map[string][]call, []call, map[string]int, []string) {
+	histories, outages, answers, problems := map[string][]call{}, []call{}, map[string]int{}, []string{}
 	for _, name := range files {
 		file, err := os.Open(name)
 		if err != nil {
-			return histories, answers, append(problems, err.Error())
+			return histories, outages, answers, append(problems, err.Error())
 		}
 		defer file.Close()
 		for lines := bufio.NewScanner(file); lines.Scan(); {
 			var c call
-			if err := json.Unmarshal(lines.Bytes(), &c); err != nil || c.Account == "" || c.Token > 63 {
+			err := json.Unmarshal(lines.Bytes(), &c)
+			if c.Kind == "outage" {
+				outages = append(outages, c)
+				continue
+			}
+			if err != nil || c.Account == "" || c.Token > 63 {
 				problems = append(problems, fmt.Sprintf("%s has a line that is no call: %s", name, lines.Text()))
 				continue
 			}
@@ -228,11 +241,11 @@ func read(files []string) (map[string][]call, map[string]int, []string) {
 			answers[answer]++
 		}
 	}
-	return histories, answers, problems
+	return histories, outages, answers, problems
 }
 
 // How many calls were judged.
-func judge(histories map[string][]call, model porcupine.Model, problems *[]string) (calls int) {
+func judge(histories map[string][]call, outages []call, model porcupine.Model, problems *[]string) (calls int) {
 	var lock sync.Mutex
 	var running sync.WaitGroup
 	free := make(chan struct{}, runtime.NumCPU())
@@ -243,7 +256,7 @@ func judge(histories map[string][]call, model porcupine.Model, problems *[]strin
 			problem := ""
 			if len(history) > maxCalls {
 				problem = fmt.Sprintf("%s has %d calls, more than %d", id, len(history), maxCalls)
-			} else if result := porcupine.CheckOperationsTimeout(model, operations(history), maxTime); result != porcupine.Ok {
+			} else if result := porcupine.CheckOperationsTimeout(model, operations(history, outages), maxTime); result != porcupine.Ok {
 				text, _ := json.Marshal(history)
 				problem = fmt.Sprintf("%s: %s: %s", id, result, text)
 			}
@@ -261,13 +274,14 @@ func judge(histories map[string][]call, model porcupine.Model, problems *[]strin
 	return calls
 }
 
-func operations(history []call) []porcupine.Operation {
+func operations(history, outages []call) []porcupine.Operation {
 	all := make([]porcupine.Operation, len(history))
 	for i, c := range history {
 		for _, d := range history {
 			isEnd := (d.Kind == "undo" || d.Kind == "withdraw") && d.Outcome != "refused"
-			c.endsMeanwhile = c.endsMeanwhile || isEnd && d.Call <= c.Return && c.Call <= d.Return
+			c.endsMeanwhile = c.endsMeanwhile || isEnd && c.overlaps(d)
 		}
+		c.isInOutage = slices.ContainsFunc(outages, c.overlaps)
 		all[i] = porcupine.Operation{ClientId: c.Client, Input: c, Call: c.Call, Return: c.Return}
 	}
 	return all

@@ -169,8 +169,10 @@ export class PatroniCluster {
     })
   }
 
-  /** The leader and two replicas that follow it. */
+  /** The leader and two replicas that follow it. As an operator would, it copies the leader to a replica that cannot be rewound. */
   async untilWhole(): Promise<void> {
+    const copied = new Set<string>()
+    const begun = Date.now()
     await until(
       'all three are there',
       async () => {
@@ -184,6 +186,12 @@ export class PatroniCluster {
         )
         const isSafe = !this.isSynchronous || members.some(({ role }) => role === 'sync_standby')
         if (following.length === 2 && isSafe) return true
+        for (const node of this.nodes) {
+          const isBehind = node !== leader && !following.some(({ name }) => name === node.name)
+          if (!isBehind || copied.has(node.name) || Date.now() - begun < 60_000) continue
+          copied.add(node.name)
+          await node.ask('/reinitialize', { force: true })
+        }
         throw new Error(JSON.stringify(members))
       },
       180_000,
@@ -237,6 +245,8 @@ async function prepareNode(directory: string, name: string, etcdPort: number, is
       listen: `127.0.0.1:${ports.postgres}`,
       connect_address: `127.0.0.1:${linked.postgres}`,
       data_dir: path.join(directory, name),
+      // A copy of the leader does not wait for the next checkpoint, which may be minutes away.
+      basebackup: [{ checkpoint: 'fast' }],
       bin_dir: globSync('/usr/lib/postgresql/*/bin').at(-1),
       pgpass: path.join(directory, `${name}.pgpass`),
       authentication: Object.fromEntries(

@@ -95,6 +95,7 @@ async function failOver(
     (await Promise.all(others.map((node) => node.isPrimary()))).some(Boolean),
   )
   const led = performance.now()
+  clients.noteOutage(begun, led)
   const ids = clients.withdrawn.map(({ id }) => id)
   await until('every withdrawal holds', async () => {
     const live = await world.query('SELECT FROM users WHERE id = ANY($1) AND withdrawn_at IS NULL', [ids])

@@ -95,7 +95,11 @@ export class Node {
   private get processes(): number[] {
     try {
       const pid = readFileSync(path.join(this.directory, this.name, 'postmaster.pid'), 'utf8').split('\n', 1)[0] ?? ''
-      const children = execFileSync('ps', ['-o', 'pid=', '--ppid', pid], { encoding: 'utf8' })
+      // Its complaint about a file that is half written is nobody's concern.
+      const children = execFileSync('ps', ['-o', 'pid=', '--ppid', pid], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
       return [pid, ...children.trim().split(/\s+/)].map(Number).filter(Boolean)
     } catch {
       return []

@@ -209,11 +209,11 @@ test('L15 L18 steady load causes no refusal, and memory, connections, descriptor
   const samples = await watch(range, steadyMs)
   await load.stop()
   process.stdout.write(`steady: ${JSON.stringify(tally(load.heard.codes))}\n`)
+  const kinds = ['email_change.requested', 'email_change.resent', 'email.changed', 'account.withdrawn']
+  process.stdout.write(`  ${await expectGoodTrace(range.world, kinds)} transitions\n`)
   expect([...new Set(load.heard.problems)].slice(0, 5)).toEqual([])
   expect(Object.keys(tally(load.heard.codes)).sort()).toEqual(['EMAIL_003', 'OK'])
   expectFlat(samples, { memory: 48, descriptors: 24, connections: 4, queue: 40, buckets: 1_000 })
   await untilAllEnded(range)
   for (const { output } of range.instances) expect(output).not.toContain('unexpected_error')
-  const kinds = ['email_change.requested', 'email_change.resent', 'email.changed', 'account.withdrawn']
-  process.stdout.write(`  ${await expectGoodTrace(range.world, kinds)} transitions\n`)
 })

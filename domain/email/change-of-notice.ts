@@ -13,6 +13,7 @@ const changeOfNotice = statement(
     has_password: boolean,
     status: text,
     old_email: text,
+    old_email_key: text.orNull,
     new_email: text,
     requested_at: time,
     request_ip: text,
@@ -20,10 +21,8 @@ const changeOfNotice = statement(
     closed_ip: text.orNull,
     reverted_at: time.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT r.id, u.name, u.password_hash IS NOT NULL AS has_password, r.status, r.old_email, r.new_email, r.requested_at,
-     r.request_ip, r.closed_at, r.closed_ip, r.reverted_at
+  (v) => sql`SELECT r.id, u.name, u.password_hash IS NOT NULL AS has_password, r.status, r.old_email, r.old_email_key,
+     r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip, r.reverted_at
    FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
 )
 

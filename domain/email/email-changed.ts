@@ -12,6 +12,8 @@ import { notMeUrl } from './not-me-token'
 interface ChangedFacts extends ChangeFacts {
   hasPassword: boolean
   ipAddress: string
+  /** True if somebody has said, since the first try, that the mailbox of the old address is lost. */
+  isOldLost?: boolean
 }
 
 /** `lost`: somebody else reads the mailbox of the old address. It gets no link, and the new address masked. */
@@ -25,19 +27,23 @@ export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
-  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress }, recipient) => ({
-    template: 'email-changed',
-    userName,
-    hasPassword,
-    oldEmail,
-    newEmail: recipient === 'lost' ? maskAddress(newEmail) : newEmail,
-    changedAt: at,
-    ipAddress,
-    notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
-  }),
+  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, isOldLost }, recipient) => {
+    const isLost = recipient === 'lost' || (recipient === 'old' && isOldLost)
+    return {
+      template: 'email-changed',
+      userName,
+      hasPassword,
+      oldEmail,
+      newEmail: isLost ? maskAddress(newEmail) : newEmail,
+      changedAt: at,
+      ipAddress,
+      notMe: recipient === 'old' && !isLost ? undoLink(ctx, changeId, at) : null,
+    }
+  },
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ has_password, requested_at, closed_at, closed_ip }) => ({
+    readChange(ctx, notice, ({ has_password, old_email_key, requested_at, closed_at, closed_ip }) => ({
       hasPassword: has_password,
+      isOldLost: old_email_key === null,
       at: closed_at ?? requested_at,
       ipAddress: closed_ip ?? '',
     })),
@@ -49,7 +55,7 @@ const undoLink = (ctx: SystemContext, changeId: string, changedAt: Date): NotMeL
     ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
     : null
 
-interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
+interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'isOldLost'> {
   userId: string
   locale: string | null
   by: By

@@ -146,9 +146,9 @@ async function verifyChange(ctx: TestContext, user: TestUser) {
 const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
   email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
   async email_changed(ctx, user) {
-    await verifyChange(ctx, user)
     const named = { externalId: `ext ${user.userId}`, user_id: user.userId }
     await putUser(asService(ctx), { ...named, email: `owner-${user.email}`, old_mailbox: 'lost' })
+    await putUser(asService(ctx), { ...named, email: user.email })
   },
   async email_reverted(ctx, user) {
     await verifyChange(ctx, user)

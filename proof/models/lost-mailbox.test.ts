@@ -108,6 +108,23 @@ describe('an old mailbox that is lost', () => {
     expect(audited).toMatchObject([{ actor: 'service' }])
   })
 
+  test('B50 gets no link and no new address by a letter that still waited when support said so', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put } = await givenSupport(ctx, owner)
+    const email = `safe-${owner.email}`
+    ctx.mailServer.accepts = false
+    await put({ email })
+    await ctx.settle()
+    expect((await put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
+    ctx.mailServer.accepts = true
+    ctx.clock.advance(hour)
+    await runDueWork(ctx)
+    const [letter] = mailsTo(ctx, owner.email, 'email-changed')
+    expect(letter?.message).toMatchObject({ oldEmail: owner.email, notMe: null })
+    expect(JSON.stringify(letter)).not.toContain(email)
+  })
+
   test('B50 a later change by the person can be undone from the address that support gave', async () => {
     const ctx = await givenService()
     const owner = await givenCaller(ctx)

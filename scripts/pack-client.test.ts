@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build } from 'esbuild'
+import postcss, { type AtRule } from 'postcss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -133,6 +134,21 @@ test('for a bundler, the packed client and the parts for React have their types,
     'wrong-answer.tsx': expect.stringContaining("'address' does not exist"),
     'wrong-body.tsx': expect.stringContaining("'code' does not exist"),
   })
+})
+
+test('the style sheet of the parts says nothing of what is outside them, and animates under names of its own', () => {
+  const sheet = postcss.parse(readFileSync(path.join(project, 'client/styles.css'), 'utf8'))
+  const animations = new Set<string>()
+  sheet.walkAtRules('keyframes', ({ params }) => void animations.add(params))
+  const outside: string[] = []
+  sheet.walkRules(({ selectors, parent }) => {
+    const isStep = parent?.type === 'atrule' && (parent as AtRule).name === 'keyframes'
+    if (!isStep) outside.push(...selectors.filter((selector) => !/^(?:\.account-parts|:host)\b/.test(selector)))
+  })
+  expect(outside).toEqual([])
+  expect([...animations].toSorted()).toEqual(['account-enter', 'account-pulse', 'account-spin'])
+  const used = [...sheet.toString().matchAll(/(?:animation|--animate-\w+): ?([a-z-]+) /g)].map(([, name]) => name)
+  expect([...new Set(used)].toSorted()).toEqual([...animations].toSorted())
 })
 
 /** Compressed with Brotli, as the pages of this service are sent, with what a file imports at once; what comes with the first call, and the texts, are left out. */

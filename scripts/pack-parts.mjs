@@ -104,7 +104,7 @@ ${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity:
 `
 
 /**
- * What follows a color that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
+ * What follows a colour that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
  * what is written on a button is black or white, whichever can be read.
  */
 const OF_THE_PAGE = `
@@ -156,6 +156,13 @@ async function stylesOf(files) {
   sheet.walkDecls('font-family', (font) =>
     font.value.startsWith('var(--default-font-family') ? font.remove() : undefined,
   )
+  // A page may have an animation of the same name.
+  sheet.walkAtRules('keyframes', (keyframes) => {
+    keyframes.params = `account-${keyframes.params}`
+  })
+  sheet.walkDecls(/^(?:animation|--animate-\w+)$/, (animation) => {
+    animation.value = animation.value.replace(/^(?=[a-z]+ )/, 'account-')
+  })
   sheet.prepend(postcss.parse(`${PARTS} { all: initial; display: block }`))
   sheet.append(postcss.parse(OF_THE_PAGE))
   const read = new Set([...sheet.toString().matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name))

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { transformSync } from 'esbuild'
 
 /** What `npm run test:hosts` fills: the packages, and a directory for each host. */
 export const HOSTS_DIR = path.resolve('.data/hosts')
@@ -75,7 +76,8 @@ createApp(App).mount('#app')
       'app/layout.jsx':
         "export default ({ children }) => <html lang='en'><title>Your settings</title><body>{children}</body></html>\n",
       'app/page.jsx': "import { Settings } from './settings'\nexport default () => <Settings />\n",
-      'app/settings.jsx': `'use client'\n${tsx}`,
+      // Without types, for which Next would install a compiler.
+      'app/settings.jsx': `'use client'\n${transformSync(tsx, { loader: 'tsx', jsx: 'preserve' }).code}`,
       // The handler of the snippet, as Next has it.
       'app/page-token/route.js': `export async function POST() {${/=> \{\n( {2}\/\/ Take.*?const \{ data \}[^\n]*\n)/s.exec(js)?.[1]}
   return Response.json({ ...data, authenticated_at }, { status: answer.ok ? 200 : 502 })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
 import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour } from '@/testing/api-calls'
-import { outcomeOf, runDueWork } from '@/testing/domain'
+import { asUser, outcomeOf, runDueWork } from '@/testing/domain'
 import { linksTo, linkTo, move, redeem } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
@@ -205,6 +206,21 @@ describe('if_version', () => {
     expect((await put({ name: 'Grace', if_version: '1' })).code).toBe('REQUEST_001')
     const of = { userId: owner.userId, email: `new-${owner.email}`, ifVersion: seen }
     expect(await outcomeOf(setEmail(ctx, of))).toBe('USER_003')
+  })
+
+  test('B51 a late PUT does not take back the language that the person has chosen since', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put, version } = await givenSupport(ctx, owner)
+    const caller = await asUser(ctx, owner)
+    await put({ locale: 'en' })
+    const seen = await version()
+    await chooseAccountLanguage(caller, 'de')
+    expect((await put({ locale: 'en', if_version: seen })).code).toBe('USER_003')
+    const chosen = await stateOf(ctx, owner.userId)
+    expect(chosen.user.locale).toBe('de')
+    await chooseAccountLanguage(caller, 'de')
+    expect(await stateOf(ctx, owner.userId)).toEqual(chosen)
   })
 
   test('B51 one of many concurrent calls with one version has an effect', async () => {

@@ -186,6 +186,7 @@ async function endMany(
     endAccess(tx, { userId, at, except, ends: ['sessions', 'outside_tokens'] }),
     addAudit(ctx, tx, action, { ...by, userId, at }),
   ])
-  if (sessions > 0) await addEvent(ctx, tx, 'account.sessions_ended', { userId, at })
+  // Outside tokens end too, and nobody knows whether there are any.
+  if (sessions > 0 || !except) await addEvent(ctx, tx, 'account.sessions_ended', { userId, at })
   return sessions
 }

@@ -249,6 +249,13 @@ const endWithAddress = statement(
    ${endSessions({ user: v.userId, at: v.now })}`,
 )
 
+const endFreshness = statement(
+  'end-freshness-of-sign-ins',
+  { userId: text },
+  {},
+  (v) => sql`UPDATE sessions SET authenticated_at = NULL WHERE user_id = ${v.userId} AND revoked_at IS NULL`,
+)
+
 const forgetReplaced = statement(
   'forget-replaced-addresses',
   { userId: text },
@@ -314,6 +321,9 @@ export async function updateAccount(
   if ((isOther || differs || isForgotten) && (input.if_version ?? account.version) !== account.version) {
     throw new AppError('USER_003', `The account is at version ${account.version}. Read it again before you change it.`)
   }
+  // Every session of an account that the identity provider did not know began with a password.
+  const isLinked = account.external_id === null && wanted.externalId !== null
+  if (isLinked && ctx.freshSignIn.requiredAcr !== null) await tx(endFreshness, { userId })
   if (isOther) return replace(ctx, tx, account, { ...wanted, emailKey: address.key, isLost, by })
   if (!differs) return
   await tx(updateFields, { ...wanted, verifiedAt })

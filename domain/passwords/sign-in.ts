@@ -4,7 +4,7 @@ import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { noteIncident } from '../security-incidents'
 import { signOut, startSession } from '../sessions/sessions'
-import { boolean, integer, type RowOf, sql, statement, text } from '../sql'
+import { integer, type RowOf, sql, statement, text } from '../sql'
 import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 
 type UserRow = RowOf<typeof byEmailKey>
@@ -18,11 +18,8 @@ const byEmailKey = statement(
     email: text,
     password_hash: text.orNull,
     credential_version: integer,
-    has_external_id: boolean,
   },
-  (
-    v,
-  ) => sql`SELECT id, name, email, password_hash, credential_version, external_id IS NOT NULL AS has_external_id FROM users
+  (v) => sql`SELECT id, name, email, password_hash, credential_version FROM users
    WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
@@ -53,9 +50,9 @@ export async function signIn(
   const { id: userId, name, email, credential_version: credentialVersion } = user
   const { userAgent, ip } = input
   // The setting asks for what only the identity provider can show, so the person confirms there what needs a fresh sign-in.
-  const isWeak = ctx.freshSignIn.requiredAcr !== null && user.has_external_id
-  const authenticatedAt = isWeak ? null : ctx.clock.now()
-  const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, userAgent, ip })
+  const isWeak = ctx.freshSignIn.requiredAcr !== null
+  const authenticatedAt = ctx.clock.now()
+  const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, isWeak, userAgent, ip })
   if (!sessionId) return null
   renewForeignHash(ctx, { userId, passwordHash: user.password_hash, password: input.password })
   if (input.replaces) await signOut(ctx, input.replaces)

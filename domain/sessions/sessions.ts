@@ -8,7 +8,19 @@ import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
-import { audit, integer, isOneOf, sql, statement, type Transaction, text, time, UNWAITED, type ValuesOf } from '../sql'
+import {
+  audit,
+  boolean,
+  integer,
+  isOneOf,
+  sql,
+  statement,
+  type Transaction,
+  text,
+  time,
+  UNWAITED,
+  type ValuesOf,
+} from '../sql'
 import { endAccess } from './end-access'
 
 /**
@@ -30,12 +42,15 @@ const insertSession = statement(
     ip: text,
     now: time,
     authenticatedAt: time.orNull,
+    /** Such a sign-in is never fresh for an account that the identity provider knows. */
+    isWeak: boolean,
     authenticatedFor: text.of<Purpose>().orNull,
     expiresAt: time,
   },
   { id: text },
   (v) => sql`WITH account AS (
-     SELECT id FROM users WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL
+     SELECT id, external_id FROM users
+     WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL
      FOR NO KEY UPDATE
    ), ended AS (
      UPDATE sessions s SET revoked_at = ${v.now} FROM account
@@ -47,7 +62,8 @@ const insertSession = statement(
    )
    INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, authenticated_at,
                          authenticated_for, expires_at)
-   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now}, ${v.authenticatedAt},
+   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now},
+          CASE WHEN ${v.isWeak} AND external_id IS NOT NULL THEN NULL ELSE ${v.authenticatedAt}::timestamptz END,
           ${v.authenticatedFor}, ${v.expiresAt} FROM account
    RETURNING id`,
 )
@@ -59,6 +75,7 @@ const insertSession = statement(
 export async function startSession(
   ctx: Pick<SystemContext, 'clock' | 'secrets' | 'sql'>,
   input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> & {
+    isWeak?: boolean
     /** The only purpose that the sign-in serves; without it, all. */
     authenticatedFor?: Purpose
   },
@@ -67,6 +84,7 @@ export async function startSession(
   const [row] = await ctx.sql(insertSession, {
     id: ctx.secrets.randomId('ses_'),
     ...input,
+    isWeak: input.isWeak ?? false,
     authenticatedFor: input.authenticatedFor ?? null,
     userAgent: input.userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
     now,

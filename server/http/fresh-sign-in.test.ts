@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Purpose } from '@/contract/access'
+import { putUser } from '@/domain/accounts/put-user'
 import { sendDueNotices } from '@/domain/mail/notices'
 import { NOTICE_KINDS } from '@/domain/notices'
 import { signIn } from '@/domain/passwords/sign-in'
@@ -10,7 +11,7 @@ import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { finishReauthentication } from '@/domain/sessions/reauthenticate'
 import { processState } from '@/server/process-state'
 import { call, change, givenToken, withdraw } from '@/testing/api-calls'
-import { asUser, codeSentTo, givenUser, type TestContext, testContext } from '@/testing/domain'
+import { asService, asUser, codeSentTo, givenUser, type TestContext, testContext } from '@/testing/domain'
 import { givenProvider } from '@/testing/identity-provider'
 import { installContext } from '@/testing/install-context'
 
@@ -218,6 +219,30 @@ test('where an acr is required, a sign-in by password is never fresh for an acco
   // An account that the provider does not know has nothing but its password.
   await ctx.db.user.update({ where: { id: person.userId }, data: { externalId: null } })
   expect((await withdraw(person, { token: (await signedIn()).token })).code).toBe('accepted')
+})
+
+test('where an acr is required, a sign-in by password is no longer fresh once the account has an external id', async () => {
+  ctx.freshSignIn.requiredAcr = 'urn:acme:mfa'
+  await givenProvider(ctx)
+  const user = await givenUser(ctx)
+  const { email, password, userId } = user
+  const link = () => putUser(asService(ctx), { externalId: `ext ${userId}`, user_id: userId })
+  const signedIn = async () => {
+    const by = await signIn(ctx, { email, password, userAgent: '', ip: '192.0.2.1' })
+    return { ...user, token: createSessionToken(ctx, by?.sessionId ?? '').token }
+  }
+  const before = await signedIn()
+  // The account gets its external id while the password is being checked.
+  const { verify } = ctx.passwords
+  ctx.passwords.verify = async (...of) => {
+    ctx.passwords.verify = verify
+    await link()
+    return verify(...of)
+  }
+  for (const person of [await signedIn(), before]) {
+    expect((await call(person, 'createAccessToken')).code).toBe('REAUTH_001')
+    expect((await withdraw(person)).code).toBe('REAUTH_001')
+  }
 })
 
 test('a person with a password who confirms at the provider with the required acr is fresh', async () => {

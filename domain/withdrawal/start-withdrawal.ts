@@ -15,7 +15,9 @@ import {
   closePendingChange,
   endSessions,
   endTokens,
+  equalsAsText,
   integer,
+  literal,
   RAISE_VERSION,
   type Sql,
   sql,
@@ -92,12 +94,13 @@ const replacedAddresses = statement(
   { userId: text, after: time },
   { old_email: text },
   (v) => sql`SELECT old_email FROM email_change_requests
-   WHERE user_id = ${v.userId} AND status = 'verified' AND closed_at > ${v.after} ORDER BY closed_at`,
+   WHERE user_id = ${v.userId} AND ${equalsAsText(sql`status`, literal('verified'))} AND old_email_key IS NOT NULL
+     AND closed_at > ${v.after} ORDER BY closed_at`,
 )
 
 /**
  * The addresses that recent changes replaced. They get a notice too, because whoever took the account over could delete it before
- * its owner undoes the change.
+ * its owner undoes the change. A mailbox that support said is lost gets none.
  */
 export async function findReplaced(sql: Sql, userId: string, startedAt: Date): Promise<string[]> {
   const after = new Date(startedAt.getTime() - REPLACED_ADDRESS_MS)

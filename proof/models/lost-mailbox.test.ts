@@ -94,6 +94,23 @@ describe('an old mailbox that is lost', () => {
     }
   })
 
+  test('B50 is not told of the deletion', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put } = await givenSupport(ctx, owner)
+    const email = `safe-${owner.email}`
+    await put({ email, old_mailbox: 'lost' })
+    await ctx.settle()
+    const before = mailsTo(ctx, owner.email).length
+    const token = await givenServiceToken(ctx)
+    const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+    const ids = { externalId: `ext-${owner.userId.slice(4)}` }
+    expect((await call(token, 'withdrawUser', { ids, body })).code).toBe('accepted')
+    await ctx.settle()
+    expect(mailsTo(ctx, email, 'account-withdrawal-started')).toHaveLength(1)
+    expect(mailsTo(ctx, owner.email)).toHaveLength(before)
+  })
+
   test('B50 loses its links also when support says so after it has replaced the address', async () => {
     const ctx = await givenService()
     const owner = await givenCaller(ctx)

@@ -54,8 +54,16 @@ export interface Process {
   /** Keyed by the application's id. */
   deliveryCalls: Map<string, CallLine>
   counted: Record<'read' | 'service', CountedCalls>
-  /** When the store of the erasure ledger took an object last, and whether it may have lines that the database has lost. */
-  ledger: { storedAt: number; isDoubted: boolean }
+  ledger: {
+    /** When the store of the erasure ledger took an object last. */
+    storedAt: number
+    /** It refused the last one. */
+    isFailing: boolean
+    /** The name of the newest batch that was seen in it. */
+    newest?: string | undefined
+    /** It may be another store, or have lines that the database has lost. */
+    isDoubted: boolean
+  }
   /** The keys that sign; they are read again after a minute. */
   signing: { keys: readonly SigningKey[]; readAt: number }
   /**
@@ -79,7 +87,7 @@ export const createProcess = (): Process => ({
   deletionCalls: [true, false].map((isFirst) => ({ isFirst, ...createCallLine() })),
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
-  ledger: { storedAt: Number.NEGATIVE_INFINITY, isDoubted: false },
+  ledger: { storedAt: Number.NEGATIVE_INFINITY, isDoubted: false, isFailing: false },
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },
   signInFloor: { ms: 0, measured: '', foreignShare: 0, readAt: 0 },
 })

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { Cluster } from '@/testing/cluster'
@@ -57,6 +57,25 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   })
   expect(healed.status).toBe(202)
   await expectFullEnd(world, { person: withdrawing, withdrawalId: accepted.body.data.withdrawal_id })
+})
+
+test('F44 a ledger directory that is unmounted under a running service holds it, and takes no line until it is back', async (context) => {
+  const world = await givenWorld(context)
+  const instance = await world.start()
+  const [first, second] = [await givenPlainPerson(world), await givenPlainPerson(world)]
+  expect((await withdraw(instance, first)).status).toBe(202)
+  const directory = path.join(world.dataDir, 'ledger')
+  await rename(directory, `${directory}-away`)
+  await mkdir(directory)
+  const again = () => withdraw(instance, second, { 'Idempotency-Key': 'once' })
+  expectAway(await again())
+  const ready = async () => (await fetch(`${instance.url}/api/health/ready`)).json()
+  await until('it is held', async () => (await ready()).reason === 'ledger_missing')
+  expect(await readdir(directory)).toEqual([])
+  await rmdir(directory)
+  await rename(`${directory}-away`, directory)
+  await until('it serves', async () => (await ready()).status === 'ready')
+  expect((await again()).status).toBe(202)
 })
 
 test('F20 F42 a full data directory refuses mail and withdrawals whole, with LEDGER_BEFORE_ANSWER=0 mail alone, and the erasure ledger is complete afterwards', async (context) => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
 import { isSecretKnown } from '@/domain/withdrawal/ledger/known-secret'
+import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
 import { isDatabaseAway, onceDatabaseAnswers } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
@@ -78,7 +79,11 @@ async function main() {
   if (!env.acceptsNewSecret && !(await isSecretKnown(ctx))) throw new SettingsError(OTHER_SECRET)
   await ensureSigningKey(ctx)
   const { served } = await ctx.guard.watch(ctx)
-  if (!served) startTimer()
+  if (!served) {
+    startTimer()
+    // A store that lets nobody write is told before somebody withdraws.
+    void requireLedgerStore(ctx).catch(() => {})
+  }
   if (env.demoProviderPort) {
     const provider = await import('./local/demo-provider').then(({ startDemoProvider }) => startDemoProvider(env))
     closers.push(() => provider.close())

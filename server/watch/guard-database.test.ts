@@ -116,3 +116,15 @@ test('F43 a connection to another cluster than the one that was compared is refu
   await expect(guard.admit(other)).rejects.toMatchObject({ code: '57P03' })
   expect(processState.heldFor).toBeUndefined()
 })
+
+test('F44 a store that is unmounted while the service runs is noticed, and nothing is served until it is back', async (context) => {
+  const { ctx, guard, leaver, stays, isLive } = await givenPrimary(context, { maxReplayedLines: 100 })
+  await guard.watch(ctx)
+  await withdraw(ctx, leaver)
+  const mounted = new Map(ctx.ledgered)
+  ctx.ledgered.clear()
+  await until('it is held', () => processState.heldFor === 'ledger_missing')
+  for (const [name, content] of mounted) ctx.ledgered.set(name, content)
+  await until('it serves', () => processState.heldFor === undefined)
+  expect(await isLive(stays)).toBe(true)
+})

@@ -3,7 +3,7 @@ import type { SystemContext } from '@/domain/context'
 import { type RowOf, type Sql, sql, statement, text } from '@/domain/sql'
 import { acceptOldDatabase } from '@/domain/withdrawal/ledger/adopt-erasure-ledger'
 import { compareWithLedger } from '@/domain/withdrawal/ledger/compare-with-ledger'
-import { lockLedger, readLedgerHead } from '@/domain/withdrawal/ledger/erasure-ledger'
+import { lockLedger, readLedgerHead, requireKnownStore } from '@/domain/withdrawal/ledger/erasure-ledger'
 import { replayGap } from '@/domain/withdrawal/replay-erasure-ledger'
 import { openDatabase } from '../adapters/database'
 import { isDatabaseAway } from '../adapters/database-away'
@@ -157,7 +157,7 @@ export function createDatabaseGuard(
         if (settling) return
         const { isProven, seen } = await look(ctx.sql)
         // Of a database that tells nothing of itself only new connections are compared.
-        if ((seen && !isProven) || (await isBehind(ctx))) await requireLevel(ctx)
+        if ((seen && !isProven) || (await isUneven(ctx))) await requireLevel(ctx)
       }
       timer = setInterval(() => lookAgain().catch(() => {}), LOOK_MS).unref()
       return { served: (await first) ? null : served }
@@ -166,8 +166,9 @@ export function createDatabaseGuard(
   }
 }
 
-/** A line that was on its way while a replica took over reaches the store after the comparison. */
-async function isBehind(ctx: SystemContext): Promise<boolean> {
+/** A line that was on its way while a replica took over reaches the store after the comparison, and a store can be unmounted. */
+async function isUneven(ctx: SystemContext): Promise<boolean> {
+  await requireKnownStore(ctx).catch(() => {})
   if (!ctx.process.ledger.isDoubted) return false
   ctx.process.ledger.isDoubted = false
   // Under the lock, because a line that another instance writes meanwhile would look like one that was lost.
@@ -176,7 +177,7 @@ async function isBehind(ctx: SystemContext): Promise<boolean> {
     ctx.process.ledger.isDoubted = true
     throw error
   })
-  return state === 'behind'
+  return state !== 'level'
 }
 
 const isSame = (one: Identity, other: Identity): boolean =>

@@ -1,5 +1,5 @@
-import type { LedgerStore } from '@/domain/ports'
-import { LEDGER_PROBE } from '@/domain/withdrawal/ledger/ledger-before-answer'
+import type { SystemContext } from '@/domain/context'
+import { askLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { checkMailServer } from '../adapters/check-mail-server'
 import type { Env } from '../settings/env'
 
@@ -25,7 +25,7 @@ export interface Health {
 
 /** Checks each part and caches the result, so that frequent calls cost nothing. A check waits at most two seconds. */
 export function createHealth(
-  ctx: { ping(): Promise<unknown>; ledger: Pick<LedgerStore, 'get'> },
+  ctx: SystemContext & { ping(): Promise<unknown> },
   env: Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'hasEngine' | 'engineUrl'>,
 ) {
   const { smtpUrl, smtpNeedsTls, hasEngine, engineUrl } = env
@@ -34,7 +34,7 @@ export function createHealth(
   const events = hasEngine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
   const ledger = remembered(
     KEPT_MS.ledger,
-    oneAtATime(() => ctx.ledger.get(LEDGER_PROBE)),
+    oneAtATime(() => askLedgerStore(ctx)),
   )
   let ledgerSeenAt = performance.now()
   return async (): Promise<Health> => {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { LedgerStore } from '@/domain/ports'
+import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { processState } from '@/server/process-state'
 import { testContext, testDatabase } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
@@ -12,7 +12,6 @@ import { createHealth } from './health-checks'
 
 const NOWHERE = '127.0.0.1:9'
 const LOCAL = { smtpUrl: undefined, smtpNeedsTls: false, hasEngine: false, engineUrl: undefined }
-const THERE = { get: async () => null } as unknown as LedgerStore
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   processState.health = undefined
@@ -27,10 +26,10 @@ async function listening(server: Server | TcpServer): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-function givenDatabaseAway() {
+async function givenDatabaseAway() {
   const { ping, close } = openDatabase(`postgresql://user:secret@${NOWHERE}/accounts`)
   cleanUps.push(close)
-  return { ping, ledger: THERE }
+  return { ...(await testContext()), ping }
 }
 
 test('with all parts available the service is ready and reports the state of each', async () => {
@@ -58,7 +57,7 @@ test('a database all of whose connections are busy is there, and the service sta
   cleanUps.push(close)
   const held = Promise.withResolvers<void>()
   const busy = transaction(() => held.promise)
-  expect(await createHealth({ ping, ledger: THERE }, LOCAL)()).toMatchObject({
+  expect(await createHealth({ ...(await testContext()), ping }, LOCAL)()).toMatchObject({
     reason: undefined,
     parts: { database: 'ok' },
   })
@@ -67,7 +66,7 @@ test('a database all of whose connections are busy is there, and the service sta
 })
 
 test('without its database the service is alive but not ready, and names the part and nothing else', async () => {
-  installContext(givenDatabaseAway())
+  installContext(await givenDatabaseAway())
   const [alive, response] = [await live(), await ready()]
   expect([alive.status, response.status]).toEqual([200, 503])
   for (const { headers } of [alive, response]) expect(headers.get('Cache-Control')).toBe('no-store')
@@ -134,9 +133,9 @@ test("without an engine key the engine's address is not checked", async () => {
 })
 
 test('a store of the ledger that hangs is asked once', async () => {
-  const { ping } = await testContext()
-  const get = vi.fn(() => new Promise<null>(() => {}))
-  const health = createHealth({ ping, ledger: { get } }, LOCAL)
+  const ctx = await testContext()
+  const get = vi.spyOn(ctx.ledger, 'get').mockReturnValue(new Promise<null>(() => {}))
+  const health = createHealth(ctx, LOCAL)
   const now = performance.now()
   await health()
   vi.spyOn(performance, 'now').mockReturnValue(now + 61_000)
@@ -145,11 +144,25 @@ test('a store of the ledger that hangs is asked once', async () => {
 })
 
 test('a store of the ledger that is away for more than a minute is reported as degraded; the service stays ready', async () => {
-  const { ping } = await testContext()
-  const ledger = { get: () => Promise.reject(new Error('away')) }
-  const health = createHealth({ ping, ledger }, LOCAL)
+  const ctx = await testContext()
+  vi.spyOn(ctx.ledger, 'get').mockRejectedValue(new Error('away'))
+  const health = createHealth(ctx, LOCAL)
   expect(await health()).toMatchObject({ parts: { ledger: 'ok' }, degraded: [] })
   const now = performance.now()
   vi.spyOn(performance, 'now').mockReturnValue(now + 61_000)
   expect(await health()).toMatchObject({ reason: undefined, parts: { ledger: 'away' }, degraded: ['ledger'] })
+})
+
+test('a store of the ledger that can be read and takes nothing is reported as degraded, until it takes an object again', async () => {
+  const ctx = await testContext()
+  const put = vi.spyOn(ctx.ledger, 'put').mockRejectedValue(new Error('read-only'))
+  await expect(requireLedgerStore(ctx)).rejects.toMatchObject({ code: 'SERVER_002' })
+  const health = createHealth(ctx, LOCAL)
+  await health()
+  const now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 61_000)
+  expect(await health()).toMatchObject({ parts: { ledger: 'away' }, degraded: ['ledger'] })
+  put.mockRestore()
+  clock.mockReturnValue(now + 63_000)
+  expect(await health()).toMatchObject({ parts: { ledger: 'ok' }, degraded: [] })
 })

@@ -78,6 +78,7 @@ async function noteStored(ctx: SystemContext, sql: Sql, origin: string) {
 /** The operator's decision to serve a restored database without a replay, or to begin a new store after the loss of the old one. */
 export async function acceptOldDatabase(ctx: SystemContext): Promise<void> {
   const { state, end } = await compareWithLedger(ctx)
+  ctx.process.ledger.newest = undefined
   const head = await readLedgerHead(ctx)
   if (state === 'missing') {
     await putLedger(ctx, beginningName(head.origin), JSON.stringify(end))

@@ -50,6 +50,7 @@ export async function compareWithLedger(
   const newest = await ctx.ledger.get(batchName(origin, batchSeq))
   if (newest === null) return { state: 'missing', end }
   const isSame = hashOfLine(linesOf(newest).at(-1) ?? '') === hash
+  if (isSame) ctx.process.ledger.newest = batchName(origin, batchSeq)
   return isSame ? { state: 'level', end } : { state: 'behind', end, lines: Number.POSITIVE_INFINITY }
 }
 

@@ -150,6 +150,7 @@ test('F43 a line that was on its way while a replica took over neither replaces 
 
   const [name = ''] = batchNames(ctx)
   ctx.ledgered.delete(name)
+  ctx.process.ledger.newest = undefined
   ctx.ledger.add = async (name, content) => {
     ctx.ledgered.set(name, 'was quicker\n')
     return add.call(ctx.ledger, name, content)

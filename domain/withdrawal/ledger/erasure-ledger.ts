@@ -200,15 +200,35 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
 async function storeBatch(ctx: SystemContext, name: string, lines: string): Promise<boolean> {
   const stored = await ctx.ledger.get(name)
   if (stored !== null) return stored === lines
-  if (!(await ctx.ledger.add(name, lines))) return (await ctx.ledger.get(name)) === lines
-  ctx.process.ledger.storedAt = performance.now()
+  if (!(await noted(ctx, () => ctx.ledger.add(name, lines)))) return (await ctx.ledger.get(name)) === lines
+  ctx.process.ledger.newest = name
   return true
 }
 
-/** Notes that the store takes objects. */
-export async function putLedger(ctx: SystemContext, name: string, content: string): Promise<void> {
-  await ctx.ledger.put(name, content)
-  ctx.process.ledger.storedAt = performance.now()
+export const putLedger = (ctx: SystemContext, name: string, content: string): Promise<void> =>
+  noted(ctx, () => ctx.ledger.put(name, content))
+
+/** Writes into the store that this process knows, and notes whether it takes objects. */
+async function noted<Result>(ctx: SystemContext, write: () => Promise<Result>): Promise<Result> {
+  const { ledger } = ctx.process
+  try {
+    await requireKnownStore(ctx)
+    const result = await write()
+    ledger.storedAt = performance.now()
+    ledger.isFailing = false
+    return result
+  } catch (error) {
+    ledger.isFailing = true
+    throw error
+  }
+}
+
+/** A store without the newest batch that this process has seen there is another one, such as a share that is no longer mounted. */
+export async function requireKnownStore(ctx: SystemContext): Promise<void> {
+  const { newest } = ctx.process.ledger
+  if (!newest || (await ctx.ledger.get(newest)) !== null) return
+  ctx.process.ledger.isDoubted = true
+  throw new LedgerMissing()
 }
 
 const storeEnd = coalesced(
@@ -234,6 +254,13 @@ class LedgerAhead extends Error {
   readonly code = 'ledger_ahead'
   constructor(seq: number) {
     super(`the erasure ledger has other lines from line ${seq} on: the database is older than its ledger`)
+  }
+}
+
+class LedgerMissing extends Error {
+  readonly code = 'ledger_missing'
+  constructor() {
+    super('the store of the erasure ledger lacks the newest lines that it had')
   }
 }
 

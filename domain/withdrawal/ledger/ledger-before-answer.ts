@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../../context'
 import { coalesced } from '../../work/coalesce'
 import { doesLineStand } from '../receipts/standing-lines'
-import { putLedger, writeErasureLedger } from './erasure-ledger'
+import { putLedger, requireKnownStore, writeErasureLedger } from './erasure-ledger'
 
 /** How long an answer waits for the store, before the withdrawal and after it. */
 const MAX_WAIT_MS = 5_000
@@ -11,7 +11,7 @@ const MAX_WAIT_MS = 5_000
 const TAKEN_MS = 200
 /** Until a step that holds the withdrawal lets it be written. */
 const PAUSE_MS = 20
-export const LEDGER_PROBE = 'erasure-ledger/probe'
+const LEDGER_PROBE = 'erasure-ledger/probe'
 const PROBE_BYTES = 4_096
 
 const AWAY = 'The erasure ledger cannot be written now. Nothing was changed; try again later.'
@@ -19,7 +19,7 @@ const BEGUN =
   'The deletion has begun and goes on. Its line does not stand in the erasure ledger yet: repeat the call with the same Idempotency-Key for its answer.'
 
 /** It writes a block, because a store that is full or lets nobody write can still be read. */
-const probe = coalesced(
+export const probeLedgerStore = coalesced(
   'probe-ledger-store',
   (ctx) =>
     putLedger(
@@ -36,7 +36,14 @@ const probe = coalesced(
 /** Refuses while the store takes no object, so that no withdrawal begins whose line could not be stored. */
 export async function requireLedgerStore(ctx: SystemContext): Promise<void> {
   if (!ctx.waitsForLedger || performance.now() - ctx.process.ledger.storedAt < TAKEN_MS) return
-  await withinTime(ctx, () => probe(ctx), AWAY)
+  await withinTime(ctx, () => probeLedgerStore(ctx), AWAY)
+}
+
+/** Fails while the store is away or another one, or has refused its last object. A store with object lock keeps every probe, so a good one is read. */
+export async function askLedgerStore(ctx: SystemContext): Promise<void> {
+  if (ctx.process.ledger.isFailing) return probeLedgerStore(ctx)
+  await requireKnownStore(ctx)
+  await ctx.ledger.get(LEDGER_PROBE)
 }
 
 /** Resolves when the line of a withdrawal that has just begun is in the store. */

@@ -258,7 +258,7 @@ export interface AppRequest {
   body: string
   /** If set, the body of the answer is read, within so many milliseconds. */
   bodyWithinMs?: number
-  /** Named in the log if there is no answer: ids, and the step of a withdrawal. */
+  /** Named in the log if there is no good answer: ids, and the step of a withdrawal. */
   about: Record<string, string>
 }
 

@@ -271,16 +271,36 @@ test('a call to a name without an address returns the reason', async () => {
   expect(answer).toEqual({ status: 0, problem: 'ENOTFOUND' })
 })
 
-test('the log line of a call without an answer names the application and what the call is about, and no endpoint', async () => {
+const badAnswers: [string, RequestListener, object][] = [
+  ['no answer', (request) => request.socket.destroy(), { kind: 'Error', code: 'ECONNRESET' }],
+  ['a bad answer', (_request, response) => response.writeHead(500).end('of Ada'), { status: 500 }],
+]
+
+test.each(badAnswers)(
+  'a call with %s is a line of the log, with application and subject and no endpoint',
+  async (_what, answer, facts) => {
+    const lines = await logged(() => call(answer))
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', event: 'connected_app_unreachable', ...about, ...facts },
+    ])
+    expect(lines.join()).not.toMatch(/account-events|Ada/)
+  },
+)
+
+test.each([204, 404, 410])(
+  'a call that is answered with %i, which counts as told, is no line of the log',
+  async (status) => {
+    expect(await logged(() => call((_request, response) => response.writeHead(status).end()))).toEqual([])
+  },
+)
+
+async function logged(work: () => Promise<unknown>): Promise<string[]> {
   const lines: string[] = []
   const own = processState.log
   processState.log = createLog('warn', { write: (line) => void lines.push(line) })
   onTestFinished(() => {
     processState.log = own
   })
-  await call((request) => request.socket.destroy())
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { level: 'warn', event: 'connected_app_unreachable', ...about, code: 'ECONNRESET' },
-  ])
-  expect(lines.join()).not.toContain('account-events')
-})
+  await work()
+  return lines
+}

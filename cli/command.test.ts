@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { nameOf, parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
@@ -86,9 +86,19 @@ test('the help of all commands lists each with its sentence', () => {
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
 })
 
+test.each([
+  ['account', 'npm run -s account --'],
+  [undefined, 'node dist/account.mjs'],
+])('the help names commands as they are started, with the npm script %s as %s', (script, start) => {
+  vi.stubEnv('npm_lifecycle_event', script)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const line of ['--help', 'help batch', 'key --help', 'key list --help'])
+    expect(help(line).startsWith(`${start} `), line).toBe(true)
+})
+
 test('the help of a noun lists its commands with their options, and no other', () => {
   const ofToken = help('token --help')
-  expect(ofToken).toContain('account -- token list --user usr_…\n  Lists the access tokens')
+  expect(ofToken).toContain('node dist/account.mjs token list --user usr_…\n  Lists the access tokens')
   expect(ofToken).toContain('token revoke (tok_… | --user usr_…)')
   expect(ofToken).toContain('token create --user usr_… --scope SCOPE … [--expires-in P30D] [--name NAME]')
   expect(ofToken).not.toContain('user create')

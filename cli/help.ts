@@ -1,5 +1,9 @@
 import { COMMON, type Command, commandsOf, findCommand, nameOf, type Option } from './command.ts'
 
+/** A packed folder and the image have no npm. */
+const startedAs = () =>
+  process.env.npm_lifecycle_event === 'account' ? 'npm run -s account --' : 'node dist/account.mjs'
+
 const BATCH = {
   name: 'batch',
   summary: 'Reads one command a line from standard input, quoted as in a shell, and prints one line of JSON for each.',
@@ -12,7 +16,7 @@ export function helpFor(commands: Command[], args: string[]): string | null {
   if (words.length === args.length && words[0] !== 'help') return null
   const [noun = '', verb = ''] = words[0] === 'help' ? words.slice(1) : words
   if (noun === '') return helpForAll(commands)
-  if (noun === BATCH.name) return paragraphs([`npm run -s account -- ${BATCH.name}`], [BATCH.summary])
+  if (noun === BATCH.name) return paragraphs([`${startedAs()} ${BATCH.name}`], [BATCH.summary])
   if (verb === '' || verb.startsWith('-')) return helpForNoun(commandsOf(commands, noun))
   return helpForCommand(findCommand(commands, [noun, verb]))
 }
@@ -22,10 +26,7 @@ function helpForAll(commands: Command[]): string {
   const rows = commands.map((command) => [nameOf(command), command.summary])
   const width = Math.max(...rows.map(([name = '']) => name.length))
   return paragraphs(
-    [
-      'npm run -s account -- COMMAND [options]',
-      'npm run -s account -- COMMAND --help explains the options of a command.',
-    ],
+    [`${startedAs()} COMMAND [options]`, `${startedAs()} COMMAND --help explains the options of a command.`],
     ...nouns.map((noun) =>
       aligned(
         rows.filter((_, index) => commands[index]?.noun === noun),
@@ -68,7 +69,7 @@ function usageOf(command: Command): string {
     const shown = option.multiple ? `${text} …` : text
     return option.required ? shown : `[${shown}]`
   })
-  return ['npm run -s account --', nameOf(command), ...parts].join(' ')
+  return [startedAs(), nameOf(command), ...parts].join(' ')
 }
 
 function withValue(name: string, { value, positional }: Option): string {

@@ -14,7 +14,7 @@ import { metrics } from './metrics'
 
 const HINTS: Record<HeldFor, string> = {
   ledger_ahead:
-    'The database is older than its erasure ledger: a backup was restored, or a replica that lagged took over, and people who have left may be back in it. Run "npm run -s account -- ledger replay" first.',
+    'The database is older than its erasure ledger: a backup was restored, or a replica that lagged took over, and people who have left may be back in it. Run the command "ledger replay" first.',
   ledger_away: 'The erasure ledger cannot be read, and the database cannot prove that it has lost nothing.',
   ledger_missing:
     'The store of the erasure ledger lacks lines that this database has stored: it is another store, or the database is another one. Correct LEDGER_DIR, the bucket or DATABASE_URL.',

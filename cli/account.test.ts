@@ -5,6 +5,7 @@ import {
   authenticate,
   givenPendingChange,
   givenUser,
+  givenWithdrawal,
   outcomeOf,
   runDueWork,
   type TestContext,
@@ -228,6 +229,18 @@ test('the operator finds an account by its id or its address, with what is pendi
     pending_change: { has_pending: false },
   })
   expect(await refusal(ctx, `user find --email ${user.email}`)).toContain('no active user with this address')
+})
+
+test("after a deletion the account's id leads to its withdrawal, until the purge", async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(24 * 60 * 60 * 1000)
+    await runDueWork(ctx)
+  }
+  expect(await refusal(ctx, `user show ${userId}`)).toBe(`The account was deleted: withdrawal show ${withdrawalId}`)
+  expect(await run(ctx, `withdrawal show ${userId}`)).toEqual(await run(ctx, `withdrawal show ${withdrawalId}`))
+  expect(await refusal(ctx, 'withdrawal show usr_none')).toContain('Withdrawal ID not found')
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import { CONFIRMATION, parseIssueMessage } from '@/contract/errors'
 import { REASON_CODES, withdrawBody } from '@/contract/withdrawal'
+import { lookUp } from '@/domain/accounts/look-up'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
@@ -30,8 +31,11 @@ export const withdrawalCommands = [
     noun: 'withdrawal',
     verb: 'show',
     summary: 'Shows how far a withdrawal is, and what fails.',
-    options: { id },
-    run: (ctx, { id }) => showWithdrawal(ctx, id),
+    options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account.' } },
+    async run(ctx, { id }) {
+      const found = await lookUp(ctx, id)
+      return showWithdrawal(ctx, found?.kind === 'withdrawal' ? found.id : id)
+    },
   }),
   command({
     noun: 'withdrawal',

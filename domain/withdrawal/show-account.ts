@@ -64,7 +64,13 @@ export async function showUser(ctx: SystemContext, by: Wanted): Promise<ShownAcc
 }
 
 async function findWanted(ctx: SystemContext, by: Wanted): Promise<AccountRow> {
-  if ('userId' in by) return known(await findAccount(ctx, by.userId), 'There is no user with this id.')
+  if ('userId' in by) {
+    const [account, [withdrawal]] = await Promise.all([findAccount(ctx, by.userId), ctx.sql(withdrawalOf, by)])
+    const sentence = withdrawal
+      ? `The account was deleted: withdrawal show ${withdrawal.id}`
+      : 'There is no user with this id.'
+    return known(account, sentence)
+  }
   if ('externalId' in by) {
     const found = await findAccountByExternalId(ctx, by.externalId)
     return known(found, 'There is no user with this external id.')

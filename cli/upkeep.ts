@@ -17,7 +17,7 @@ export const upkeepCommands = [
   command({
     noun: 'key',
     verb: 'list',
-    summary: 'Lists the keys that sign receipts and the head of the erasure ledger.',
+    summary: 'Lists the keys that sign receipts, and which of them waits, signs or is retired.',
     options: {},
     run: async (ctx) => ({ keys: await listSigningKeys(ctx) }),
   }),

@@ -61,7 +61,7 @@ async function ask(ctx: SystemContext, app: AskedRow, account: string): Promise<
   const found = answer.status === 200 ? checkAnswer.safeParse(parsed(answer.body)).data : undefined
   if (!found) {
     const problem = answer.problem ?? (answer.status === 200 ? 'not the answer of a check' : `HTTP ${answer.status}`)
-    ctx.warn('withdrawal_check_failed', { app: app.id, problem })
+    ctx.warn('withdrawal_check_failed', { appId: app.id, problem })
     throw cannotAsk()
   }
   return found.blockers.map(({ code, title, url }) => ({

@@ -320,7 +320,7 @@ describe('an application with checks', () => {
       expect(refused.headers.get('Idempotency-Replayed')).toBeNull()
     }
     expect([await begun(), await placesTaken()]).toEqual([0, 0])
-    expect(ctx.warnings[0]).toMatchObject({ event: 'withdrawal_check_failed', app: shop })
+    expect(ctx.warnings[0]).toMatchObject({ event: 'withdrawal_check_failed', appId: shop })
     expect((await preview('?ask=true')).code).toBe('SERVER_002')
     expect((await preview()).code).toBe('accepted')
     Object.assign(answers, { bank: free, shop: free })

@@ -127,7 +127,7 @@ test('an application without a good answer for 24 hours is counted, and reported
   await Promise.all([runDueWork(ctx), runDueWork(ctx)])
   const { appId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName: 'calendar' } })
   expect(await silent()).toBe(1)
-  expect(told()).toEqual([{ event: 'connected_app_silent', app_id: appId, waiting: 1, since: since.toISOString() }])
+  expect(told()).toEqual([{ event: 'connected_app_silent', appId, waiting: 1, since: since.toISOString() }])
   ctx.clock.advance(10 * day)
   await runDueWork(ctx)
   expect([await silent(), told().length]).toEqual([1, 1])

@@ -174,7 +174,7 @@ export async function tellSilentApps(ctx: SystemContext): Promise<void> {
   const now = ctx.clock.now()
   const apps = await ctx.sql(markSilent, { now, silentSince: silentSince(ctx, now) })
   for (const { id, waiting, since } of apps) {
-    ctx.warn('connected_app_silent', { app_id: id, waiting, since: since.toISOString() })
+    ctx.warn('connected_app_silent', { appId: id, waiting, since: since.toISOString() })
   }
 }
 

@@ -95,3 +95,13 @@ for (const [example, needs] of [
     expect(output.err).toContain(needs)
   })
 }
+
+test('the example program that verifies receipts does not call one wrong when it cannot read the keys', async () => {
+  const BASE = `http://127.0.0.1:${await freePort()}`
+  for (const JWKS of ['', 'README.md']) {
+    const { output, ended } = run('verify-receipt.ts', ['package.json'], { BASE, JWKS })
+    expect(await ended).toBe(3)
+    expect(output.err).toContain('The keys could not be read')
+    expect(output.out).toBe('')
+  }
+})

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { compactVerify, createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader } from 'jose'
+import { compactVerify, createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet } from 'jose'
 
-// Verifies receipts, offline too with a key set that was saved before.
+// Verifies receipts, offline too with a key set that was saved before. Exits with 1 where one is not genuine, and with 3 without keys.
 const { BASE = 'http://localhost:3000', JWKS } = process.env
 const [file] = process.argv.slice(2)
 const missing = [file, JWKS].find((name) => name && !existsSync(name))
@@ -12,9 +12,7 @@ if (!file || missing) {
   process.stderr.write('       JWKS=jwks.json npx node examples/verify-receipt.ts receipts.txt\n')
   process.exit(2)
 }
-const keys = JWKS
-  ? createLocalJWKSet(JSON.parse(readFileSync(JWKS, 'utf8')))
-  : createRemoteJWKSet(new URL('/.well-known/jwks.json', BASE))
+const keys = await readKeys()
 
 let before: string | undefined
 for (const receipt of readFileSync(file, 'utf8').split(/\s+/).filter(Boolean)) {
@@ -30,5 +28,20 @@ for (const receipt of readFileSync(file, 'utf8').split(/\s+/).filter(Boolean)) {
     const why = isUnknown ? `unknown key ${decodeProtectedHeader(receipt).kid}` : `not genuine: ${String(error)}`
     process.stdout.write(`${why}\n`)
     process.exitCode = 1
+  }
+}
+
+async function readKeys() {
+  const url = new URL('/.well-known/jwks.json', BASE)
+  try {
+    if (JWKS) return createLocalJWKSet(JSON.parse(readFileSync(JWKS, 'utf8')))
+    const response = await fetch(url)
+    if (!response.ok) throw new Error(`HTTP ${response.status}`)
+    return createLocalJWKSet((await response.json()) as JSONWebKeySet)
+  } catch (error) {
+    const { cause = error } = error as Error
+    process.stderr.write(`The keys could not be read from ${JWKS || url}: ${String(cause)}\n`)
+    process.stderr.write('So no receipt was verified. A key set that was saved before is enough: JWKS=jwks.json\n')
+    process.exit(3)
   }
 }

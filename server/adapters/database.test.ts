@@ -139,3 +139,15 @@ test('what a transaction asks for after its commit begins once, after it, and is
   })
   expect([left, await count(), seen]).toEqual([1, 0, ['effect of attempt 2']])
 })
+
+test('connections have the name of the service in pg_stat_activity, unless the URL has another', async () => {
+  const { url } = await testDatabase()
+  const named = async (query: string) => {
+    const database = openDatabase(`${url}${query}`)
+    onTestFinished(() => database.close())
+    const [row] = await database.db.$queryRaw<{ name: string }[]>`SELECT current_setting('application_name') AS name`
+    return row?.name
+  }
+  expect(await named('')).toBe('user-account-service')
+  expect(await named('?application_name=accounts-eu')).toBe('accounts-eu')
+})

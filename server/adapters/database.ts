@@ -22,6 +22,9 @@ const TIME_LIMITS = {
   idle_in_transaction_session_timeout: 10_000,
 }
 
+/** The name of the connections in pg_stat_activity; one in the URL wins. */
+const application_name = 'user-account-service'
+
 const MAX_PING_MS = 2_000
 
 interface DatabaseOptions {
@@ -38,6 +41,7 @@ export function openDatabase(
 ): Database {
   const pool = new pg.Pool({
     connectionString,
+    application_name,
     max: connections,
     connectionTimeoutMillis: 3_000,
     // Keep connections, because a new one costs the database tens of milliseconds for sign-in and planning.
@@ -57,6 +61,7 @@ export function openDatabase(
   pool.on('error', noteLoss)
   const pings = new pg.Pool({
     connectionString,
+    application_name,
     max: 1,
     connectionTimeoutMillis: MAX_PING_MS,
     query_timeout: MAX_PING_MS,

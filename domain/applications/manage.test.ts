@@ -15,6 +15,7 @@ import { wrapping } from '@/testing/statements'
 import { verifyEmail } from '../email/verify-email'
 import type { AppRequest } from '../ports'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { endTask } from './deliver'
 import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from './manage'
 import { listDeliveries, resendEvents } from './operate-deliveries'
 
@@ -128,6 +129,22 @@ test('an application with open tasks is removed only if a reason waives them', a
   ])
   const actions = await ctx.db.auditEvent.findMany({ where: { subjectId: appId }, orderBy: { at: 'asc' } })
   expect(actions.map(({ action }) => action).sort()).toEqual(['app.changed', 'app.registered', 'app.removed'])
+})
+
+test('an application is removed with a reason also if a task ends by itself at that moment, and that one is not waived', async () => {
+  const { ctx, appId } = await givenShop()
+  ctx.apps.answer = async () => ({ status: 503 })
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const whileEnding: typeof ctx.sql = async (statement, values) => {
+    const rows = await ctx.sql(statement, values)
+    const { id } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+    if (statement.name === 'open-tasks-of-app') await endTask(ctx, withdrawalId, id, 200)
+    return rows
+  }
+  const removed = await removeApp({ ...ctx, sql: whileEnding }, { appId, reason: 'gone' })
+  expect(removed).toMatchObject({ removed: true, waived_tasks: 0 })
 })
 
 test('F38 a withdrawal that starts while an application is removed leaves no task that nobody completes', async () => {

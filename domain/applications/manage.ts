@@ -269,8 +269,7 @@ export async function removeApp(
   let waived = 0
   if (reason) {
     for (let tasks = await openTasksOf(ctx.sql, appId); tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId)) {
-      for (const { id: taskId } of tasks) await waive(ctx, { taskId, reason }, by)
-      waived += tasks.length
+      for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason }, by)) waived++
     }
   }
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
@@ -284,6 +283,16 @@ export async function removeApp(
   })
   return { app_id: appId, removed: true, waived_tasks: waived }
 }
+
+/** False if the task has ended by itself meanwhile. */
+const waiveIfOpen = (...call: Parameters<typeof waive>): Promise<boolean> =>
+  waive(...call).then(
+    () => true,
+    (error) => {
+      if (error instanceof AppError && error.code === 'TASK_002') return false
+      throw error
+    },
+  )
 
 type Counts = RowOf<typeof countOpen>
 

@@ -14,7 +14,7 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { asNobody, heldUp, runDueWork } from '@/testing/domain'
+import { asNobody, givenSession, heldUp, runDueWork } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { givenService, mailsTo, type Service } from '@/testing/service'
 import { setPassword } from '../accounts/user'
@@ -331,6 +331,26 @@ test.each([
   expect(answer.code).toBe('AUTH_001')
   expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
 })
+
+test.each(['endOtherSessions', 'exportData'] as const)(
+  '%s is refused when its session ends while it waits for the account',
+  async (operation) => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { token } = createSessionToken(ctx, owner.sessionId)
+    const own = await givenSession(ctx, owner.userId)
+    const answer = await heldUp(
+      ctx,
+      ['users', owner.userId],
+      () => call(owner, operation, { token }),
+      (sql) => rawSql(sql, 'UPDATE sessions SET revoked_at = $2 WHERE id = $1', [owner.sessionId, ctx.clock.now()]),
+    )
+    expect(answer.code).toBe('AUTH_001')
+    expect(await ctx.db.session.count({ where: { id: own, revokedAt: null } })).toBe(1)
+    const action = { in: ['session.others_revoked', 'data.exported'] }
+    expect(await ctx.db.auditEvent.count({ where: { userId: owner.userId, action } })).toBe(0)
+  },
+)
 
 test('of two ends of access the later one counts, whichever is written last', async () => {
   const ctx = await givenService()

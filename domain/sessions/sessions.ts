@@ -22,6 +22,7 @@ import {
   type ValuesOf,
 } from '../sql'
 import { endAccess } from './end-access'
+import { isStillLive } from './live-caller'
 
 /**
  * Per user. A further sign-in ends the session that was seen longest ago. The limit is needed because sign-ins with the right
@@ -182,6 +183,8 @@ export const endOtherSessions = (ctx: Context): Promise<Data<typeof contract.end
   ctx.transaction(async (tx) => {
     const { userId, id: except, kind: actor } = ctx.actor
     if (!(await lockAccountOfId(tx, userId))) return { ended: 0 }
+    // Else the call of a thief that waited for the owner's new password would end the owner's session.
+    if (!(await isStillLive(ctx, tx, ctx.actor))) throw new AppError('AUTH_001')
     const by = { userId, except, action: 'session.others_revoked', actor, ip: ctx.ip }
     return { ended: await endMany(ctx, tx, by) }
   })

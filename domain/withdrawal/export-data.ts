@@ -11,6 +11,7 @@ import { lockAccountOfId } from '../lock-account'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notices'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
+import { isStillLive } from '../sessions/live-caller'
 import {
   type Described,
   fenced,
@@ -113,7 +114,7 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
   const at = ctx.clock.now()
   await ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
-    if (!account) throw new AppError('AUTH_001')
+    if (!account || !(await isStillLive(ctx, tx, ctx.actor))) throw new AppError('AUTH_001')
     const { email: to, name: userName, locale } = account
     await Promise.all([
       addAudit(ctx, tx, 'data.exported', { userId, actor: kind, ip: ctx.ip, at }),

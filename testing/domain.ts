@@ -181,6 +181,15 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   }
 }
 
+/** As a share that is no longer mounted, until the returned function is called. */
+export function unmountLedger({ ledgered }: Pick<TestContext, 'ledgered'>): () => void {
+  const mounted = [...ledgered]
+  ledgered.clear()
+  return () => {
+    for (const [name, content] of mounted) ledgered.set(name, content)
+  }
+}
+
 const ledgerIn = (objects: Map<string, string>): LedgerStore => ({
   async put(name, content) {
     objects.set(name, content)

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { asUser, givenUser, ledgerLines, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import {
+  asUser,
+  givenUser,
+  ledgerLines,
+  type TestContext,
+  type TestUser,
+  testContext,
+  unmountLedger,
+} from '@/testing/domain'
 import { acceptOldDatabase } from './ledger/adopt-erasure-ledger'
 import { compareWithLedger } from './ledger/compare-with-ledger'
 import { writeErasureLedger } from './ledger/erasure-ledger'
@@ -109,10 +117,9 @@ test('F43 a withdrawal of the new primary that took the place of a lost line get
 test('F44 a store that lacks the newest stored batch is another store, until the operator begins anew', async () => {
   const ctx = await givenLedger()
   await leave(ctx, await givenUser(ctx))
-  const mine = new Map(ctx.ledgered)
-  ctx.ledgered.clear()
+  const mount = unmountLedger(ctx)
   expect((await compareWithLedger(ctx)).state).toBe('missing')
-  for (const [name, content] of mine) ctx.ledgered.set(name, content)
+  mount()
   expect((await compareWithLedger(ctx)).state).toBe('level')
   ctx.ledgered.clear()
   await acceptOldDatabase(ctx)

@@ -4,7 +4,7 @@ import type { Sql } from '@/domain/sql'
 import { doesLineStand } from '@/domain/withdrawal/receipts/standing-lines'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { Cluster } from '@/testing/cluster'
-import { type TestContext, testContext, testDatabase } from '@/testing/domain'
+import { type TestContext, testContext, testDatabase, unmountLedger } from '@/testing/domain'
 import { until } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 import { processState } from '../process-state'
@@ -121,10 +121,9 @@ test('F44 a store that is unmounted while the service runs is noticed, and nothi
   const { ctx, guard, leaver, stays, isLive } = await givenPrimary(context, { maxReplayedLines: 100 })
   await guard.watch(ctx)
   await withdraw(ctx, leaver)
-  const mounted = new Map(ctx.ledgered)
-  ctx.ledgered.clear()
+  const mount = unmountLedger(ctx)
   await until('it is held', () => processState.heldFor === 'ledger_missing')
-  for (const [name, content] of mounted) ctx.ledgered.set(name, content)
+  mount()
   await until('it serves', () => processState.heldFor === undefined)
   expect(await isLive(stays)).toBe(true)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Answer, type Caller, call, givenCaller, givenServiceToken, withdraw } from '@/testing/api-calls'
-import { ledgerLines, outcomeOf } from '@/testing/domain'
+import { ledgerLines, outcomeOf, unmountLedger } from '@/testing/domain'
 import { givenService, type Service, times } from '@/testing/service'
 import { until } from '@/testing/until'
 import { registerApp } from '../../applications/manage'
@@ -77,36 +77,34 @@ test.each(Object.keys(BY))('F42 while the store is away a withdrawal by %s chang
   expect((await (BY[by] as Withdraw)(ctx, caller)).code).toBe('accepted')
 })
 
-test('F44 a store that is unmounted takes no line: the account is as it was, and the chain has no gap', async () => {
+/** The store had a line before. */
+async function givenUnmounted() {
   const ctx = await givenService()
-  const [first, second] = [await givenCaller(ctx), await givenCaller(ctx)]
-  expect((await withdraw(first)).code).toBe('accepted')
+  expect((await withdraw(await givenCaller(ctx))).code).toBe('accepted')
   await ctx.settle()
-  const mounted = new Map(ctx.ledgered)
-  ctx.ledgered.clear()
+  return { ctx, caller: await givenCaller(ctx), mount: unmountLedger(ctx) }
+}
+
+test('F44 a store that is unmounted takes no line: the account is as it was, and the chain has no gap', async () => {
+  const { ctx, caller, mount } = await givenUnmounted()
   ctx.process.ledger.storedAt = Number.NEGATIVE_INFINITY
-  expect((await withdraw(second)).code).toBe('SERVER_002')
-  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: second.userId } })).toMatchObject({ withdrawnAt: null })
+  expect((await withdraw(caller)).code).toBe('SERVER_002')
+  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).toMatchObject({ withdrawnAt: null })
   expect([...ctx.ledgered.keys()]).toEqual([])
   expect(ctx.warnings).toContainEqual({ event: 'ledger_not_written', problem: 'ledger_missing' })
-  for (const [name, content] of mounted) ctx.ledgered.set(name, content)
-  expect((await withdraw(second)).code).toBe('accepted')
+  mount()
+  expect((await withdraw(caller)).code).toBe('accepted')
 })
 
 test('F44 a store that is unmounted while a withdrawal runs takes no line, and its answer comes when it is back', async () => {
-  const ctx = await givenService()
-  const [first, second] = [await givenCaller(ctx), await givenCaller(ctx)]
-  expect((await withdraw(first)).code).toBe('accepted')
-  await ctx.settle()
-  const mounted = new Map(ctx.ledgered)
-  ctx.ledgered.clear()
+  const { ctx, caller, mount } = await givenUnmounted()
   // It has just taken an object, so that no call asks it.
   ctx.process.ledger.storedAt = performance.now()
   const asked = { headers: { 'Idempotency-Key': 'once' } }
-  expect((await withdraw(second, asked)).code).toBe('SERVER_002')
+  expect((await withdraw(caller, asked)).code).toBe('SERVER_002')
   expect([...ctx.ledgered.keys()]).toEqual([])
-  for (const [name, content] of mounted) ctx.ledgered.set(name, content)
-  expect((await withdraw(second, asked)).code).toBe('accepted')
+  mount()
+  expect((await withdraw(caller, asked)).code).toBe('accepted')
 })
 
 test('F42 a store that goes away while applications are asked leaves the account and its place in the limit', async () => {

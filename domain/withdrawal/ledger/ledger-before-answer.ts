@@ -19,7 +19,7 @@ const BEGUN =
   'The deletion has begun and goes on. Its line does not stand in the erasure ledger yet: repeat the call with the same Idempotency-Key for its answer.'
 
 /** It writes a block, because a store that is full or lets nobody write can still be read. */
-export const probeLedgerStore = coalesced(
+const probe = coalesced(
   'probe-ledger-store',
   (ctx) =>
     putLedger(
@@ -36,12 +36,15 @@ export const probeLedgerStore = coalesced(
 /** Refuses while the store takes no object, so that no withdrawal begins whose line could not be stored. */
 export async function requireLedgerStore(ctx: SystemContext): Promise<void> {
   if (!ctx.waitsForLedger || performance.now() - ctx.process.ledger.storedAt < TAKEN_MS) return
-  await withinTime(ctx, () => probeLedgerStore(ctx), AWAY)
+  await withinTime(ctx, () => probe(ctx), AWAY)
 }
 
-/** Fails while the store is away or another one, or has refused its last object. A store with object lock keeps every probe, so a good one is read. */
+/**
+ * Fails while the store is away or another one, or takes nothing. Only a store that has refused an object is written to, because one with
+ * object lock keeps every probe.
+ */
 export async function askLedgerStore(ctx: SystemContext): Promise<void> {
-  if (ctx.process.ledger.isFailing) return probeLedgerStore(ctx)
+  if (ctx.process.ledger.isFailing) return probe(ctx)
   await requireKnownStore(ctx)
   await ctx.ledger.get(LEDGER_PROBE)
 }

@@ -45,7 +45,7 @@ async function sweep(ctx: SystemContext) {
 
 const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
 const stateOf = async (ctx: TestContext, withdrawalId: string, appName: string) =>
-  (await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName } })).status
+  (await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId, appName } })).status
 const isOpen = async (ctx: TestContext, withdrawalId: string) =>
   (await ctx.db.deletionStep.count({ where: { withdrawalId, dueAt: { not: null } } })) > 0
 
@@ -125,7 +125,7 @@ test('an application whose secret no key opens is shown as failing, and delays n
   ctx.clock.advance(hour)
   await sweep(ctx)
   await ctx.settle()
-  const [sealed, shop] = await ctx.db.appNotification.findMany({ where: { withdrawalId }, orderBy: { appName: 'asc' } })
+  const [sealed, shop] = await ctx.db.deletionTask.findMany({ where: { withdrawalId }, orderBy: { appName: 'asc' } })
   expect(sealed).toMatchObject({ status: 'processing', lastError: expect.stringContaining('signing secret') })
   expect(shop).toMatchObject({ status: 'completed' })
 })

@@ -124,7 +124,7 @@ const dueSteps = (v: Placeholders<Due>, condition: Part) =>
    WHERE ${isDueAndClaimable(v, sql`s`)} AND ${condition} ORDER BY s.due_at LIMIT ${v.maxRows}`
 // An erasure that fails must not keep applications from their tasks.
 const HAS_CALLS = sql`(s.step IN (${STEPS_AFTER_TASKS}) OR s.erased_at IS NOT NULL OR s.attempts > 0 AND EXISTS (
-     SELECT FROM app_notifications n WHERE n.withdrawal_id = s.withdrawal_id AND n.phase = s.step AND n.status <> 'completed'))`
+     SELECT FROM deletion_tasks n WHERE n.withdrawal_id = s.withdrawal_id AND n.phase = s.step AND n.status <> 'completed'))`
 const dueErasures = statement('due-erasures', DUE, DUE_ROW, (v) => dueSteps(v, sql`NOT ${HAS_CALLS}`))
 const dueCalls = statement('due-calls', { ...DUE, isFirst: boolean }, DUE_ROW, (v) =>
   dueSteps(v, sql`${HAS_CALLS} AND (s.attempts = 0) = ${v.isFirst}`),

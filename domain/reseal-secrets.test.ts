@@ -37,7 +37,7 @@ async function givenRotation(count: number) {
     'idempotency_keys',
     'app_connections',
     'connected_apps',
-    'password_reset_requests',
+    'link_requests',
     'signing_keys',
   ]) {
     await ctx.db.$executeRawUnsafe(`DELETE FROM ${table}`)
@@ -46,7 +46,7 @@ async function givenRotation(count: number) {
   for (let n = 0; n < count; n++) {
     const { userId, withdrawalId } = await givenWithdrawal(ctx, [`shop${n}`])
     await givenSealedForApplications(ctx, withdrawalId)
-    await ctx.db.appNotification.updateMany({
+    await ctx.db.deletionTask.updateMany({
       where: { withdrawalId },
       data: {
         subject: null,
@@ -58,7 +58,7 @@ async function givenRotation(count: number) {
     await keepAnswer(ctx, ctx.sql, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })
     const at = ctx.clock.now()
     const sealed = new Uint8Array(ctx.secrets.seal(`request ${n}`))
-    await ctx.db.passwordResetRequest.create({ data: { id: `prr_${n}`, sealed, requestedAt: at, dueAt: at } })
+    await ctx.db.linkRequest.create({ data: { id: `prr_${n}`, sealed, requestedAt: at, dueAt: at } })
   }
   ctx.mailServer.accepts = true
   // The first withdrawal made the first key.
@@ -171,7 +171,7 @@ test('every column of bytes is resealed, or holds hashes or MACs that cannot be'
   const ctx = await testContext()
   const columns = await ctx.db.$queryRaw<{ name: string }[]>`
     SELECT table_name || '.' || column_name AS name FROM information_schema.columns
-    WHERE table_schema = 'public' AND data_type = 'bytea'`
+    JOIN pg_tables ON tablename = table_name WHERE schemaname = 'public' AND data_type = 'bytea'`
   const sealed = Object.values(SEALED).map(({ table, column }) => `${table}.${column}`)
   const names = columns.map(({ name }) => name).filter((name) => !sealed.some((one) => one === name))
   expect(names.sort()).toEqual([

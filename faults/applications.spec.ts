@@ -62,12 +62,10 @@ test('F18 a failing application delays no other, is called again under the same 
   const withdrawalId = body.data.withdrawal_id
 
   await until('the shop knows', async () => {
-    const rows = await world.query(`SELECT FROM app_notifications WHERE app_name = 'shop' AND status = 'completed'`)
+    const rows = await world.query(`SELECT FROM deletion_tasks WHERE app_name = 'shop' AND status = 'completed'`)
     return rows.length === 1
   })
-  const states = await world.query<{ status: string }>(
-    `SELECT status FROM app_notifications WHERE app_name = 'hanging'`,
-  )
+  const states = await world.query<{ status: string }>(`SELECT status FROM deletion_tasks WHERE app_name = 'hanging'`)
   expect(states).toEqual([{ status: 'processing' }])
 
   await expectFullEnd(world, { person, withdrawalId })
@@ -107,7 +105,7 @@ test('F19 withdrawals whose application hangs delay nobody else, and their purge
   await until('the purge comes', () => isMarked(world, withdrawalId, 'purged_at'), 12_000)
   expect(await isMarked(world, withdrawalId, 'completed_at')).toBe(false)
   // What it is still to be told, under its own id of the person.
-  expect(await placesOf(world, [stuck.mark, stuck.token])).toEqual(['table app_notifications'])
+  expect(await placesOf(world, [stuck.mark, stuck.token])).toEqual(['table deletion_tasks'])
   // Logs may hold ids.
   expect((await placesOf(world, [stuck.id])).filter((place) => place.startsWith('table'))).toEqual([])
 })

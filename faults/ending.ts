@@ -87,7 +87,7 @@ async function filesBelow(directory: string): Promise<string[]> {
 /** Also as bytes, which JSON shows in hexadecimal. */
 async function tablesWith(world: World, text: string): Promise<string[]> {
   const tables = await world.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
   )
   const found: string[] = []
   for (const { name } of tables) {

@@ -137,7 +137,7 @@ async function traces(world: World) {
     'audit_events',
     'withdrawals',
     'deletion_steps',
-    'app_notifications',
+    'deletion_tasks',
     'app_connections',
     'ended_credentials',
     'outbox_events',

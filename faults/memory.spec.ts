@@ -78,7 +78,7 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
   await world.start()
   const told = () =>
     world.query<{ status: string; due_at: Date | null; completed_at: Date | null }>(
-      `SELECT status, due_at, completed_at FROM app_notifications WHERE app_name = 'shop'`,
+      `SELECT status, due_at, completed_at FROM deletion_tasks WHERE app_name = 'shop'`,
     )
   // Where the purge has come meanwhile, the row goes with the news.
   const isTold = async () => (await told()).every(({ status }) => status === 'completed')

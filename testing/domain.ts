@@ -414,7 +414,7 @@ export async function runDueWork(ctx: TestContext): Promise<void> {
 /** The tables with a row that contains this text. */
 export async function tablesWith(ctx: TestContext, text: string): Promise<string[]> {
   const tables = await ctx.db.$queryRaw<{ name: string }[]>`
-    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
+    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'`
   const found: string[] = []
   for (const { name } of tables) {
     const rows = await ctx.db.$queryRawUnsafe<unknown[]>(

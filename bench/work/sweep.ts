@@ -145,7 +145,7 @@ async function seedDue(db: pg.Client, appId: string) {
             now() + CASE WHEN other = 0 THEN interval '-1 minute' ELSE interval '1 day' END
      FROM generate_series(1, $1::int) n, generate_series(0, ${APP_PHASES.length - 1}) other,
           (SELECT ARRAY['${APP_PHASES.join("', '")}'] AS steps) s`,
-    `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, status, due_at)
+    `INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, status, due_at)
      SELECT 'msg_due' || n, 'wd_due' || n, '${appId}', 'Bench', 'subject' || n, 'pending', now() FROM generate_series(1, $1::int) n`,
     `UPDATE withdrawals SET purge_due_at = now() WHERE id IN (SELECT 'wd_old' || 2 * n FROM generate_series(1, $1::int) n)`,
   ]) {

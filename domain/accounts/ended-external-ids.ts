@@ -54,13 +54,13 @@ const findStillOpen = statement(
      FROM former f CROSS JOIN LATERAL (${fenced(sql`SELECT id FROM events WHERE user_id = f.user_id`)}) e
    ), still_open AS (
      SELECT n.app_id, n.withdrawal_id, CASE WHEN n.accepted_at IS NULL THEN greatest(n.due_at, n.lease_until) END AS try_at
-     FROM former f JOIN app_notifications n ON n.withdrawal_id = f.withdrawal_id
+     FROM former f JOIN deletion_tasks n ON n.withdrawal_id = f.withdrawal_id
      WHERE n.status <> 'completed' AND n.sealed_subject IS NOT NULL
      UNION ALL
      SELECT d.app_id, e.withdrawal_id, greatest(d.due_at, d.lease_until)
      FROM event e JOIN event_deliveries d ON d.event_id = e.id JOIN connected_apps a ON a.id = d.app_id
      WHERE d.status = 'pending' AND a.audience = 'everyone' AND NOT EXISTS (
-       SELECT FROM app_notifications n WHERE n.withdrawal_id = e.withdrawal_id AND n.app_id = d.app_id AND n.waived_at IS NOT NULL)
+       SELECT FROM deletion_tasks n WHERE n.withdrawal_id = e.withdrawal_id AND n.app_id = d.app_id AND n.waived_at IS NOT NULL)
    )
    SELECT count(DISTINCT o.app_id)::int AS applications, max(o.withdrawal_id) AS withdrawal_id,
      CASE WHEN bool_and(o.try_at IS NOT NULL AND a.endpoint IS NOT NULL AND a.disabled_at IS NULL) THEN max(o.try_at) END AS next_try_at

@@ -74,7 +74,7 @@ async function later(ms: number) {
   await ctx.settle()
 }
 const versionOf = async (userId: string) => (await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })).version
-const tasksOf = (withdrawalId: string) => ctx.db.appNotification.findMany({ where: { withdrawalId } })
+const tasksOf = (withdrawalId: string) => ctx.db.deletionTask.findMany({ where: { withdrawalId } })
 
 test('B49 an external id is not used again while an application still has to delete the former account, and then it is', async () => {
   await givenParticipant(ctx, 'shop', { acknowledges: 'at_once' })
@@ -121,7 +121,7 @@ test('it is held up by an event of the former account that an application of eve
   const { withdrawalId } = await withdraw()
   const [gone] = (await tasksOf(withdrawalId)).filter(({ appName }) => appName === 'gone')
   await waive(ctx, { taskId: gone?.id ?? '', reason: 'gone' })
-  await ctx.db.appNotification.updateMany({
+  await ctx.db.deletionTask.updateMany({
     where: { withdrawalId, appName: 'shop' },
     data: { status: 'completed', dueAt: null, sealedSubject: null },
   })
@@ -253,7 +253,7 @@ test('an application that keeps the account ignores an order for a former one, a
   held.set(externalId, again.user_id)
   // A call that was under way for long arrives now.
   const [{ sealedSubject, dueAt } = { sealedSubject: null, dueAt: null }] = before
-  await ctx.db.appNotification.updateMany({
+  await ctx.db.deletionTask.updateMany({
     where: { withdrawalId },
     data: { status: 'pending', sealedSubject, dueAt },
   })

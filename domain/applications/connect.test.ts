@@ -85,7 +85,7 @@ describe('a service', () => {
     const [answer, withdrawal] = await Promise.all([put('reader 7'), withdraw(caller)])
     expect(['accepted', 'USER_001']).toContain(answer.code)
     const { withdrawal_id: withdrawalId } = withdrawal.data as { withdrawal_id: string }
-    const tasks = await ctx.db.appNotification.count({ where: { withdrawalId, appId } })
+    const tasks = await ctx.db.deletionTask.count({ where: { withdrawalId, appId } })
     expect(tasks).toBe(answer.code === 'accepted' ? 1 : 0)
     for (const late of [await put('reader 8'), await remove(), await list()]) expect(late.code).toBe('USER_001')
   })
@@ -96,7 +96,7 @@ describe('a service', () => {
     await withdraw(caller)
     ctx.clock.advance(hour)
     await runDueWork(ctx)
-    expect(await ctx.db.appNotification.findFirstOrThrow({ where: { appId } })).toMatchObject({ status: 'pending' })
+    expect(await ctx.db.deletionTask.findFirstOrThrow({ where: { appId } })).toMatchObject({ status: 'pending' })
   })
 })
 

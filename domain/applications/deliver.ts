@@ -52,7 +52,7 @@ export const beginsTry = (v: { now: Part; leaseUntil: Part }) =>
 export const PERSON_OF_TASK = sql`n.subject, n.sealed_subject, w.user_id AS account, n.sealed_account`
 
 const claimDue = statement(
-  'claim-app-notifications',
+  'claim-tasks',
   { ...TASKS_OF_STEP, now: time, leaseUntil: time },
   {
     ...SIGNING_ROW,
@@ -70,7 +70,7 @@ const claimDue = statement(
     started_at: time,
     due_by: time,
   },
-  (v) => sql`UPDATE app_notifications n SET ${beginsTry(v)}
+  (v) => sql`UPDATE deletion_tasks n SET ${beginsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled(sql`a`)}
      AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND ${isClaimable(v, sql`n`)}
@@ -94,7 +94,7 @@ const deletedItems = (v: Placeholders<Told>) => sql`withdrawal AS (
    ), items AS (
      DELETE FROM shared_items WHERE ${isOneOf(
        sql`id`,
-       sql`SELECT s.id FROM withdrawal w JOIN app_notifications n ON n.id = ${v.id} AND n.withdrawal_id = w.id
+       sql`SELECT s.id FROM withdrawal w JOIN deletion_tasks n ON n.id = ${v.id} AND n.withdrawal_id = w.id
        JOIN shared_items s ON s.user_id = w.user_id AND s.app_id = n.app_id LIMIT ${BATCH_SIZE}`,
      )} RETURNING 1
    )`
@@ -106,7 +106,7 @@ const markTold = statement(
   TOLD,
   { is_over: boolean },
   (v) => sql`WITH ${deletedItems(v)}, told AS (
-     UPDATE app_notifications n
+     UPDATE deletion_tasks n
      SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, subject = NULL, sealed_subject = NULL,
          sealed_account = NULL, last_error = NULL, last_status = ${v.status}
      FROM withdrawal w
@@ -120,7 +120,7 @@ const markTold = statement(
        { category: 'connections', outcome: sql`'erased'`, records: sql`(SELECT count(*) FROM connections)` },
      ])}
    ), renewed AS (
-     UPDATE app_notifications n SET lease_until = ${v.leaseUntil}
+     UPDATE deletion_tasks n SET lease_until = ${v.leaseUntil}
      WHERE n.id = ${v.id} AND n.status <> 'completed' AND (SELECT count(*) FROM items) >= ${BATCH_SIZE}
    )
    SELECT count(*) < ${BATCH_SIZE} AS is_over FROM items`,
@@ -132,7 +132,7 @@ const markFailed = statement(
   'mark-app-failed',
   { id: text, attempts: integer, nextTryAt: time, problem: text },
   {},
-  (v) => sql`UPDATE app_notifications SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
+  (v) => sql`UPDATE deletion_tasks SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
    WHERE ${isThisCall(v)}`,
 )
 const markAccepted = statement(
@@ -141,19 +141,19 @@ const markAccepted = statement(
   {},
   (
     v,
-  ) => sql`UPDATE app_notifications SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
+  ) => sql`UPDATE deletion_tasks SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
    WHERE ${isThisCall(v)}`,
 )
 // Tasks of polling or disabled applications become due through other calls. The periodic check covers a missed wake-up.
 const readNextTry = statement(
-  'next-app-notification',
+  'next-task',
   { ...TASKS_OF_STEP, lookAgainAt: time },
   { at: time.orNull, problem: text.orNull },
   (
     v,
   ) => sql`SELECT min(CASE WHEN ${isCalled(sql`a`)} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
      min(n.last_error) AS problem
-   FROM app_notifications n LEFT JOIN connected_apps a ON a.id = n.app_id
+   FROM deletion_tasks n LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND n.status <> 'completed'`,
 )
 

@@ -37,7 +37,7 @@ const readTasks = statement(
   { withdrawalIds: text.list, maxRows: integer },
   TASK,
   (v) => sql`SELECT ${SELECTED}
-   FROM app_notifications n JOIN withdrawals w ON w.id = n.withdrawal_id LEFT JOIN connected_apps a ON a.id = n.app_id
+   FROM deletion_tasks n JOIN withdrawals w ON w.id = n.withdrawal_id LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ANY(${v.withdrawalIds}::text[])
    ORDER BY n.status = 'completed', n.app_name, n.id LIMIT ${v.maxRows}`,
 )
@@ -47,7 +47,7 @@ const openTasks = (isListed: Part, maxRows: Part) =>
   sql`SELECT ${SELECTED}
    FROM connected_apps a
    CROSS JOIN LATERAL (${fenced(
-     sql`SELECT * FROM app_notifications o WHERE o.app_id = a.id AND ${IS_OPEN(sql`o`)} AND ${isListed} ORDER BY o.due_at LIMIT ${maxRows}`,
+     sql`SELECT * FROM deletion_tasks o WHERE o.app_id = a.id AND ${IS_OPEN(sql`o`)} AND ${isListed} ORDER BY o.due_at LIMIT ${maxRows}`,
    )}) n
    JOIN withdrawals w ON w.id = n.withdrawal_id`
 
@@ -94,7 +94,7 @@ const countOpen = statement(
   (v) => sql`SELECT state, count(*)::int AS count FROM (
      SELECT CASE WHEN lease_until > ${v.now} THEN 'calling' WHEN accepted_at IS NOT NULL AND due_at > ${v.now} THEN 'accepted'
                  ELSE 'pending' END AS state
-     FROM app_notifications n WHERE ${IS_OPEN(sql`n`)}
+     FROM deletion_tasks n WHERE ${IS_OPEN(sql`n`)}
    ) tasks GROUP BY state`,
 )
 

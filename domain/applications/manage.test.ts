@@ -124,7 +124,7 @@ test('an application with open tasks is removed only if a reason waives them', a
   expect(await removeApp(ctx, { appId, reason: 'gone' })).toMatchObject({ removed: true, waived_tasks: 1 })
   await ctx.settle()
   expect(await outcomeOf(showApp(ctx, appId))).toBe('REQUEST_005')
-  expect(await ctx.db.appNotification.findMany({ where: { withdrawalId } })).toMatchObject([
+  expect(await ctx.db.deletionTask.findMany({ where: { withdrawalId } })).toMatchObject([
     { status: 'completed', waivedReason: 'gone' },
   ])
   const actions = await ctx.db.auditEvent.findMany({ where: { subjectId: appId }, orderBy: { at: 'asc' } })
@@ -139,7 +139,7 @@ test('an application is removed with a reason also if a task ends by itself at t
   await runDueWork(ctx)
   const whileEnding: typeof ctx.sql = async (statement, values) => {
     const rows = await ctx.sql(statement, values)
-    const { id } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+    const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
     if (statement.name === 'open-tasks-of-app') await endTask(ctx, withdrawalId, id, 200)
     return rows
   }

@@ -304,7 +304,7 @@ const countOpen = statement(
   (v) => sql`SELECT a.id AS app_id,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
-     (SELECT count(*)::int FROM app_notifications n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks
+     (SELECT count(*)::int FROM deletion_tasks n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks
    FROM connected_apps a WHERE ${v.appId}::text IS NULL OR a.id = ${v.appId}`,
 )
 

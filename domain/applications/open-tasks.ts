@@ -12,7 +12,7 @@ const lockWithdrawal = statement(
   { id: text },
   {},
   (v) =>
-    sql`SELECT FROM withdrawals WHERE id = (SELECT withdrawal_id FROM app_notifications WHERE id = ${v.id}) FOR UPDATE`,
+    sql`SELECT FROM withdrawals WHERE id = (SELECT withdrawal_id FROM deletion_tasks WHERE id = ${v.id}) FOR UPDATE`,
 )
 const readTask = statement(
   'lock-task',
@@ -30,7 +30,7 @@ const readTask = statement(
   },
   (v) => sql`SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, n.waived_reason, ${STATE_COLUMNS(sql`n`)},
      a.categories, a.reasons, a.acknowledge_within_s
-   FROM app_notifications n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
+   FROM deletion_tasks n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
 )
 
 /** Locks the withdrawal and then the task; null if there is no such task. */
@@ -59,7 +59,7 @@ const openTasks = statement(
   'open-tasks-of-app',
   { appId: text, after: text, maxRows: integer },
   { id: text },
-  (v) => sql`SELECT id FROM app_notifications WHERE app_id = ${v.appId} AND due_at IS NOT NULL AND id > ${v.after}
+  (v) => sql`SELECT id FROM deletion_tasks WHERE app_id = ${v.appId} AND due_at IS NOT NULL AND id > ${v.after}
    ORDER BY id LIMIT ${v.maxRows}`,
 )
 

@@ -12,7 +12,7 @@ const markWaived = statement(
   { ...AUDITED, id: text, reason: text.of<WaiveReason>() },
   {},
   (v) => sql`WITH waived AS (
-     UPDATE app_notifications
+     UPDATE deletion_tasks
      SET status = 'completed', waived_at = ${v.now}, waived_reason = ${v.reason}, due_at = NULL, lease_until = NULL, subject = NULL,
          sealed_subject = NULL, sealed_account = NULL
      WHERE id = ${v.id} RETURNING id
@@ -50,7 +50,7 @@ const markDue = statement(
   { ...AUDITED, id: text },
   {},
   (v) => sql`WITH retried AS (
-     UPDATE app_notifications SET due_at = ${v.now}, accepted_at = NULL WHERE id = ${v.id} RETURNING id
+     UPDATE deletion_tasks SET due_at = ${v.now}, accepted_at = NULL WHERE id = ${v.id} RETURNING id
    )
    ${auditedBy(literal('task.retried'), sql`retried`, v)}`,
 )

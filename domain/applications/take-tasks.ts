@@ -26,11 +26,11 @@ const take = statement(
     due_by: time,
     attempts: integer,
   },
-  (v) => sql`UPDATE app_notifications n SET ${beginsTry(v)}
+  (v) => sql`UPDATE deletion_tasks n SET ${beginsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE ${isOneOf(
      sql`n.id`,
-     sql`SELECT o.id FROM app_notifications o WHERE o.app_id = ${v.appId} AND ${IS_OPEN(sql`o`)} AND ${isClaimable(v, sql`o`)}
+     sql`SELECT o.id FROM deletion_tasks o WHERE o.app_id = ${v.appId} AND ${IS_OPEN(sql`o`)} AND ${isClaimable(v, sql`o`)}
        ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
    )}
      AND a.id = n.app_id AND a.disabled_at IS NULL AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase

@@ -92,7 +92,7 @@ test('I15 a deletion task goes through its states as the table says, in any orde
     ctx.apps.answer = async () => ({ status: 204 })
     const appId = await givenParticipant(ctx, 'shop')
     const { withdrawalId } = await givenWithdrawal(ctx)
-    const { id: taskId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appId } })
+    const { id: taskId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId, appId } })
     const { report_token: token } = reportPlaceOf(ctx, taskId)
     ctx.clock.advance(hour)
     const model = new Model()

@@ -56,7 +56,7 @@ async function givenTask(status = 202, settings: Parameters<typeof givenParticip
   const appId = await givenParticipant(ctx, 'shop', settings)
   answers.shop = () => status
   const user = await givenWithdrawal(ctx)
-  const { id } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId: user.withdrawalId } })
+  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId: user.withdrawalId } })
   return { ...user, appId, id, token: reportPlaceOf(ctx, id).report_token }
 }
 type Task = Awaited<ReturnType<typeof givenTask>>
@@ -69,7 +69,7 @@ async function givenAcceptedTask(settings: Parameters<typeof givenParticipant>[2
   return task
 }
 
-const rowOf = ({ id }: Pick<Task, 'id'>) => ctx.db.appNotification.findUniqueOrThrow({ where: { id } })
+const rowOf = ({ id }: Pick<Task, 'id'>) => ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })
 const stateOf = async ({ id, withdrawalId }: Task) =>
   (await listTasks(ctx, { withdrawalId })).tasks.find(({ task_id }) => task_id === id)?.state
 const stepOf = ({ withdrawalId }: Task, step: string = 'third_party_integrations') =>
@@ -98,7 +98,7 @@ test('an application for everyone gets a person without a connection by the exte
   await runDueWork(ctx)
   expect(sent.map(({ data }) => data.subject).sort()).toEqual(['customer canary 42', unknown.userId])
   expect(sent[0]?.data).not.toHaveProperty('task')
-  expect(await ctx.db.appNotification.count({ where: { NOT: { sealedSubject: null } } })).toBe(0)
+  expect(await ctx.db.deletionTask.count({ where: { NOT: { sealedSubject: null } } })).toBe(0)
 })
 
 test('an application for everyone that is connected too gets one task', async () => {
@@ -548,7 +548,7 @@ test('L24 concurrent last reports, or a report and a waiver, end the step at onc
   const user = await givenWithdrawal(ctx)
   ctx.clock.advance(hour)
   await runDueWork(ctx)
-  const tasks = await ctx.db.appNotification.findMany({ where: { withdrawalId: user.withdrawalId } })
+  const tasks = await ctx.db.deletionTask.findMany({ where: { withdrawalId: user.withdrawalId } })
   const [first, ...rest] = tasks.map(({ id }) => ({ id, token: reportPlaceOf(ctx, id).report_token }))
   await Promise.all([
     waive(ctx, { taskId: first?.id ?? '', reason: 'unreachable' }),
@@ -598,7 +598,7 @@ test('a task that outlives the purge can still be reported on, and the report de
   })
   expect((await report(task, { status: 'completed' })).code).toBe('accepted')
   await ctx.settle()
-  expect(await ctx.db.appNotification.count({ where: { id: task.id } })).toBe(0)
+  expect(await ctx.db.deletionTask.count({ where: { id: task.id } })).toBe(0)
   expect((await report(task, { status: 'completed' })).code).toBe('TASK_001')
 })
 
@@ -608,14 +608,14 @@ test("the purge deletes the account's id from an open task, and the task shows t
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(31 * day)
   await runDueWork(ctx)
-  const [task] = await ctx.db.appNotification.findMany({ where: { withdrawalId } })
+  const [task] = await ctx.db.deletionTask.findMany({ where: { withdrawalId } })
   expect(task).toMatchObject({ subject: null, sealedSubject: null, completedAt: null })
   const calls = sent.length
   ctx.clock.advance(day)
   await runDueWork(ctx)
   expect(sent).toHaveLength(calls)
   const where = { id: task?.id ?? '' }
-  expect(await ctx.db.appNotification.findUnique({ where })).toMatchObject({
+  expect(await ctx.db.deletionTask.findUnique({ where })).toMatchObject({
     lastError: 'the purge has deleted whom it is about; waive the task',
   })
   await waive(ctx, { taskId: where.id, reason: 'unreachable' })

@@ -27,7 +27,7 @@ const insertRequest = statement(
   { id: text, sealed: bytes, now: time, dueAt: time },
   {},
   (v) =>
-    sql`INSERT INTO password_reset_requests (id, sealed, requested_at, due_at) VALUES (${v.id}, ${v.sealed}, ${v.now}, ${v.dueAt})`,
+    sql`INSERT INTO link_requests (id, sealed, requested_at, due_at) VALUES (${v.id}, ${v.sealed}, ${v.now}, ${v.dueAt})`,
 )
 
 /**
@@ -91,7 +91,7 @@ const dropRequest = statement(
   'drop-link-request',
   { id: text },
   { id: text },
-  (v) => sql`DELETE FROM password_reset_requests WHERE id = ${v.id} RETURNING id`,
+  (v) => sql`DELETE FROM link_requests WHERE id = ${v.id} RETURNING id`,
 )
 
 type RequestRow = RowOf<typeof dueRequests>
@@ -155,7 +155,7 @@ const dueRequests = statement(
   'due-link-requests',
   { ...AFTER, now: time },
   { id: text, requested_at: time, sealed: bytes, due_at: time },
-  (v) => sql`SELECT id, requested_at, sealed, due_at FROM password_reset_requests
+  (v) => sql`SELECT id, requested_at, sealed, due_at FROM link_requests
    WHERE due_at <= ${v.now} AND ${isAfter(v, sql`due_at`)} ORDER BY due_at, id LIMIT ${v.maxRows}`,
 )
 

@@ -44,7 +44,7 @@ const confirm = (ctx: TestContext, token: string, password: string | null = NEW)
   outcomeOf(confirmPasswordReset(asNobody(ctx, token), { new_password: password }))
 const canSignIn = async (ctx: TestContext, { email }: TestUser, password: string) =>
   (await signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })) !== null
-const leftover = (ctx: TestContext) => ctx.db.passwordResetRequest.count()
+const leftover = (ctx: TestContext) => ctx.db.linkRequest.count()
 
 async function givenLink() {
   const ctx = await testContext()
@@ -187,7 +187,7 @@ test('B44 the sweep answers a request of a dead process once', async () => {
   ctx.background = () => {}
   await ask(ctx, user.email)
   ctx.background = background
-  const [row] = await ctx.db.passwordResetRequest.findMany()
+  const [row] = await ctx.db.linkRequest.findMany()
   expect(JSON.stringify(row)).not.toContain(user.email)
   await answerDueLinkRequests(ctx, LINK_NOTICES)
   expect(await leftover(ctx)).toBe(1)
@@ -205,7 +205,7 @@ test('F30 requests that cannot be answered do not stop the requests behind them'
   for (let n = 0; n < 5; n++) await ask(ctx, (await givenUser(ctx)).email)
   ctx.background = background
   ctx.clock.advance(minute)
-  const rows = await ctx.db.passwordResetRequest.findMany({ orderBy: { id: 'asc' } })
+  const rows = await ctx.db.linkRequest.findMany({ orderBy: { id: 'asc' } })
   const broken = rows.slice(0, 3).map(({ id }) => id)
   const failing = answerDueLinkRequests(failingAt(ctx, 'drop-link-request', broken), LINK_NOTICES, 2)
   await expect(failing).rejects.toMatchObject({ errors: { length: 3 } })

@@ -137,8 +137,8 @@ test('every table with data of a person is emptied by its own step, and by no ot
 test("every table is in the deletion map, or is named as holding no user's data", async () => {
   const ctx = await testContext()
   const tables = await ctx.db.$queryRaw<{ name: string }[]>`
-    SELECT table_name AS name FROM information_schema.tables
-    WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
+    SELECT tablename AS name FROM pg_tables
+    WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'`
   const known = new Set([...DELETION_MAP.map(({ table }) => table), ...Object.keys(TABLES_WITHOUT_ERASURE)])
   expect(
     tables.map(({ name }) => name).filter((name) => !known.has(name)),
@@ -172,8 +172,8 @@ test("autovacuum runs on every table with a user's data after one deletion in te
   const tables = [
     ...new Set(DELETION_MAP.map(({ table }) => table)),
     'withdrawals',
-    'password_reset_requests',
-    'app_notifications',
+    'link_requests',
+    'deletion_tasks',
     'event_deliveries',
     'retained_records',
   ]

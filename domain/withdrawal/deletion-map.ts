@@ -48,7 +48,7 @@ export const DELETION_MAP: readonly (Erasure & { when: Moment })[] = [...STEPS, 
 export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   connected_apps: 'the applications themselves',
   service_tokens: "tokens of the adopter's services, which act for no user",
-  password_reset_requests: 'an encrypted address; deleted as soon as it is looked up, which takes a minute at most',
+  link_requests: 'an encrypted address; deleted as soon as it is looked up, which takes a minute at most',
   withdrawal_receipts:
     'signed statements about a withdrawal, which name nobody; the cleanup deletes them after 24 months',
   signing_keys: 'keys of the service',
@@ -58,7 +58,7 @@ export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   deletion_steps: 'times and states of a withdrawal',
   deletion_counts:
     'numbers of a withdrawal: how many records of each category its steps deleted and kept; deleted with its last receipt',
-  app_notifications:
+  deletion_tasks:
     "the application's own id of the user is cleared once it knows; the purge deletes the rows of those that do",
   event_deliveries:
     'what is still to be told holds its subject sealed once the account is erased; the rows go with their event, at the latest after thirty days',

@@ -157,7 +157,7 @@ test('an application counts as told only when all its shared items are deleted, 
   const step = { withdrawalId, step: 'third_party_integrations' } as const
   await expect(runDeletionStep(crashing, step)).rejects.toThrow('third_party_integrations failed')
   expect(await ctx.db.sharedItem.count({ where: { userId } })).toBe(MANY + 1 - FIRST_BATCH)
-  expect(await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })).toMatchObject({
+  expect(await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })).toMatchObject({
     status: 'processing',
     leaseUntil: new Date(ctx.clock.now().getTime() + 20 * second),
   })

@@ -60,7 +60,7 @@ const read = statement(
                                         'accepted_at', n.accepted_at, 'progress_done', n.progress_done,
                                         'progress_total', n.progress_total, 'retained', n.retained, 'waived_at', n.waived_at,
                                         'waived_reason', n.waived_reason) ORDER BY n.app_name, n.id)
-      FROM app_notifications n LEFT JOIN connected_apps a ON a.id = n.app_id WHERE n.withdrawal_id = w.id) AS applications
+      FROM deletion_tasks n LEFT JOIN connected_apps a ON a.id = n.app_id WHERE n.withdrawal_id = w.id) AS applications
    FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND w.user_id = ${v.userId}`,
 )
 

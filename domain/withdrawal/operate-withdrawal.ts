@@ -14,7 +14,7 @@ const retry = statement(
   (v) => sql`WITH withdrawal AS (
      SELECT id FROM withdrawals WHERE id = ${v.withdrawalId}
    ), notifications AS (
-     UPDATE app_notifications SET due_at = ${v.now}
+     UPDATE deletion_tasks SET due_at = ${v.now}
      WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND attempts > 0
        AND (accepted_at IS NULL OR due_at <= ${v.now})
    ), deliveries AS (

@@ -48,11 +48,11 @@ test('F19 after thirty days an application that never answers keeps only what it
   ctx.clock.advance(day)
   await runDueWork(ctx)
   expect(await tablesWith(ctx, userId)).toEqual([])
-  expect(await tablesWith(ctx, email)).toEqual(['app_notifications'])
+  expect(await tablesWith(ctx, email)).toEqual(['deletion_tasks'])
   expect(await tablesWith(ctx, withdrawalId)).toEqual([
-    'app_notifications',
     'deletion_counts',
     'deletion_steps',
+    'deletion_tasks',
     'withdrawal_receipts',
     'withdrawals',
   ])

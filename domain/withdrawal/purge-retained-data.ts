@@ -73,10 +73,10 @@ const markPurged = statement(
      WHERE id = ${v.withdrawalId}`,
 )
 const deleteTold = statement(
-  'purge-app-notifications',
+  'purge-tasks',
   { withdrawalId: text },
   {},
-  (v) => sql`DELETE FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
+  (v) => sql`DELETE FROM deletion_tasks WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
 )
 // The external id does not outlive the purge. An application that has its own id of the person can still be told: its task keeps
 // that id, and the account's.
@@ -84,7 +84,7 @@ const clearSubjects = statement(
   'purge-subjects',
   { withdrawalId: text, sealedAccount: bytes },
   {},
-  (v) => sql`UPDATE app_notifications
+  (v) => sql`UPDATE deletion_tasks
    SET sealed_subject = NULL, sealed_account = CASE WHEN subject IS NOT NULL THEN ${v.sealedAccount}::bytea END
    WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed'`,
 )

@@ -31,7 +31,7 @@ const noteProcessing = statement(
   {},
   (
     v,
-  ) => sql`UPDATE app_notifications SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}), due_at = ${v.reportBy},
+  ) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}), due_at = ${v.reportBy},
      lease_until = NULL, last_error = NULL, ${noteSaid(v)}
    WHERE id = ${v.id}`,
 )
@@ -40,7 +40,7 @@ const noteLast = statement(
   SAID,
   {},
   (v) =>
-    sql`UPDATE app_notifications SET accepted_at = coalesce(accepted_at, ${v.now}), ${noteSaid(v)} WHERE id = ${v.id}`,
+    sql`UPDATE deletion_tasks SET accepted_at = coalesce(accepted_at, ${v.now}), ${noteSaid(v)} WHERE id = ${v.id}`,
 )
 const noteFailed = statement(
   'note-task-failed',
@@ -48,7 +48,7 @@ const noteFailed = statement(
   {},
   (
     v,
-  ) => sql`UPDATE app_notifications SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt}, lease_until = NULL,
+  ) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt}, lease_until = NULL,
      last_error = 'reported_failed', failure_code = ${v.code}, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL
    WHERE id = ${v.id}`,
 )

@@ -38,7 +38,7 @@ const readAudit = statement(
      SELECT * FROM audit_events WHERE action IN ('withdrawal.retried', 'task.retried', 'task.waived')
        AND ${isOneOf(
          sql`subject_id`,
-         sql`SELECT ${v.id}::text UNION ALL SELECT n.id FROM app_notifications n WHERE n.withdrawal_id = ${v.id}`,
+         sql`SELECT ${v.id}::text UNION ALL SELECT n.id FROM deletion_tasks n WHERE n.withdrawal_id = ${v.id}`,
        )}
    ) audit ORDER BY at, id LIMIT ${v.maxRows}`,
 )

@@ -313,7 +313,7 @@ const queueTasks = statement(
   (v) => sql`WITH connections AS (
      UPDATE app_connections SET disabled_at = ${v.now} WHERE user_id = ${v.userId} RETURNING id, app_id, subject
    )
-   INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
+   INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
    SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || told.id, ${v.withdrawalId}, told.app_id, told.name, told.subject, told.sealed,
           told.phase, told.acknowledges, 'pending', phases.due_at
    FROM (

@@ -44,7 +44,7 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
   ctx.clock.advance(hour)
   await runDueWork(ctx)
   await retryWithdrawal(ctx, withdrawalId, { kind: 'operator', id: 'usr_operator' })
-  const { id: taskId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+  const { id: taskId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
   await waive(ctx, { taskId, reason: 'gone' })
   const seen = await showWithdrawal(ctx, withdrawalId)
   expect(() => shownWithdrawal.strict().parse(seen)).not.toThrow()

@@ -125,7 +125,7 @@ test('an application without a good answer for 24 hours is counted, and reported
   expect([await silent(), told()]).toEqual([0, []])
   ctx.clock.advance(1)
   await Promise.all([runDueWork(ctx), runDueWork(ctx)])
-  const { appId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName: 'calendar' } })
+  const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId, appName: 'calendar' } })
   expect(await silent()).toBe(1)
   expect(told()).toEqual([{ event: 'connected_app_silent', appId, waiting: 1, since: since.toISOString() }])
   ctx.clock.advance(10 * day)
@@ -136,7 +136,7 @@ test('an application without a good answer for 24 hours is counted, and reported
 test('an application that answers and falls silent again is reported again', async () => {
   const told = newWarnings()
   const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
-  const { appId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+  const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
   ctx.apps.answer = async () => ({ status: 0, problem: 'ECONNREFUSED' })
   for (const ms of [hour, day]) {
     ctx.clock.advance(ms)

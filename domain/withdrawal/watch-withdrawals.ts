@@ -81,7 +81,7 @@ const FIGURES = {
   silentApps: backlogFigure(
     'count-silent-apps',
     (v) => sql`DISTINCT app_id FROM (
-       SELECT app_id FROM app_notifications WHERE ${isSilent(v)} LIMIT ${MAX_COUNTED + 1}
+       SELECT app_id FROM deletion_tasks WHERE ${isSilent(v)} LIMIT ${MAX_COUNTED + 1}
      ) AS silent`,
   ),
 }
@@ -130,7 +130,7 @@ const markSilent = statement(
   { now: time, silentSince: time },
   { id: text, waiting: integer, since: time },
   (v) => sql`WITH silent AS (
-     SELECT app_id, count(*)::int AS waiting, min(first_tried_at) AS since FROM app_notifications
+     SELECT app_id, count(*)::int AS waiting, min(first_tried_at) AS since FROM deletion_tasks
      WHERE ${isSilent(v)} GROUP BY app_id
    ), heard AS (
      UPDATE connected_apps a SET silent_at = NULL

@@ -426,7 +426,7 @@ test('Retry-After of an application is honoured, up to a day', async () => {
   let calls = 0
   ctx.apps.answer = async () => ({ status: calls++ ? 200 : 429, retryAfterMs: 3 * hour })
   const started = await withdraw(ctx, user)
-  expect(await ctx.db.appNotification.findMany({ where: { withdrawalId: started.withdrawal_id } })).toMatchObject([
+  expect(await ctx.db.deletionTask.findMany({ where: { withdrawalId: started.withdrawal_id } })).toMatchObject([
     {
       appName: 'busy',
       subject: `${user.email} at busy`,
@@ -540,7 +540,7 @@ test('nothing of the person stays where it must not, and nothing at all after th
   }
   await pass(ctx, hour)
   const afterApps = await tablesWith(ctx, mark)
-  for (const table of ['app_connections', 'app_notifications', 'shared_items']) expect(afterApps).not.toContain(table)
+  for (const table of ['app_connections', 'deletion_tasks', 'shared_items']) expect(afterApps).not.toContain(table)
   await pass(ctx, day)
   expect(await tablesWith(ctx, mark)).toEqual(['withdrawals'])
   expect(ctx.archived.size).toBe(0)

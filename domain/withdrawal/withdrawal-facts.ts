@@ -36,7 +36,7 @@ export const FACTS = {
 export const SELECT_FACTS = sql`w.id, w.reason, w.started_at, w.due_by, w.scheduled_completion, w.completed_at, w.purge_due_at, w.purged_at,
      w.receipt_due_at,
      CASE WHEN w.completed_at IS NULL THEN 'processing' WHEN w.purged_at IS NULL THEN 'completed' ELSE 'purged' END AS status,
-     (SELECT count(*)::int FROM app_notifications n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks`
+     (SELECT count(*)::int FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks`
 
 export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWithdrawal, 'deletion_steps'> => ({
   withdrawal_id: row.id,

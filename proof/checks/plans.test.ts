@@ -52,7 +52,7 @@ const HISTORY = [
    ${EACH}, unnest(ARRAY['${STEPS.join("', '")}']) step`,
   `INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
    SELECT 'wd_' || n, kind, '', now() ${EACH}, unnest(ARRAY['acceptance', 'completion', 'purge']) kind`,
-  `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status)
+  `INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, status)
    SELECT 'msg_' || n, 'wd_' || n, 'app_' || 1 + n % 500, 'App', 'completed' ${EACH}`,
   `INSERT INTO events (id, type, withdrawal_id, data, version, occurred_at)
    SELECT 'evt_' || n, 'account.withdrawal_started', 'wd_' || n, '{}', 1, now() ${EACH}`,
@@ -102,12 +102,12 @@ const READ_WHOLE = {
   'count-foreign-hashes': 'users_foreign_hashes',
   'count-open-of-apps': 'event_deliveries_dead',
   'count-open-steps': 'deletion_steps_due',
-  'count-open-tasks': 'app_notifications_of_app, sorted',
+  'count-open-tasks': 'deletion_tasks_of_app, sorted',
   'count-outbox-events': 'outbox_events_due',
   'count-overdue-steps': 'deletion_steps_due',
   'count-processing-withdrawals': 'deletion_steps_due, sorted',
   'count-purged-withdrawals': 'withdrawals_purged',
-  'count-silent-apps': 'app_notifications_tried, sorted',
+  'count-silent-apps': 'deletion_tasks_tried, sorted',
   'count-unwarned': 'mail_deliveries_unwarned',
   'count-waiting-deliveries': 'event_deliveries_due',
   'count-waiting-notices': 'notices_due',
@@ -119,7 +119,7 @@ const READ_WHOLE = {
   'due-calls': 'deletion_steps_due',
   'due-erasures': 'deletion_steps_due',
   'due-notices': 'notices_due',
-  'due-link-requests': 'password_reset_requests_due_at_idx',
+  'due-link-requests': 'link_requests_due_at_idx',
   'due-receipts': 'withdrawals_receipts_due',
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',
@@ -132,16 +132,16 @@ const READ_WHOLE = {
   'list-processing-withdrawals': 'withdrawals_due_by',
   'list-purged-withdrawals': 'withdrawals_purged',
   'lock-ledger-head': 'erasure_ledger',
-  'mark-silent-apps': 'app_notifications_tried, sorted',
+  'mark-silent-apps': 'deletion_tasks_tried, sorted',
   'purges-due': 'withdrawals_to_purge',
   'resend-dead-letters': 'event_deliveries_dead',
   'sealed-archive_keys': 'archive_keys_pkey',
   'sealed-event_data': 'event_deliveries_pkey',
   'sealed-idempotency_answers': 'idempotency_keys_pkey',
-  'sealed-password_reset_requests': 'password_reset_requests_pkey',
+  'sealed-link_requests': 'link_requests_pkey',
   'sealed-signing_keys': 'signing_keys_kid_key',
-  'sealed-task_accounts': 'app_notifications_pkey',
-  'sealed-task_subjects': 'app_notifications_pkey',
+  'sealed-task_accounts': 'deletion_tasks_pkey',
+  'sealed-task_subjects': 'deletion_tasks_pkey',
   'sealed-withdrawal_confirmations': 'notices_pkey',
   'sealed-withdrawal_subjects': 'withdrawals_pkey',
   'signing-keys': 'signing_keys_pkey',
@@ -193,7 +193,7 @@ test('L26 a sweep reads no row of 10,000 tasks that were accepted and are not re
      SELECT 'wd_silent_' || n, false, false, false, now(), now(), now() + interval '30 days' ${each}`,
     `INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, attempts)
      SELECT 'wd_silent_' || n, 'third_party_integrations', 'processing', now(), now() + interval '1 hour', 1 ${each}`,
-    `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status, acknowledges, accepted_at, due_at, attempts)
+    `INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, status, acknowledges, accepted_at, due_at, attempts)
      SELECT 'msg_silent_' || n, 'wd_silent_' || n, 'app_silent', 'App', 'processing', 'later', now(), now() + interval '1 hour', 1 ${each}`,
     'ANALYZE',
   ]

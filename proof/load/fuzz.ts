@@ -124,7 +124,7 @@ async function givenIds() {
   const [gone] = (await givenPeople(world, 1)) as [Person]
   await operator.run('app', 'connect', '--user', gone.id, '--app', await register('worker'), '--subject', 'one')
   await operator.run('withdrawal', 'start', '--user', gone.id)
-  const [task] = await query<{ id: string }>('SELECT id FROM app_notifications')
+  const [task] = await query<{ id: string }>('SELECT id FROM deletion_tasks')
   const appId = await register('fuzzed')
   Object.assign(ids, { appId, taskId: task?.id, changeRequestId: CHANGE_ID })
   const scopes = Object.keys(SERVICE_SCOPES).flatMap((scope) => ['--scope', scope])
@@ -139,7 +139,7 @@ async function givenIds() {
   await stays('users', `OLD.id ${people}`)
   for (const table of ['access_tokens', 'sessions']) await stays(table, `OLD.user_id ${people}`)
   await stays('email_change_requests', `OLD.id = '${CHANGE_ID}'`)
-  await stays('app_notifications', 'true')
+  await stays('deletion_tasks', 'true')
 }
 
 afterAll(async () => {

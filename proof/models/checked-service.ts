@@ -85,8 +85,8 @@ export class Service {
   static async begin(mark: string, users: number): Promise<{ service: Service; state: State }> {
     const query = await database()
     const tables = await query<{ name: string }>(
-      `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
-       WHERE table_schema IN ('public', 'proof') AND table_name NOT LIKE '\\_%'`,
+      `SELECT schemaname || '.' || tablename AS name FROM pg_tables
+       WHERE schemaname IN ('public', 'proof') AND tablename NOT LIKE '\\_%'`,
     )
     await query(`TRUNCATE ${tables.map(({ name }) => name).join(', ')}`)
     // The store of the ledger is new, too.

@@ -307,7 +307,7 @@ test('the sweep answers the request of a dead process once, with the letter that
   ctx.background = () => {}
   await call(NOBODY, 'requestWithdrawal', { body: { email } })
   ctx.background = background
-  const [row] = await ctx.db.passwordResetRequest.findMany()
+  const [row] = await ctx.db.linkRequest.findMany()
   expect(JSON.stringify(row)).not.toContain(email)
   ctx.clock.advance(minute)
   await Promise.all([answerDueLinkRequests(ctx, LINK_NOTICES), answerDueLinkRequests(ctx, LINK_NOTICES)])

@@ -217,14 +217,14 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
        UNION ALL SELECT 'ended credential', purged.id FROM ended_credentials c JOIN purged ON c.user_id = person
        UNION ALL SELECT 'connection', purged.id FROM app_connections c JOIN purged ON c.user_id = person
        UNION ALL SELECT 'shared item', purged.id FROM shared_items s JOIN purged ON s.user_id = person
-       UNION ALL SELECT 'application that knows', withdrawal_id FROM app_notifications n JOIN purged ON purged.id = withdrawal_id
+       UNION ALL SELECT 'application that knows', withdrawal_id FROM deletion_tasks n JOIN purged ON purged.id = withdrawal_id
          WHERE n.status = 'completed' AND NOT EXISTS (SELECT FROM open WHERE open.id = withdrawal_id)`,
     )
     return rows.map(({ what, id }) => `${what} of ${id}`)
   },
   'I8 nothing ties a person to an application that knows': async ({ query }) => {
     const rows = await query<{ id: string }>(
-      `SELECT n.id FROM app_notifications n JOIN proof.withdrawals p ON p.id = n.withdrawal_id
+      `SELECT n.id FROM deletion_tasks n JOIN proof.withdrawals p ON p.id = n.withdrawal_id
        WHERE n.status = 'completed' AND (n.subject IS NOT NULL
          OR EXISTS (SELECT FROM app_connections c WHERE c.user_id = p.user_id AND c.app_id = n.app_id)
          OR EXISTS (SELECT FROM shared_items s WHERE s.user_id = p.user_id AND s.app_id = n.app_id))`,
@@ -278,7 +278,7 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
   'I12 no secret in a table': async ({ query, secrets = [] }) => {
     if (secrets.length === 0) return []
     const tables = await query<{ name: string }>(
-      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT LIKE '\\_%'`,
+      `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '\\_%'`,
     )
     const union = tables
       .map(({ name }) => `SELECT '${name}' AS name, t::text AS row FROM ${name} t`)

@@ -165,7 +165,7 @@ describe('a withdrawal that waits for the account', () => {
       await connectApp({ ...ctx, transaction: (work) => work(sql) }, { userId, appId, subject: 'late' })
     })
     expect(outcome).toBe('accepted')
-    expect(await ctx.db.appNotification.count({ where: { withdrawal: { userId: user.userId } } })).toBe(1)
+    expect(await ctx.db.deletionTask.count({ where: { withdrawal: { userId: user.userId } } })).toBe(1)
   })
 
   test('F28 a withdrawal sends its confirmation to the address that is set while it waits for the account', async () => {

@@ -89,7 +89,7 @@ async function givenPerson(more: object = {}): Promise<Person> {
 /** An open task of another person's withdrawal. */
 async function givenOpenTask() {
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
-  return ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+  return ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
 }
 
 const callerOf = async ({ userId, email }: Person) => ({

@@ -33,7 +33,7 @@ beforeEach(async () => {
   await setRole(ctx, { userId: operator.userId, role: 'operator' })
   appId = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })
   withdrawalId = (await givenWithdrawal(ctx)).withdrawalId
-  taskId = (await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appId } })).id
+  taskId = (await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId, appId } })).id
 })
 
 /** What the page of a signed-in person sends. */

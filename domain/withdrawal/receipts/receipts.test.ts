@@ -101,7 +101,7 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(day / 24)
   await runDueWork(ctx)
-  const tasks = await ctx.db.appNotification.findMany({ where: { withdrawalId } })
+  const tasks = await ctx.db.deletionTask.findMany({ where: { withdrawalId } })
   const idOf = (name: string) => tasks.find(({ appName }) => appName === name)?.id ?? ''
   const report = (name: string, more: object) => {
     const [taskId, caller] = [idOf(name), asNobody(ctx) as unknown as Context]

@@ -75,7 +75,7 @@ const readFacts = statement(
                                         'at', coalesce(n.waived_at, n.completed_at), 'acknowledges', n.acknowledges,
                                         'last_status', n.last_status, 'records', n.records, 'retained', n.retained,
                                         'is_waived', n.waived_at IS NOT NULL) ORDER BY n.app_name, n.id)
-      FROM app_notifications n WHERE n.withdrawal_id = w.id) AS applications
+      FROM deletion_tasks n WHERE n.withdrawal_id = w.id) AS applications
    FROM withdrawals w WHERE w.id = ${v.withdrawalId}`,
 )
 

@@ -20,7 +20,7 @@ export const AREAS = {
   },
   undo: {
     mutate: ['domain/email/{undo-email-change,get-not-me,not-me,not-me-token}.ts'],
-    tests: ['proof/models/{not-me,lost-mailbox}.test.ts'],
+    tests: ['domain/email/undo-email-change.test.ts', 'proof/models/{not-me,lost-mailbox}.test.ts'],
   },
   withdrawal: {
     mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,start-withdrawal}.ts'],
@@ -39,21 +39,21 @@ export const AREAS = {
   },
 }
 
-/** The first argument is the name of a prepared statement. Any other name does the same, so it is not mutated. */
-const statementNames = {
+const isStatement = (node) => node?.type === 'CallExpression' && /^(statement|callerStatement)$/.test(node.callee.name)
+/** Any other name of a prepared statement does the same, and described-statements.test.ts asks the database about values and rows. */
+const descriptions = {
   kind: 'Ignore',
-  name: 'statement-names',
+  name: 'descriptions',
   value: {
-    shouldIgnore: ({ node, parent, key }) =>
-      parent?.type === 'CallExpression' &&
-      /^(statement|callerStatement)$/.test(parent.callee.name) &&
-      key === 0 &&
-      node.type === 'StringLiteral'
-        ? 'the name of a prepared statement'
-        : undefined,
+    shouldIgnore: ({ node, parent, key }) => {
+      if (isStatement(parent) && key === 0) return 'the name of a prepared statement'
+      const isShape =
+        (isStatement(parent) && (key === 1 || key === 2)) || parent?.typeAnnotation?.typeName?.name === 'Shape'
+      return isShape && node.type === 'ObjectExpression' ? 'the description of a statement' : undefined
+    },
   },
 }
-export const strykerPlugins = [statementNames]
+export const strykerPlugins = [descriptions]
 
 const area = process.env.MUTATION_AREA ?? 'addresses'
 const { mutate, tests } = AREAS[area]
@@ -66,9 +66,9 @@ export default {
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner', import.meta.url],
   vitest: { pool: 'threads' },
-  ignorers: ['statement-names'],
+  ignorers: ['descriptions'],
   ignorePatterns: [
-    ...['.data', '.next', 'dist', 'docs', 'bench', 'e2e', 'faults', 'proof', '**/*.test.ts'],
+    ...['.data', '.next', 'dist', 'bench', 'e2e', 'faults', 'proof', '**/*.test.ts'],
     ...tests.map((path) => `!${path}`),
   ],
   // Stryker would rewrite its paths with an API that TypeScript 7 no longer has.

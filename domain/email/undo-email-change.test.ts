@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { maskAddress } from '@/contract/address'
+import {
+  asNobody,
+  asUser,
+  givenPendingChange,
+  givenUser,
+  runDueWork,
+  type TestContext,
+  testContext,
+} from '@/testing/domain'
+import { registerApp } from '../applications/manage'
+import { getNotMe } from './get-not-me'
+import { createNotMeToken } from './not-me-token'
+import { undoEmailChange } from './undo-email-change'
+import { verifyEmail } from './verify-email'
+
+const [minute, day] = [60_000, 86_400_000]
+const IP = '198.51.100.7'
+
+/** An application that gets the event of an undo with addresses, and what it was told. */
+async function givenListener(ctx: TestContext) {
+  const told: Record<string, unknown>[] = []
+  await ctx.db.connectedApp.deleteMany()
+  ctx.apps.answer = async ({ endpoint, body }) => {
+    if (endpoint === 'https://undo.test/hook') told.push(JSON.parse(body).data)
+    return { status: 204 }
+  }
+  const app = { name: 'undo', endpoint: 'https://undo.test/hook', secret: 'whsec_c2VjcmV0' }
+  const { appId } = await registerApp(ctx, { ...app, events: ['account.email_reverted'] })
+  await ctx.db.connectedApp.update({ where: { id: appId }, data: { audience: 'everyone', includes: ['addresses'] } })
+  return told
+}
+
+/** A change of this account, a minute after the account; `verified` a minute later. */
+async function givenChange(ctx: TestContext, { verified }: { verified: boolean }) {
+  const user = await givenUser(ctx)
+  ctx.clock.advance(minute)
+  const { change_request_id: id, code } = await givenPendingChange(ctx, user)
+  ctx.clock.advance(minute)
+  if (verified)
+    await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id: id, verification_code: code })
+  await ctx.settle()
+  const press = asNobody(ctx, createNotMeToken(ctx, id), IP)
+  return { user, id, press, old: user.email, to: `new-${user.email}` }
+}
+test.each([
+  { verified: true, outcome: 'restored', action: 'email.reverted' },
+  { verified: false, outcome: 'stopped', action: 'email_change.cancelled' },
+])(
+  'an undo tells both mailboxes, applications, the audit and the incidents that a change was $outcome',
+  async (row) => {
+    const ctx = await testContext()
+    const told = await givenListener(ctx)
+    const { user, id, press, old, to } = await givenChange(ctx, row)
+    // The first try does not arrive, so that each letter is also made from what was stored.
+    const tries: object[] = []
+    ctx.mail.send = async ({ to: mailbox, message }) => {
+      tries.push({ mailbox, ...message })
+      return tries.length > 2 ? 'accepted' : 'deferred'
+    }
+    const at = ctx.clock.now()
+    await undoEmailChange(press, { changeRequestId: id, new_password: 'mine alone now' })
+    await ctx.settle()
+    ctx.clock.advance(5 * minute)
+    await runDueWork(ctx)
+    const { outcome, verified } = row
+    const newEmail = verified ? to : maskAddress(to)
+    const facts = { template: 'email-reverted', revertedAt: at, outcome, newEmail }
+    const letters = [
+      { ...facts, mailbox: old, to: 'old', userName: 'Ada Lovelace', email: old },
+      { ...facts, mailbox: to, to: 'new', userName: '', email: to },
+    ]
+    expect(tries).toHaveLength(4)
+    expect(tries).toEqual(expect.arrayContaining(letters))
+    expect(tries.slice(2)).toEqual(expect.arrayContaining(letters))
+    expect(told).toMatchObject([{ change_request_id: id, ...(verified && { old_email: to, new_email: old }) }])
+    expect('old_email' in (told[0] ?? {})).toBe(verified)
+    const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, actor: 'mailed_link' } })
+    expect(audited).toMatchObject([{ action: row.action, subjectId: id, ip: IP, at }])
+    expect(await ctx.db.securityIncident.findMany({ where: { userId: user.userId } })).toMatchObject([
+      { kind: 'change_undone' },
+    ])
+  },
+)
+
+test('the page of the link tells what was asked for, when, from where and how long the link works', async () => {
+  const ctx = await testContext()
+  for (const verified of [true, false]) {
+    const { id, press, old } = await givenChange(ctx, { verified })
+    const change = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
+    await ctx.db.emailChangeRequest.update({
+      where: { id },
+      data: { requestIp: '192.0.2.77', ...(verified && { closedIp: IP }) },
+    })
+    const from = verified ? Number(change.closedAt) : Number(change.requestedAt)
+    expect(await getNotMe(press, { changeRequestId: id })).toMatchObject({
+      status: verified ? 'verified' : 'pending_verification',
+      old_email: old,
+      requested_at: change.requestedAt.toISOString(),
+      changed_at: change.closedAt?.toISOString() ?? null,
+      ip_address: verified ? IP : '192.0.2.77',
+      works_until: new Date(from + 7 * day).toISOString(),
+    })
+  }
+})
+
+test('an undo says whether the account needs a new password', async () => {
+  const ctx = await testContext()
+  const { user, id, press } = await givenChange(ctx, { verified: true })
+  const undo = (body: object) => undoEmailChange(press, { changeRequestId: id, ...body })
+  await expect(undo({})).rejects.toMatchObject({
+    code: 'PASSWORD_001',
+    details: expect.stringContaining('Send new_password'),
+  })
+  await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: null } })
+  await expect(undo({ new_password: 'mine alone now' })).rejects.toMatchObject({
+    code: 'PASSWORD_001',
+    details: expect.stringContaining('Leave new_password out'),
+  })
+})

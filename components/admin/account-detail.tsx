@@ -5,6 +5,7 @@ import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { FactGrid } from './fact-grid'
+import { Row } from './section'
 
 interface AccountDetailProps {
   account: ShownAccount | { user_id: string; withdrawal_id: string }
@@ -79,24 +80,18 @@ function HoldsBack({ account: { blockers, pending_transactions } }: { account: S
         ) : (
           <ul className="divide-y divide-line">
             {pending_transactions.map(({ transaction_id, description, created_at }) => (
-              <li key={transaction_id} className="space-y-0.5 py-3 first:pt-0 last:pb-0">
-                <p className="wrap-anywhere font-medium">{description}</p>
-                <p className="text-ink-muted text-sm">
-                  Pending transaction <span className="wrap-anywhere font-mono text-xs">{transaction_id}</span>, since{' '}
-                  <LocalTime dateTime={created_at} />
-                </p>
-              </li>
+              <Row key={transaction_id} title={description}>
+                Pending transaction <span className="font-mono text-xs">{transaction_id}</span>, since{' '}
+                <LocalTime dateTime={created_at} />
+              </Row>
             ))}
             {blockers
               .filter(({ ids }) => !ids)
               .map(({ source, code, title, url }) => (
-                <li key={`${source} ${code} ${title}`} className="space-y-0.5 py-3 first:pt-0 last:pb-0">
-                  <p className="wrap-anywhere font-medium">{title}</p>
-                  <p className="wrap-anywhere text-ink-muted text-sm">
-                    {code}, of {source}
-                    {url && `, settled at ${url}`}
-                  </p>
-                </li>
+                <Row key={`${source} ${code} ${title}`} title={title}>
+                  {code}, of {source}
+                  {url && `, settled at ${url}`}
+                </Row>
               ))}
           </ul>
         )}

@@ -4,6 +4,7 @@ import type { Data } from '@/contract/define'
 import { Badge } from '../ui/badge'
 import { Card, CardBody } from '../ui/card'
 import { textLink } from '../ui/text-link'
+import { Row, RowList } from './section'
 import { count } from './words'
 
 export type App = Data<typeof listApps>['apps'][number]
@@ -11,23 +12,21 @@ export type App = Data<typeof listApps>['apps'][number]
 export const AppList = ({ apps }: { apps: readonly App[] }) => (
   <Card>
     <CardBody>
-      {apps.length === 0 ? (
-        <p className="text-ink-muted">No application is registered. The operator command registers one.</p>
-      ) : (
-        <ul className="divide-y divide-line">
-          {apps.map((app) => (
-            <li key={app.app_id} className="space-y-1 py-4 first:pt-0 last:pb-0">
-              <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-                <Link href={`/admin/apps/${app.app_id}`} className={textLink}>
-                  {app.name}
-                </Link>
-                <AppBadges app={app} />
-              </p>
-              <p className="wrap-anywhere text-ink-muted text-sm">{app.endpoint ?? 'Asks for its tasks'}</p>
-            </li>
-          ))}
-        </ul>
-      )}
+      <RowList rows={apps} none="No application is registered. The operator command registers one.">
+        {(app) => (
+          <Row
+            key={app.app_id}
+            title={
+              <Link href={`/admin/apps/${app.app_id}`} className={textLink}>
+                {app.name}
+              </Link>
+            }
+            badge={<AppBadges app={app} />}
+          >
+            {app.endpoint ?? 'Asks for its tasks'}
+          </Row>
+        )}
+      </RowList>
     </CardBody>
   </Card>
 )

@@ -4,9 +4,9 @@ import Link from 'next/link'
 import type * as z from 'zod'
 import type { delivery } from '@/contract/apps'
 import { Badge } from '../ui/badge'
-import { Card, CardBody, CardHeader } from '../ui/card'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
+import { Row, Section } from './section'
 import { count } from './words'
 
 export type Delivery = z.input<typeof delivery>
@@ -24,20 +24,9 @@ interface DeliveryListProps {
 }
 
 export const DeliveryList = ({ title, deliveries, renderedAt }: DeliveryListProps) => (
-  <Card>
-    <CardHeader title={title} />
-    <CardBody>
-      {deliveries.length === 0 ? (
-        <p className="text-ink-muted">Nothing in the last thirty days.</p>
-      ) : (
-        <ul className="divide-y divide-line">
-          {deliveries.map((delivery) => (
-            <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} isOfPage />
-          ))}
-        </ul>
-      )}
-    </CardBody>
-  </Card>
+  <Section title={title} none="Nothing in the last thirty days." rows={deliveries}>
+    {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} isOfPage />}
+  </Section>
 )
 
 interface DeliveryRowProps {
@@ -51,9 +40,9 @@ export function DeliveryRow({ delivery, renderedAt, isOfPage = false }: Delivery
   const [tone, label] = STATES[delivery.status]
   const answer = delivery.last_error ?? (delivery.last_status ? `HTTP ${delivery.last_status}` : null)
   return (
-    <li className="space-y-0.5 py-3 first:pt-0 last:pb-0">
-      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <span className="wrap-anywhere font-medium">
+    <Row
+      title={
+        <>
           {delivery.type}
           {!isOfPage && (
             <>
@@ -64,15 +53,14 @@ export function DeliveryRow({ delivery, renderedAt, isOfPage = false }: Delivery
               </Link>
             </>
           )}
-        </span>
-        <Badge tone={tone}>{label}</Badge>
-      </p>
-      <p className="text-ink-muted text-sm tabular-nums">
-        <span className="wrap-anywhere font-mono">{delivery.event_id}</span>,{' '}
-        <RelativeTime dateTime={delivery.created_at} renderedAt={renderedAt} />, {count(delivery.attempts, 'attempt')}
-        {answer && `, last answer ${answer}`}
-        {delivery.took_ms !== null && ` after ${delivery.took_ms.toLocaleString('en')} ms`}
-      </p>
-    </li>
+        </>
+      }
+      badge={<Badge tone={tone}>{label}</Badge>}
+    >
+      <span className="font-mono">{delivery.event_id}</span>,{' '}
+      <RelativeTime dateTime={delivery.created_at} renderedAt={renderedAt} />, {count(delivery.attempts, 'attempt')}
+      {answer && `, last answer ${answer}`}
+      {delivery.took_ms !== null && ` after ${delivery.took_ms.toLocaleString('en')} ms`}
+    </Row>
   )
 }

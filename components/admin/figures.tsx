@@ -17,65 +17,62 @@ interface FiguresProps {
   maxCounted: number
 }
 
+type Figure = readonly [label: string, count: number | null, isAlarming?: boolean]
+
 export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
   const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps } = backlog
+  const groups: Record<string, readonly Figure[]> = {
+    Withdrawals: [
+      ['Processing', withdrawals.processing],
+      ['Completed', withdrawals.completed],
+      ['Purged', withdrawals.purged],
+      ['Due within a week', dueDates.soon],
+      ['Past their due date', dueDates.overdue, true],
+      ['Begun again after a loss', ledger.replayed],
+    ],
+    'Deletion steps': [
+      ['Due now', steps.due],
+      ['Overdue', steps.overdue, true],
+      ['Failing', steps.failing, true],
+      ['Ledger batches not stored', ledger.waiting],
+      ['Applications silent for a day', silentApps, true],
+    ],
+    'Mail notices': [
+      ['Waiting', notices.waiting],
+      ['Given up, 30 days', notices.failed, true],
+      ['Warnings that came back, 30 days', notices.unwarned, true],
+    ],
+    'Events waiting': [
+      ['For the engine', outbox],
+      ['For applications', deliveries.waiting],
+      ['Dead letters', deliveries.dead, true],
+    ],
+  }
   return (
     <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
-      <Group title="Withdrawals">
-        <Figure label="Processing" count={withdrawals.processing} max={maxCounted} />
-        <Figure label="Completed" count={withdrawals.completed} max={maxCounted} />
-        <Figure label="Purged" count={withdrawals.purged} max={maxCounted} />
-        <Figure label="Due within a week" count={dueDates.soon} max={maxCounted} />
-        <Figure label="Past their due date" count={dueDates.overdue} max={maxCounted} isAlarming />
-        <Figure label="Begun again after a loss" count={ledger.replayed} max={maxCounted} />
-      </Group>
-      <Group title="Deletion steps">
-        <Figure label="Due now" count={steps.due} max={maxCounted} />
-        <Figure label="Overdue" count={steps.overdue} max={maxCounted} isAlarming />
-        <Figure label="Failing" count={steps.failing} max={maxCounted} isAlarming />
-        <Figure label="Ledger batches not stored" count={ledger.waiting} max={maxCounted} />
-        <Figure label="Applications silent for a day" count={silentApps} max={maxCounted} isAlarming />
-      </Group>
-      <Group title="Mail notices">
-        <Figure label="Waiting" count={notices.waiting} max={maxCounted} />
-        <Figure label="Given up, 30 days" count={notices.failed} max={maxCounted} isAlarming />
-        <Figure label="Warnings that came back, 30 days" count={notices.unwarned} max={maxCounted} isAlarming />
-      </Group>
-      <Group title="Events waiting">
-        <Figure label="For the engine" count={outbox} max={maxCounted} />
-        <Figure label="For applications" count={deliveries.waiting} max={maxCounted} />
-        <Figure label="Dead letters" count={deliveries.dead} max={maxCounted} isAlarming />
-      </Group>
-    </div>
-  )
-}
-
-function Group({ title, children }: { title: string; children: React.ReactNode }) {
-  return (
-    <Card>
-      <CardHeader title={title} />
-      <CardBody className="pt-3">
-        <dl className="space-y-1.5">{children}</dl>
-      </CardBody>
-    </Card>
-  )
-}
-
-interface FigureProps {
-  label: string
-  count: number | null
-  max: number
-  /** Any count but zero needs attention. */
-  isAlarming?: boolean
-}
-
-function Figure({ label, count, max, isAlarming = false }: FigureProps) {
-  return (
-    <div className="flex items-baseline justify-between gap-3">
-      <dt className="text-ink-muted">{label}</dt>
-      <dd className={cn('font-semibold text-lg tabular-nums leading-7', isAlarming && count !== 0 && 'text-danger')}>
-        {show(count, max)}
-      </dd>
+      {Object.entries(groups).map(([title, figures]) => (
+        <Card key={title}>
+          <CardHeader title={title} />
+          <CardBody className="pt-3">
+            <dl className="space-y-1.5">
+              {figures.map(([label, count, isAlarming = false]) => (
+                <div key={label} className="flex items-baseline justify-between gap-3">
+                  <dt className="text-ink-muted">{label}</dt>
+                  <dd
+                    className={cn(
+                      'font-semibold text-lg tabular-nums leading-7',
+                      // Any count but zero needs attention.
+                      isAlarming && count !== 0 && 'text-danger',
+                    )}
+                  >
+                    {show(count, maxCounted)}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </CardBody>
+        </Card>
+      ))}
     </div>
   )
 }

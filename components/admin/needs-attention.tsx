@@ -12,6 +12,7 @@ import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
 import { operate } from './operate'
 import { Retry } from './retry-button'
+import { Row } from './section'
 import { StepName } from './step-name'
 import { UnreadLine } from './unread'
 import { useAsked } from './use-asked'
@@ -51,7 +52,7 @@ export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttention
             />
           ))}
           {(!troubled || !failing) && (
-            <li className="py-5 first:pt-0 last:pb-0">
+            <li className="py-4 first:pt-0 last:pb-0">
               <UnreadLine />
             </li>
           )}
@@ -85,27 +86,30 @@ const many = (number: number, noun: string) =>
 function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
   const { app_id, name, waiting, dead, attempts, since, last_error } = app
   return (
-    <li className="space-y-0.5 py-5 first:pt-0 last:pb-0">
-      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <Link href={`/admin/apps/${app_id}`} className={`${textLink} wrap-anywhere`}>
+    <Row
+      title={
+        <Link href={`/admin/apps/${app_id}`} className={textLink}>
           {name}
         </Link>
-        {waiting > 0 && <Badge tone="warning">{many(waiting, 'event')} not delivered</Badge>}
-        {dead > 0 && <Badge tone="danger">{many(dead, 'dead letter')}</Badge>}
-      </p>
-      <p className="text-ink-muted text-sm tabular-nums">
-        Since <RelativeTime dateTime={since} renderedAt={renderedAt} />, {count(attempts, 'attempt')}
-        {last_error && (
-          <>
-            , last error <span className="wrap-anywhere font-mono text-ink">{last_error}</span>
-          </>
-        )}
-      </p>
-      <p className="text-ink-muted text-sm">
+      }
+      badge={
+        <>
+          {waiting > 0 && <Badge tone="warning">{many(waiting, 'event')} not delivered</Badge>}
+          {dead > 0 && <Badge tone="danger">{many(dead, 'dead letter')}</Badge>}
+        </>
+      }
+    >
+      Since <RelativeTime dateTime={since} renderedAt={renderedAt} />, {count(attempts, 'attempt')}
+      {last_error && (
+        <>
+          , last error <span className="font-mono text-ink">{last_error}</span>
+        </>
+      )}
+      <p>
         {waiting > 0 && 'It is tried again by itself; ping it from its page once it should answer. '}
         {dead > 0 && 'What was given up is sent again from its page.'}
       </p>
-    </li>
+    </Row>
   )
 }
 
@@ -121,7 +125,7 @@ function Troubled({ withdrawal, renderedAt, onAsked }: TroubledProps) {
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
   const lastError = troubles.find((trouble) => trouble.last_error)?.last_error ?? null
   return (
-    <li className="space-y-4 py-5 first:pt-0 last:pb-0">
+    <li className="space-y-4 py-4 first:pt-0 last:pb-0">
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div className="min-w-0">
           <h3 className="wrap-anywhere font-medium font-mono text-sm leading-6">

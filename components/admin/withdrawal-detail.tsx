@@ -1,22 +1,19 @@
 'use client'
 
-import Link from 'next/link'
-import type { ReactNode } from 'react'
 import type { ShownStep, ShownWithdrawal } from '@/contract/operator'
-import type { ShownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
-import { type Delivery, DeliveryRow } from './delivery-list'
+import { DeliveryRow } from './delivery-list'
 import { FactGrid } from './fact-grid'
-import { isOpenTask, TaskActions, WaitsFor } from './open-tasks'
 import { operate } from './operate'
 import { Retry } from './retry-button'
+import { Row, Section } from './section'
 import { StepName } from './step-name'
-import { count, inWords, TASK_TONES, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
+import { isOpenTask, TaskRow } from './task-row'
+import { count, inWords, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
 
 interface WithdrawalDetailProps {
   withdrawal: ShownWithdrawal
@@ -28,12 +25,16 @@ export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailPro
   return (
     <div className="space-y-6">
       <Summary withdrawal={withdrawal} />
-      {is_cut && <p className="text-ink-muted">There is more than this page shows. The operator command shows all.</p>}
+      {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
       <Section title="Deletion steps" none="It has no steps." rows={deletion_steps}>
         {(step) => <StepRow key={step.step} step={step} renderedAt={renderedAt} />}
       </Section>
       <Section title="Deletion tasks of applications" none="No application has a task." rows={tasks}>
-        {(task) => <TaskRow key={task.task_id} task={task} renderedAt={renderedAt} />}
+        {(task) => (
+          <TaskRow key={task.task_id} task={task} renderedAt={renderedAt}>
+            <span className="font-mono text-xs">{task.task_id}</span>, <StepName step={task.phase} />
+          </TaskRow>
+        )}
       </Section>
       <Section title="Events and deliveries" none="No application gets its events." rows={deliveries}>
         {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} />}
@@ -66,7 +67,11 @@ function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
   const { withdrawal_id, status, is_past_due, deletion_steps, tasks, deliveries, receipts } = withdrawal
   const troubles = [...deletion_steps, ...tasks, ...deliveries]
   // Deliveries that were made, and tasks that were waived, have no next try and no error.
-  const open = troubles.filter(isOpen)
+  const open = [
+    ...deletion_steps.filter((step) => step.completed_at === null),
+    ...tasks.filter(isOpenTask),
+    ...deliveries.filter((delivery) => delivery.delivered_at === null),
+  ]
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
   const lastError = open.find((trouble) => trouble.last_error)?.last_error ?? null
   const kinds = [
@@ -111,51 +116,6 @@ function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
   )
 }
 
-const isOpen = (trouble: ShownStep | ShownTask | Delivery): boolean =>
-  'delivered_at' in trouble
-    ? trouble.delivered_at === null
-    : trouble.completed_at === null && !('waived' in trouble && trouble.waived)
-
-interface SectionProps<T> {
-  title: string
-  none: string
-  rows: readonly T[]
-  children: (row: T) => ReactNode
-}
-
-const Section = <T,>({ title, none, rows, children }: SectionProps<T>) => (
-  <Card>
-    <CardHeader title={title} />
-    <CardBody>
-      {rows.length > 0 ? (
-        <ul className="divide-y divide-line">{rows.map(children)}</ul>
-      ) : (
-        <p className="text-ink-muted">{none}</p>
-      )}
-    </CardBody>
-  </Card>
-)
-
-interface RowProps {
-  title: ReactNode
-  badge?: ReactNode
-  aside?: ReactNode
-  children: ReactNode
-}
-
-const Row = ({ title, badge, aside, children }: RowProps) => (
-  <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3 py-4 first:pt-0 last:pb-0">
-    <div className="min-w-0 space-y-0.5">
-      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <span className="wrap-anywhere min-w-0 font-medium">{title}</span>
-        {badge}
-      </p>
-      <div className="wrap-anywhere text-ink-muted text-sm tabular-nums">{children}</div>
-    </div>
-    {aside}
-  </li>
-)
-
 /** “Deleted: sessions (4), profile (1)” and “Kept (law): legal records (2)” */
 function Counts({ step: { erased = [], retained = [] } }: { step: ShownStep }) {
   const outcomes = Map.groupBy(
@@ -197,38 +157,6 @@ function StepRow({ step, renderedAt }: { step: ShownStep; renderedAt: string }) 
         </span>
       )}
       <Counts step={step} />
-    </Row>
-  )
-}
-
-function TaskRow({ task, renderedAt }: { task: ShownTask; renderedAt: string }) {
-  const { task_id, app_id, name, phase, state, is_app_disabled, progress, completed_at, waived } = task
-  return (
-    <Row
-      title={
-        <Link href={`/admin/apps/${app_id}`} className={textLink}>
-          {name}
-        </Link>
-      }
-      badge={
-        <>
-          <Badge tone={TASK_TONES[state]}>{inWords(state)}</Badge>
-          {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
-          {progress && `${progress.done} of ${progress.total}`}
-        </>
-      }
-      aside={<TaskActions task={task} />}
-    >
-      {isOpenTask(task) && <WaitsFor task={task} renderedAt={renderedAt} />}
-      {waived && `Waived: ${waived.reason}`}
-      {completed_at && !waived && (
-        <>
-          Completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
-        </>
-      )}
-      <span className="block">
-        <span className="font-mono text-xs">{task_id}</span>, <StepName step={phase} />
-      </span>
     </Row>
   )
 }

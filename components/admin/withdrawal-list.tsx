@@ -7,6 +7,7 @@ import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
+import { Row, RowList } from './section'
 import { StepName } from './step-name'
 import { count, WITHDRAWAL_WORDS } from './words'
 
@@ -42,15 +43,11 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
       </ul>
     </nav>
     <CardBody>
-      {withdrawals.length === 0 ? (
-        <p className="text-ink-muted">{NONE[state]}</p>
-      ) : (
-        <ul className="divide-y divide-line">
-          {withdrawals.map((withdrawal) => (
-            <Row key={withdrawal.withdrawal_id} withdrawal={withdrawal} renderedAt={renderedAt} />
-          ))}
-        </ul>
-      )}
+      <RowList rows={withdrawals} none={NONE[state]}>
+        {(withdrawal) => (
+          <WithdrawalRow key={withdrawal.withdrawal_id} withdrawal={withdrawal} renderedAt={renderedAt} />
+        )}
+      </RowList>
     </CardBody>
     {next && (
       <CardFooter>
@@ -65,7 +62,7 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
   </Card>
 )
 
-function Row({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawal; renderedAt: string }) {
+function WithdrawalRow({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawal; renderedAt: string }) {
   const {
     withdrawal_id: id,
     started_at,
@@ -77,38 +74,38 @@ function Row({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawal; rendere
     open_tasks,
   } = withdrawal
   return (
-    <li className="space-y-1 py-4 first:pt-0 last:pb-0">
-      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <Link
-          href={`/admin/withdrawals/${encodeURIComponent(id)}`}
-          className={`${textLink} wrap-anywhere font-mono text-sm`}
-        >
+    <Row
+      title={
+        <Link href={`/admin/withdrawals/${encodeURIComponent(id)}`} className={`${textLink} font-mono text-sm`}>
           {id}
         </Link>
-        {is_past_due && <Badge tone="danger">Past due date</Badge>}
-        {deletion_steps.some((step) => step.last_error) && <Badge tone="danger">Failing</Badge>}
-        {open_tasks > 0 && <Badge>{count(open_tasks, 'open task')}</Badge>}
-      </p>
-      <p className="text-ink-muted text-sm">
-        {due_by && !completed_at && (
-          <>
-            Due by <LocalTime dateTime={due_by} format="date" />,{' '}
-          </>
-        )}
-        started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
-        {completed_at && (
-          <>
-            , completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
-          </>
-        )}
-        {purged_at && (
-          <>
-            , purged <RelativeTime dateTime={purged_at} renderedAt={renderedAt} />
-          </>
-        )}
-      </p>
+      }
+      badge={
+        <>
+          {is_past_due && <Badge tone="danger">Past due date</Badge>}
+          {deletion_steps.some((step) => step.last_error) && <Badge tone="danger">Failing</Badge>}
+          {open_tasks > 0 && <Badge>{count(open_tasks, 'open task')}</Badge>}
+        </>
+      }
+    >
+      {due_by && !completed_at && (
+        <>
+          Due by <LocalTime dateTime={due_by} format="date" />,{' '}
+        </>
+      )}
+      started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
+      {completed_at && (
+        <>
+          , completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
+        </>
+      )}
+      {purged_at && (
+        <>
+          , purged <RelativeTime dateTime={purged_at} renderedAt={renderedAt} />
+        </>
+      )}
       {deletion_steps.length > 0 && (
-        <p className="text-ink-muted text-sm">
+        <p>
           Waits for:{' '}
           {deletion_steps.map(({ step }, index) => (
             <Fragment key={step}>
@@ -118,6 +115,6 @@ function Row({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawal; rendere
           ))}
         </p>
       )}
-    </li>
+    </Row>
   )
 }

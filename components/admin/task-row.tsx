@@ -1,0 +1,147 @@
+'use client'
+
+import Link from 'next/link'
+import { useRouter } from 'next/navigation'
+import { type ReactNode, useState } from 'react'
+import type { ShownTask } from '@/contract/tasks'
+import { WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
+import { ConfirmedButton } from '../forms/confirmed-button'
+import { Badge } from '../ui/badge'
+import { Countdown } from '../ui/countdown'
+import { RadioField } from '../ui/field'
+import { RelativeTime } from '../ui/relative-time'
+import { useServerTime } from '../ui/server-clock'
+import { textLink } from '../ui/text-link'
+import { Attempts } from './attempts'
+import { operate, sentenceOf } from './operate'
+import { Retry } from './retry-button'
+import { Row } from './section'
+import { inWords, TASK_TONES } from './words'
+
+interface TaskRowProps {
+  task: ShownTask
+  renderedAt: string
+  onAsked?: () => void
+  /** What the task belongs to. */
+  children: ReactNode
+}
+
+export function TaskRow({ task, renderedAt, onAsked, children }: TaskRowProps) {
+  const { app_id, name, state, is_app_disabled, progress, completed_at, waived } = task
+  return (
+    <Row
+      title={
+        <Link href={`/admin/apps/${app_id}`} className={textLink}>
+          {name}
+        </Link>
+      }
+      badge={
+        <>
+          <Badge tone={TASK_TONES[state]}>{inWords(state)}</Badge>
+          {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
+          {progress && `${progress.done} of ${progress.total}`}
+        </>
+      }
+      aside={<TaskActions task={task} {...(onAsked && { onAsked })} />}
+    >
+      {isOpenTask(task) && <WaitsFor task={task} renderedAt={renderedAt} />}
+      {waived && `Waived: ${waived.reason}`}
+      {completed_at && !waived && (
+        <>
+          Completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
+        </>
+      )}
+      <p>{children}</p>
+    </Row>
+  )
+}
+
+/** Of a task that is open. */
+function WaitsFor({ task, renderedAt }: { task: ShownTask; renderedAt: string }) {
+  const { state, polls, last_error, failure_code, due_at } = task
+  const now = useServerTime(renderedAt)
+  const isDue = due_at !== null && Date.parse(due_at) <= now
+  const told = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
+  if (state === 'calling') return 'Is being asked now.'
+  if (due_at === null)
+    return (
+      <>
+        Waits until the application is enabled. <Attempts of={told} renderedAt={renderedAt} />
+      </>
+    )
+  if (state === 'accepted')
+    return (
+      <>
+        Waits for a report, is asked again in <Countdown until={due_at} renderedAt={renderedAt} />
+      </>
+    )
+  if (polls && isDue)
+    return (
+      <>
+        Waits until the application takes it. <Attempts of={{ ...told, due_at: null }} renderedAt={renderedAt} />
+      </>
+    )
+  return <Attempts of={told} renderedAt={renderedAt} />
+}
+
+/** Nobody has finished or waived it. */
+export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
+
+const reasonTexts = {
+  gone: 'The application no longer exists',
+  refused: 'It refuses to delete the data',
+  unreachable: 'It cannot be reached',
+  other: 'Another reason',
+} as const
+
+function TaskActions({ task, onAsked }: { task: ShownTask; onAsked?: () => void }) {
+  const { task_id: id, name, attempts, last_error } = task
+  const isOpen = isOpenTask(task)
+  const router = useRouter()
+  const [reason, setReason] = useState<WaiveReason>(WAIVE_REASONS[0])
+  return (
+    <div className="flex w-full flex-wrap gap-2 sm:w-auto sm:justify-end">
+      {attempts > 0 && (
+        <Retry
+          act={() => operate('retryTask', { taskId: id })}
+          of={`the task of ${name}`}
+          attempts={attempts}
+          lastError={last_error}
+          isOpen={isOpen}
+          {...(onAsked && { onAsked })}
+        />
+      )}
+      {isOpen && (
+        <ConfirmedButton
+          label={
+            <span>
+              Waive<span className="sr-only"> the task of {name}</span>
+            </span>
+          }
+          question={`Stop waiting for ${name}?`}
+          consequence={
+            <div className="space-y-4">
+              <p>
+                The person reads that it has not confirmed, and why. This cannot be taken back, and is written into the
+                audit log.
+              </p>
+              <RadioField
+                legend="Why?"
+                appearance="list"
+                name={`reason-${id}`}
+                options={WAIVE_REASONS.map((value) => ({ value, label: reasonTexts[value] }))}
+                defaultValue={reason}
+                onChange={(event) => setReason(event.target.value as WaiveReason)}
+              />
+            </div>
+          }
+          keep="Keep waiting"
+          confirm="Waive the task"
+          act={() => operate('waiveTask', { taskId: id }, { reason })}
+          errorText={sentenceOf}
+          onDone={() => router.refresh()}
+        />
+      )}
+    </div>
+  )
+}

@@ -142,24 +142,27 @@ export async function removeConnection(
   return { user_id: userId, app_id: input.appId, removed }
 }
 
+const findAccount = statement(
+  'find-account-of-external-id',
+  { externalId: text },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
+)
+const readConnections = statement(
+  'connections-of-account',
+  { userId: text },
+  { app_id: text, subject: text, name: text, connected_at: time },
+  (v) => sql`SELECT c.app_id, c.subject, a.name, c.connected_at
+   FROM app_connections c JOIN connected_apps a ON a.id = c.app_id WHERE c.user_id = ${v.userId} ORDER BY c.connected_at, c.id`,
+)
+
 export async function listConnections(
-  { db }: Context,
+  { sql }: Context,
   { externalId }: Input<typeof contract.listConnections>,
 ): Promise<Data<typeof contract.listConnections>> {
-  const account = await db.user.findFirst({ where: { externalId, withdrawnAt: null }, select: { id: true } })
+  const [account] = await sql(findAccount, { externalId })
   if (!account) throw new AppError('USER_001')
-  const rows = await db.appConnection.findMany({
-    where: { userId: account.id },
-    include: { app: { select: { name: true } } },
-    orderBy: [{ connectedAt: 'asc' }, { id: 'asc' }],
-  })
-  return {
-    user_id: account.id,
-    connections: rows.map(({ appId, subject, app, connectedAt }) => ({
-      app_id: appId,
-      subject,
-      name: app.name,
-      connected_at: connectedAt.toISOString(),
-    })),
-  }
+  const rows = await sql(readConnections, { userId: account.id })
+  const connections = rows.map((row) => ({ ...row, connected_at: row.connected_at.toISOString() }))
+  return { user_id: account.id, connections }
 }

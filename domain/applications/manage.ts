@@ -3,7 +3,6 @@ import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabulary'
-import type { ConnectedApp } from '@/prisma/generated/client'
 import type { Context, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { AUDITED, auditedBy, auditValues, managerOf, OPERATOR_COMMAND } from '../manager'
@@ -16,7 +15,6 @@ import {
   isOneOf,
   joined,
   literal,
-  type RowOf,
   type Shape,
   type Sql,
   sql,
@@ -294,58 +292,63 @@ const waiveIfOpen = (...call: Parameters<typeof waive>): Promise<boolean> =>
     },
   )
 
-type Counts = RowOf<typeof countOpen>
+type Shown = Data<typeof contract.getApp>
 
-// Reads the partial indexes, so that the cost follows the open rows.
-const countOpen = statement(
-  'count-open-of-apps',
-  { appId: text.orNull },
-  { app_id: text, waiting: integer, dead: integer, open_tasks: integer },
-  (v) => sql`SELECT a.id AS app_id,
+// Counts by the partial indexes, so that the cost follows the open rows.
+const readApps = statement(
+  'read-apps',
+  { appId: text.orNull, now: time },
+  {
+    app_id: text,
+    name: text,
+    endpoint: text.orNull,
+    audience: text.of<Shown['audience']>(),
+    acknowledges: text.of<Shown['acknowledges']>(),
+    acknowledge_within_seconds: integer,
+    phase: text.of<Shown['phase']>(),
+    events: text.of<EventType>().list,
+    includes: text.of<Shown['includes'][number]>().list,
+    checks: boolean,
+    hosts: text.list,
+    categories: text.list,
+    reasons: text.list,
+    created_at: time,
+    disabled_at: time.orNull,
+    previous_secret_until: time.orNull,
+    waiting: integer,
+    dead: integer,
+    open_tasks: integer,
+  },
+  (
+    v,
+  ) => sql`SELECT a.id AS app_id, a.name, a.endpoint, a.audience, a.acknowledges, a.acknowledge_within_s AS acknowledge_within_seconds,
+     a.phase, a.events, a.includes, a.checks, a.hosts, a.categories, a.reasons, a.created_at, a.disabled_at,
+     CASE WHEN a.previous_secret_until > ${v.now} THEN a.previous_secret_until END AS previous_secret_until,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
      (SELECT count(*)::int FROM deletion_tasks n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks
-   FROM connected_apps a WHERE ${v.appId}::text IS NULL OR a.id = ${v.appId}`,
+   FROM connected_apps a WHERE ${v.appId}::text IS NULL OR a.id = ${v.appId} ORDER BY a.name, a.id`,
 )
 
-type Shown = Data<typeof contract.getApp>
-
-const describeApp = (app: ConnectedApp, counts: Counts | undefined, now: Date): Shown => ({
-  app_id: app.id,
-  name: app.name,
-  endpoint: app.endpoint,
-  audience: app.audience as Shown['audience'],
-  acknowledges: app.acknowledges as Shown['acknowledges'],
-  acknowledge_within_seconds: app.acknowledgeWithinS,
-  phase: app.phase as Shown['phase'],
-  events: app.events as Shown['events'],
-  includes: app.includes as Shown['includes'],
-  checks: app.checks,
-  hosts: app.hosts,
-  categories: app.categories,
-  reasons: app.reasons,
-  created_at: app.createdAt.toISOString(),
-  disabled_at: app.disabledAt?.toISOString() ?? null,
-  previous_secret_until:
-    app.previousSecretUntil && app.previousSecretUntil > now ? app.previousSecretUntil.toISOString() : null,
-  deliveries: { waiting: counts?.waiting ?? 0, dead: counts?.dead ?? 0 },
-  open_tasks: counts?.open_tasks ?? 0,
-})
-
-export async function listApps(ctx: SystemContext): Promise<Data<typeof contract.listApps>> {
-  const [apps, counts] = await Promise.all([
-    ctx.db.connectedApp.findMany({ orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
-    ctx.sql(countOpen, { appId: null }),
-  ])
-  const countsOf = new Map(counts.map((row) => [row.app_id, row]))
-  return { apps: apps.map((app) => describeApp(app, countsOf.get(app.id), ctx.clock.now())) }
+async function showApps(ctx: SystemContext, appId: string | null): Promise<Shown[]> {
+  const rows = await ctx.sql(readApps, { appId, now: ctx.clock.now() })
+  return rows.map(({ waiting, dead, ...app }) => ({
+    ...app,
+    created_at: app.created_at.toISOString(),
+    disabled_at: app.disabled_at?.toISOString() ?? null,
+    previous_secret_until: app.previous_secret_until?.toISOString() ?? null,
+    deliveries: { waiting, dead },
+  }))
 }
 
+export const listApps = async (ctx: SystemContext): Promise<Data<typeof contract.listApps>> => ({
+  apps: await showApps(ctx, null),
+})
+
 export async function showApp(ctx: SystemContext, appId: string): Promise<Shown> {
-  const app = await ctx.db.connectedApp.findUnique({ where: { id: appId } })
+  const [app] = await showApps(ctx, appId)
   if (!app) throw unknownApp()
-  const [counts] = await ctx.sql(countOpen, { appId })
-  return describeApp(app, counts, ctx.clock.now())
+  return app
 }
 
 // Of the admin API.

@@ -20,6 +20,7 @@ import {
   time,
 } from '../sql'
 import { beginDueDeliveries } from './deliveries'
+import { unknownApp } from './manage'
 
 type Listed = Data<typeof contract>['deliveries'][number]
 
@@ -183,11 +184,12 @@ export const resendDeadLetters = async (ctx: Context, { appId }: Input<typeof re
   resent: await resendEvents(ctx, { appId }, managerOf(ctx)),
 })
 
-async function requireKnown(ctx: SystemContext, eventId: string | null, appId: string | null) {
-  if (eventId !== null && !(await ctx.db.event.count({ where: { id: eventId } }))) {
+const findEvent = statement('find-event', { id: text }, {}, (v) => sql`SELECT FROM events WHERE id = ${v.id}`)
+const findApp = statement('find-app', { id: text }, {}, (v) => sql`SELECT FROM connected_apps WHERE id = ${v.id}`)
+
+async function requireKnown({ sql }: SystemContext, eventId: string | null, appId: string | null) {
+  if (eventId !== null && (await sql(findEvent, { id: eventId })).length === 0) {
     throw new AppError('REQUEST_005', 'There is no event with this id. Events are kept for thirty days.')
   }
-  if (appId !== null && !(await ctx.db.connectedApp.count({ where: { id: appId } }))) {
-    throw new AppError('REQUEST_005', 'There is no application with this id.')
-  }
+  if (appId !== null && (await sql(findApp, { id: appId })).length === 0) throw unknownApp()
 }

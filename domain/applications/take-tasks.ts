@@ -54,13 +54,21 @@ export async function takeTasks(ctx: Context, { app, limit }: Input<typeof contr
   }
 }
 
+const findPolling = statement(
+  'find-polling-app',
+  { appId: text },
+  {},
+  (v) => sql`SELECT FROM connected_apps WHERE id = ${v.appId} AND endpoint IS NULL`,
+)
+
 /** The tasks of an application name people, and a report on one is believed: no other service may take them. */
-async function refuseOthers({ actor, db }: Context, app: string): Promise<void> {
+async function refuseOthers({ actor, sql }: Context, app: string): Promise<void> {
   const own = actor.service?.appId ?? null
   if (own === null) throw new AppError('AUTH_002', NO_APPLICATION)
   if (own !== app) throw new AppError('AUTH_002', 'This service token takes the tasks of another application.')
-  const polls = (await db.connectedApp.count({ where: { id: app, endpoint: null } })) > 0
-  if (!polls) throw new AppError('AUTH_002', 'Its application is not registered with --poll: its tasks are sent to it.')
+  const [polling] = await sql(findPolling, { appId: app })
+  if (!polling)
+    throw new AppError('AUTH_002', 'Its application is not registered with --poll: its tasks are sent to it.')
 }
 
 const NO_APPLICATION =

@@ -131,19 +131,22 @@ export async function listAccessTokens(ctx: Context): Promise<Data<typeof contra
   return { access_tokens: await liveTokensOf(ctx, ctx.actor.userId) }
 }
 
+const readLive = statement(
+  'live-access-tokens',
+  { userId: text, now: time },
+  { token_id: text, name: text, scopes: text.list, created_at: time, expires_at: time, last_used_at: time.orNull },
+  (v) => sql`SELECT id AS token_id, name, scopes, created_at, expires_at, last_used_at FROM access_tokens
+   WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} ORDER BY created_at DESC`,
+)
+
 /** Newest first. */
 export async function liveTokensOf(ctx: SystemContext, userId: string) {
-  const tokens = await ctx.db.accessToken.findMany({
-    where: { userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
-    orderBy: { createdAt: 'desc' },
-  })
-  return tokens.map((token) => ({
-    token_id: token.id,
-    name: token.name,
-    scopes: token.scopes,
-    created_at: token.createdAt.toISOString(),
-    expires_at: token.expiresAt.toISOString(),
-    last_used_at: token.lastUsedAt?.toISOString() ?? null,
+  const rows = await ctx.sql(readLive, { userId, now: ctx.clock.now() })
+  return rows.map((row) => ({
+    ...row,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    last_used_at: row.last_used_at?.toISOString() ?? null,
   }))
 }
 

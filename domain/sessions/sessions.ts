@@ -112,18 +112,21 @@ export async function listSessions(ctx: Context): Promise<Data<typeof contract.l
   return { sessions: sessions.map((session) => ({ ...session, current: session.session_id === ctx.actor.id })) }
 }
 
+const readOpen = statement(
+  'open-sessions',
+  { userId: text, now: time },
+  { session_id: text, user_agent: text, ip_address: text, created_at: time, last_seen_at: time },
+  (v) => sql`SELECT id AS session_id, user_agent, ip AS ip_address, created_at, last_seen_at FROM sessions
+   WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} ORDER BY last_seen_at DESC`,
+)
+
 /** Last seen first. */
 export async function openSessionsOf(ctx: SystemContext, userId: string) {
-  const sessions = await ctx.db.session.findMany({
-    where: { userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
-    orderBy: { lastSeenAt: 'desc' },
-  })
-  return sessions.map((session) => ({
-    session_id: session.id,
-    user_agent: session.userAgent,
-    ip_address: session.ip,
-    created_at: session.createdAt.toISOString(),
-    last_seen_at: session.lastSeenAt.toISOString(),
+  const rows = await ctx.sql(readOpen, { userId, now: ctx.clock.now() })
+  return rows.map((row) => ({
+    ...row,
+    created_at: row.created_at.toISOString(),
+    last_seen_at: row.last_seen_at.toISOString(),
   }))
 }
 

@@ -421,8 +421,12 @@ test('a user is found by the external id too, which is shown', async () => {
   }
 })
 
+/** The store of a context is its own, while the database is shared. */
+const beginLedger = (ctx: TestContext) => ctx.db.erasureLedgerHead.updateMany({ data: { batchSeq: 0 } })
+
 test('a withdrawal by the operator notifies the person, and the audit says who asked', async () => {
   const ctx = await testContext()
+  await beginLedger(ctx)
   const user = await givenUser(ctx)
   const answer = await run(ctx, `withdrawal start --user ${user.userId} --reason privacy_concerns`)
   expect(answer).toMatchObject({
@@ -445,6 +449,7 @@ test('a withdrawal by the operator notifies the person, and the audit says who a
 
 test('a withdrawal by the operator is refused for an unknown reason, a reason without its words, and pending transactions', async () => {
   const ctx = await testContext()
+  await beginLedger(ctx)
   const { userId } = await givenUser(ctx)
   expect(await refusal(ctx, `withdrawal start --user ${userId} --reason bored`)).toContain('--reason must be one of')
   expect(await refusal(ctx, `withdrawal start --user ${userId} --reason other`)).toContain('--feedback is required')

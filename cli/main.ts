@@ -4,7 +4,9 @@ import type { SystemContext } from '@/domain/context'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
+import { processState } from '@/server/process-state'
 import { getEnv, setDatabaseUrl } from '@/server/settings/env'
+import { createLog } from '@/server/watch/log'
 import { type Answer, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
@@ -60,6 +62,8 @@ async function main(args: string[]): Promise<boolean> {
   // Before the database is opened, so that a wrong command is refused at once.
   const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
   const env = getEnv()
+  // Standard output is for answers alone.
+  processState.log = createLog(env.logLevel, process.stderr)
   const database = env.databaseUrl ? undefined : await startEmbeddedPostgres({ dataDir: env.dataDir })
   if (database) setDatabaseUrl(database.url)
   await migrateDeploy(getEnv().databaseUrl as string)

@@ -59,7 +59,7 @@ export interface Process {
     storedAt: number
     /** It refused the last one. */
     isFailing: boolean
-    /** The name of the newest batch that was seen in it. */
+    /** The name of the newest batch that is known to be in it. */
     newest?: string | undefined
     /** It may be another store, or have lines that the database has lost. */
     isDoubted: boolean

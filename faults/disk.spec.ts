@@ -67,6 +67,8 @@ test('F44 a ledger directory that is unmounted under a running service holds it,
   const directory = path.join(world.dataDir, 'ledger')
   await rename(directory, `${directory}-away`)
   await mkdir(directory)
+  // It has seen no batch yet.
+  await expect(world.operator.run('withdrawal', 'start', '--user', second.id)).rejects.toThrow('Nothing was changed')
   const again = () => withdraw(instance, second, { 'Idempotency-Key': 'once' })
   expectAway(await again())
   const ready = async () => (await fetch(`${instance.url}/api/health/ready`)).json()

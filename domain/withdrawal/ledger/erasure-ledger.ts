@@ -223,12 +223,19 @@ async function noted<Result>(ctx: SystemContext, write: () => Promise<Result>): 
   }
 }
 
-/** A store without the newest batch that this process has seen there is another one, such as a share that is no longer mounted. */
+/** A store without the newest batch that this process knows to be there is another one, such as a share that is no longer mounted. */
 export async function requireKnownStore(ctx: SystemContext): Promise<void> {
   const { newest } = ctx.process.ledger
   if (!newest || (await ctx.ledger.get(newest)) !== null) return
   ctx.process.ledger.isDoubted = true
   throw new LedgerMissing()
+}
+
+/** For a process that has not compared the store with the database, such as the operator command. */
+export async function learnNewestBatch(ctx: SystemContext): Promise<void> {
+  const { origin, batch_seq: batchSeq } = await readLedgerHead(ctx)
+  const [waiting] = await ctx.sql(waitingBatches, { maxRows: 1 })
+  if (batchSeq > 0 && !waiting) ctx.process.ledger.newest = batchName(origin, batchSeq)
 }
 
 const storeEnd = coalesced(

@@ -6,6 +6,7 @@ import { until } from '@/testing/until'
 import { registerApp } from '../../applications/manage'
 import { listReceipts } from '../receipts/receipts'
 import { withdrawByOperator } from '../withdraw-account'
+import { learnNewestBatch } from './erasure-ledger'
 
 const LINES = /\/\d{12}\.ndjson$/
 
@@ -105,6 +106,18 @@ test('F44 a store that is unmounted while a withdrawal runs takes no line, and i
   expect([...ctx.ledgered.keys()]).toEqual([])
   mount()
   expect((await withdraw(caller, asked)).code).toBe('accepted')
+})
+
+test('F44 the operator command writes no line beside a store that is unmounted', async () => {
+  const { ctx, caller, mount } = await givenUnmounted()
+  for (const isThere of [false, true]) {
+    if (isThere) mount()
+    // As in a process that has just begun.
+    Object.assign(ctx.process.ledger, { newest: undefined, storedAt: Number.NEGATIVE_INFINITY })
+    await learnNewestBatch(ctx)
+    expect((await (BY['the operator'] as Withdraw)(ctx, caller)).code).toBe(isThere ? 'accepted' : 'SERVER_002')
+    expect(ctx.ledgered.size > 0).toBe(isThere)
+  }
 })
 
 test('F42 a store that goes away while applications are asked leaves the account and its place in the limit', async () => {

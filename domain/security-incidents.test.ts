@@ -10,7 +10,6 @@ import {
   runDueWork,
   wrongCode,
 } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
 import { linkTo, MINE, move, redeem } from '@/testing/not-me'
 import { givenService, type Service } from '@/testing/service'
 import { verifyEmail } from './email/verify-email'
@@ -23,7 +22,6 @@ import { previewWithdrawal } from './withdrawal/preview-withdrawal'
 let ctx: Service
 beforeEach(async () => {
   ctx = await givenService()
-  installContext(ctx)
 })
 const incidentsOf = async (userId: string) => {
   await ctx.settle()

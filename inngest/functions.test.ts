@@ -10,9 +10,9 @@ import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { DELETION_STEPS } from '@/domain/withdrawal/steps/deletion-steps'
 import { ENGINE_EVENTS } from '@/domain/work/outbox'
 import { engineLog } from '@/server/watch/engine-log'
-import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { givenWithdrawal, type TestContext } from '@/testing/domain'
 import { type History, listen, runFunction } from '@/testing/engine'
-import { installContext } from '@/testing/install-context'
+import { installed } from '@/testing/install-context'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import { withdrawalStarted } from './engine-events'
 import { FUNCTIONS } from './functions'
@@ -26,8 +26,7 @@ let ctx: TestContext
 const servers: Server[] = []
 
 beforeEach(async () => {
-  ctx = await testContext()
-  installContext(ctx)
+  ctx = await installed()
 })
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()

@@ -1,11 +1,8 @@
-import pino from 'pino'
-import { onTestFinished } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
-import { processState } from '@/server/process-state'
 import { day } from './api-calls'
-import { runDueWork, type TestContext, type TestUser, testContext } from './domain'
-import { installContext } from './install-context'
+import { runDueWork, type TestContext, type TestUser } from './domain'
+import { installed } from './install-context'
 
 export const VERIFY = 'verify-new-email'
 
@@ -16,7 +13,7 @@ export interface Service extends TestContext {
 
 /** A service whose password hashing is free and counted, because its tests are not about hashing. */
 export async function givenService(limits: Partial<Limits> = {}): Promise<Service> {
-  const ctx: Service = Object.assign(await testContext(limits), { compared: 0 })
+  const ctx: Service = Object.assign(await installed(limits), { compared: 0 })
   ctx.passwords = {
     hash: async (password) => OWN_PASSWORD_PREFIX + password,
     verify: async (hash, password) => {
@@ -25,9 +22,6 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
     },
     timeOf: async () => 0,
   }
-  processState.log = pino({ level: 'silent' })
-  installContext(ctx)
-  onTestFinished(() => ctx.settle())
   return ctx
 }
 

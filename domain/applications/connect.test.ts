@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { call, givenCaller, givenServiceToken, hour, withdraw } from '@/testing/api-calls'
-import { givenParticipant, outcomeOf, runDueWork, type TestContext, tally, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { givenParticipant, outcomeOf, runDueWork, type TestContext, tally } from '@/testing/domain'
+import { installed } from '@/testing/install-context'
 import { connectApp } from './connect'
 
 let ctx: TestContext
@@ -11,8 +11,7 @@ let externalId: string
 let appId: string
 
 beforeEach(async () => {
-  ctx = await testContext()
-  installContext(ctx)
+  ctx = await installed()
   service = await givenServiceToken(ctx)
   caller = await givenCaller(ctx)
   externalId = `customer of ${caller.userId}`

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
 import { call, day, givenServiceToken, hour, minute } from '@/testing/api-calls'
@@ -13,9 +13,8 @@ import {
   type TestContext,
   tablesWith,
   tally,
-  testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { installed } from '@/testing/install-context'
 import { DUE_TIMES } from '@/testing/later-steps'
 import { runDueSteps } from '../due-work'
 import { createProcess } from '../process'
@@ -36,8 +35,7 @@ let sent: { name: string; id: string; data: Record<string, unknown> & { task?: R
 let answers: Record<string, () => number | Promise<number>>
 
 beforeEach(async () => {
-  ctx = await testContext()
-  installContext(ctx)
+  ctx = await installed()
   await ctx.db.$executeRaw`DELETE FROM withdrawals`
   await ctx.db
     .$executeRaw`DELETE FROM connected_apps a WHERE NOT EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id)`
@@ -49,7 +47,6 @@ beforeEach(async () => {
     return { status: (await answers[name]?.()) ?? 204 }
   }
 })
-afterEach(() => ctx.settle())
 
 /** A withdrawal with one task, whose application answers with this status. */
 async function givenTask(status = 202, settings: Parameters<typeof givenParticipant>[2] = {}) {

@@ -1,7 +1,5 @@
-import pino from 'pino'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { setRole } from '@/domain/accounts/operators'
-import { processState } from '@/server/process-state'
 import {
   type Asking,
   type Caller,
@@ -16,19 +14,15 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { PAGE_ORIGIN, runDueWork, type TestContext, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
-
-processState.log = pino({ level: 'silent' })
+import { PAGE_ORIGIN, runDueWork, type TestContext } from '@/testing/domain'
+import { installed } from '@/testing/install-context'
 
 let ctx: TestContext
 let caller: Caller
 beforeEach(async () => {
-  ctx = await testContext()
-  installContext(ctx)
+  ctx = await installed()
   caller = await givenCaller(ctx)
 })
-afterEach(() => ctx.settle())
 
 const status = async (asking: Asking) => (await call(caller, 'getEmailStatus', asking)).code
 const now = (ms = 0) => new Date(ctx.clock.now().getTime() + ms).toISOString()

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import pino from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Purpose } from '@/contract/access'
-import { processState } from '@/server/process-state'
 import {
   asUser,
   givenSession,
@@ -21,7 +19,6 @@ import { createAccessToken } from './access-tokens'
 import { finishReauthentication, startReauthentication } from './reauthenticate'
 import { signOut } from './sessions'
 
-processState.log = pino({ level: 'silent' })
 const second = 1000
 const minute = 60 * second
 

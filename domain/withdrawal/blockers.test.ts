@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   type Asking,
   type Caller,
@@ -9,8 +9,8 @@ import {
   hour,
   withdraw,
 } from '@/testing/api-calls'
-import { heldUp, outcomeOf, type TestContext, tally, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { heldUp, outcomeOf, type TestContext, tally } from '@/testing/domain'
+import { installed } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/connect'
 import { registerApp, setApp } from '../applications/manage'
@@ -29,10 +29,9 @@ let service: { id: string; userId: string; token: string }
 let caller: Caller
 
 beforeEach(async () => {
-  ctx = await testContext()
+  ctx = await installed()
   await ctx.db.appConnection.deleteMany()
   await ctx.db.connectedApp.deleteMany()
-  installContext(ctx)
   service = await givenServiceToken(ctx, ['users:write', 'withdrawals:start'], day, {
     name: 'billing',
     hosts: ['billing.test'],
@@ -40,7 +39,6 @@ beforeEach(async () => {
   caller = await givenCaller(ctx)
   await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: externalIdOf(caller) } })
 })
-afterEach(() => ctx.settle())
 
 const externalIdOf = ({ userId }: Caller) => `customer of ${userId}`
 const byService = (operation: string, key: string, asking: Asking = {}) =>

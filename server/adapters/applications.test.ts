@@ -3,8 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { processState } from '../process-state'
-import { createLog } from '../watch/log'
+import { logged } from '@/testing/install-context'
 import { createAppCaller } from './applications'
 
 const NOW = new Date('2026-11-20T09:00:00.000Z')
@@ -279,7 +278,8 @@ const badAnswers: [string, RequestListener, object][] = [
 test.each(badAnswers)(
   'a call with %s is a line of the log, with application and subject and no endpoint',
   async (_what, answer, facts) => {
-    const lines = await logged(() => call(answer))
+    const lines = logged()
+    await call(answer)
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'warn', event: 'connected_app_unreachable', ...about, ...facts },
     ])
@@ -290,17 +290,8 @@ test.each(badAnswers)(
 test.each([204, 404, 410])(
   'a call that is answered with %i, which counts as told, is no line of the log',
   async (status) => {
-    expect(await logged(() => call((_request, response) => response.writeHead(status).end()))).toEqual([])
+    const lines = logged()
+    await call((_request, response) => response.writeHead(status).end())
+    expect(lines).toEqual([])
   },
 )
-
-async function logged(work: () => Promise<unknown>): Promise<string[]> {
-  const lines: string[] = []
-  const own = processState.log
-  processState.log = createLog('warn', { write: (line) => void lines.push(line) })
-  onTestFinished(() => {
-    processState.log = own
-  })
-  await work()
-  return lines
-}

@@ -1,19 +1,15 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import pino from 'pino'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
 import { parseAddress } from '@/contract/address'
 import type { Message } from '@/domain/ports'
-import { processState } from '@/server/process-state'
+import { logged } from '@/testing/install-context'
 import { getEnv } from '../settings/env'
 import { metrics } from '../watch/metrics'
 import { checkMailServer } from './check-mail-server'
 import { createMailer } from './mailer'
 import { createSecrets } from './secrets'
-
-const logged: string[] = []
-processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
 
 const cleanUps: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -373,10 +369,9 @@ test.each<[Stage, number, string, 'refused' | 'deferred']>([
   const { deliveries, port } = await givenMailServer(refusingAt(stage, code, `${text} ada@b.test ${CODE}`))
   const user = stage === 'sign-in' ? 'user:password@' : ''
   const mailer = createMailer({ ...settings, smtpUrl: `smtp://${user}127.0.0.1:${port}` }, secrets)
-  const from = logged.length
+  const lines = logged()
   expect(await mailer.send(letter(verification()))).toBe(outcome)
   expect(deliveries).toEqual([])
-  const lines = logged.slice(from)
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ event: `mail_${outcome}`, responseCode: code }])
   expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace/)
 })
@@ -420,9 +415,8 @@ test('messages are counted by outcome', async () => {
 
 test('a sent message leaves one log line, without address, name, code or link', async () => {
   const { mailer } = await givenMailServer()
-  const from = logged.length
+  const lines = logged()
   await mailer.send(letter(verification()))
-  const lines = logged.slice(from)
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { event: 'mail_accepted', template: 'verify-new-email', messageId: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA' },
   ])

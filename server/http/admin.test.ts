@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import pino from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { adminOperations, userOperations } from '@/contract/operations'
 import { setRole } from '@/domain/accounts/operators'
 import { setApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
-import type { Limits } from '@/domain/limits/limits'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { revokeServiceToken } from '@/domain/sessions/service-tokens'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
-import { processState } from '@/server/process-state'
 import {
   type Answer,
   type Asking,
@@ -36,14 +33,10 @@ import {
   type TestContext,
   tablesWith,
   tally,
-  testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { installed, logged } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { acceptOutsideToken, OUTSIDE_TOKEN } from '@/testing/service'
-
-const logged: string[] = []
-processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
 
 /** The hash of a password that nobody knows, in our own format. */
 const HASH = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
@@ -51,13 +44,10 @@ const HASH = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV
 let ctx: TestContext
 let service: { id: string; userId: string; token: string }
 
-async function begin(limits: Partial<Limits> = {}) {
-  ctx = await testContext(limits)
-  installContext(ctx)
+beforeEach(async () => {
+  ctx = await installed()
   service = await givenServiceToken(ctx)
-}
-beforeEach(() => begin())
-afterEach(() => ctx.settle())
+})
 
 const unique = () => randomBytes(6).toString('hex')
 const newId = () => `customer/${unique()} ~é`
@@ -210,17 +200,17 @@ describe('access to the admin API', () => {
 
   test('the log names the service token by its id, and neither the external id nor the address', async () => {
     const person = await givenPerson()
-    logged.length = 0
+    const lines = logged()
     await get(person.externalId)
     await find(person.email)
     await put(person.externalId, { name: 'Grace Canary' })
-    const lines = logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request')
-    expect(lines.map(({ operation, actor }) => [operation, actor])).toEqual([
+    const requests = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request')
+    expect(requests.map(({ operation, actor }) => [operation, actor])).toEqual([
       ['getUser', service.id],
       ['findUser', service.id],
       ['putUser', service.id],
     ])
-    const text = logged.join('\n')
+    const text = lines.join('\n')
     for (const secret of [
       person.externalId,
       encodeURIComponent(person.externalId),

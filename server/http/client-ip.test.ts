@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import pino from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
-import { processState } from '@/server/process-state'
+import { logged } from '@/testing/install-context'
 import type { Env } from '../settings/env'
 
 afterEach(() => {
@@ -110,9 +109,7 @@ test('a client is one address, whatever port its connections have', async () => 
 })
 
 test('only production without a trusted proxy logs a warning, once', async () => {
-  const { log: before } = processState
-  const logged: string[] = []
-  processState.log = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(line) })
+  const lines = logged()
   const { warnWithoutTrustedProxy } = await clientIpWith(undefined)
   const env = (isProduction: boolean, trustedProxyHops: number) => ({ isProduction, trustedProxyHops }) as Env
   for (const [isProduction, hops] of [
@@ -121,8 +118,7 @@ test('only production without a trusted proxy logs a warning, once', async () =>
     [true, 0],
   ] as const)
     warnWithoutTrustedProxy(env(isProduction, hops))
-  processState.log = before
-  expect(logged.map((line) => JSON.parse(line))).toEqual([
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ event: 'no_trusted_proxy', hint: expect.stringContaining('TRUSTED_PROXY_HOPS') }),
   ])
 })

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import pino from 'pino'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
 import type { Contract, GrantableScope as Scope } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
@@ -9,12 +8,10 @@ import { operations as all, userOperations } from '@/contract/operations'
 import { withdrawAccount as withdrawContract } from '@/contract/withdrawal'
 import { createUser } from '@/domain/accounts/user'
 import type { SystemContext } from '@/domain/context'
-import type { Limits } from '@/domain/limits/limits'
 import { createProcess } from '@/domain/process'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { signOut } from '@/domain/sessions/sessions'
 import type { Sql } from '@/domain/sql'
-import { processState } from '@/server/process-state'
 import {
   type Answer,
   type Asking,
@@ -31,33 +28,18 @@ import {
   readAnswer,
   request,
 } from '@/testing/api-calls'
-import {
-  codeSentTo,
-  givenSession,
-  type TestContext,
-  tally,
-  testContext,
-  testDatabase,
-  wrongCode,
-} from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { codeSentTo, givenSession, type TestContext, tally, testDatabase, wrongCode } from '@/testing/domain'
+import { installContext, installed, logged } from '@/testing/install-context'
 import { wrapping } from '@/testing/statements'
 import { within } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 import { api } from './api'
 
-const logged: string[] = []
-processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
-
 let ctx: TestContext
 
-async function begin(limits: Partial<Limits> = {}) {
-  ctx = await testContext(limits)
-  installContext(ctx)
-}
-
-beforeEach(() => begin())
-afterEach(() => ctx.settle())
+beforeEach(async () => {
+  ctx = await installed()
+})
 
 // ---- the form of every answer ----
 
@@ -562,7 +544,7 @@ const ROWS: [string, string, string, unknown[], 'optional'?][] = [
 test.each(ROWS)(
   'B18 %s judges the type of %s strictly, and what it refuses changes nothing',
   async (operation, field, code, values, optional) => {
-    await begin({ verify: { places: 1_000, windowMs: hour } })
+    ctx = await installed({ verify: { places: 1_000, windowMs: hour } })
     const caller = await givenCaller(ctx)
     const { id } = await givenChange(ctx, caller)
     await ctx.settle()
@@ -1218,10 +1200,10 @@ test.each(['40P01', '40001'])(
   async (code) => {
     const caller = await givenCaller(ctx)
     failing(pgError(code))
-    const from = logged.length
+    const lines = logged()
     const answer = await asks(caller, 'getEmailStatus')
     expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
-    expect(logged.slice(from).map((line) => JSON.parse(line).event)).toEqual(['database_contended', 'request'])
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['database_contended', 'request'])
   },
 )
 
@@ -1279,7 +1261,7 @@ test.each([
 ])(
   '%s of a client that has gone before its password was checked takes no place in a limit',
   async (operation, body) => {
-    await begin({ password: { places: 1, windowMs: hour } })
+    ctx = await installed({ password: { places: 1, windowMs: hour } })
     const caller = await givenCaller(ctx)
     const client = new AbortController()
     const { passwords } = ctx
@@ -1303,7 +1285,7 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
   const sessionId = await givenSession(ctx, userId)
   const caller = { userId, email, password, sessionId, ...(await givenToken(ctx, userId)) }
   const session = createSessionToken(ctx, sessionId).token
-  const from = logged.length
+  const lines = logged()
   const headers = {
     'User-Agent': `${mark}\x1b[31m`,
     'Idempotency-Key': mark,
@@ -1334,7 +1316,6 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
   expect((await verify(caller, id, code)).code).toBe('accepted')
   await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', feedback: mark }, headers })
   await ctx.settle()
-  const lines = logged.slice(from)
   expect(lines.length).toBeGreaterThanOrEqual(14)
   const secrets = [mark, email, password, code, caller.token, session, 'Lovelace', '\x1b']
   for (const secret of secrets) expect(lines.filter((line) => line.includes(secret))).toEqual([])
@@ -1342,13 +1323,13 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
 
 test('every answer leaves one line with its request id, its operation, its caller, its status and its code', async () => {
   const caller = await givenCaller(ctx)
-  const from = logged.length
+  const lines = logged()
   await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'one' } })
   await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'two' }, scope: null })
   await judge(await send('/api/v1/nothing', { headers: { 'X-Request-Id': 'three' } }))
   const { userId } = caller
   const operation = 'getEmailStatus'
-  expect(logged.slice(from).map((line) => JSON.parse(line))).toMatchObject([
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     { event: 'request', requestId: 'one', operation, userId, status: 200 },
     { event: 'request', requestId: 'two', operation, userId, status: 403, code: 'AUTH_002' },
     { event: 'request', requestId: 'three', status: 404, code: 'REQUEST_005' },

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import pino from 'pino'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Purpose } from '@/contract/access'
 import { putUser } from '@/domain/accounts/put-user'
 import { sendDueNotices } from '@/domain/mail/notices'
@@ -9,22 +8,18 @@ import { signIn } from '@/domain/passwords/sign-in'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { finishReauthentication } from '@/domain/sessions/reauthenticate'
-import { processState } from '@/server/process-state'
 import { call, change, givenToken, withdraw } from '@/testing/api-calls'
-import { asService, asUser, codeSentTo, givenUser, type TestContext, testContext } from '@/testing/domain'
+import { asService, asUser, codeSentTo, givenUser, type TestContext } from '@/testing/domain'
 import { givenProvider } from '@/testing/identity-provider'
-import { installContext } from '@/testing/install-context'
+import { installed } from '@/testing/install-context'
 
-processState.log = pino({ level: 'silent' })
 const minute = 60_000
 const CHALLENGE = 'Bearer error="insufficient_user_authentication", max_age=600'
 const FRESH = 'fresh_sign_in'
 
 let ctx: TestContext
 beforeEach(async () => {
-  ctx = await testContext()
-  installContext(ctx)
-  onTestFinished(() => ctx.settle())
+  ctx = await installed()
 })
 
 /** A person with an external id, with or without a password, and with one token of each kind. */

@@ -1,11 +1,9 @@
-import pino from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { adminOperations } from '@/contract/operations'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { setRole } from '@/domain/accounts/operators'
 import { showApp } from '@/domain/applications/manage'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { processState } from '@/server/process-state'
 import { type Asking, call, day, givenServiceToken, givenToken } from '@/testing/api-calls'
 import {
   givenParticipant,
@@ -15,11 +13,9 @@ import {
   runDueWork,
   type TestContext,
   type TestUser,
-  testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { installed } from '@/testing/install-context'
 
-processState.log = pino({ level: 'silent' })
 let ctx: TestContext
 let operator: TestUser
 let appId: string
@@ -27,8 +23,7 @@ let withdrawalId: string
 let taskId: string
 
 beforeEach(async () => {
-  ctx = await testContext()
-  installContext(ctx)
+  ctx = await installed()
   operator = await givenUser(ctx)
   await setRole(ctx, { userId: operator.userId, role: 'operator' })
   appId = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })

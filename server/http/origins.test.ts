@@ -1,15 +1,11 @@
-import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isForPages } from '@/contract/define'
 import { operations } from '@/contract/operations'
-import { processState } from '@/server/process-state'
 import { type Caller, call, givenCaller, NOBODYS_IDS, request } from '@/testing/api-calls'
 import { PAGE_ORIGIN, type TestContext, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
 import { api } from './api'
 import { refuse } from './exchange'
-
-processState.log = pino({ level: 'silent' })
 
 let ctx: TestContext
 let caller: Caller

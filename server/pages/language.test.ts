@@ -1,6 +1,4 @@
-import pino from 'pino'
 import { expect, test, vi } from 'vitest'
-import { processState } from '@/server/process-state'
 import { testContext } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
 import { pageLanguage } from './language'
@@ -14,7 +12,6 @@ vi.mock('next/headers', () => ({
 }))
 
 test('while the database is away, a page for which a browser sends a session comes in its language, signed out', async () => {
-  processState.log = pino({ level: 'silent' })
   const ctx = await testContext()
   const away = () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
   installContext({ ...ctx, sql: away })

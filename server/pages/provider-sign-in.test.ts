@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import NextAuth from 'next-auth'
-import pino from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { processState } from '@/server/process-state'
-import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { givenUser, type TestContext } from '@/testing/domain'
 import { CLIENT, givenProvider } from '@/testing/identity-provider'
-import { installContext } from '@/testing/install-context'
+import { installed } from '@/testing/install-context'
 
-processState.log = pino({ level: 'silent' })
 // The headers of the request exist only inside Next.
 vi.mock('./session-cookie', async (original) => ({
   ...(await original<typeof import('./session-cookie')>()),
@@ -78,8 +75,7 @@ async function givenBrowser(ctx: TestContext) {
 test.each(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])(
   'a person signs in with an ID token that is signed with %s, and no other claims do',
   async (algorithm) => {
-    const ctx = await testContext()
-    installContext(ctx)
+    const ctx = await installed()
     // next-auth and openid-client go by the clock of the host.
     ctx.clock.advance(Date.now() - ctx.clock.now().getTime())
     const { provider, signIn } = await givenBrowser(ctx)
@@ -101,8 +97,7 @@ test.each(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])(
 )
 
 test('a person who has to sign in again is asked anew by the provider, for what counts as fresh', async () => {
-  const ctx = await testContext()
-  installContext(ctx)
+  const ctx = await installed()
   const { askedAt } = await givenBrowser(ctx)
   const asked = await askedAt({ prompt: 'login', acr_values: 'urn:acme:mfa' })
   expect([asked.get('prompt'), asked.get('acr_values'), asked.get('max_age')]).toEqual([

@@ -1,27 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import pino from 'pino'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { processState } from '@/server/process-state'
 import { call } from '@/testing/api-calls'
-import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { givenUser, type TestContext } from '@/testing/domain'
 import { givenProvider, type TestProvider } from '@/testing/identity-provider'
-import { installContext } from '@/testing/install-context'
+import { installContext, installed } from '@/testing/install-context'
 import { getEnv } from '../settings/env'
 import { finishHere, isReauthentication } from './reauthentication'
 import { sessionCookie, sessionOf } from './session-cookie'
 
-processState.log = pino({ level: 'silent' })
 const externalId = () => randomBytes(6).toString('hex')
 
 let ctx: TestContext
 let provider: TestProvider
 beforeEach(async () => {
-  ctx = await testContext()
+  ctx = await installed()
   ctx.appUrl = getEnv().appUrl
-  installContext(ctx)
   provider = await givenProvider(ctx)
-  onTestFinished(() => ctx.settle())
 })
 
 /** A browser in which a person without a password is signed in, and which a page has sent to the provider. */

@@ -1,9 +1,8 @@
-import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api-calls'
-import { givenUser, type TestContext, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { givenUser, type TestContext } from '@/testing/domain'
+import { installContext, installed } from '@/testing/install-context'
 import { currentHealth } from './health'
 import { metricsPage } from './metrics-page'
 
@@ -14,12 +13,10 @@ vi.mock('../settings/env', async (original) => {
   return { ...env, getEnv: () => ({ ...env.getEnv(), ...settings }) }
 })
 
-processState.log = pino({ level: 'silent' })
 let ctx: TestContext
 
 beforeEach(async () => {
-  ctx = await testContext()
-  installContext(ctx)
+  ctx = await installed()
   processState.health = undefined
   settings.metricsToken = TOKEN
 })

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import pino from 'pino'
 import { afterAll, expect, test, vi } from 'vitest'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { processState } from '@/server/process-state'
@@ -24,7 +23,6 @@ interface Span {
   status: { code: number }
 }
 
-processState.log = pino({ level: 'silent' })
 const received: { path: string | undefined; body: string }[] = []
 const collector = createServer(async (request, response) => {
   let body = ''

@@ -19,7 +19,7 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/install-context'
+import { installed } from '@/testing/install-context'
 import { wrapping } from '@/testing/statements'
 import { waive } from '../../applications/operate-tasks'
 import type { Context } from '../../context'
@@ -231,8 +231,7 @@ test.skipIf(!isThere('openssl', 'version'))(
 )
 
 test('the answer to a withdrawal contains the acceptance, and a repeated call gets the same one', async () => {
-  const ctx = await testContext()
-  installContext(ctx)
+  const ctx = await installed()
   const caller = await givenCaller(ctx)
   const headers = { 'Idempotency-Key': 'once' }
   const [first, again] = [await withdraw(caller, { headers }), await withdraw(caller, { headers })]
@@ -241,8 +240,7 @@ test('the answer to a withdrawal contains the acceptance, and a repeated call ge
 })
 
 test('the status token reads the receipts for 24 months, whatever the purge has cleared; nothing else does', async () => {
-  const ctx = await testContext()
-  installContext(ctx)
+  const ctx = await installed()
   const caller = await givenCaller(ctx)
   const { data } = await withdraw(caller)
   const other = await givenWithdrawal(ctx)

@@ -14,7 +14,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function NotMePage() {
   return (
     <CenteredPage account={null}>
-      <Texts texts={await textsOf(['NewPassword', 'NotMe'])}>
+      <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'NotMe'])}>
         <NotMe supportEmail={getEnv().supportEmail} />
       </Texts>
     </CenteredPage>

@@ -17,7 +17,7 @@ export default async function ResetPasswordPage() {
   const session = await sessionIfReadable()
   return (
     <CenteredPage account={session && accountOf(session)}>
-      <Texts texts={await textsOf(['NewPassword', 'Passwords'])}>
+      <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'Passwords'])}>
         <ResetPassword />
       </Texts>
     </CenteredPage>

@@ -17,7 +17,7 @@ export default async function VerifyEmailPage() {
   const { clock, hasPasswordSignIn } = systemContext()
   return (
     <CenteredPage account={account}>
-      <Texts texts={await textsOf(['VerifyEmail'])}>
+      <Texts texts={await textsOf(['MailedLink', 'VerifyEmail'])}>
         <VerifyEmail
           reader={session && { userId: session.userId, name: session.name, initialStatus: session.emailStatus }}
           renderedAt={clock.now().toISOString()}

@@ -1,7 +1,7 @@
 'use client'
 
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { CircleCheck, Link2Off, ShieldAlert, WifiOff } from 'lucide-react'
+import { useMutation } from '@tanstack/react-query'
+import { CircleCheck, ShieldAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
@@ -11,6 +11,7 @@ import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
 import { callWith, preloadContract, rulesOf } from '../api/load-contract'
 import { NewPasswordFields } from '../password/new-password-fields'
+import { LinkPage } from '../session/link-page'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
@@ -27,45 +28,47 @@ interface NotMeProps {
 }
 
 type Change = Answer<typeof getNotMe>
-type Undone = Answer<typeof undoEmailChange>
-
-const wide = 'w-full'
-
-type End = 'dead' | { undone: Undone; hadPassword: boolean }
 
 /** What the link of a message to the old address opens. Nothing is changed before the form is sent. */
 export function NotMe({ supportEmail }: NotMeProps) {
-  const link = useNotMeLink()
-  const [end, setEnd] = useState<End>()
-  if (end === 'dead') return <Dead supportEmail={supportEmail} />
-  if (end) return <Done {...end} />
-  if (link === undefined) return <Reading />
-  if (link === null) return <Incomplete supportEmail={supportEmail} />
-  return <OpenedLink link={link} supportEmail={supportEmail} onEnd={setEnd} />
+  const t = useTranslations('NotMe')
+  const common = useTranslations('Common')
+  const secret = useNotMeLink()
+  const [done, setDone] = useState<DoneProps>()
+  if (done) return <Done {...done} />
+  return (
+    <LinkPage
+      icon={ShieldAlert}
+      title={t('tabTitle')}
+      secret={secret}
+      read={({ changeRequestId, token }) => callWith(() => token, 'getNotMe', { changeRequestId })}
+      isRefused={isRefused}
+      noLongerText={t('noLongerText')}
+      wayOut={(link) => (
+        <>
+          {link === 'noLonger' && (
+            <a href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
+              {common('signIn')}
+            </a>
+          )}
+          <p className="text-ink-muted text-sm">
+            {t.rich(link === 'noLonger' ? 'noLongerSupport' : 'incompleteSupport', mailLink(supportEmail))}
+          </p>
+        </>
+      )}
+    >
+      {(change, link) => <Form change={change} link={link.secret} onRefused={link.end} onDone={setDone} />}
+    </LinkPage>
+  )
 }
 
-function OpenedLink({ link, supportEmail, onEnd }: NotMeProps & { link: NotMeLink; onEnd: (end: End) => void }) {
-  const { changeRequestId, token } = link
-  const change = useQuery({
-    queryKey: ['not-me', changeRequestId, token],
-    queryFn: () => callWith(() => token, 'getNotMe', { changeRequestId }),
-    retry: false,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-  })
-  if (isDead(change.error)) return <Dead supportEmail={supportEmail} />
-  if (change.data) return <Form change={change.data} link={link} onEnd={onEnd} />
-  if (change.error)
-    return <Unread error={change.error} isPending={change.isFetching} onRetry={() => change.refetch()} />
-  return <Reading />
-}
-
-const isDead = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
+const isRefused = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
 
 interface FormProps {
   change: Change
   link: NotMeLink
-  onEnd: (end: End) => void
+  onRefused: () => void
+  onDone: (done: DoneProps) => void
 }
 
 const rules = {
@@ -73,7 +76,7 @@ const rules = {
   none: rulesOf<NotMeValues>((all) => all.notMeRules.none),
 }
 
-function Form({ change, link, onEnd }: FormProps) {
+function Form({ change, link, onRefused, onDone }: FormProps) {
   const t = useTranslations('NotMe')
   const { fieldText, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
@@ -90,12 +93,9 @@ function Form({ change, link, onEnd }: FormProps) {
     },
     onSuccess: (answer) => {
       clearNotMeLink()
-      onEnd({ undone: answer, hadPassword: change.has_password })
+      onDone({ undone: answer, hadPassword: change.has_password })
     },
-    onError: (error) => {
-      if (isDead(error)) return onEnd('dead')
-      showError(form, error)
-    },
+    onError: (error) => (isRefused(error) ? onRefused() : showError(form, error)),
   })
   return (
     <StatusCard heading="h1" icon={ShieldAlert} tone="warning" title={t(`${kind}Title`)} text={t(`${kind}Text`)}>
@@ -140,7 +140,7 @@ function Form({ change, link, onEnd }: FormProps) {
           <CheckboxField label={t('sure')} error={fieldText(errors.sure)} {...form.register('sure')} />
         )}
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
-        <Button type="submit" className={wide} isPending={form.formState.isSubmitting}>
+        <Button type="submit" className="w-full" isPending={form.formState.isSubmitting}>
           {t(kind)}
         </Button>
       </form>
@@ -160,7 +160,12 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
   </div>
 )
 
-function Done({ undone, hadPassword }: { undone: Undone; hadPassword: boolean }) {
+interface DoneProps {
+  undone: Answer<typeof undoEmailChange>
+  hadPassword: boolean
+}
+
+function Done({ undone, hadPassword }: DoneProps) {
   const t = useTranslations('NotMe')
   const common = useTranslations('Common')
   const isReverted = undone.status === 'reverted'
@@ -181,65 +186,10 @@ function Done({ undone, hadPassword }: { undone: Undone; hadPassword: boolean })
         </>
       }
     >
-      <a href="/sign-in" className={buttonStyle({ className: wide })}>
+      <a href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
         {common('signIn')}
       </a>
       <p className="text-ink-muted text-sm">{t('lookThrough')}</p>
     </StatusCard>
   )
-}
-
-function Dead({ supportEmail }: { supportEmail: string }) {
-  const t = useTranslations('NotMe')
-  const common = useTranslations('Common')
-  return (
-    <StatusCard heading="h1" icon={Link2Off} tone="warning" isAnnounced title={t('deadTitle')} text={t('deadText')}>
-      <a href="/sign-in" className={buttonStyle({ className: wide })}>
-        {common('signIn')}
-      </a>
-      <Support text="deadSupport" address={supportEmail} />
-    </StatusCard>
-  )
-}
-
-function Incomplete({ supportEmail }: { supportEmail: string }) {
-  const t = useTranslations('NotMe')
-  return (
-    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={t('incompleteText')}>
-      <Support text="incompleteSupport" address={supportEmail} />
-    </StatusCard>
-  )
-}
-
-function Unread({ error, isPending, onRetry }: { error: Error; isPending: boolean; onRetry: () => void }) {
-  const t = useTranslations('NotMe')
-  const { errorText } = useErrorTexts()
-  return (
-    <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
-      <Button className={wide} isPending={isPending} onClick={onRetry}>
-        {t('tryAgain')}
-      </Button>
-    </StatusCard>
-  )
-}
-
-function Reading() {
-  const t = useTranslations('NotMe')
-  return (
-    <StatusCard heading="h1" icon={ShieldAlert} title={t('tabTitle')} text={t('reading')}>
-      <noscript>
-        <p>{t('noScript')}</p>
-      </noscript>
-    </StatusCard>
-  )
-}
-
-interface SupportProps {
-  text: 'deadSupport' | 'incompleteSupport'
-  address: string
-}
-
-function Support({ text, address }: SupportProps) {
-  const t = useTranslations('NotMe')
-  return <p className="text-ink-muted text-sm">{t.rich(text, mailLink(address))}</p>
 }

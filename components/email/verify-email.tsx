@@ -11,6 +11,7 @@ import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
 import { call } from '../api/load-contract'
+import { IncompleteLink, ReadingLink } from '../session/link-page'
 import { endOfLink } from '../session/link-secret'
 import { signOutHere } from '../session/sign-out'
 import { Button } from '../ui/button'
@@ -61,14 +62,20 @@ interface Done {
 }
 
 export function VerifyEmail({ reader, renderedAt, hasPasswordSignIn }: VerifyEmailProps) {
+  const t = useTranslations('VerifyEmail')
   const link = useVerificationLink()
   const [done, setDone] = useState<Done | 'replaced' | null>(null)
   if (done === 'replaced') return <Ended how="replaced" isAnnounced />
   if (done) return <Finished {...done} hasPasswordSignIn={hasPasswordSignIn} />
-  if (link === undefined) return <Reading />
+  if (link === undefined) return <ReadingLink icon={MailCheck} title={t('tab')} />
   if (link === null) {
     const how = endOfLink()
-    return how ? <Ended how={how} /> : <NoSecret />
+    if (how) return <Ended how={how} />
+    return (
+      <IncompleteLink text={t('incompleteText')}>
+        <ToSettings>{t('enterCode')}</ToSettings>
+      </IncompleteLink>
+    )
   }
   if (!reader) return <SignInFirst link={link} hasPasswordSignIn={hasPasswordSignIn} />
   return <Redeem link={link} reader={reader} renderedAt={renderedAt} onDone={setDone} />
@@ -107,7 +114,7 @@ function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
   if (request === null) return <OtherAccount link={link} email={status.current_email} />
   const end = ENDS.find((name) => name === request?.status)
   // Not read yet, or the change was opened since the status was read.
-  if (!end) return <Reading isChecking />
+  if (!end) return <Checking />
   return end === 'verified' ? <AlreadyVerified email={request?.new_email ?? ''} /> : <Ended how={end} />
 }
 
@@ -284,26 +291,11 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
   )
 }
 
-function NoSecret() {
+function Checking() {
   const t = useTranslations('VerifyEmail')
   return (
-    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={t('incompleteText')}>
-      <ToSettings>{t('enterCode')}</ToSettings>
-    </StatusCard>
-  )
-}
-
-function Reading({ isChecking = false }: { isChecking?: boolean }) {
-  const t = useTranslations('VerifyEmail')
-  return (
-    <StatusCard heading="h1" icon={MailCheck} title={t('tab')} text={t(isChecking ? 'checking' : 'reading')}>
-      {isChecking ? (
-        <ToSettings />
-      ) : (
-        <noscript>
-          <p>{t('noScript')}</p>
-        </noscript>
-      )}
+    <StatusCard heading="h1" icon={MailCheck} title={t('tab')} text={t('checking')}>
+      <ToSettings />
     </StatusCard>
   )
 }

@@ -24,6 +24,7 @@ const resolver = rulesOf<Values>((rules) => rules.forgotPasswordRules)
 
 export function ForgotPassword() {
   const t = useTranslations('Passwords')
+  const common = useTranslations('Common')
   const { fieldText, showError } = useErrorTexts()
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
@@ -75,7 +76,7 @@ export function ForgotPassword() {
           {...form.register('email', { setValueAs: (text: string) => text.trim() })}
         />
         <noscript className="block">
-          <p className="text-ink-muted text-sm">{t('noScript')}</p>
+          <p className="text-ink-muted text-sm">{common('noScript')}</p>
         </noscript>
         <Button type="submit" isPending={form.formState.isSubmitting || ask.isPending} className="w-full">
           {t('sendLink')}

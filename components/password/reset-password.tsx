@@ -1,7 +1,7 @@
 'use client'
 
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { CircleCheck, KeyRound, Link2Off, WifiOff } from 'lucide-react'
+import { useMutation } from '@tanstack/react-query'
+import { CircleCheck, KeyRound } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
@@ -13,7 +13,8 @@ import type { confirmPasswordReset } from '@/contract/password'
 import { RESET_TOKEN } from '@/contract/vocabulary'
 import { useErrorTexts } from '../api/error-texts'
 import { callWith, preloadContract, rulesOf } from '../api/load-contract'
-import { endOfLink, READ_ONCE, secretOfLink } from '../session/link-secret'
+import { LinkPage } from '../session/link-page'
+import { endOfLink, secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { PageCard } from '../ui/card'
@@ -26,42 +27,42 @@ const { useSecret, clear } = secretOfLink<string>((fields) => {
   return RESET_TOKEN.test(token) ? token : null
 })
 
-type End = 'changed' | 'refused'
-
 export function ResetPassword() {
+  const t = useTranslations('Passwords')
   const token = useSecret()
-  const [end, setEnd] = useState<End>()
-  if (end === 'changed' || (token === null && endOfLink() === 'spent'))
-    return <Changed isAnnounced={end === 'changed'} />
-  if (end === 'refused') return <NoLongerWorks />
-  if (token === undefined) return <Reading />
-  if (token === null) return <NotComplete />
-  return <OpenedLink key={token} token={token} onEnd={setEnd} />
-}
-
-interface LinkProps {
-  token: string
-  onEnd: (end: End) => void
-}
-
-/** A link that no longer works is told before a password is chosen. */
-function OpenedLink({ token, onEnd }: LinkProps) {
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['password-reset', token],
-    queryFn: () => callWith(() => token, 'getPasswordReset', {}),
-    ...READ_ONCE,
-  })
-  if (isRefused(error)) return <NoLongerWorks />
-  if (data) return <ChoosePassword token={token} onEnd={onEnd} />
-  return error ? <Unread error={error} isPending={isFetching} onRetry={() => refetch()} /> : <Reading />
+  const [isChanged, setChanged] = useState(false)
+  if (isChanged || (token === null && endOfLink() === 'spent')) return <Changed isAnnounced={isChanged} />
+  return (
+    <LinkPage
+      icon={KeyRound}
+      title={t('chooseTitle')}
+      secret={token}
+      read={(secret) => callWith(() => secret, 'getPasswordReset', {})}
+      isRefused={isRefused}
+      noLongerText={t('noLongerText')}
+      wayOut={() => (
+        <Link href="/forgot-password" className={buttonStyle({ className: 'w-full' })}>
+          {t('askAgain')}
+        </Link>
+      )}
+    >
+      {(_, { secret, end }) => <ChoosePassword token={secret} onRefused={end} onChanged={() => setChanged(true)} />}
+    </LinkPage>
+  )
 }
 
 const isRefused = (error: unknown) => error instanceof ApiError && error.code === 'PASSWORD_002'
 
+interface ChoosePasswordProps {
+  token: string
+  onRefused: () => void
+  onChanged: () => void
+}
+
 type Values = Body<typeof confirmPasswordReset> & { repeated: string }
 const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
 
-function ChoosePassword({ token, onEnd }: LinkProps) {
+function ChoosePassword({ token, onRefused, onChanged }: ChoosePasswordProps) {
   const t = useTranslations('Passwords')
   const { fieldText, showError } = useErrorTexts()
   const router = useRouter()
@@ -73,13 +74,10 @@ function ChoosePassword({ token, onEnd }: LinkProps) {
     gcTime: 0,
     onSuccess: () => {
       clear()
-      onEnd('changed')
+      onChanged()
       router.refresh()
     },
-    onError: (error) => {
-      if (isRefused(error)) onEnd('refused')
-      else showError(form, error)
-    },
+    onError: (error) => (isRefused(error) ? onRefused() : showError(form, error)),
   })
 
   return (
@@ -121,63 +119,5 @@ function Changed({ isAnnounced }: { isAnnounced: boolean }) {
         {common('signIn')}
       </Link>
     </StatusCard>
-  )
-}
-
-function NoLongerWorks() {
-  const t = useTranslations('Passwords')
-  return (
-    <StatusCard
-      heading="h1"
-      icon={Link2Off}
-      tone="warning"
-      isAnnounced
-      title={t('noLongerTitle')}
-      text={t('noLongerText')}
-    >
-      <AskAgain />
-    </StatusCard>
-  )
-}
-
-function NotComplete() {
-  const t = useTranslations('Passwords')
-  return (
-    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={t('incompleteText')}>
-      <AskAgain />
-    </StatusCard>
-  )
-}
-
-function Unread({ error, isPending, onRetry }: { error: Error; isPending: boolean; onRetry: () => void }) {
-  const t = useTranslations('Passwords')
-  const failure = useTranslations('Failure')
-  const { errorText } = useErrorTexts()
-  return (
-    <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
-      <Button className="w-full" isPending={isPending} onClick={onRetry}>
-        {failure('tryAgain')}
-      </Button>
-    </StatusCard>
-  )
-}
-
-function Reading() {
-  const t = useTranslations('Passwords')
-  return (
-    <StatusCard heading="h1" icon={KeyRound} title={t('chooseTitle')} text={t('reading')}>
-      <noscript>
-        <p>{t('noScript')}</p>
-      </noscript>
-    </StatusCard>
-  )
-}
-
-function AskAgain() {
-  const t = useTranslations('Passwords')
-  return (
-    <Link href="/forgot-password" className={buttonStyle({ className: 'w-full' })}>
-      {t('askAgain')}
-    </Link>
   )
 }

@@ -46,6 +46,3 @@ export function secretOfLink<Secret>(parse: (fields: URLSearchParams) => Secret 
 /** How the link had ended when the page was reloaded, or reached again. */
 export const endOfLink = (): LinkEnd | undefined =>
   (Object.keys(MARKS) as LinkEnd[]).find((end) => window.location.hash === MARKS[end])
-
-/** For the query of what a link opens: it is read when the page is opened, and a person who sees an error reads it again. */
-export const READ_ONCE = { retry: false, gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false } as const

@@ -1,7 +1,7 @@
 'use client'
 
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link2Off, Trash2, WifiOff } from 'lucide-react'
+import { useMutation } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
@@ -11,7 +11,8 @@ import { WITHDRAWAL_LINK_TOKEN } from '@/contract/vocabulary'
 import type { previewRequestedWithdrawal } from '@/contract/withdrawal-request'
 import { useErrorTexts } from '../api/error-texts'
 import { callWith, preloadContract, rulesOf } from '../api/load-contract'
-import { endOfLink, READ_ONCE, secretOfLink } from '../session/link-secret'
+import { LinkPage } from '../session/link-page'
+import { secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
@@ -36,49 +37,54 @@ interface ConfirmDeletionProps {
 }
 
 /** What a mailed deletion link opens. Nothing is deleted before the form is sent. */
-export function ConfirmDeletion(props: ConfirmDeletionProps) {
-  const token = useSecret()
-  if (token === undefined) return <Reading supportEmail={props.supportEmail} />
-  if (token === null) return endOfLink() === 'spent' ? <NoLongerWorks /> : <BadLink name="incomplete" />
-  return <OpenedLink key={token} token={token} {...props} />
+export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps) {
+  const t = useTranslations('DeletionPage')
+  return (
+    <LinkPage
+      icon={Trash2}
+      title={t('confirmTitle')}
+      noScript={t.rich('noScript', mailLink(supportEmail))}
+      secret={useSecret()}
+      read={(token) => callWith(() => token, 'previewRequestedWithdrawal', {})}
+      isRefused={isRefused}
+      noLongerText={t('noLongerText')}
+      wayOut={() => (
+        <a href="/delete-account" className={buttonStyle({ className: 'w-full' })}>
+          {t('askAgain')}
+        </a>
+      )}
+    >
+      {(preview, { secret, end, readAgain, isReading, isStale }) => {
+        if (preview.blockers.length === 0)
+          return <Confirm token={secret} preview={preview} onRefused={end} onHeldBack={readAgain} {...props} />
+        const held: HeldBack = {
+          blockers: preview.blockers,
+          pendingTransactions: [],
+          isUnknown: isStale,
+          isLooking: isReading,
+          look: readAgain,
+          show: () => {},
+        }
+        return <Blockers held={held} supportEmail={supportEmail} takesFocus={false} />
+      }}
+    </LinkPage>
+  )
 }
 
 const isRefused = (error: unknown) => error instanceof ApiError && error.code === 'WITHDRAWAL_006'
-
-function OpenedLink({ token, ...props }: ConfirmDeletionProps & { token: string }) {
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['deletion-link', token],
-    queryFn: () => callWith(() => token, 'previewRequestedWithdrawal', {}),
-    ...READ_ONCE,
-  })
-  if (isRefused(error)) return <NoLongerWorks />
-  if (!data && error) return <Unread error={error} isPending={isFetching} onRetry={() => refetch()} />
-  if (!data) return <Reading supportEmail={props.supportEmail} />
-  if (data.blockers.length > 0) {
-    const held: HeldBack = {
-      blockers: data.blockers,
-      pendingTransactions: [],
-      isUnknown: error !== null,
-      isLooking: isFetching,
-      look: () => refetch(),
-      show: () => {},
-    }
-    return <Blockers held={held} supportEmail={props.supportEmail} takesFocus={false} />
-  }
-  return <Confirm token={token} preview={data} onHeldBack={() => void refetch()} {...props} />
-}
 
 const newKey = () => crypto.randomUUID()
 
 const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none)
 
-interface ConfirmProps extends ConfirmDeletionProps {
+interface ConfirmProps extends Omit<ConfirmDeletionProps, 'supportEmail'> {
   token: string
   preview: Answer<typeof previewRequestedWithdrawal>
+  onRefused: () => void
   onHeldBack: () => void
 }
 
-function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: ConfirmProps) {
+function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retentionDays }: ConfirmProps) {
   const t = useTranslations('DeletionPage')
   const common = useTranslations('DeleteAccount')
   const { showError } = useErrorTexts()
@@ -94,6 +100,7 @@ function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: C
       window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
     },
     onError: (error) => {
+      if (isRefused(error)) return onRefused()
       if (error instanceof ApiError && error.code === 'WITHDRAWAL_003') {
         // The old key would repeat this refusal when nothing holds the deletion back any more.
         setIdempotencyKey(newKey())
@@ -103,7 +110,6 @@ function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: C
       else form.setError('root', { type: 'answer', message: common('lostAnswer') })
     },
   })
-  if (isRefused(confirm.error)) return <NoLongerWorks />
   return (
     <StatusCard
       heading="h1"
@@ -153,54 +159,4 @@ function Preview({ preview, retentionDays: days }: Pick<ConfirmProps, 'preview' 
   ]
   if (apps.length > 0) rows.push([t('notify'), t('notifyDay', { apps: listed(apps) })])
   return <Rows rows={rows} />
-}
-
-function Reading({ supportEmail }: Pick<ConfirmDeletionProps, 'supportEmail'>) {
-  const t = useTranslations('DeletionPage')
-  return (
-    <StatusCard heading="h1" icon={Trash2} title={t('confirmTitle')} text={t('reading')}>
-      <noscript>
-        <p>{t.rich('noScript', mailLink(supportEmail))}</p>
-      </noscript>
-    </StatusCard>
-  )
-}
-
-const NoLongerWorks = () => <BadLink name="noLonger" />
-
-function BadLink({ name }: { name: 'incomplete' | 'noLonger' }) {
-  const t = useTranslations('DeletionPage')
-  return (
-    <StatusCard
-      heading="h1"
-      icon={Link2Off}
-      tone="warning"
-      isAnnounced={name === 'noLonger'}
-      title={t(`${name}Title`)}
-      text={t(`${name}Text`)}
-    >
-      <a href="/delete-account" className={buttonStyle({ className: 'w-full' })}>
-        {t('askAgain')}
-      </a>
-    </StatusCard>
-  )
-}
-
-interface UnreadProps {
-  error: Error
-  isPending: boolean
-  onRetry: () => void
-}
-
-function Unread({ error, isPending, onRetry }: UnreadProps) {
-  const t = useTranslations('DeletionPage')
-  const failure = useTranslations('Failure')
-  const { errorText } = useErrorTexts()
-  return (
-    <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
-      <Button className="w-full" isPending={isPending} onClick={onRetry}>
-        {failure('tryAgain')}
-      </Button>
-    </StatusCard>
-  )
 }

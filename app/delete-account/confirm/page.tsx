@@ -17,7 +17,13 @@ export const generateMetadata = async (): Promise<Metadata> => ({
 /** Needs no session: the browser reads the preview with the token in the link's fragment, which is never sent here. */
 export default async function ConfirmDeletionPage() {
   const longestMs = Math.max(...stepTimes().map(({ withinMs }) => withinMs))
-  const { Deletion, DeletionPage, ...texts } = await textsOf(['Blockers', 'DeleteAccount', 'Deletion', 'DeletionPage'])
+  const { Deletion, DeletionPage, ...texts } = await textsOf([
+    'Blockers',
+    'DeleteAccount',
+    'Deletion',
+    'DeletionPage',
+    'MailedLink',
+  ])
   const { categories, moreThan, technical } = Deletion
   const { categories: _, ...page } = DeletionPage
   return (

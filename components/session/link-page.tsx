@@ -1,0 +1,125 @@
+'use client'
+
+import { skipToken, useQuery } from '@tanstack/react-query'
+import { Link2Off, type LucideIcon, WifiOff } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useTranslations } from 'use-intl/react'
+import { useErrorTexts } from '../api/error-texts'
+import { Button } from '../ui/button'
+import { StatusCard } from '../ui/status-card'
+import { endOfLink } from './link-secret'
+
+interface OpenLink<Secret> {
+  secret: Secret
+  /** Says that the link no longer works. */
+  end: () => void
+  readAgain: () => Promise<unknown>
+  isReading: boolean
+  /** What is shown may be out of date: it could not be read again. */
+  isStale: boolean
+}
+
+interface LinkPageProps<Secret, Facts> {
+  icon: LucideIcon
+  /** While the link is read. */
+  title: string
+  noScript?: ReactNode
+  secret: Secret | null | undefined
+  /** Reads what the link stands for, so that a link that no longer works says so before anything is entered. */
+  read: (secret: Secret) => Promise<Facts>
+  /** The error says that the link no longer works. */
+  isRefused: (error: unknown) => boolean
+  noLongerText: string
+  /** What a person can do whose link does not work. */
+  wayOut: (link: 'incomplete' | 'noLonger') => ReactNode
+  children: (facts: Facts, link: OpenLink<Secret>) => ReactNode
+}
+
+/** What a mailed link opens. `children` draws it once the service has told what the link stands for. */
+export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
+  const { icon, title, noScript, secret, read, isRefused, noLongerText, wayOut, children } = props
+  const t = useTranslations('MailedLink')
+  const [hasEnded, setHasEnded] = useState(false)
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['mailed-link', secret],
+    queryFn: secret ? () => read(secret) : skipToken,
+    // It is read when the page is opened, and a person who sees an error reads it again.
+    retry: false,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+  if (hasEnded || isRefused(error) || (secret === null && endOfLink() === 'spent'))
+    return (
+      <StatusCard
+        heading="h1"
+        icon={Link2Off}
+        tone="warning"
+        isAnnounced
+        title={t('noLongerTitle')}
+        text={noLongerText}
+      >
+        {wayOut('noLonger')}
+      </StatusCard>
+    )
+  if (secret === null) return <IncompleteLink text={t('incompleteText')}>{wayOut('incomplete')}</IncompleteLink>
+  if (secret && data)
+    return children(data, {
+      secret,
+      end: () => setHasEnded(true),
+      readAgain: () => refetch(),
+      isReading: isFetching,
+      isStale: error !== null,
+    })
+  if (error) return <UnreadLink error={error} isPending={isFetching} onRetry={() => void refetch()} />
+  return <ReadingLink icon={icon} title={title} noScript={noScript} />
+}
+
+interface IncompleteLinkProps {
+  text: string
+  children: ReactNode
+}
+
+export function IncompleteLink({ text, children }: IncompleteLinkProps) {
+  const t = useTranslations('MailedLink')
+  return (
+    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={text}>
+      {children}
+    </StatusCard>
+  )
+}
+
+interface UnreadLinkProps {
+  error: Error
+  isPending: boolean
+  onRetry: () => void
+}
+
+function UnreadLink({ error, isPending, onRetry }: UnreadLinkProps) {
+  const t = useTranslations('MailedLink')
+  const failure = useTranslations('Failure')
+  const { errorText } = useErrorTexts()
+  return (
+    <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
+      <Button className="w-full" isPending={isPending} onClick={onRetry}>
+        {failure('tryAgain')}
+      </Button>
+    </StatusCard>
+  )
+}
+
+export function ReadingLink({
+  icon,
+  title,
+  noScript,
+}: Pick<LinkPageProps<unknown, unknown>, 'icon' | 'title' | 'noScript'>) {
+  const t = useTranslations('MailedLink')
+  const common = useTranslations('Common')
+  return (
+    <StatusCard heading="h1" icon={icon} title={title} text={t('reading')}>
+      <noscript>
+        <p>{noScript ?? common('noScript')}</p>
+      </noscript>
+    </StatusCard>
+  )
+}

@@ -132,7 +132,7 @@ test('L22 every package has a permitted licence or a named exception', () => {
   expect(licenceProblem(['node_modules/a', { license: '(MIT OR GPL-2.0)' }])).toBe(null)
 })
 
-test('what stands in for a package is found by every npm', () => {
+test('every version of npm resolves the stub package', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
   // npm 11 sometimes writes a place below the package that asks for it, which npm 10 follows into nothing.
   const places = Object.values(packages).flatMap(({ link, resolved }) => (link ? [resolved] : []))

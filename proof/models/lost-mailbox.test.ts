@@ -94,7 +94,7 @@ describe('an old mailbox that is lost', () => {
     }
   })
 
-  test('B50 is not told of the deletion', async () => {
+  test('B50 no notice of a deletion goes to a lost old mailbox', async () => {
     const ctx = await givenService()
     const owner = await givenCaller(ctx)
     const { put } = await givenSupport(ctx, owner)
@@ -155,7 +155,7 @@ describe('an old mailbox that is lost', () => {
     expect((await redeem(link)).data).toMatchObject({ status: 'reverted', email: safe })
   })
 
-  test('B50 is told of in a sentence where no address replaces it', async () => {
+  test('B50 the API explains that old_mailbox needs a new email', async () => {
     const ctx = await givenService()
     const owner = await givenCaller(ctx)
     const { put } = await givenSupport(ctx, owner)

@@ -123,7 +123,7 @@ test('L27 checks of imported hashes have threads and a line of their own, so tha
   await endAll(foreign, guesses)
 })
 
-test('a check without a hash waits in the line that it is told', async () => {
+test('a check without a hash uses the requested queue', async () => {
   const { queues, foreign, passwords } = heldThreads()
   const checks = [passwords.verify(undefined, 'x', { isForeign: true }), passwords.verify(undefined, 'x')]
   await settle()

@@ -36,7 +36,7 @@ test('a page that is sent in parts arrives whole, without scripts, and compresse
   }
 })
 
-test('what is no page goes through as it is', async () => {
+test('responses that are not HTML are not rewritten', async () => {
   const response = await answerOf((_, outgoing) => {
     outgoing.setHeader('Content-Type', 'text/plain')
     outgoing.end(PAGE)

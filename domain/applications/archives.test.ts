@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { asUser, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import type { SystemContext } from '../context'
 import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
@@ -32,8 +32,13 @@ async function givenArchives(ctx: TestContext, count: number) {
   return { userId: user.userId, withdrawalId, objects: [...ctx.archived.keys()].filter((key) => !before.has(key)) }
 }
 
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+})
+
 test('a missing archive fails the step, which deletes the others and ends once the archive is back', async () => {
-  const ctx = await testContext()
   const { userId, withdrawalId, objects } = await givenArchives(ctx, 3)
   const [lost = ''] = objects
   const content = ctx.archived.get(lost) as Uint8Array
@@ -47,7 +52,6 @@ test('a missing archive fails the step, which deletes the others and ends once t
 })
 
 test('a wrong store fails the step', async () => {
-  const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 2)
   const archives = { ...ctx.archives, exists: async () => false }
   expect(await run(ctx, withdrawalId, { archives })).toBe('Error archive_missing')
@@ -55,7 +59,6 @@ test('a wrong store fails the step', async () => {
 })
 
 test('a run that is killed between two deletions is repeated and ends', async () => {
-  const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 2)
   const archives = {
     ...ctx.archives,
@@ -71,7 +74,6 @@ test('a run that is killed between two deletions is repeated and ends', async ()
 })
 
 test('an archive whose writer was killed blocks nothing, and its remains are deleted', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx)
   const killed = () => Promise.reject(new Error('killed'))
   const beforeObject = { ...ctx.archives, put: killed }
@@ -88,7 +90,6 @@ test('an archive whose writer was killed blocks nothing, and its remains are del
 })
 
 test('an account that is erased while its archive is written leaves nothing in the store', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx)
   const archives = {
     ...ctx.archives,
@@ -105,7 +106,6 @@ test('an account that is erased while its archive is written leaves nothing in t
 })
 
 test('without a store no archive is written, and an account without archives is erased', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx)
   await expect(writeArchive({ ...ctx, archives: null }, user.userId)).rejects.toMatchObject({
     code: 'REQUEST_001',
@@ -117,7 +117,6 @@ test('without a store no archive is written, and an account without archives is 
 })
 
 test('without a store the step of an account with archives fails, and it ends once there is a store again', async () => {
-  const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 1)
   expect(await run(ctx, withdrawalId, { archives: null })).toBe('Error no_archive_store')
   expect([...ctx.archived.keys()]).toEqual(objects)
@@ -126,7 +125,6 @@ test('without a store the step of an account with archives fails, and it ends on
 })
 
 test('the operator gives up the missing archives, and no others', async () => {
-  const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 2)
   const other = await givenWithdrawal(ctx)
   ctx.archived.delete(objects[0] as string)
@@ -141,7 +139,6 @@ test('the operator gives up the missing archives, and no others', async () => {
 })
 
 test('without a store the operator gives up all archives of a withdrawal', async () => {
-  const ctx = await testContext()
   const { withdrawalId } = await givenArchives(ctx, 2)
   const gone = { archives: null }
   expect(await run(ctx, withdrawalId, gone)).toBe('Error no_archive_store')

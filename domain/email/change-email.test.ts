@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
 import {
   asCaller,
@@ -32,9 +32,15 @@ const change = async (ctx: TestContext, user: TestUser, newEmail: string, passwo
 
 const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 test('a change keeps the current address and sends a message to the new one', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   expect(pending).toMatchObject({
     status: 'pending_verification',
@@ -54,8 +60,6 @@ test('a change keeps the current address and sends a message to the new one', as
 })
 
 test('the current address gets a notice of the request, with the new one masked and without code or link', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const [notice, ...others] = ctx.mailbox.filter(({ to }) => to === user.email)
   expect(others).toEqual([])
@@ -65,16 +69,12 @@ test('the current address gets a notice of the request, with the new one masked 
 })
 
 test('a wrong password changes nothing and sends nothing', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   expect(await outcomeOf(change(ctx, user, 'x@example.test', `${user.password} `))).toBe('EMAIL_007')
   expect(ctx.mailbox).toEqual([])
   expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
 })
 
 test('a failed password check does not count as a wrong password', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { passwords } = ctx
   ctx.passwords = { ...passwords, verify: () => Promise.reject(new Error('the queue is full')) }
   for (let n = 0; n < 5; n++) await expect(change(ctx, user, `new-${user.email}`)).rejects.toThrow('the queue is full')
@@ -83,15 +83,12 @@ test('a failed password check does not count as a wrong password', async () => {
 })
 
 test('the message shows no longer validity than the change has', async () => {
-  const ctx = await testContext({ changeLifetimeMs: hour / 10 })
-  const user = await givenUser(ctx)
+  ctx.limits.changeLifetimeMs = hour / 10
   expect(await outcomeOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
   expect(ctx.mailbox[0]?.message).toMatchObject({ validMs: hour / 10 })
 })
 
 test('B3 L8 five of many concurrent wrong passwords are judged, and then the right one must wait too', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const refusals = await Promise.all(
     Array.from({ length: 100 }, () => outcomeOf(change(ctx, user, 'x@example.test', 'wrong'))),
   )
@@ -102,8 +99,6 @@ test('B3 L8 five of many concurrent wrong passwords are judged, and then the rig
 })
 
 test('L4 of 100 parallel changes exactly three are accepted, and one stays pending', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const refusals = await Promise.all(
     Array.from({ length: 100 }, (_, n) => outcomeOf(change(ctx, user, `p${n}-${user.email}`))),
   )
@@ -120,8 +115,6 @@ test('L4 of 100 parallel changes exactly three are accepted, and one stays pendi
 })
 
 test('only the right password reveals that an address is taken, five times an hour', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const other = await givenUser(ctx)
   expect(await outcomeOf(change(ctx, user, other.email, 'wrong'))).toBe('EMAIL_007')
   expect(await outcomeOf(change(ctx, user, user.email))).toBe('EMAIL_002')
@@ -133,8 +126,6 @@ test('only the right password reveals that an address is taken, five times an ho
 })
 
 test('when the mail server refuses, nothing is stored, no quota is used and the older change stays', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const older = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
   for (let tries = 0; tries < 4; tries++) {
@@ -166,23 +157,17 @@ async function placesTaken(ctx: TestContext, user: TestUser, newEmail: string) {
 const untouched = { change: 0, password: 0, passwordDay: 0, taken: 0, target: 0, targetMail: 0 }
 
 test('an invalid address is refused before anything is counted', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   expect(await outcomeOf(change(ctx, user, 'ada@localhost', 'wrong'))).toBe('EMAIL_001')
   expect(await placesTaken(ctx, user, 'ada@localhost')).toEqual(untouched)
 })
 
 test('a change of an account withdrawn meanwhile is refused without a password check', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   await ctx.db.user.update({ where: { id: user.userId }, data: { withdrawnAt: ctx.clock.now(), emailKey: null } })
   expect(await outcomeOf(changeEmail(caller, changeInput(user, `new-${user.email}`)))).toBe('AUTH_001')
 })
 
 test('a request stores the times of request and message, the caller and the chosen method', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { send } = ctx.mail
   ctx.mail.send = (mail) => {
     ctx.clock.advance(2_000)
@@ -257,8 +242,6 @@ test('a request stores the times of request and message, the caller and the chos
 })
 
 test('a wrong password takes its places, and the right one gives its own back', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
   for (const _ of [1, 2]) expect(await outcomeOf(change(ctx, user, newEmail, 'wrong'))).toBe('EMAIL_007')
   ctx.clock.advance(1)
@@ -274,16 +257,15 @@ test('a wrong password takes its places, and the right one gives its own back', 
 })
 
 test('a taken address takes a place of its own and no other', async () => {
-  const ctx = await testContext()
-  const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+  const other = await givenUser(ctx)
   expect(await outcomeOf(change(ctx, user, other.email))).toBe('EMAIL_002')
   expect(await placesTaken(ctx, user, other.email)).toEqual({ ...untouched, taken: 1 })
 })
 
 test('of many concurrent changes to a taken address, five are told that it is taken', async () => {
   const many = { places: 100, windowMs: hour }
-  const ctx = await testContext({ password: many, passwordDay: many })
-  const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+  Object.assign(ctx.limits, { password: many, passwordDay: many })
+  const other = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const input = changeInput(user, other.email)
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => outcomeOf(changeEmail(caller, input))))
@@ -291,8 +273,6 @@ test('of many concurrent changes to a taken address, five are told that it is ta
 })
 
 test('a change that the mail server refuses gives its places back, and can be retried after a minute', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
   const newEmail = `new-${user.email}`
   await expect(change(ctx, user, newEmail)).rejects.toMatchObject({ code: 'EMAIL_009', retryAfterSeconds: 60 })
@@ -316,8 +296,6 @@ test.each([
   { what: 'the session is ended', by: 'a session', act: signOutOf, code: 'AUTH_001' },
   { what: 'the account is withdrawn', by: 'an access token', act: withdrawalOf, code: 'AUTH_001' },
 ])('a change by $by gets $code when $what during sending', async ({ by, act, code }) => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { userId } = user
   const token = { userId, name: 'test', scopes: ['email:manage' as const], expiresInMs: hour, actor: 'operator' }
   const credential = await readCredential(ctx, (await issueAccessToken(ctx, token)).accessToken, null)
@@ -350,8 +328,6 @@ async function withdrawalOf(ctx: TestContext, userId: string) {
 }
 
 test("a change to one's own address says so, and a change to another taken address says only that it is taken", async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const other = await givenUser(ctx)
   for (const own of [user.email, user.email.toUpperCase()]) {
     await expect(change(ctx, user, own)).rejects.toMatchObject({
@@ -366,8 +342,6 @@ test("a change to one's own address says so, and a change to another taken addre
 })
 
 test('an address that is taken during sending is refused as taken, and takes the same places', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
   const { send } = ctx.mail
   ctx.mail.send = async (mail) => {
@@ -388,8 +362,6 @@ const givenFailure = (ctx: TestContext, error: Error): TestContext => ({
 })
 
 test("if the database's answer is lost, the place stays taken, because the request may be open", async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
   const lost = givenFailure(ctx, new Error('connection lost'))
   await expect(change(lost, user, newEmail)).rejects.toThrow('connection lost')
@@ -397,8 +369,6 @@ test("if the database's answer is lost, the place stays taken, because the reque
 })
 
 test('if the database itself undoes the statement, no request is open, and the places are given back', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
   const undone = Object.assign(new Error('canceling statement'), { code: '57014', severity: 'ERROR' })
   await expect(change(givenFailure(ctx, undone), user, newEmail)).rejects.toThrow('canceling statement')
@@ -406,8 +376,6 @@ test('if the database itself undoes the statement, no request is open, and the p
 })
 
 test('a change is refused if the account verifies its address while the change waits for the lock', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
   const input = changeInput(user, newEmail)
   const caller = await asUser(ctx, user)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { NOTHING_PENDING } from '@/contract/email'
 import { asUser, givenPendingChange, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { getEmailStatus } from './get-email-status'
@@ -8,9 +8,15 @@ const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(awai
 const requestOf = async (ctx: TestContext, user: TestUser, change_request_id: string) =>
   (await getEmailStatus(await asUser(ctx, user), { change_request_id })).change_request
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 test('without a change the status shows the address and when it was verified', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   expect(await statusOf(ctx, user)).toEqual({
     current_email: user.email,
     email_verified: true,
@@ -21,15 +27,11 @@ test('without a change the status shows the address and when it was verified', a
 })
 
 test('an address that was never verified is shown as unverified', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
   expect(await statusOf(ctx, user)).toMatchObject({ email_verified: false, verified_at: null })
 })
 
 test('a pending change is shown with its times and the remaining attempts', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { change_request_id } = await givenPendingChange(ctx, user)
   await ctx.db.emailChangeRequest.update({ where: { id: change_request_id }, data: { attempts: 2 } })
   expect((await statusOf(ctx, user)).pending_change).toEqual({
@@ -46,24 +48,18 @@ test('a pending change is shown with its times and the remaining attempts', asyn
 })
 
 test('an exhausted change is not shown', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { change_request_id } = await givenPendingChange(ctx, user)
   await ctx.db.emailChangeRequest.update({ where: { id: change_request_id }, data: { attempts: 5 } })
   expect((await statusOf(ctx, user)).pending_change).toEqual(NOTHING_PENDING)
 })
 
 test('an expired change is not shown', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await givenPendingChange(ctx, user)
   ctx.clock.advance(12 * 3_600_000)
   expect((await statusOf(ctx, user)).pending_change).toEqual(NOTHING_PENDING)
 })
 
 test('a call for an own change request shows its outcome', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { change_request_id: id } = await givenPendingChange(ctx, user)
   const told = (status: string) => ({ change_request_id: id, status, new_email: `new-${user.email}` })
   const set = (data: object) => ctx.db.emailChangeRequest.update({ where: { id }, data })
@@ -79,8 +75,7 @@ test('a call for an own change request shows its outcome', async () => {
 })
 
 test("another user's change request looks like an unknown one", async () => {
-  const ctx = await testContext()
-  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  const stranger = await givenUser(ctx)
   const { change_request_id: id } = await givenPendingChange(ctx, user)
   expect(await requestOf(ctx, stranger, id)).toBeNull()
   expect(await requestOf(ctx, stranger, `ecr_${'A'.repeat(22)}`)).toBeNull()

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   asUser,
   givenPendingChange,
   givenUser,
   heldUp,
   outcomeOf,
+  type PendingTestChange,
   type TestContext,
   type TestUser,
   testContext,
@@ -18,13 +19,6 @@ import { resendVerification } from './resend-verification'
 const minute = 60_000
 const hour = 60 * minute
 
-async function givenChange(ctx: TestContext) {
-  const user = await givenUser(ctx)
-  const change = await givenPendingChange(ctx, user)
-  const input = { userId: user.userId, change_request_id: change.change_request_id }
-  return { user, change, input }
-}
-
 const resend = async (ctx: TestContext, user: TestUser, input: Parameters<typeof resendVerification>[1]) =>
   resendVerification(await asUser(ctx, user), input)
 
@@ -37,9 +31,19 @@ const mailsTo = async (ctx: TestContext, address: string) => {
 
 const lastMessage = (ctx: TestContext) => ctx.mailbox.at(-1)
 
+let ctx: TestContext
+let user: TestUser
+let change: PendingTestChange
+let input: { userId: string; change_request_id: string }
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+  change = await givenPendingChange(ctx, user)
+  input = { userId: user.userId, change_request_id: change.change_request_id }
+})
+
 test('during the cooldown the answer says how long to wait, to the millisecond', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute - 1)
   const caller = await asUser(ctx, user)
   await expect(resendVerification(caller, input)).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 1 })
@@ -58,8 +62,6 @@ test('during the cooldown the answer says how long to wait, to the millisecond',
 })
 
 test('a resent message has a new code, a new id and the remaining time', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
   const before = await requestOf(ctx, change.change_request_id)
   ctx.clock.advance(5 * minute)
   const caller = await asUser(ctx, user)
@@ -102,8 +104,6 @@ test('a resent message has a new code, a new id and the remaining time', async (
 })
 
 test('a resend can ask for the other method, which then stays', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
   expect(await resend(ctx, user, { ...input, verification_method: 'email_link' })).toMatchObject({
     method: 'email_link',
@@ -115,8 +115,6 @@ test('a resend can ask for the other method, which then stays', async () => {
 })
 
 test('the message shows how long its code is valid, at most until the change ends', async () => {
-  const ctx = await testContext()
-  const { user, input } = await givenChange(ctx)
   const told: unknown[] = []
   for (const wait of [11 * hour, 11 * hour, 90 * minute, 20 * minute, 9 * minute + 30_000]) {
     ctx.clock.advance(wait)
@@ -133,8 +131,7 @@ test('the message shows how long its code is valid, at most until the change end
 })
 
 test('a resend is refused once the address has got as many messages as allowed', async () => {
-  const ctx = await testContext({ targetMail: { places: 2, windowMs: 24 * hour } })
-  const { user, change, input } = await givenChange(ctx)
+  ctx.limits.targetMail = { places: 2, windowMs: 24 * hour }
   const take = [pseudonymousBucket(ctx, 'targetMail', change.new_email)]
   await takePlaces(ctx, { take, code: 'EMAIL_008' })
   ctx.clock.advance(5 * minute)
@@ -152,8 +149,7 @@ test('a resend is refused once the address has got as many messages as allowed',
 })
 
 test('during the cooldown the answer names the time at which the address has room too', async () => {
-  const ctx = await testContext({ targetMail: { places: 2, windowMs: 24 * hour } })
-  const { user, change, input } = await givenChange(ctx)
+  ctx.limits.targetMail = { places: 2, windowMs: 24 * hour }
   ctx.clock.advance(minute)
   const tooEarly = (retryAfterSeconds: number) =>
     expect(resend(ctx, user, input)).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds })
@@ -164,8 +160,6 @@ test('during the cooldown the answer names the time at which the address has roo
 })
 
 test('of two concurrent resends one is sent, and the other waits for the cooldown and takes no place', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
   const callers = [await asUser(ctx, user), await asUser(ctx, user)]
   const both = () => Promise.allSettled(callers.map((caller) => resendVerification(caller, input)))
@@ -181,8 +175,6 @@ test('of two concurrent resends one is sent, and the other waits for the cooldow
 })
 
 test('a resend that waits while the change is closed is refused for that reason and sends nothing', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
   const caller = await asUser(ctx, user)
   const close = (sql: Sql) =>
@@ -194,8 +186,6 @@ test('a resend that waits while the change is closed is refused for that reason 
 })
 
 test('a change that is closed during sending stays closed, and the message counts', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
   ctx.mail.send = async () => {
     await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
@@ -215,8 +205,6 @@ test.each<[string, Mail['send'], string]>([
   ['refuses for good', async () => 'refused', 'EMAIL_009'],
   ['fails', () => Promise.reject(new RangeError('lost')), 'RangeError: lost'],
 ])('when the mail server %s, cooldown, place and code stay as before', async (_, send, refusal) => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
   const before = await requestOf(ctx, change.change_request_id)
   ctx.clock.advance(5 * minute)
   ctx.mail.send = send
@@ -228,8 +216,6 @@ test.each<[string, Mail['send'], string]>([
 })
 
 test('an invalid stored address is answered as a fault of the service', async () => {
-  const ctx = await testContext()
-  const { user, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
   await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { newEmail: 'no address' } })
   const before = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: input.change_request_id } })

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { NOTICE_KINDS } from '@/domain/notices'
 import {
   asCaller,
@@ -34,9 +34,15 @@ const verify = async (ctx: TestContext, user: TestUser, change: PendingTestChang
     verification_code: code,
   })
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 test('the right code changes the address, and both addresses get a notice', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   expect(await verify(ctx, user, pending)).toEqual({
     email_verified: true,
@@ -53,8 +59,6 @@ test('the right code changes the address, and both addresses get a notice', asyn
 })
 
 test('a change notice that the mail server does not accept is sent later, once', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
   expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
@@ -77,8 +81,7 @@ test('a change notice that the mail server does not accept is sent later, once',
 })
 
 test('B3 L1 of 200 parallel wrong codes exactly five are judged', async () => {
-  const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
-  const user = await givenUser(ctx)
+  ctx.limits.verify = { places: 1000, windowMs: hour }
   const pending = await givenPendingChange(ctx, user)
   const guesser = await asUser(ctx, user)
   const input = {
@@ -94,8 +97,6 @@ test('B3 L1 of 200 parallel wrong codes exactly five are judged', async () => {
 })
 
 test('the fifth attempt can be the right one', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   for (let left = 4; left >= 1; left--) {
     await expect(verify(ctx, user, pending, wrongCode(pending.code))).rejects.toMatchObject({
@@ -107,16 +108,13 @@ test('the fifth attempt can be the right one', async () => {
 })
 
 test('a malformed code is not counted as an attempt', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   for (let n = 0; n < 6; n++) expect(await outcomeOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
 test('B6 L3 of 50 parallel right codes one changes the address', async () => {
-  const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
-  const user = await givenUser(ctx)
+  ctx.limits.verify = { places: 1000, windowMs: hour }
   const pending = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
@@ -127,7 +125,6 @@ test('B6 L3 of 50 parallel right codes one changes the address', async () => {
 })
 
 test('L9 of two users who verify one address one succeeds, and the other is told that it is taken', async () => {
-  const ctx = await testContext()
   for (let round = 0; round < 4; round++) {
     const users = [await givenUser(ctx), await givenUser(ctx)]
     const target = `shared-${round}@example.test`
@@ -141,8 +138,6 @@ test('L9 of two users who verify one address one succeeds, and the other is told
 })
 
 test('a code expires at twelve hours, to the millisecond', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   ctx.clock.advance(12 * hour - 1)
   expect((await getEmailStatus(await asUser(ctx, user))).pending_change.has_pending).toBe(true)
@@ -155,8 +150,6 @@ test('a code expires at twelve hours, to the millisecond', async () => {
 })
 
 test('a superseded and a cancelled request get the same answer', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const first = await givenPendingChange(ctx, user)
   const second = await givenPendingChange(ctx, user, `second-${user.email}`)
   expect(await outcomeOf(verify(ctx, user, first))).toBe('EMAIL_006')
@@ -165,8 +158,6 @@ test('a superseded and a cancelled request get the same answer', async () => {
 })
 
 test('a verification ends the other browser sessions and keeps this one', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
   const pending = await givenPendingChange(ctx, user)
   await verify(ctx, user, pending)
@@ -175,8 +166,6 @@ test('a verification ends the other browser sessions and keeps this one', async 
 })
 
 test('a resend that the mail server refuses keeps code, cooldown and quota as they were', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   ctx.clock.advance(5 * 60_000)
   ctx.mailServer.accepts = false
@@ -190,8 +179,6 @@ test('a resend that the mail server refuses keeps code, cooldown and quota as th
 })
 
 test('a change ends after a day, however often its message is resent', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id }
   ctx.clock.advance(11 * hour)
@@ -209,8 +196,6 @@ const callsHeard = async (ctx: TestContext, user: TestUser) =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `verify:${user.userId}` } }))?.hits.length ?? 0
 
 test('B20 a verification is recorded with time, place and caller', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
   const pending = await givenPendingChange(ctx, user)
   ctx.clock.advance(hour)
@@ -259,8 +244,6 @@ test('B20 a verification is recorded with time, place and caller', async () => {
 })
 
 test('a wrong code leaves the request open, and the answer shows the remaining attempts', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const details: string[] = []
   for (let n = 0; n < 5; n++) {
@@ -282,8 +265,6 @@ test('a wrong code leaves the request open, and the answer shows the remaining a
 })
 
 test('a call that cannot succeed counts as a call, and not as an attempt', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   expect(await outcomeOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
   expect(await outcomeOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }))).toBe('EMAIL_006')
@@ -296,8 +277,6 @@ test('a call that cannot succeed counts as a call, and not as an attempt', async
 })
 
 test('a verification by an access token ends every browser session', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const { accessToken } = await issueAccessToken(ctx, {
     userId: user.userId,
@@ -316,8 +295,6 @@ test('a verification by an access token ends every browser session', async () =>
 })
 
 test('a right code for an address that was taken meanwhile counts as an attempt and changes nothing', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   await givenUser(ctx, pending.new_email)
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_002')
@@ -326,8 +303,7 @@ test('a right code for an address that was taken meanwhile counts as an attempt 
 })
 
 test('a verification gets EMAIL_002 when another writer stores the address at the same moment', async () => {
-  const ctx = await testContext()
-  const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+  const other = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   let outcome: Promise<string> | undefined
   await ctx.transaction(async (sql) => {
@@ -371,8 +347,6 @@ test.each([
 )
 
 test('no other database error is reported as a taken address', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
@@ -386,8 +360,6 @@ test('no other database error is reported as a taken address', async () => {
 })
 
 test('the answer waits at most five seconds for the mail server', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   ctx.mail.send = () => new Promise(() => {})
   const { setTimeout: wait } = globalThis
@@ -406,8 +378,6 @@ test.each([
   ['old', 0],
   ['new', 1],
 ])('`notification_sent` is false when only the notice to the %s address failed', async (_, failing) => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const outcomes: MailOutcome[] = ['accepted', 'accepted']
   outcomes[failing] = 'deferred'
@@ -416,8 +386,6 @@ test.each([
 })
 
 test('an unverified own address is verified by the same flow: it stays, no session ends, and nobody gets a notice', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
   const elsewhere = await givenSession(ctx, user.userId)
   const pending = await givenPendingChange(ctx, user, user.email.toUpperCase().replace('EXAMPLE.TEST', 'example.test'))

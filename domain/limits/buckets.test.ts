@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
 import { outcomeOf, type TestContext, testContext } from '@/testing/domain'
 import type { BucketState } from '../context'
@@ -28,8 +28,13 @@ const noting = (ctx: TestContext) => ({ ...ctx, buckets: [] as BucketState[] })
 const hitsOf = async (ctx: TestContext, { key }: Bucket) =>
   (await ctx.db.rateLimit.findUniqueOrThrow({ where: { key } })).hits
 
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+})
+
 test("a user's bucket has the limit of its name and names the user", async () => {
-  const ctx = await testContext()
   expect(userBucket(ctx, 'password', 'usr_one')).toEqual({
     name: 'password',
     key: 'password:usr_one',
@@ -40,7 +45,6 @@ test("a user's bucket has the limit of its name and names the user", async () =>
 })
 
 test("the key of an address's bucket can be computed again, and does not reveal the address", async () => {
-  const ctx = await testContext()
   const bucket = pseudonymousBucket(ctx, 'target', 'ada@example.test')
   expect(bucket).toEqual({
     name: 'target',
@@ -56,7 +60,7 @@ test("the key of an address's bucket can be computed again, and does not reveal 
 })
 
 test('a window rolls: each place becomes free when its own time has passed, to the millisecond', async () => {
-  const ctx = await testContext({ change: { places: 2, windowMs: hour } })
+  ctx.limits.change = { places: 2, windowMs: hour }
   const take = [userBucket(ctx, 'change', 'usr_rolling')]
   const outcome = () => outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))
   expect(await outcome()).toBe('accepted')
@@ -79,7 +83,7 @@ test('a window rolls: each place becomes free when its own time has passed, to t
 })
 
 test('a bucket without places refuses every call', async () => {
-  const ctx = await testContext({ change: { places: 0, windowMs: hour } })
+  ctx.limits.change = { places: 0, windowMs: hour }
   const take = [userBucket(ctx, 'change', 'usr_none')]
   for (const _ of [1, 2]) expect(await outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))).toBe('EMAIL_008')
 })
@@ -130,7 +134,6 @@ test('a refusal names a limit of the account, but not one that concerns an addre
 })
 
 test('of several full buckets, the last to have room decides how long to wait', async () => {
-  const ctx = await testContext()
   const [short, long] = [userBucket(ctx, 'password', 'usr'), userBucket(ctx, 'passwordDay', 'usr')]
   const now = ctx.clock.now()
   const full = (bucket: Bucket): PlaceRow => ({ key: bucket.key, hits: Array(bucket.places).fill(now), granted: false })
@@ -144,7 +147,6 @@ test('of several full buckets, the last to have room decides how long to wait', 
 })
 
 test('a bucket that is only looked at refuses when it is full, and loses no place', async () => {
-  const ctx = await testContext()
   const [taken, seen] = [userBucket(ctx, 'password', 'usr'), userBucket(ctx, 'change', 'usr')]
   const now = ctx.clock.now()
   const rows = (granted: boolean): PlaceRow[] => [
@@ -157,7 +159,6 @@ test('a bucket that is only looked at refuses when it is full, and loses no plac
 })
 
 test('an answer of the database without one of the buckets is a fault and not a permission', async () => {
-  const ctx = await testContext()
   const take = [userBucket(ctx, 'change', 'usr')]
   await expect(judgePlaces(ctx, { take, code: 'EMAIL_008' }, [], ctx.clock.now())).rejects.toThrow(
     'bucket change was not returned',
@@ -186,7 +187,7 @@ test("an answer shows the caller's own buckets always, and the others only when 
 })
 
 test('after a limit is lowered, the wait lasts until a place of the new limit is free', async () => {
-  const ctx = await testContext({ change: { places: 3, windowMs: hour } })
+  ctx.limits.change = { places: 3, windowMs: hour }
   const bucket = userBucket(ctx, 'change', 'usr_fewer')
   for (let n = 0; n < 3; n++) {
     await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
@@ -203,7 +204,6 @@ test('after a limit is lowered, the wait lasts until a place of the new limit is
 })
 
 test('giving a place back returns exactly one of those taken at that moment', async () => {
-  const ctx = await testContext()
   const bucket = userBucket(ctx, 'change', 'usr_back')
   const first = await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
   await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
@@ -244,13 +244,11 @@ test('each bucket that gets a place back shows its own state', async () => {
 })
 
 test('giving nothing back runs no statement', async () => {
-  const ctx = await testContext()
   const offline = { ...ctx, sql: () => Promise.reject(new Error('a statement')) }
   await givePlacesBack(offline, { buckets: [], at: ctx.clock.now() })
 })
 
 test('a bucket is deleted once its newest time has left the window', async () => {
-  const ctx = await testContext()
   const bucket = userBucket(ctx, 'password', 'usr_forgotten')
   await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
   ctx.clock.advance(15 * minute)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   asNobody,
   asService,
@@ -45,8 +45,13 @@ function answering(ctx: TestContext, answer: (to: string) => MailOutcome | Promi
 
 const noticesOf = (ctx: TestContext, userId: string) => ctx.db.notice.findMany({ where: { userId } })
 
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+})
+
 test('F11 a notice that the mail server refuses permanently is tried once and counts as failed', async () => {
-  const ctx = await testContext()
   const before = (await watchBacklog(ctx)).notices
   const tried = answering(ctx, () => 'refused')
   const user = await givenUser(ctx)
@@ -61,7 +66,6 @@ test('F11 a notice that the mail server refuses permanently is tried once and co
 })
 
 test('a permanent refusal of a later try ends the tries', async () => {
-  const ctx = await testContext()
   const outcomes: MailOutcome[] = ['deferred', 'deferred', 'refused']
   const tried = answering(ctx, () => outcomes.shift() ?? 'accepted')
   const user = await givenUser(ctx)
@@ -75,7 +79,6 @@ test('a permanent refusal of a later try ends the tries', async () => {
 })
 
 test('F11 a deferred notice is retried with growing waits of up to a day, 65 times in all', async () => {
-  const ctx = await testContext()
   const tried = answering(ctx, () => 'deferred')
   const user = await givenUser(ctx)
   await givenPendingChange(ctx, user)
@@ -93,7 +96,6 @@ test('F11 a deferred notice is retried with growing waits of up to a day, 65 tim
 })
 
 test('F30 permanently refused notices do not stop a sweep before the notices behind them', async () => {
-  const ctx = await testContext()
   const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
   const waiting = answering(ctx, () => 'deferred')
   for (const user of users) await givenPendingChange(ctx, user)
@@ -106,7 +108,6 @@ test('F30 permanently refused notices do not stop a sweep before the notices beh
 })
 
 test('F30 notices whose attempt throws wait like deferred ones and do not stop the notices behind them', async () => {
-  const ctx = await testContext()
   const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
   answering(ctx, () => 'deferred')
   for (const user of users) await givenPendingChange(ctx, user)
@@ -124,7 +125,6 @@ test('F30 notices whose attempt throws wait like deferred ones and do not stop t
 })
 
 test('a refusal after another try was accepted changes nothing', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx)
   const slow = Promise.withResolvers<MailOutcome>()
   const answers = [slow.promise, 'accepted' as const]
@@ -211,7 +211,6 @@ test.each(Object.keys(NOTICE_KINDS))(
 )
 
 test('a notice of a kind that only a newer instance knows is deferred and not given up', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx)
   answering(ctx, () => 'deferred')
   await givenPendingChange(ctx, user)
@@ -223,7 +222,6 @@ test('a notice of a kind that only a newer instance knows is deferred and not gi
 })
 
 test('marking notices as sent never waits for a row while it holds another, so no withdrawal can deadlock with it', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id, code } = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { NOTICE_KINDS } from '@/domain/notices'
 import {
   asCaller,
@@ -34,9 +34,15 @@ const openSessions = async (ctx: TestContext, userId: string) =>
 const givenToken = (ctx: TestContext, userId: string) =>
   issueAccessToken(ctx, { userId, name: 'test', scopes: ['account:manage'], actor: 'operator', expiresInMs: day })
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 test('B39 a new password ends every other session and every access token, and cancels the pending change', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await givenSession(ctx, user.userId)
   const { accessToken } = await givenToken(ctx, user.userId)
   const { change_request_id: id } = await givenPendingChange(ctx, user)
@@ -53,8 +59,6 @@ test('B39 a new password ends every other session and every access token, and ca
 })
 
 test('an access token that changes the password ends every session, and itself', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { accessToken } = await givenToken(ctx, user.userId)
   const credential = await readCredential(ctx, accessToken, null)
   if (!credential) throw new Error('the token is well-formed')
@@ -64,8 +68,6 @@ test('an access token that changes the password ends every session, and itself',
 })
 
 test('B40 the address gets the notice of a new password after any mail outage, even if the address is changed meanwhile', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
   await changePassword(await asUser(ctx, user), input(user))
   await ctx.settle()
@@ -83,8 +85,6 @@ test('B40 the address gets the notice of a new password after any mail outage, e
 })
 
 test('neither a right password nor an invalid new one takes a place', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   for (let n = 0; n < 25; n++) {
     expect(await outcomeOf(changePassword(caller, input(user, user.password)))).toBe('PASSWORD_001')
@@ -93,8 +93,6 @@ test('neither a right password nor an invalid new one takes a place', async () =
 })
 
 test('an account without a password gets EMAIL_007, and its guesses count', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: null } })
   const caller = await asUser(ctx, user)
   const outcomes: string[] = []
@@ -103,8 +101,6 @@ test('an account without a password gets EMAIL_007, and its guesses count', asyn
 })
 
 test('of two concurrent password changes one succeeds, and the other is refused', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const outcomes = await Promise.all(
     [NEW, `${NEW} 2`].map((wanted) => outcomeOf(changePassword(caller, input(user, wanted)))),
@@ -125,8 +121,6 @@ test.each([
     (ctx: TestContext, user: TestUser) => setPassword(ctx, { userId: user.userId, password: 'another password' }),
   ],
 ] as const)('%s meanwhile changes no password', async (_what, code, act) => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const { hash } = ctx.passwords
   ctx.passwords = {
@@ -144,8 +138,6 @@ test.each([
 })
 
 test('a sign-in with the old password that waits for the change gets no session', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const before = await openSessions(ctx, user.userId)
   const change = changePassword(await asUser(ctx, user), input(user))
   await Promise.all([change, trySignIn(ctx, user, user.password)])

@@ -1,4 +1,4 @@
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
 import { openDatabase } from '@/server/adapters/database'
@@ -42,9 +42,15 @@ const listed = async (ctx: TestContext, user: TestUser) =>
 const revoke = async (ctx: TestContext, user: TestUser, accessId: string) =>
   revokeAccessToken(await asUser(ctx, user), { userId: user.userId, accessId })
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 test('a token works for its scopes until it expires, to the millisecond', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const token = await create(ctx, user, { days: 7 })
   expect(token).toMatchObject({
     name: 'Nightly export',
@@ -66,8 +72,6 @@ test('a token works for its scopes until it expires, to the millisecond', async 
 })
 
 test('a token never has tokens:manage, and a scope that is named twice counts once', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const body = { name: 'Greedy', scopes: ['email:manage', 'tokens:manage'], expires_in_days: 30 }
   expect(contract.createAccessToken.body.safeParse(body).error?.issues[0]?.message).toContain('REQUEST_001')
   const scopes: GrantableScope[] = ['account:manage', 'email:manage', 'account:manage']
@@ -78,8 +82,6 @@ test('a token never has tokens:manage, and a scope that is named twice counts on
 })
 
 test("the list shows the user's own tokens that still work, newest first", async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await create(ctx, await givenUser(ctx), { name: "Somebody else's" })
   await create(ctx, user, { name: 'Short', days: 7 })
   ctx.clock.advance(minute)
@@ -93,8 +95,6 @@ test("the list shows the user's own tokens that still work, newest first", async
 })
 
 test('a revoked token is refused at once, and cannot be revoked again', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const [token, other] = [await create(ctx, user), await create(ctx, user)]
   expect(await authenticate(ctx, token.access_token)).not.toBeNull()
   expect(await revoke(ctx, user, token.token_id)).toEqual({ token_id: token.token_id, revoked: true })
@@ -104,8 +104,7 @@ test('a revoked token is refused at once, and cannot be revoked again', async ()
 })
 
 test("another user's token is not found, and still works", async () => {
-  const ctx = await testContext()
-  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  const stranger = await givenUser(ctx)
   const token = await create(ctx, user)
   expect(await outcomeOf(revoke(ctx, stranger, token.token_id))).toBe('REQUEST_005')
   expect(await outcomeOf(revoke(ctx, user, 'tok_0000000000000000000000'))).toBe('REQUEST_005')
@@ -113,8 +112,6 @@ test("another user's token is not found, and still works", async () => {
 })
 
 test('creating and revoking a token is audited, without the token or its name', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const token = await create(ctx, user)
   await revoke(ctx, user, token.token_id)
   const events = await ctx.db.auditEvent.findMany({ where: { subjectId: token.token_id }, orderBy: { action: 'asc' } })
@@ -126,8 +123,6 @@ test('creating and revoking a token is audited, without the token or its name', 
 })
 
 test('the last use of a token is recorded to the minute', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { access_token } = await create(ctx, user)
   const useAfter = async (ms: number) => {
     ctx.clock.advance(ms)
@@ -142,8 +137,6 @@ test('the last use of a token is recorded to the minute', async () => {
 })
 
 test('a session older than ten minutes creates no token', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   ctx.clock.advance(10 * minute)
   await create(ctx, user)
   ctx.clock.advance(1)
@@ -152,8 +145,6 @@ test('a session older than ten minutes creates no token', async () => {
 })
 
 test('a user can have a hundred working tokens, and revoking one makes room for another', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const first = await create(ctx, user)
   const { id, ...row } = await ctx.db.accessToken.findUniqueOrThrow({ where: { id: first.token_id } })
   await ctx.db.accessToken.createMany({
@@ -165,8 +156,6 @@ test('a user can have a hundred working tokens, and revoking one makes room for 
 })
 
 test('parallel calls over several instances never create more than a hundred tokens', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { url } = await testDatabase()
   const pools = Array.from({ length: 2 }, () => openDatabase(url))
   onTestFinished(async () => void (await Promise.all(pools.map((pool) => pool.close()))))

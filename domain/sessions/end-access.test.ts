@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   type Asking,
   type Caller,
@@ -108,11 +108,17 @@ const ENDERS: [string, (ctx: Service, caller: Caller) => Promise<unknown>][] = [
   ['a service that ends all sessions', endByService],
 ]
 
+let ctx: Service
+let caller: Caller
+
+beforeEach(async () => {
+  ctx = await givenService()
+  caller = await givenCaller(ctx)
+})
+
 test.each(ENDERS)(
   '%s refuses outside tokens that were issued before, or in the same second, or do not say when',
   async (_, end) => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     givenIssuer(ctx, caller.userId)
     const before = issuedAt(ctx.clock.now())
     ctx.clock.advance(minute + 300)
@@ -130,8 +136,6 @@ test.each(ENDERS)(
 test.each(ENDERS)(
   'L31 %s ends every page token that was issued before, and none that is issued after',
   async (_, end) => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const before = await givenPage(ctx, caller)
     expect(await opens(caller, before)).toBe(true)
     await end(ctx, caller)
@@ -147,8 +151,6 @@ test.each(ENDERS)(
 )
 
 test('a new password ends page tokens, also where other tokens are kept; an earlier clock ends them too', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   const first = await givenPage(ctx, caller)
   await setPassword(ctx, { userId: caller.userId, password: NEW, keepTokens: true })
   expect([await opens(caller, first), await opens(caller, caller.token)]).toEqual(['AUTH_001', true])
@@ -160,8 +162,6 @@ test('a new password ends page tokens, also where other tokens are kept; an earl
 })
 
 test('--keep-tokens keeps outside tokens too, and opens no door that was closed before', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   givenIssuer(ctx, caller.userId)
   const first = issuedAt(ctx.clock.now())
   ctx.clock.advance(second)
@@ -175,8 +175,6 @@ test('--keep-tokens keeps outside tokens too, and opens no door that was closed 
 })
 
 test('one ended session, one revoked token and a verified change leave outside tokens and page tokens alone', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   const { id: accessId } = await givenToken(ctx, caller.userId)
   givenIssuer(ctx, caller.userId)
   const token = issuedAt(ctx.clock.now())
@@ -194,7 +192,6 @@ test('one ended session, one revoked token and a verified change leave outside t
 test.each(['user_id', 'external_id'] as const)(
   'an outside token that is older than the account opens nothing, and one of the same second does (%s)',
   async (subjectIs) => {
-    const ctx = await givenService()
     ctx.clock.advance(400)
     const caller = await givenCaller(ctx)
     await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: `ext-${caller.userId}` } })
@@ -232,7 +229,6 @@ test.each([
   ['created anew', false],
   ['that was there before and gets the external id', true],
 ] as const)('an outside token of a former account opens nothing of the account %s', async (_, named) => {
-  const ctx = await givenService()
   const other = await givenCaller(ctx)
   const { externalId, person, old, recreate } = await givenFormer(ctx)
   givenIssuer(ctx, externalId, 'external_id')
@@ -246,7 +242,6 @@ test.each([
 })
 
 test('an ended outside token of a person who came back is not told that the account was withdrawn; one of before is', async () => {
-  const ctx = await givenService()
   const { service, externalId, person, old, recreate } = await givenFormer(ctx)
   givenIssuer(ctx, externalId, 'external_id')
   await recreate(person)
@@ -259,7 +254,6 @@ test('an ended outside token of a person who came back is not told that the acco
 })
 
 test('a person who comes back within the second of the outside token that withdrew the account is withdrawn by it again', async () => {
-  const ctx = await givenService()
   const service = await givenServiceToken(ctx)
   const externalId = ctx.secrets.randomId('customer-')
   const body = { email: `${externalId}@example.test`, name: 'Ada', recreate: true }
@@ -276,7 +270,6 @@ test('a person who comes back within the second of the outside token that withdr
 })
 
 test('an account that takes over the external id of a former one opens nothing to a token that has just ended', async () => {
-  const ctx = await givenService()
   const { recreate } = await givenFormer(ctx)
   const caller = await givenCaller(ctx)
   givenIssuer(ctx, caller.userId)
@@ -290,8 +283,6 @@ test('an account that takes over the external id of a former one opens nothing t
 test.each(['outside', 'page'])(
   'a change that waits for the account is refused when its %s token ends meanwhile',
   async (kind) => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     givenIssuer(ctx, caller.userId)
     const by = kind === 'page' ? await givenPage(ctx, caller) : { token: issuedAt(ctx.clock.now()) }
     ctx.clock.advance(second)
@@ -312,8 +303,6 @@ test.each([
   ['an outside token', 'UPDATE users SET credentials_since = $2 WHERE id = $1'],
   ['a page token', 'UPDATE users SET credentials_since = $2 WHERE id = $1'],
 ])('a withdrawal that waits for the account is refused when its credential, %s, ends meanwhile', async (kind, end) => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   givenIssuer(ctx, caller.userId)
   const outside = issuedAt(ctx.clock.now())
   ctx.clock.advance(second)
@@ -335,7 +324,6 @@ test.each([
 test.each(['endOtherSessions', 'exportData'] as const)(
   '%s is refused when its session ends while it waits for the account',
   async (operation) => {
-    const ctx = await givenService()
     const owner = await givenCaller(ctx)
     const { token } = createSessionToken(ctx, owner.sessionId)
     const own = await givenSession(ctx, owner.userId)
@@ -353,8 +341,6 @@ test.each(['endOtherSessions', 'exportData'] as const)(
 )
 
 test('of two ends of access the later one counts, whichever is written last', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   givenIssuer(ctx, caller.userId)
   ctx.clock.advance(minute)
   await revokeAllTokens(ctx, caller.userId)
@@ -365,7 +351,6 @@ test('of two ends of access the later one counts, whichever is written last', as
 })
 
 test('a statement judges an outside token as the look-up of its caller does', async () => {
-  const ctx = await givenService()
   ctx.clock.advance(300)
   const caller = await givenCaller(ctx)
   givenIssuer(ctx, caller.userId)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import {
   asUser,
   authenticate,
@@ -26,9 +26,15 @@ const listed = async (ctx: TestContext, user: TestUser) => (await listSessions(a
 const end = async (ctx: TestContext, user: TestUser, sessionId: string) =>
   endSession(await asUser(ctx, user), { userId: user.userId, sessionId })
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 test("the list shows this session and the user's others, last seen first", async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await givenUser(ctx)
   ctx.clock.advance(minute)
   const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
@@ -54,8 +60,6 @@ test("the list shows this session and the user's others, last seen first", async
 })
 
 test('the hundred sessions of an account that were seen last stay open, however often somebody signs in', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { credentialVersion } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
   const signInAgain = () => {
     ctx.clock.advance(1)
@@ -80,8 +84,6 @@ test('the hundred sessions of an account that were seen last stay open, however 
 })
 
 test('the last use of a session is recorded to the minute and puts it first in the list', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const other = await givenSession(ctx, user.userId)
   const seenAfter = async (ms: number) => {
     ctx.clock.advance(ms)
@@ -93,8 +95,6 @@ test('the last use of a session is recorded to the minute and puts it first in t
 })
 
 test('expired sessions are not in the list', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   ctx.clock.advance(day)
   const later = { ...user, sessionId: await givenSession(ctx, user.userId) }
   ctx.clock.advance(29 * day)
@@ -102,8 +102,6 @@ test('expired sessions are not in the list', async () => {
 })
 
 test('an ended session is refused at once, and cannot be ended again', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const other = await givenSession(ctx, user.userId)
   const { token } = createSessionToken(ctx, other)
   expect(await authenticate(ctx, token)).toMatchObject({ kind: 'session', id: other })
@@ -116,16 +114,13 @@ test('an ended session is refused at once, and cannot be ended again', async () 
 })
 
 test("another user's session is not found, and stays open", async () => {
-  const ctx = await testContext()
-  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  const stranger = await givenUser(ctx)
   expect(await outcomeOf(end(ctx, stranger, user.sessionId))).toBe('REQUEST_005')
   expect(await outcomeOf(end(ctx, user, 'ses_0000000000000000000000'))).toBe('REQUEST_005')
   expect(await authenticateSession(ctx, user.sessionId)).not.toBeNull()
 })
 
 test('a session can end itself, and signing out does the same', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const other = await givenSession(ctx, user.userId)
   await end(ctx, user, user.sessionId)
   expect(await authenticateSession(ctx, user.sessionId)).toBeNull()
@@ -137,8 +132,7 @@ test('a session can end itself, and signing out does the same', async () => {
 })
 
 test("ending the other sessions keeps this session, access tokens and other users' sessions", async () => {
-  const ctx = await testContext()
-  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  const stranger = await givenUser(ctx)
   const others = [await givenSession(ctx, user.userId), await givenSession(ctx, user.userId)]
   const asked = await asUser(ctx, user)
   const input = { userId: user.userId, name: 'Export', scopes: ['email:manage' as const], expires_in_days: 30 }
@@ -152,8 +146,6 @@ test("ending the other sessions keeps this session, access tokens and other user
 })
 
 test('ending the other sessions cancels a pending change, whose code then verifies nothing', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
   const pending = await givenPendingChange(ctx, elsewhere)
   await endOtherSessions(await asUser(ctx, user))

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { STEPS, type Step } from '@/contract/withdrawal'
 import { openDatabase } from '@/server/adapters/database'
 import {
@@ -35,8 +35,13 @@ const failing = (ctx: TestContext, error: unknown): TestContext => ({
   transaction: () => Promise.reject(error),
 })
 
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+})
+
 test('a step that is not due is left alone, and so is one of an unknown withdrawal', async () => {
-  const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute - 1)
   expect(await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })).toBeNull()
@@ -45,7 +50,6 @@ test('a step that is not due is left alone, and so is one of an unknown withdraw
 })
 
 test('a due step runs once', async () => {
-  const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
   const done = ctx.clock.now()
@@ -64,7 +68,6 @@ test('a due step runs once', async () => {
 })
 
 test('a run holds its step for thirty seconds and is one span', async () => {
-  const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   const spans: unknown[] = []
   ctx.traced = (name, attributes, work) => {
@@ -84,7 +87,6 @@ test('a run holds its step for thirty seconds and is one span', async () => {
 })
 
 test('only the step of the archives empties archives and the local mailbox', async () => {
-  const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   let mailboxDeletions = 0
   ctx.mail.deleteMessages = async () => {
@@ -103,7 +105,6 @@ test('only the step of the archives empties archives and the local mailbox', asy
 })
 
 test('the statement of docs/adding.md gives the steps of this release to a withdrawal that the last one started', async () => {
-  const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   const untouched = await givenWithdrawal(ctx)
   const last = LATER_STEPS.at(-1) as Step
@@ -120,7 +121,6 @@ test('the statement of docs/adding.md gives the steps of this release to a withd
 })
 
 test('a failed step releases its lease and backs off up to an hour', async () => {
-  const ctx = await testContext()
   ctx.secrets = { ...ctx.secrets, randomFraction: () => 0 }
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
@@ -162,7 +162,6 @@ test.each([
   ['another error', new RangeError('ada@example.test'), 'RangeError'],
   ['what is no error', 'ada@example.test', 'unknown'],
 ])('only the kind of %s is stored and rethrown', async (_, error, kind) => {
-  const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
   const thrown = await runDeletionStep(failing(ctx, error), { withdrawalId, step: 'user_profile' }).catch((e) => e)
@@ -178,7 +177,6 @@ async function givenConnectedWithdrawal(ctx: TestContext) {
 }
 
 test('an application that refuses the message keeps the step open', async () => {
-  const ctx = await testContext()
   const step = await givenConnectedWithdrawal(ctx)
   ctx.apps.answer = async () => ({ status: 503, retryAfterMs: minute })
   const nextTry = after(ctx, minute)
@@ -196,7 +194,6 @@ test('an application that refuses the message keeps the step open', async () => 
 })
 
 test("if an application's answer cannot be stored, the step fails and the application is called again", async () => {
-  const ctx = await testContext()
   const step = await givenConnectedWithdrawal(ctx)
   let told = 0
   ctx.apps.answer = async () => ({ status: told++ === 0 ? 200 : 204 })
@@ -214,7 +211,6 @@ test("if an application's answer cannot be stored, the step fails and the applic
 })
 
 test('F41 a withdraw call that waited for the first one and the erasure of its account never wait for each other', async () => {
-  const ctx = await testContext()
   // The row of a message that was taken would wait for the account too.
   ctx.mailServer.accepts = false
   const user = await givenUser(ctx)
@@ -262,7 +258,6 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
 })
 
 test('F46 while the clock is doubtful no step and no purge runs', async () => {
-  const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(35 * day)
   const doubtful: TestContext = { ...ctx, clock: { ...ctx.clock, isOff: () => true } }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import { withdrawAccount as contract, previewWithdrawal, STEPS } from '@/contract/withdrawal'
 import { NOTICE_KINDS } from '@/domain/notices'
@@ -63,9 +63,15 @@ async function pass(ctx: TestContext, ms: number) {
 const stepsOf = async (ctx: TestContext, user: TestUser, started: Data<typeof contract>) =>
   Object.fromEntries((await statusOf(ctx, user, started)).deletion_steps.map(({ step, status }) => [step, status]))
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 test('a withdrawal answers with its steps and ends all access at once', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const started = await withdraw(ctx, user, { reason: 'privacy_concerns' })
   expect(started).toMatchObject({
     status: 'processing',
@@ -78,8 +84,6 @@ test('a withdrawal answers with its steps and ends all access at once', async ()
 })
 
 test('a withdrawal stores what the person said and chose, and the planned steps', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const started = await withdraw(ctx, user, {
     reason: 'other',
     feedback: 'too many messages',
@@ -123,7 +127,6 @@ test('a withdrawal stores what the person said and chose, and the planned steps'
 })
 
 test('a withdrawal without reason and choices stores no reason and keeps nothing', async () => {
-  const ctx = await testContext()
   const { withdrawal_id: id } = await withdraw(ctx, await givenUser(ctx))
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({
     reason: null,
@@ -135,8 +138,6 @@ test('a withdrawal without reason and choices stores no reason and keeps nothing
 })
 
 test('a call for an account that is already withdrawn counts in the limit too', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const { withdrawal_id: id } = await withdraw(ctx, user)
   const withdrawn = { ...caller, actor: { ...caller.actor, withdrawal: { id, madeTheCall: true } } }
@@ -147,8 +148,6 @@ test('a call for an account that is already withdrawn counts in the limit too', 
 })
 
 test('a session older than ten minutes withdraws nothing, and an access token of any age does', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   ctx.clock.advance(10 * minute + 1)
   const caller = await asUser(ctx, user)
   expect(await outcomeOf(withdraw(ctx, user))).toBe('REAUTH_001')
@@ -157,8 +156,6 @@ test('a session older than ten minutes withdraws nothing, and an access token of
 })
 
 test('a withdrawal uses the address as it is under the lock', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
@@ -172,8 +169,6 @@ test('a withdrawal uses the address as it is under the lock', async () => {
 })
 
 test('a withdrawal stores the hash of its outside token, which then reads the progress and nothing else', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const [issuedAt, expiresAt] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + hour)]
   const rowless = { hash: randomBytes(32), expiresAt, issuedAt, authenticatedAt: null, acr: null }
@@ -192,8 +187,6 @@ test('a withdrawal stores the hash of its outside token, which then reads the pr
 })
 
 test('L16 the steps end at their times, and the withdrawal ends with the last of them', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
   for (const { step, status, begins_at } of PROMISED.toSorted((a, b) => a.begins_at.localeCompare(b.begins_at))) {
     if (status === 'completed') continue
@@ -211,8 +204,7 @@ test('L16 the steps end at their times, and the withdrawal ends with the last of
 })
 
 test('B5 L6 100 parallel calls make one withdrawal', async () => {
-  const ctx = await testContext({ withdraw: { places: 100, windowMs: hour } })
-  const user = await givenUser(ctx)
+  ctx.limits.withdraw = { places: 100, windowMs: hour }
   const caller = await asUser(ctx, user)
   const outcomes = await Promise.all(
     Array.from({ length: 100 }, () => outcomeOf(withdrawAccount(caller, { userId: user.userId, confirmation }))),
@@ -223,8 +215,6 @@ test('B5 L6 100 parallel calls make one withdrawal', async () => {
 })
 
 test('pending transactions hold a withdrawal back, and the answer gives their number', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   for (const status of ['pending', 'pending', 'settled'] as const) {
     await addTransaction(ctx, { userId: user.userId, status, description: '', amountCents: 1, ip: '' })
   }
@@ -241,7 +231,6 @@ test('pending transactions hold a withdrawal back, and the answer gives their nu
 })
 
 test('F28 L9 a concurrent withdrawal and verification never leave a live account, a taken address or a pending change', async () => {
-  const ctx = await testContext()
   for (let round = 0; round < 10; round++) {
     const user = await givenUser(ctx)
     const pending = await givenPendingChange(ctx, user)
@@ -259,8 +248,6 @@ test('F28 L9 a concurrent withdrawal and verification never leave a live account
 })
 
 test('B31 the address is free at once, and a new account with it sees nothing of the old one', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
   const userId = await createUser(ctx, { email: user.email, password: user.password, name: 'New', emailVerified: true })
   const again = { ...user, userId, sessionId: await givenSession(ctx, userId) }
@@ -270,8 +257,6 @@ test('B31 the address is free at once, and a new account with it sees nothing of
 })
 
 test('after the withdrawal only the calling token and the status token read it', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const token = (scopes: ('email:manage' | 'account:manage')[]) =>
     issueAccessToken(ctx, { userId: user.userId, name: '', scopes, expiresInMs: 40 * day, actor: 'operator' })
   const [calling, other, email] = [
@@ -337,8 +322,6 @@ test('every letter says who asked, the person, a service or support, at the firs
 })
 
 test('the confirmation goes to the address at once, with a link that holds the status token', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
   await ctx.settle()
   expect(ctx.mailbox.at(-1)).toEqual({
@@ -362,8 +345,6 @@ test('the confirmation goes to the address at once, with a link that holds the s
 })
 
 test('a confirmation that the mail server does not accept waits sealed for a day, and is then deleted', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
   const { withdrawal_id } = await withdraw(ctx, user)
   await pass(ctx, hour)
@@ -381,8 +362,6 @@ test('a confirmation that the mail server does not accept waits sealed for a day
 })
 
 test('each application gets one stable id, and one that fails delays no other and keeps the step open', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['good', 'bad', 'gone'])
   const calls: { host: string; id: string; body: string }[] = []
   let badAnswers = 500
@@ -420,8 +399,6 @@ test('each application gets one stable id, and one that fails delays no other an
 })
 
 test('Retry-After of an application is honoured, up to a day', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['busy'])
   let calls = 0
   ctx.apps.answer = async () => ({ status: calls++ ? 200 : 429, retryAfterMs: 3 * hour })
@@ -442,7 +419,6 @@ test('Retry-After of an application is honoured, up to a day', async () => {
 })
 
 test('without an engine no outbox event is written, and old ones are marked as sent', async () => {
-  const ctx = await testContext()
   const [before, after] = [await givenUser(ctx), await givenUser(ctx)]
   ctx.engine.accepts = false
   const { withdrawal_id } = await withdraw(ctx, before)
@@ -458,15 +434,12 @@ test('without an engine no outbox event is written, and old ones are marked as s
 })
 
 test('an engine that is reachable has the event when the answer is sent', async () => {
-  const ctx = await testContext()
   const { withdrawal_id } = await withdraw(ctx, await givenUser(ctx))
   await ctx.settle()
   expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toHaveLength(1)
 })
 
 test('an event of a withdrawal reaches the engine, late if necessary, and contains only ids', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   ctx.engine.accepts = false
   const { withdrawal_id } = await withdraw(ctx, user)
   await ctx.settle()
@@ -519,7 +492,6 @@ async function givenMarkedUser(ctx: TestContext) {
 }
 
 test('nothing of the person stays where it must not, and nothing at all after the purge', async () => {
-  const ctx = await testContext()
   const { user, mark } = await givenMarkedUser(ctx)
   expect(await tablesWith(ctx, mark)).toEqual(expect.arrayContaining(TABLES_WITH_TEXTS))
   const started = await withdraw(ctx, user, { reason: 'other', feedback: mark })
@@ -561,7 +533,6 @@ test('nothing of the person stays where it must not, and nothing at all after th
 })
 
 test('the status shows from the start what the person chose to keep', async () => {
-  const ctx = await testContext()
   for (const [choices, kept] of [
     [{}, []],
     [{ transaction_history: true }, ['transaction_history']],
@@ -574,7 +545,6 @@ test('the status shows from the start what the person chose to keep', async () =
 })
 
 test('records that the person asks to keep stay thirty days under the pseudonym, without naming the person', async () => {
-  const ctx = await testContext()
   const { user, mark } = await givenMarkedUser(ctx)
   const choices = { analytics: true, audit_logs: true, transaction_history: true }
   const { withdrawal_id } = await withdraw(ctx, user, { data_retention: choices })

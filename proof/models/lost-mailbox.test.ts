@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
@@ -18,6 +18,8 @@ async function givenSupport(ctx: Service, { userId }: Caller) {
   }
 }
 
+type Support = Awaited<ReturnType<typeof givenSupport>>
+
 const stateOf = async (ctx: Service, userId: string) => ({
   user: await ctx.db.user.findUniqueOrThrow({ where: { id: userId } }),
   changes: await ctx.db.emailChangeRequest.findMany({ where: { userId }, orderBy: { id: 'asc' } }),
@@ -25,15 +27,25 @@ const stateOf = async (ctx: Service, userId: string) => ({
   audited: await ctx.db.auditEvent.count({ where: { userId } }),
 })
 
+let ctx: Service
+let owner: Caller
+let support: Support
+
+beforeEach(async () => {
+  ctx = await givenService()
+  owner = await givenCaller(ctx)
+  support = await givenSupport(ctx, owner)
+})
+
 describe('an old mailbox that is lost', () => {
   test('B50 cannot take the account back from support, by its new link or by any earlier one', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put } = await givenSupport(ctx, owner)
     await move(ctx, owner, `lost-${owner.email}`)
     await givenChange(ctx, owner, `pending-${owner.email}`)
     const to = `safe-${owner.email}`
-    expect((await put({ email: to, old_mailbox: 'lost' })).data).toMatchObject({ email: to, email_verified: true })
+    expect((await support.put({ email: to, old_mailbox: 'lost' })).data).toMatchObject({
+      email: to,
+      email_verified: true,
+    })
     await ctx.settle()
     const links = [owner.email, `lost-${owner.email}`].flatMap((address) => linksTo(ctx, address))
     expect(links.length).toBeGreaterThanOrEqual(3)
@@ -42,7 +54,6 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 does not take it back by a press at the same moment, whichever comes first', async () => {
-    const ctx = await givenService()
     const codes = new Set<string>()
     for (let round = 0; round < 16; round++) {
       const owner = await givenCaller(ctx)
@@ -60,7 +71,6 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 gets a letter without a link and with the new address masked, also when it is sent later', async () => {
-    const ctx = await givenService()
     for (const accepts of [true, false]) {
       const owner = await givenCaller(ctx)
       const { put } = await givenSupport(ctx, owner)
@@ -79,14 +89,11 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 frees every address that was held, and the same call again has no second effect', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put } = await givenSupport(ctx, owner)
     await move(ctx, owner, `lost-${owner.email}`)
     const body = { email: `safe-${owner.email}`, old_mailbox: 'lost' }
-    expect((await put(body)).code).toBe('accepted')
+    expect((await support.put(body)).code).toBe('accepted')
     const before = await stateOf(ctx, owner.userId)
-    expect((await put(body)).status).toBe(200)
+    expect((await support.put(body)).status).toBe(200)
     expect(await stateOf(ctx, owner.userId)).toEqual(before)
     for (const email of [owner.email, `lost-${owner.email}`]) {
       const stranger = { email, password: 'a long password', name: 'Grace', emailVerified: true }
@@ -95,11 +102,8 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 no notice of a deletion goes to a lost old mailbox', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put } = await givenSupport(ctx, owner)
     const email = `safe-${owner.email}`
-    await put({ email, old_mailbox: 'lost' })
+    await support.put({ email, old_mailbox: 'lost' })
     await ctx.settle()
     const before = mailsTo(ctx, owner.email).length
     const token = await givenServiceToken(ctx)
@@ -112,13 +116,10 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 loses its links also when support says so after it has replaced the address', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put } = await givenSupport(ctx, owner)
     const email = `safe-${owner.email}`
-    await put({ email })
+    await support.put({ email })
     await ctx.settle()
-    expect((await put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
+    expect((await support.put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
     for (const link of linksTo(ctx, owner.email)) expect((await redeem(link)).code).toBe('EMAIL_006')
     const audited = await ctx.db.auditEvent.findMany({
       where: { userId: owner.userId, action: 'email.old_mailbox_lost' },
@@ -127,14 +128,11 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 gets no link and no new address by a letter that still waited when support said so', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put } = await givenSupport(ctx, owner)
     const email = `safe-${owner.email}`
     ctx.mailServer.accepts = false
-    await put({ email })
+    await support.put({ email })
     await ctx.settle()
-    expect((await put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
+    expect((await support.put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
     ctx.mailServer.accepts = true
     ctx.clock.advance(hour)
     await runDueWork(ctx)
@@ -144,11 +142,8 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 a later change by the person can be undone from the address that support gave', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put } = await givenSupport(ctx, owner)
     const safe = `safe-${owner.email}`
-    await put({ email: safe, old_mailbox: 'lost' })
+    await support.put({ email: safe, old_mailbox: 'lost' })
     await ctx.settle()
     await move(ctx, owner, `thief-${owner.email}`)
     const link = linkTo(ctx, safe)
@@ -156,11 +151,8 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 the API explains that old_mailbox needs a new email', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put } = await givenSupport(ctx, owner)
     for (const body of [{ old_mailbox: 'lost' }, { email: `x-${owner.email}`, old_mailbox: 'full' }]) {
-      expect(await put(body)).toMatchObject({
+      expect(await support.put(body)).toMatchObject({
         status: 400,
         code: 'REQUEST_001',
         details: expect.stringMatching(/old_mailbox/),
@@ -175,8 +167,6 @@ describe('an old mailbox that is lost', () => {
   })
 
   test('B50 is lost for the operator command too, whose change is audited as the operator’s', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
     await move(ctx, owner, `lost-${owner.email}`)
     const email = `safe-${owner.email}`
     const data = await setEmail(ctx, { userId: owner.userId, email, oldMailbox: 'lost' })
@@ -195,45 +185,40 @@ describe('an old mailbox that is lost', () => {
 
 describe('if_version', () => {
   test('B51 a late PUT does not bring a thief’s address back after the owner’s undo', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put, version } = await givenSupport(ctx, owner)
     const thief = `thief-${owner.email}`
     await move(ctx, owner, thief)
-    const seen = await version()
+    const seen = await support.version()
     expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
-    const late = await put({ email: thief, if_version: seen })
+    const late = await support.put({ email: thief, if_version: seen })
     expect([late.status, late.code]).toEqual([409, 'USER_003'])
-    expect(late.details).toContain(String(await version()))
+    expect(late.details).toContain(String(await support.version()))
     expect(await emailOf(ctx, owner)).toBe(owner.email)
   })
 
   test('B51 an older version changes nothing, the present one does, and a call that would change nothing is accepted', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put, version } = await givenSupport(ctx, owner)
-    const seen = await version()
+    const seen = await support.version()
     for (const body of [{ name: 'Grace' }, { locale: 'de' }, { email: `new-${owner.email}`, old_mailbox: 'lost' }]) {
       const before = await stateOf(ctx, owner.userId)
-      for (const if_version of [seen - 1, seen + 1]) expect((await put({ ...body, if_version })).code).toBe('USER_003')
+      for (const if_version of [seen - 1, seen + 1])
+        expect((await support.put({ ...body, if_version })).code).toBe('USER_003')
       expect(await stateOf(ctx, owner.userId)).toEqual(before)
     }
-    expect((await put({ name: 'Grace', if_version: seen })).data).toMatchObject({ name: 'Grace', version: seen + 1 })
-    expect((await put({ name: 'Grace', if_version: seen })).status).toBe(200)
-    expect((await put({ name: 'Grace', if_version: '1' })).code).toBe('REQUEST_001')
+    expect((await support.put({ name: 'Grace', if_version: seen })).data).toMatchObject({
+      name: 'Grace',
+      version: seen + 1,
+    })
+    expect((await support.put({ name: 'Grace', if_version: seen })).status).toBe(200)
+    expect((await support.put({ name: 'Grace', if_version: '1' })).code).toBe('REQUEST_001')
     const of = { userId: owner.userId, email: `new-${owner.email}`, ifVersion: seen }
     expect(await outcomeOf(setEmail(ctx, of))).toBe('USER_003')
   })
 
   test('B51 a late PUT does not take back the language that the person has chosen since', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put, version } = await givenSupport(ctx, owner)
     const caller = await asUser(ctx, owner)
-    await put({ locale: 'en' })
-    const seen = await version()
+    await support.put({ locale: 'en' })
+    const seen = await support.version()
     await chooseAccountLanguage(caller, 'de')
-    expect((await put({ locale: 'en', if_version: seen })).code).toBe('USER_003')
+    expect((await support.put({ locale: 'en', if_version: seen })).code).toBe('USER_003')
     const chosen = await stateOf(ctx, owner.userId)
     expect(chosen.user.locale).toBe('de')
     await chooseAccountLanguage(caller, 'de')
@@ -241,19 +226,15 @@ describe('if_version', () => {
   })
 
   test('B51 one of many concurrent calls with one version has an effect', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
-    const { put, version } = await givenSupport(ctx, owner)
-    const if_version = await version()
-    const calls = Array.from({ length: 20 }, (_, n) => put({ name: `Name ${n}`, if_version }))
+    const if_version = await support.version()
+    const calls = Array.from({ length: 20 }, (_, n) => support.put({ name: `Name ${n}`, if_version }))
     const codes = (await Promise.all(calls)).map(({ code }) => code)
     expect(codes.filter((code) => code === 'accepted')).toHaveLength(1)
     expect(new Set(codes)).toEqual(new Set(['accepted', 'USER_003']))
-    expect(await version()).toBe(if_version + 1)
+    expect(await support.version()).toBe(if_version + 1)
   })
 
   test('B51 an account that is not there has no version: nothing is created', async () => {
-    const ctx = await givenService()
     const token = await givenServiceToken(ctx)
     const body = { email: `nobody-${Date.now()}@example.test`, name: 'Grace', if_version: 0 }
     expect((await call(token, 'putUser', { ids: { externalId: 'nobody' }, body })).code).toBe('USER_001')

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { sendDueNotices } from '@/domain/mail/notices'
 import { NOTICE_KINDS } from '@/domain/notices'
@@ -53,10 +53,16 @@ const bare = ({ status, text, headers }: Answer) => ({
   headers: [...headers.keys()].filter((name) => name !== 'x-request-id'),
 })
 
+let ctx: Service
+let caller: Caller
+
+beforeEach(async () => {
+  ctx = await givenService()
+  caller = await givenCaller(ctx)
+})
+
 describe('the link to the old address', () => {
   test('B46 the link restores the address of a verified change, ends all access and leaves only the new password', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const session = await givenSession(ctx, caller.userId)
     const verifiedAt = (await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).emailVerifiedAt
     ctx.clock.advance(minute)
@@ -77,7 +83,6 @@ describe('the link to the old address', () => {
   })
 
   test('B46 the link stops an unverified change, even an expired one, for seven days from the request', async () => {
-    const ctx = await givenService()
     for (const [ms, code] of [
       [0, 'accepted'],
       [7 * day - 1, 'accepted'],
@@ -94,6 +99,13 @@ describe('the link to the old address', () => {
   })
 
   test('the link works for exactly the window of the setting, and the mail about a verified change has none where the window is zero', async () => {
+    ctx.limits.undoWindowMs = 0
+    const { id, code } = await givenChange(ctx, caller)
+    const link = linkTo(ctx, caller.email)
+    await verify(caller, id, code)
+    await ctx.settle()
+    expect(mailsTo(ctx, caller.email, 'email-changed')[0]?.message).toMatchObject({ notMe: null })
+    expect((await redeem(link)).code).toBe('EMAIL_006')
     for (const [ms, code] of [
       [2 * day - 1, 'accepted'],
       [2 * day, 'EMAIL_006'],
@@ -105,19 +117,9 @@ describe('the link to the old address', () => {
       expect([ms, (await read(link)).code]).toEqual([ms, code])
       expect([ms, (await redeem(link)).code]).toEqual([ms, code])
     }
-    const ctx = await givenService({ undoWindowMs: 0 })
-    const caller = await givenCaller(ctx)
-    const { id, code } = await givenChange(ctx, caller)
-    const link = linkTo(ctx, caller.email)
-    await verify(caller, id, code)
-    await ctx.settle()
-    expect(mailsTo(ctx, caller.email, 'email-changed')[0]?.message).toMatchObject({ notMe: null })
-    expect((await redeem(link)).code).toBe('EMAIL_006')
   })
 
   test('B45 the link undoes every later change too, and the links to the undone addresses stop working', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const first = await givenTheft(ctx, caller, `b-${caller.email}`)
     const second = await givenTheft(ctx, caller, `c-${caller.email}`)
     const third = await givenChange(ctx, caller, `d-${caller.email}`)
@@ -140,8 +142,6 @@ describe('the link to the old address', () => {
   })
 
   test('B45 an older link still works after a newer one was used, also when both changes were made in one millisecond', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const { advance } = ctx.clock
     ctx.clock.advance = () => {}
     const first = await givenTheft(ctx, caller, `b-${caller.email}`)
@@ -154,8 +154,6 @@ describe('the link to the old address', () => {
   })
 
   test('the old address gets its link also when a service changes the address', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const service = await givenServiceOf(ctx, caller)
     const email = `by-service-${caller.email}`
     expect((await service('putUser', { email })).code).toBe('accepted')
@@ -166,8 +164,6 @@ describe('the link to the old address', () => {
   })
 
   test('an account without a password is given back, and gets no password', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
     await ctx.db.user.update({ where: { id: caller.userId }, data: { passwordHash: null } })
     expect((await read(link)).data).toMatchObject({ has_password: false })
@@ -177,8 +173,6 @@ describe('the link to the old address', () => {
   })
 
   test('a withdrawn account is given back to nobody, and the mail that tells its replaced addresses of the withdrawal has no link', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const first = await givenTheft(ctx, caller, `b-${caller.email}`)
     await givenTheft(ctx, caller, `c-${caller.email}`)
     expect((await withdraw(caller)).status).toBe(202)
@@ -194,7 +188,6 @@ describe('the link to the old address', () => {
   })
 
   test('no mail tells an address of a withdrawal when its change was undone or is older than seven days', async () => {
-    const ctx = await givenService()
     const undone = await givenCaller(ctx)
     const { link, to } = await givenTheft(ctx, undone)
     await redeem(link)
@@ -209,8 +202,6 @@ describe('the link to the old address', () => {
   })
 
   test('every message about an undone change is sent, also after the mail server was away', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const { link, to } = await givenTheft(ctx, caller)
     ctx.mailServer.accepts = false
     expect((await redeem(link)).code).toBe('accepted')
@@ -224,8 +215,7 @@ describe('the link to the old address', () => {
 
 describe('a wrong link or password', () => {
   test('B45 every wrong link gets the same answer, whether it is read or pressed', async () => {
-    const ctx = await givenService({ notMeAddress: { places: 1000, windowMs: hour } })
-    const caller = await givenCaller(ctx)
+    ctx.limits.notMeAddress = { places: 1000, windowMs: hour }
     const other = await givenTheft(ctx, await givenCaller(ctx))
     const { link } = await givenTheft(ctx, caller)
     const used = await givenTheft(ctx, await givenCaller(ctx))
@@ -257,8 +247,6 @@ describe('a wrong link or password', () => {
   })
 
   test('a thief who knows the id of the change cannot lock the owner out, not even from the same client', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
     const wrong = { id: link.id, token: `nme_${'A'.repeat(43)}` }
     const ip = '198.51.100.77'
@@ -270,8 +258,6 @@ describe('a wrong link or password', () => {
   })
 
   test('an unsuitable password is refused, and counts in no limit', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
     const bodies = [{}, { new_password: 'short' }, { new_password: 'x'.repeat(257) }, { new_password: caller.password }]
     for (const body of times(12, (n) => bodies[n % 4])) {
@@ -281,8 +267,6 @@ describe('a wrong link or password', () => {
   })
 
   test('a link works after a rotation of the keys as long as its key is kept, and not without it', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
     const keys = (auth: string[]) => createSecrets({ auth, code: ['code-secret-for-tests'] })
     ctx.secrets = keys(['a newer secret'])
@@ -294,8 +278,6 @@ describe('a wrong link or password', () => {
 
 describe('concurrent presses', () => {
   test('L23 one of 200 concurrent presses has an effect', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
     const { id, link } = await givenTheft(ctx, caller)
     const passwords = times(200, (n) => `password number ${n}`)
     const answers = await Promise.all(passwords.map((new_password) => redeem(link, { body: { new_password } })))
@@ -308,7 +290,6 @@ describe('concurrent presses', () => {
   })
 
   test('L23 a press that waits for the account past the end of its window has no effect', async () => {
-    const ctx = await givenService()
     for (const [ms, code] of [
       [day - 1, 'accepted'],
       [day, 'EMAIL_006'],
@@ -331,7 +312,6 @@ describe('concurrent presses', () => {
   })
 
   test('L23 a press beside a verification, cancellation, withdrawal or change by the thief ends as if one came after the other', async () => {
-    const ctx = await givenService()
     const ends: string[] = []
     for (let round = 0; round < 16; round++) {
       const caller = await givenCaller(ctx)

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader } from 'jose'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type ReceiptClaims, receiptClaims } from '@/contract/receipt'
 import { call, givenCaller, withdraw } from '@/testing/api-calls'
 import {
@@ -53,8 +53,13 @@ async function receiptsOf(ctx: TestContext, withdrawalId: string) {
   }))
 }
 
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await installed()
+})
+
 test('F32 a withdrawal gets a receipt of its acceptance, its completion and its purge, each with the hash of the one before', async () => {
-  const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('shop') ? 204 : 410 })
   const { withdrawalId } = await givenWithdrawal(ctx, ['calendar', 'shop'])
   await pass(ctx, 31)
@@ -93,7 +98,6 @@ test('F32 a withdrawal gets a receipt of its acceptance, its completion and its 
 })
 
 test("a receipt shows each application's answer: erased, kept a part, did not know the person, was told, or waived", async () => {
-  const ctx = await testContext()
   const statusOf: Record<string, number> = { erases: 202, keeps: 202, knows_nobody: 404, is_told: 204, refuses: 503 }
   ctx.apps.answer = async ({ endpoint }) => ({ status: statusOf[new URL(endpoint).host.replace('.test', '')] ?? 204 })
   for (const name of Object.keys(statusOf))
@@ -125,7 +129,6 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
 })
 
 test("the completion receipt has the sums of the steps' counts, one for each category", async () => {
-  const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   await pass(ctx, 2)
   const rows = await ctx.db.deletionCount.findMany({ where: { withdrawalId } })
@@ -144,7 +147,6 @@ test("the completion receipt has the sums of the steps' counts, one for each cat
 })
 
 test('a receipt has no member beyond the closed list, and nothing of the person', async () => {
-  const ctx = await testContext()
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   await pass(ctx, 31)
   for (const { receipt, claims } of await receiptsOf(ctx, withdrawalId)) {
@@ -157,7 +159,6 @@ test('a receipt has no member beyond the closed list, and nothing of the person'
 
 /** One receipt with a key set that holds its key. */
 async function givenReceipt() {
-  const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   const [acceptance] = await receiptsOf(ctx, withdrawalId)
   const jwks = await publishedKeys(ctx)
@@ -231,7 +232,6 @@ test.skipIf(!isThere('openssl', 'version'))(
 )
 
 test('the answer to a withdrawal contains the acceptance, and a repeated call gets the same one', async () => {
-  const ctx = await installed()
   const caller = await givenCaller(ctx)
   const headers = { 'Idempotency-Key': 'once' }
   const [first, again] = [await withdraw(caller, { headers }), await withdraw(caller, { headers })]
@@ -240,7 +240,6 @@ test('the answer to a withdrawal contains the acceptance, and a repeated call ge
 })
 
 test('the status token reads the receipts for 24 months, whatever the purge has cleared; nothing else does', async () => {
-  const ctx = await installed()
   const caller = await givenCaller(ctx)
   const { data } = await withdraw(caller)
   const other = await givenWithdrawal(ctx)
@@ -269,7 +268,6 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
 })
 
 test('a completion receipt waits for its ledger line, and then the sweep writes it once', async () => {
-  const ctx = await testContext()
   ctx.waitsForLedger = false
   const { transaction } = ctx
   // Nothing can be added to the ledger while another transaction holds its end.
@@ -298,7 +296,6 @@ test('a completion receipt waits for its ledger line, and then the sweep writes 
 })
 
 test('F30 receipts that fail, and a ledger that is away, do not stop the receipts behind them', async () => {
-  const ctx = await testContext()
   const ids: string[] = []
   for (let count = 0; count < 5; count++) ids.push((await givenWithdrawal(ctx)).withdrawalId)
   await pass(ctx, 1)
@@ -326,7 +323,6 @@ test('F30 receipts that fail, and a ledger that is away, do not stop the receipt
 })
 
 test('an application without an answer is open in the purge receipt, and told in the later completion receipt', async () => {
-  const ctx = await testContext()
   ctx.apps.answer = async () => ({ status: 500 })
   const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['shop'])
@@ -348,7 +344,6 @@ test('an application without an answer is open in the purge receipt, and told in
 })
 
 test('a new key is published a day before it signs, and old receipts are verified with the old one', async () => {
-  const ctx = await testContext()
   await ctx.db.signingKey.deleteMany()
   const first = await givenWithdrawal(ctx)
   await rotateSigningKey(ctx)
@@ -366,7 +361,6 @@ test('a new key is published a day before it signs, and old receipts are verifie
 })
 
 test('a key whose private part a failover has lost holds no rotation up', async () => {
-  const ctx = await testContext()
   await ctx.db.signingKey.deleteMany()
   await rotateSigningKey(ctx)
   // So the ledger brings it back.
@@ -375,7 +369,6 @@ test('a key whose private part a failover has lost holds no rotation up', async 
 })
 
 test('the private part of a key that no longer signs is deleted an hour after the next one signs, and not before', async () => {
-  const ctx = await testContext()
   await ctx.db.signingKey.deleteMany()
   await rotateSigningKey(ctx)
   const arePrivate = async () =>

@@ -4,7 +4,15 @@ import { parseIssueMessage } from '@/contract/errors'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
-import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from '@/domain/applications/manage'
+import {
+  getApp,
+  listApps,
+  pingApp,
+  registerApp,
+  removeApp,
+  rotateAppSecret,
+  setApp,
+} from '@/domain/applications/manage'
 import { checkReceiver } from './app-check.ts'
 import { command, UsageError } from './command.ts'
 import { toEndpoint, toHost, toSeconds, toSubject } from './values.ts'
@@ -96,7 +104,7 @@ export const appCommands = [
     verb: 'show',
     summary: 'Shows an application.',
     options: { id },
-    run: (ctx, { id }) => showApp(ctx, id),
+    run: (ctx, { id }) => getApp(ctx, { appId: id }),
   }),
   command({
     noun: 'app',
@@ -135,14 +143,14 @@ export const appCommands = [
     verb: 'rotate-secret',
     summary: 'Makes a new signing secret and shows it this once; the one before signs beside it for a day.',
     options: { id },
-    run: (ctx, { id }) => rotateSecret(ctx, id),
+    run: (ctx, { id }) => rotateAppSecret(ctx, { appId: id }),
   }),
   command({
     noun: 'app',
     verb: 'ping',
     summary: 'Calls an application with a signed message that tells nothing, and shows its answer.',
     options: { id },
-    run: (ctx, { id }) => ping(ctx, id),
+    run: (ctx, { id }) => pingApp(ctx, { appId: id }),
   }),
   command({
     noun: 'app',
@@ -183,7 +191,7 @@ export const appCommands = [
       id,
       waive: { value: 'REASON', choices: WAIVE_REASONS, means: 'Why nobody waits for its open tasks any more.' },
     },
-    run: (ctx, { id: appId, waive: reason }) => removeApp(ctx, { appId, reason }),
+    run: (ctx, { id: appId, waive }) => removeApp(ctx, { appId, waive }),
   }),
   command({
     noun: 'app',

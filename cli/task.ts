@@ -1,6 +1,6 @@
 import { WAIVE_REASONS } from '@/contract/vocabulary'
 import { listTasks } from '@/domain/applications/list-tasks'
-import { waive } from '@/domain/applications/operate-tasks'
+import { waiveTask } from '@/domain/applications/operate-tasks'
 import { command } from './command.ts'
 
 export const taskCommands = [
@@ -22,6 +22,6 @@ export const taskCommands = [
       id: { value: 'msg_…', positional: true, required: true, means: 'The task.' },
       reason: { value: 'REASON', required: true, choices: WAIVE_REASONS, means: 'Why nobody waits.' },
     },
-    run: (ctx, { id: taskId, reason }) => waive(ctx, { taskId, reason }),
+    run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
   }),
 ]

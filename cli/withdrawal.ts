@@ -44,7 +44,7 @@ export const withdrawalCommands = [
     verb: 'retry',
     summary: 'Tries at once what has failed.',
     options: { id },
-    run: async (ctx, { id }) => ({ withdrawal_id: id, retried_steps: await retryWithdrawal(ctx, id) }),
+    run: (ctx, { id }) => retryWithdrawal(ctx, { withdrawalId: id }),
   }),
   command({
     noun: 'receipt',

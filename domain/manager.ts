@@ -1,40 +1,21 @@
-import type { Context, SystemContext } from './context'
-import {
-  auditAs,
-  type Described,
-  OPERATOR_COMMAND_ID,
-  type Part,
-  type Placeholders,
-  type Shape,
-  sql,
-  text,
-  time,
-} from './sql'
+import { addAudit } from './audit'
+import type { Actor, SystemContext } from './context'
+import type { Sql } from './sql'
 
-/** The operator's command, an operator at a page, or a service. */
-export interface Manager {
-  kind: 'operator' | 'service'
-  id: string
+/** Of a call of the admin API, which services and the pages of operators make, or of the operator command, which has no actor. */
+export type ManagerContext = SystemContext & { actor?: Actor; ip?: string }
+
+/** Stands for the user in the audit rows of what an operator does by the command. */
+export const OPERATOR_COMMAND_ID = 'operator-command'
+
+export const managerOf = ({ actor }: ManagerContext) =>
+  actor?.kind === 'service_token'
+    ? { kind: 'service' as const, id: actor.id }
+    : { kind: 'operator' as const, id: actor?.userId ?? OPERATOR_COMMAND_ID }
+
+/** The audit row belongs to the manager, because no new row may refer to a user who is being erased. */
+export function auditManager(ctx: ManagerContext, tx: Sql, action: string, subject: string): Promise<void> {
+  const { kind, id } = managerOf(ctx)
+  const actorId = kind === 'service' ? id : null
+  return addAudit(ctx, tx, action, { userId: id, actor: kind, actorId, ip: null, subject, at: ctx.clock.now() })
 }
-
-export const OPERATOR_COMMAND: Manager = { kind: 'operator', id: OPERATOR_COMMAND_ID }
-
-/** Of a call of the admin API, which services and the pages of operators make. */
-export const managerOf = ({ actor }: Context): Manager =>
-  actor.kind === 'service_token' ? { kind: 'service', id: actor.id } : { kind: 'operator', id: actor.userId }
-
-export const AUDITED = { auditId: text, by: text, actor: text, actorId: text.orNull, now: time } satisfies Shape
-export type Audited = Described<typeof AUDITED>
-
-/** The audit rows belong to the manager, because no new row may refer to a user who is being erased. */
-export const auditValues = ({ secrets, clock }: SystemContext, { kind, id }: Manager): Audited => ({
-  auditId: secrets.randomId('aud_'),
-  by: id,
-  actor: kind,
-  actorId: kind === 'service' ? id : null,
-  now: clock.now(),
-})
-
-/** The audit row of what the part `from` did; its subject is the part's `id`. */
-export const auditedBy = (action: Part, from: Part, v: Placeholders<Audited>) =>
-  auditAs(action, { from, id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: sql`id`, at: v.now })

@@ -195,33 +195,24 @@ export const isOneOf = (key: Part, select: Part) => sql`${key} = ANY(ARRAY(${sel
 
 const fromPart = (part: Part | undefined) => (part ? sql`FROM ${part}` : NOTHING)
 
-/** Stands for the user in the audit rows of what an operator does by the command. */
-export const OPERATOR_COMMAND_ID = 'operator-command'
-
 interface AuditRow {
-  from?: Part
+  from: Part
   id: Part
   user: Part
   actor: Part
-  /** The service token that acts. */
-  actorId?: Part
-  requestedBy?: Part
   subject?: Part
   ip?: Part
   at: Part
 }
 
-/** The audit row of what the part `from` did, or of the statement itself; every member is a column of the part, or a value. */
+/**
+ * The audit row of what the part `from` did; every member is a column of the part, or a value. Only for what has to be one statement;
+ * everything else calls `addAudit`.
+ */
 export const audit = <const Action extends string>(action: string extends Action ? never : Action, of: AuditRow) =>
-  auditAs(literal(action), of)
-
-/** As `audit`, for an action that depends on the row of the part. */
-export const auditAs = (action: Part, of: AuditRow) => {
-  const { actorId = NULL, requestedBy = NULL, subject = NULL, ip = NULL } = of
-  return sql`INSERT INTO audit_events (id, user_id, action, actor, actor_id, requested_by, subject_id, ip, at)
-   SELECT ${of.id}, ${of.user}, ${action}, ${of.actor}, ${actorId}, ${requestedBy}, ${subject}, ${ip}, ${of.at}::timestamptz
-   ${fromPart(of.from)}`
-}
+  sql`INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
+   SELECT ${of.id}, ${of.user}, ${literal(action)}, ${of.actor}, ${of.subject ?? NULL}, ${of.ip ?? NULL}, ${of.at}::timestamptz
+   FROM ${of.from}`
 
 /**
  * In the SET of a row of `users`, for every change that applications may be told of: an application ignores an event whose version is

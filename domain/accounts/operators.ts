@@ -1,25 +1,24 @@
 import { AppError } from '@/contract/errors'
+import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
-import { audit, sql, statement, text, time } from '../sql'
+import { sql, statement, text } from '../sql'
 
 type Role = 'operator' | null
 
 const updateRole = statement(
   'set-role',
-  { userId: text, role: text.of<NonNullable<Role>>().orNull, now: time, auditId: text },
+  { userId: text, role: text.of<NonNullable<Role>>().orNull },
   { id: text },
-  (v) => sql`WITH account AS (
-     UPDATE users SET role = ${v.role} WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
-   )
-   ${audit('role.changed', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
-   RETURNING id`,
+  (v) => sql`UPDATE users SET role = ${v.role} WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id`,
 )
 
 /** Null takes the role away, from open sessions too. */
-export async function setRole(ctx: SystemContext, input: { userId: string; role: Role }): Promise<void> {
-  const rows = await ctx.sql(updateRole, { ...input, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
-  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
-}
+export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; role: Role }): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    const [user] = await tx(updateRole, { userId, role })
+    if (!user) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+    await addAudit(ctx, tx, 'role.changed', { userId, actor: 'operator', ip: null, at: ctx.clock.now() })
+  })
 
 const findOperator = statement(
   'find-operator',

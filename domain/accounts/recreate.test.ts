@@ -14,7 +14,7 @@ import {
 import { connectApp } from '../applications/connect'
 import { beginDueDeliveries } from '../applications/deliveries'
 import { setApp } from '../applications/manage'
-import { waive } from '../applications/operate-tasks'
+import { waiveTask } from '../applications/operate-tasks'
 import { takeTasks } from '../applications/take-tasks'
 import { endUserSessions } from '../sessions/end-user-sessions'
 import { withdrawUser } from '../withdrawal/withdraw-account'
@@ -107,7 +107,7 @@ test('it is held up by applications that accepted, that poll and that are disabl
     expect([code, retryAfterSeconds]).toEqual(['USER_002', undefined])
     expect(details).toContain(left === 2 ? 'One application has' : `${3 - left} applications have`)
     const task = (await tasksOf(withdrawalId)).find((row) => row.appId === appId)
-    await waive(ctx, { taskId: task?.id ?? '', reason: 'gone' })
+    await waiveTask(ctx, { taskId: task?.id ?? '', reason: 'gone' })
   }
   expect((await recreate()).created).toBe(true)
   expect((await tasksOf(withdrawalId)).filter(({ status }) => status !== 'completed')).toMatchObject([{ appId: own }])
@@ -120,7 +120,7 @@ test('it is held up by an event of the former account that an application of eve
   await put()
   const { withdrawalId } = await withdraw()
   const [gone] = (await tasksOf(withdrawalId)).filter(({ appName }) => appName === 'gone')
-  await waive(ctx, { taskId: gone?.id ?? '', reason: 'gone' })
+  await waiveTask(ctx, { taskId: gone?.id ?? '', reason: 'gone' })
   await ctx.db.deletionTask.updateMany({
     where: { withdrawalId, appName: 'shop' },
     data: { status: 'completed', dueAt: null, sealedSubject: null },
@@ -157,7 +157,7 @@ test('every message names the account, also what is told after the account was e
   const worker = { ...service, actor: { ...service.actor, service: { name: 'worker', hosts: [], appId: polls } } }
   const { tasks } = await takeTasks(worker, { app: polls })
   expect(tasks).toMatchObject([{ subject: externalId, account: userId }])
-  await waive(ctx, { taskId: tasks[0]?.id ?? '', reason: 'gone' })
+  await waiveTask(ctx, { taskId: tasks[0]?.id ?? '', reason: 'gone' })
   for (const ms of [day, 6 * day, 23 * day]) await later(ms)
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({ userId: null })
   expect(await tablesWith(ctx, userId)).toEqual([])

@@ -7,7 +7,7 @@ import type { SystemContext } from '../context'
 import { heldSince } from '../limits/held-addresses'
 import { requireAccountOfId } from '../lock-account'
 import { replacePassword } from '../passwords/replace-password'
-import { audit, isUniqueViolation, sql, statement, text, time } from '../sql'
+import { isUniqueViolation, sql, statement, text, time } from '../sql'
 import { importedName } from './import-line'
 
 const insertUser = statement(
@@ -21,16 +21,11 @@ const insertUser = statement(
     passwordHash: text,
     heldSince: time,
     now: time,
-    auditId: text,
   },
   { id: text },
-  (v) => sql`WITH account AS (
-     INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
-     SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
-     WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
-     RETURNING id
-   )
-   ${audit('user.created', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
+  (v) => sql`INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
+   SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
+   WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
    RETURNING id`,
 )
 
@@ -54,15 +49,17 @@ export async function createUser(
     passwordHash,
     heldSince: heldSince(ctx, now),
     now,
-    auditId: ctx.secrets.randomId('aud_'),
   }
-  const rows = await ctx.sql(insertUser, values).catch((error) => {
-    // Another writer stored the address without `address_is_free`.
-    if (isUniqueViolation(error, 'users_email_key_key')) return []
-    throw error
+  const insert = ctx.transaction(async (tx) => {
+    const [user] = await tx(insertUser, values)
+    if (!user) throw new AppError('EMAIL_002')
+    await addAudit(ctx, tx, 'user.created', { userId: id, actor: 'operator', ip: null, at: now })
+    return id
   })
-  if (rows.length === 0) throw new AppError('EMAIL_002')
-  return id
+  return insert.catch((error) => {
+    // Another writer stored the address without `address_is_free`.
+    throw isUniqueViolation(error, 'users_email_key_key') ? new AppError('EMAIL_002') : error
+  })
 }
 
 /** Ends every session, and every access token unless `keepTokens` is set; cancels the pending change. */

@@ -131,7 +131,7 @@ test('the operator gives up the missing archives, and no others', async () => {
   expect(await run(ctx, withdrawalId)).toBe('Error archive_missing')
   expect(await acceptLostArchives(ctx, withdrawalId)).toBe(1)
   expect(await acceptLostArchives(ctx, other.withdrawalId)).toBe(0)
-  await retryWithdrawal(ctx, withdrawalId)
+  await retryWithdrawal(ctx, { withdrawalId })
   expect(await run(ctx, withdrawalId)).toBe('completed')
   const audited = await ctx.db.auditEvent.findMany({ where: { action: 'archive.loss_accepted' } })
   expect(audited).toMatchObject([{ userId: 'operator-command', actor: 'operator', subjectId: withdrawalId }])

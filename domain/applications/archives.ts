@@ -2,20 +2,9 @@ import { gzipSync } from 'node:zlib'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { encrypt } from '../encryption'
+import { auditManager } from '../manager'
 import type { ArchiveStore } from '../ports'
-import {
-  audit,
-  bytes,
-  integer,
-  json,
-  OPERATOR_COMMAND_ID,
-  openAccount,
-  type RowOf,
-  sql,
-  statement,
-  text,
-  time,
-} from '../sql'
+import { bytes, integer, json, openAccount, type RowOf, sql, statement, text, time } from '../sql'
 
 const keyOf = statement(
   'archive-key',
@@ -79,17 +68,9 @@ const withdrawnUser = statement(
 
 const deleteLost = statement(
   'delete-lost-archives',
-  { ids: text.list, withdrawalId: text, operatorId: text, auditId: text, now: time },
-  {},
-  (v) => sql`WITH lost AS (DELETE FROM archives WHERE id = ANY(${v.ids}::text[]) RETURNING id)
-   ${audit('archive.loss_accepted', {
-     from: sql`lost LIMIT 1`,
-     id: v.auditId,
-     user: v.operatorId,
-     actor: sql`'operator'`,
-     subject: v.withdrawalId,
-     at: v.now,
-   })}`,
+  { ids: text.list },
+  { id: text },
+  (v) => sql`DELETE FROM archives WHERE id = ANY(${v.ids}::text[]) RETURNING id`,
 )
 
 type ArchiveRow = RowOf<typeof archivesOfUser>
@@ -150,21 +131,14 @@ const failure = (code: string) => Object.assign(new Error(code), { code })
  * For an operator who knows that the missing archives of a withdrawal are lost for good: the step no longer waits for them. Without
  * a store all archives count as missing. Returns how many there were.
  */
-export async function acceptLostArchives(
-  ctx: SystemContext,
-  withdrawalId: string,
-  operatorId = OPERATOR_COMMAND_ID,
-): Promise<number> {
+export async function acceptLostArchives(ctx: SystemContext, withdrawalId: string): Promise<number> {
   const [withdrawal] = await ctx.sql(withdrawnUser, { withdrawalId })
   if (!withdrawal) throw new AppError('WITHDRAWAL_004')
   const rows = await ctx.sql(archivesOfUser, { userId: withdrawal.user_id })
   const lost = ctx.archives ? await findLost(ctx.archives, rows) : rows
-  await ctx.sql(deleteLost, {
-    ids: lost.map(({ id }) => id),
-    withdrawalId,
-    operatorId,
-    auditId: ctx.secrets.randomId('aud_'),
-    now: ctx.clock.now(),
+  await ctx.transaction(async (tx) => {
+    const deleted = await tx(deleteLost, { ids: lost.map(({ id }) => id) })
+    if (deleted.length > 0) await auditManager(ctx, tx, 'archive.loss_accepted', withdrawalId)
   })
   return lost.length
 }

@@ -1,146 +1,97 @@
 import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { Context, SystemContext } from '../context'
+import { addAudit } from '../audit'
+import type { Context } from '../context'
 import { lockForService } from '../lock-account'
-import { type Manager, managerOf, OPERATOR_COMMAND } from '../manager'
-import {
-  auditAs,
-  boolean,
-  type Described,
-  literal,
-  openAccount,
-  type Part,
-  type Placeholders,
-  type Shape,
-  type Sql,
-  sql,
-  statement,
-  text,
-  time,
-} from '../sql'
+import { type ManagerContext, managerOf } from '../manager'
+import { boolean, type Described, openAccount, type Shape, type Sql, sql, statement, text, time } from '../sql'
 import { unknownApp } from './manage'
 
 const lockById = statement('lock-account-to-connect', { account: text }, { id: text, name: text }, (v) =>
   openAccount(v.account, 'NO KEY UPDATE'),
 )
 
-const CHANGE = {
-  userId: text,
-  appId: text,
-  now: time,
-  auditId: text,
-  actor: text,
-  actorId: text.orNull,
-  ip: text.orNull,
-} satisfies Shape
-type Change = Described<typeof CHANGE>
-
-const audited = (action: Part, from: Part, v: Placeholders<Change>) =>
-  auditAs(action, {
-    from,
-    id: v.auditId,
-    user: v.userId,
-    actor: v.actor,
-    actorId: v.actorId,
-    subject: v.appId,
-    ip: v.ip,
-    at: v.now,
-  })
+const CONNECTION = { userId: text, appId: text } satisfies Shape
+type Connection = Described<typeof CONNECTION>
 
 // Writes nothing if the connection is as wanted. The account's lock keeps other writers of its connections away.
 const connect = statement(
   'connect-app',
-  { ...CHANGE, id: text, subject: text },
-  { id: text },
+  { ...CONNECTION, id: text, subject: text, now: time },
+  { id: text, is_written: boolean },
   (v) => sql`WITH connected AS (
-     SELECT id, subject FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId}
+     SELECT id FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} AND subject = ${v.subject}
    ), written AS (
      INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
      SELECT ${v.id}, ${v.userId}, a.id, ${v.subject}, ${v.now}
-     FROM connected_apps a WHERE a.id = ${v.appId} AND NOT EXISTS (SELECT FROM connected WHERE subject = ${v.subject})
+     FROM connected_apps a WHERE a.id = ${v.appId} AND NOT EXISTS (SELECT FROM connected)
      ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
      RETURNING id
-   ), audited AS (
-     ${audited(literal('connection.put'), sql`written`, v)}
    )
-   SELECT id FROM connected UNION SELECT id FROM written`,
+   SELECT id, false AS is_written FROM connected UNION ALL SELECT id, true FROM written`,
 )
 
 const disconnect = statement(
   'disconnect-app',
-  CHANGE,
+  CONNECTION,
   { removed: boolean },
   (v) => sql`WITH removed AS (
      DELETE FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} RETURNING id
-   ), audited AS (
-     ${audited(literal('connection.removed'), sql`removed`, v)}
    )
    SELECT EXISTS (SELECT FROM removed) AS removed FROM connected_apps WHERE id = ${v.appId}`,
 )
 
 type Account = { userId: string } | { externalId: string }
-type By = Manager & { ip?: string }
 
-/** Locks the open account and changes its connections; refuses if there is no such account. */
-async function change<T>(
-  ctx: SystemContext,
-  { appId, by, ...account }: Account & { appId: string; by: By },
-  write: (sql: Sql, values: Change) => Promise<T>,
-): Promise<T & { userId: string }> {
-  return ctx.transaction(async (sql) => {
-    const row =
-      'userId' in account
-        ? (await sql(lockById, { account: account.userId }))[0]
-        : await lockForService(sql, { externalId: account.externalId })
-    if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
-    const written = await write(sql, {
-      userId: row.id,
-      appId,
-      now: ctx.clock.now(),
-      auditId: ctx.secrets.randomId('aud_'),
-      actor: by.kind,
-      actorId: by.kind === 'service' ? by.id : null,
-      ip: by.ip ?? null,
-    })
-    return { ...written, userId: row.id }
-  })
+/** Locks the open account whose connections change; refuses if there is no such account. Returns its id. */
+async function lockAccount(sql: Sql, account: Account): Promise<string> {
+  const [row] =
+    'userId' in account ? await sql(lockById, { account: account.userId }) : [await lockForService(sql, account)]
+  if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
+  return row.id
+}
+
+const auditConnection = (ctx: ManagerContext, sql: Sql, event: 'put' | 'removed', { userId, appId }: Connection) => {
+  const { kind: actor, id } = managerOf(ctx)
+  const by = { actor, actorId: actor === 'service' ? id : null, ip: ctx.ip ?? null }
+  return addAudit(ctx, sql, `connection.${event}`, { ...by, userId, subject: appId, at: ctx.clock.now() })
 }
 
 /** Another subject replaces the one of before. Events that are already written keep theirs. */
-export async function connectApp(
-  ctx: SystemContext,
-  { subject, by = OPERATOR_COMMAND, ...of }: Account & { appId: string; subject: string; by?: By },
-): Promise<{ userId: string; connectionId: string }> {
-  return change(ctx, { ...of, by }, async (sql, values) => {
-    const [row] = await sql(connect, { ...values, subject, id: ctx.secrets.randomId('con_') })
+export const connectApp = (
+  ctx: ManagerContext,
+  { appId, subject, ...account }: Account & { appId: string; subject: string },
+): Promise<{ userId: string; connectionId: string }> =>
+  ctx.transaction(async (sql) => {
+    const userId = await lockAccount(sql, account)
+    const id = ctx.secrets.randomId('con_')
+    const [row] = await sql(connect, { userId, appId, id, subject, now: ctx.clock.now() })
     if (!row) throw unknownApp()
-    return { connectionId: row.id }
+    if (row.is_written) await auditConnection(ctx, sql, 'put', { userId, appId })
+    return { userId, connectionId: row.id }
   })
-}
-
-const service = (ctx: Context): By => ({ ...managerOf(ctx), ip: ctx.ip })
 
 /** For services. */
 export async function putConnection(
   ctx: Context,
-  input: Input<typeof contract.putConnection>,
+  { externalId, appId, subject }: Input<typeof contract.putConnection>,
 ): Promise<Data<typeof contract.putConnection>> {
-  const { userId } = await connectApp(ctx, { ...input, by: service(ctx) })
-  return { user_id: userId, app_id: input.appId, subject: input.subject }
+  const { userId } = await connectApp(ctx, { externalId, appId, subject })
+  return { user_id: userId, app_id: appId, subject }
 }
 
-export async function removeConnection(
+export const removeConnection = (
   ctx: Context,
-  input: Input<typeof contract.removeConnection>,
-): Promise<Data<typeof contract.removeConnection>> {
-  const { userId, removed } = await change(ctx, { ...input, by: service(ctx) }, async (sql, values) => {
-    const [row] = await sql(disconnect, values)
+  { appId, externalId }: Input<typeof contract.removeConnection>,
+): Promise<Data<typeof contract.removeConnection>> =>
+  ctx.transaction(async (sql) => {
+    const userId = await lockAccount(sql, { externalId })
+    const [row] = await sql(disconnect, { userId, appId })
     if (!row) throw unknownApp()
-    return row
+    if (row.removed) await auditConnection(ctx, sql, 'removed', { userId, appId })
+    return { user_id: userId, app_id: appId, removed: row.removed }
   })
-  return { user_id: userId, app_id: input.appId, removed }
-}
 
 const findAccount = statement(
   'find-account-of-external-id',

@@ -16,7 +16,7 @@ import { verifyEmail } from '../email/verify-email'
 import type { AppRequest } from '../ports'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { endTask } from './deliver'
-import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from './manage'
+import { getApp, listApps, pingApp, registerApp, removeApp, rotateAppSecret, setApp } from './manage'
 import { listDeliveries, resendEvents } from './operate-deliveries'
 
 const [hour, day] = [3_600_000, 86_400_000]
@@ -54,22 +54,22 @@ const signaturesOf = ({ headers }: AppRequest) => headers['webhook-signature']?.
 
 test('after a rotation both secrets sign for a day, then only the new one', async () => {
   const { ctx, appId, signingSecret, requests } = await givenShop()
-  const { signing_secret: second, previous_secret_until: until } = await rotateSecret(ctx, appId)
+  const { signing_secret: second, previous_secret_until: until } = await rotateAppSecret(ctx, { appId })
   expect(Date.parse(until) - ctx.clock.now().getTime()).toBe(day)
   await changeAddress(ctx)
   const [told] = requests as [AppRequest]
   expect(signaturesOf(told)).toEqual([signatureOf(told, second), signatureOf(told, signingSecret)])
   ctx.clock.advance(day)
-  await ping(ctx, appId)
+  await pingApp(ctx, { appId })
   const pinged = requests.at(-1) as AppRequest
   expect(signaturesOf(pinged)).toEqual([signatureOf(pinged, second)])
-  expect(await showApp(ctx, appId)).toMatchObject({ previous_secret_until: null })
+  expect(await getApp(ctx, { appId })).toMatchObject({ previous_secret_until: null })
 })
 
 test('a ping is signed, says nothing, and shows the answer', async () => {
   const { ctx, appId, signingSecret, requests, state } = await givenShop()
   state.status = 418
-  expect(await ping(ctx, appId)).toMatchObject({ app_id: appId, status: 418, problem: null })
+  expect(await pingApp(ctx, { appId })).toMatchObject({ app_id: appId, status: 418, problem: null })
   const [request] = requests as [AppRequest]
   expect(signaturesOf(request)).toEqual([signatureOf(request, signingSecret)])
   expect(JSON.parse(request.body)).toEqual({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
@@ -96,7 +96,7 @@ test('an omitted setting stays as it is, and contradictory settings are refused'
   ctx.problemOfEndpoint = createEndpointRule({ isProduction: true, allowsPrivateEndpoints: false })
   await setApp(ctx, { appId, includes: ['addresses'], categories: ['invoices'] })
   await setApp(ctx, { appId, name: 'Store' })
-  expect(await showApp(ctx, appId)).toMatchObject({
+  expect(await getApp(ctx, { appId })).toMatchObject({
     name: 'Store',
     endpoint,
     audience: 'everyone',
@@ -109,7 +109,7 @@ test('an omitted setting stays as it is, and contradictory settings are refused'
   expect(await outcomeOf(setApp(ctx, { appId, endpoint: 'https://10.0.0.1/' }))).toBe('REQUEST_001')
   expect(await outcomeOf(setApp(ctx, { appId, endpoint: null }))).toBe('REQUEST_001')
   expect(await outcomeOf(setApp(ctx, { appId: 'app_unknown', name: 'Store' }))).toBe('REQUEST_005')
-  expect(await showApp(ctx, appId)).toMatchObject({ endpoint })
+  expect(await getApp(ctx, { appId })).toMatchObject({ endpoint })
 })
 
 test('an application with open tasks is removed only if a reason waives them', async () => {
@@ -118,12 +118,12 @@ test('an application with open tasks is removed only if a reason waives them', a
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(hour)
   await runDueWork(ctx)
-  expect(await showApp(ctx, appId)).toMatchObject({ open_tasks: 1 })
+  expect(await getApp(ctx, { appId })).toMatchObject({ open_tasks: 1 })
   expect(await outcomeOf(removeApp(ctx, { appId }))).toBe('TASK_002')
-  expect(await showApp(ctx, appId)).toMatchObject({ disabled_at: null })
-  expect(await removeApp(ctx, { appId, reason: 'gone' })).toMatchObject({ removed: true, waived_tasks: 1 })
+  expect(await getApp(ctx, { appId })).toMatchObject({ disabled_at: null })
+  expect(await removeApp(ctx, { appId, waive: 'gone' })).toMatchObject({ removed: true, waived_tasks: 1 })
   await ctx.settle()
-  expect(await outcomeOf(showApp(ctx, appId))).toBe('REQUEST_005')
+  expect(await outcomeOf(getApp(ctx, { appId }))).toBe('REQUEST_005')
   expect(await ctx.db.deletionTask.findMany({ where: { withdrawalId } })).toMatchObject([
     { status: 'completed', waivedReason: 'gone' },
   ])
@@ -143,7 +143,7 @@ test('an application is removed with a reason also if a task ends by itself at t
     if (statement.name === 'open-tasks-of-app') await endTask(ctx, withdrawalId, id, 200)
     return rows
   }
-  const removed = await removeApp({ ...ctx, sql: whileEnding }, { appId, reason: 'gone' })
+  const removed = await removeApp({ ...ctx, sql: whileEnding }, { appId, waive: 'gone' })
   expect(removed).toMatchObject({ removed: true, waived_tasks: 0 })
 })
 
@@ -165,7 +165,7 @@ test('F38 a withdrawal that starts while an application is removed leaves no tas
     { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' },
   )
   expect(await removal).toBe('TASK_002')
-  expect(await showApp(ctx, appId)).toMatchObject({ open_tasks: 1 })
+  expect(await getApp(ctx, { appId })).toMatchObject({ open_tasks: 1 })
 })
 
 const expectRemovalToWait = async (ctx: TestContext) =>

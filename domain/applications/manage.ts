@@ -2,10 +2,10 @@ import type * as contract from '@/contract/apps'
 import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabulary'
-import type { Context, SystemContext } from '../context'
+import { EVENT_TYPES, type EventType } from '@/contract/vocabulary'
+import type { SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
-import { AUDITED, auditedBy, auditValues, managerOf, OPERATOR_COMMAND } from '../manager'
+import { auditManager, type ManagerContext } from '../manager'
 import {
   boolean,
   bytes,
@@ -14,7 +14,6 @@ import {
   integer,
   isOneOf,
   joined,
-  literal,
   type Shape,
   type Sql,
   sql,
@@ -24,7 +23,7 @@ import {
 } from '../sql'
 import { beginDueDeliveries } from './deliveries'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
-import { waive } from './operate-tasks'
+import { waiveTask } from './operate-tasks'
 import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
@@ -45,8 +44,6 @@ const SETTINGS = {
   disabledAt: time.orNull,
 } satisfies Shape
 type Settings = Described<typeof SETTINGS>
-
-const WRITE_SETTINGS = { ...SETTINGS, ...AUDITED, id: text } satisfies Shape
 
 const COLUMNS: Record<keyof Settings, string> = {
   name: 'name',
@@ -69,22 +66,17 @@ const columns = (Object.entries(COLUMNS) as [keyof Settings, string][]).map(
 
 const insertApp = statement(
   'register-app',
-  { ...WRITE_SETTINGS, sealedSecret: bytes },
+  { ...SETTINGS, id: text, sealedSecret: bytes, now: time },
   {},
-  (v) => sql`WITH app AS (
-     INSERT INTO connected_apps (id, sealed_secret, created_at, ${joined(columns.map(([, column]) => column))})
-     VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${joined(columns.map(([name]) => v[name]))}) RETURNING id
-   )
-   ${auditedBy(literal('app.registered'), sql`app`, v)}`,
+  (v) => sql`INSERT INTO connected_apps (id, sealed_secret, created_at, ${joined(columns.map(([, column]) => column))})
+   VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${joined(columns.map(([name]) => v[name]))})`,
 )
 const updateApp = statement(
   'change-app',
-  WRITE_SETTINGS,
+  { ...SETTINGS, id: text },
   {},
-  (v) => sql`WITH app AS (
-     UPDATE connected_apps SET ${joined(columns.map(([name, column]) => sql`${column} = ${v[name]}`))} WHERE id = ${v.id} RETURNING id
-   )
-   ${auditedBy(literal('app.changed'), sql`app`, v)}`,
+  (v) =>
+    sql`UPDATE connected_apps SET ${joined(columns.map(([name, column]) => sql`${column} = ${v[name]}`))} WHERE id = ${v.id}`,
 )
 
 const DEFAULTS: Settings = {
@@ -131,15 +123,19 @@ function problemOfPolling({ events, checks }: Settings): string | null {
 
 /** Only this answer shows the secret. */
 export async function registerApp(
-  ctx: SystemContext,
+  ctx: ManagerContext,
   wanted: AppChanges & { name: string; secret?: string },
-  by = OPERATOR_COMMAND,
 ): Promise<{ appId: string; signingSecret: string }> {
   const { secret: signingSecret = newSecret(ctx), ...changes } = wanted
   const appId = ctx.secrets.randomId('app_')
   const settings = changed(ctx, DEFAULTS, changes)
   const sealedSecret = ctx.secrets.seal(signingSecret)
-  await ctx.sql(insertApp, { ...settings, ...auditValues(ctx, by), id: appId, sealedSecret })
+  await ctx.transaction((tx) =>
+    Promise.all([
+      tx(insertApp, { ...settings, id: appId, sealedSecret, now: ctx.clock.now() }),
+      auditManager(ctx, tx, 'app.registered', appId),
+    ]),
+  )
   return { appId, signingSecret }
 }
 
@@ -158,48 +154,42 @@ const isCalled = ({ endpoint, disabledAt }: Settings) => endpoint !== null && di
 
 /** A setting that is left out does not change. */
 export async function setApp(
-  ctx: SystemContext,
+  ctx: ManagerContext,
   { appId, ...changes }: AppChanges & { appId: string },
-  by = OPERATOR_COMMAND,
 ): Promise<Data<typeof contract.getApp>> {
   await ctx.transaction(async (tx) => {
-    const [app] = await tx(lockApp, { id: appId })
-    if (!app) throw unknownApp()
-    const before = app as unknown as Settings
+    const [before] = await tx(lockApp, { id: appId })
+    if (!before) throw unknownApp()
     const settings = changed(ctx, before, changes)
-    await tx(updateApp, { ...settings, ...auditValues(ctx, by), id: appId })
+    await Promise.all([tx(updateApp, { ...settings, id: appId }), auditManager(ctx, tx, 'app.changed', appId)])
     // Delivers what waited while the application was disabled or had another endpoint.
     tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
     if (isCalled(settings) && !isCalled(before)) tx.afterCommit(() => ctx.background(() => wakeStepsOf(ctx, appId)))
   })
-  return showApp(ctx, appId)
+  return getApp(ctx, { appId })
 }
 
 const rotate = statement(
   'rotate-app-secret',
-  { ...AUDITED, id: text, sealedSecret: bytes, until: time },
+  { id: text, sealedSecret: bytes, until: time },
   { id: text },
-  (v) => sql`WITH app AS (
-     UPDATE connected_apps
-     SET sealed_previous_secret = sealed_secret, previous_secret_until = ${v.until}, sealed_secret = ${v.sealedSecret}
-     WHERE id = ${v.id} RETURNING id
-   ), audited AS (
-     ${auditedBy(literal('app.secret_rotated'), sql`app`, v)}
-   )
-   SELECT id FROM app`,
+  (v) => sql`UPDATE connected_apps
+   SET sealed_previous_secret = sealed_secret, previous_secret_until = ${v.until}, sealed_secret = ${v.sealedSecret}
+   WHERE id = ${v.id} RETURNING id`,
 )
 
 /** Two secrets sign for a day, so that the receiver can change over meanwhile. */
-export async function rotateSecret(
-  ctx: SystemContext,
-  appId: string,
-  by = OPERATOR_COMMAND,
+export async function rotateAppSecret(
+  ctx: ManagerContext,
+  { appId }: Input<typeof contract.rotateAppSecret>,
 ): Promise<Data<typeof contract.rotateAppSecret>> {
   const secret = newSecret(ctx)
-  const values = auditValues(ctx, by)
-  const until = new Date(values.now.getTime() + SECRET_OVERLAP_MS)
-  const rows = await ctx.sql(rotate, { ...values, id: appId, sealedSecret: ctx.secrets.seal(secret), until })
-  if (rows.length === 0) throw unknownApp()
+  const until = new Date(ctx.clock.now().getTime() + SECRET_OVERLAP_MS)
+  await ctx.transaction(async (tx) => {
+    const [app] = await tx(rotate, { id: appId, sealedSecret: ctx.secrets.seal(secret), until })
+    if (!app) throw unknownApp()
+    await auditManager(ctx, tx, 'app.secret_rotated', appId)
+  })
   return { app_id: appId, signing_secret: secret, previous_secret_until: until.toISOString() }
 }
 
@@ -211,7 +201,10 @@ const readSigning = statement(
 )
 
 /** Sends one signed message that says nothing. No database connection is held meanwhile. */
-export async function ping(ctx: SystemContext, appId: string): Promise<Data<typeof contract.pingApp>> {
+export async function pingApp(
+  ctx: SystemContext,
+  { appId }: Input<typeof contract.pingApp>,
+): Promise<Data<typeof contract.pingApp>> {
   const [app] = await ctx.sql(readSigning, { id: appId })
   if (!app) throw unknownApp()
   if (app.endpoint === null) throw new AppError('REQUEST_001', 'This application polls: it has no endpoint to call.')
@@ -234,14 +227,9 @@ const deleteConnections = statement(
 const waitForStarts = statement('lock-apps', {}, {}, () => sql`LOCK TABLE connected_apps IN ACCESS EXCLUSIVE MODE`)
 const deleteApp = statement(
   'remove-app',
-  { ...AUDITED, id: text },
   { id: text },
-  (v) => sql`WITH app AS (
-     DELETE FROM connected_apps WHERE id = ${v.id} RETURNING id
-   ), audited AS (
-     ${auditedBy(literal('app.removed'), sql`app`, v)}
-   )
-   SELECT id FROM app`,
+  { id: text },
+  (v) => sql`DELETE FROM connected_apps WHERE id = ${v.id} RETURNING id`,
 )
 
 const BATCH_SIZE = 5_000
@@ -251,9 +239,8 @@ const BATCH_SIZE = 5_000
  * disabled first, and stays disabled if the removal fails.
  */
 export async function removeApp(
-  ctx: SystemContext,
-  { appId, reason }: { appId: string; reason?: WaiveReason | undefined },
-  by = OPERATOR_COMMAND,
+  ctx: ManagerContext,
+  { appId, waive: reason }: Input<typeof contract.removeApp>,
 ): Promise<Data<typeof contract.removeApp>> {
   const refuseOpenTasks = async (sql: Sql) => {
     if ((await openTasksOf(sql, appId, { maxRows: 1 })).length === 0) return
@@ -263,11 +250,11 @@ export async function removeApp(
     )
   }
   if (!reason) await refuseOpenTasks(ctx.sql)
-  await setApp(ctx, { appId, disabled: true }, by)
+  await setApp(ctx, { appId, disabled: true })
   let waived = 0
   if (reason) {
     for (let tasks = await openTasksOf(ctx.sql, appId); tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId)) {
-      for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason }, by)) waived++
+      for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason })) waived++
     }
   }
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
@@ -277,14 +264,16 @@ export async function removeApp(
     await sql(waitForStarts, {})
     await refuseOpenTasks(sql)
     await sql(deleteConnections, { appId, maxRows: BATCH_SIZE })
-    if ((await sql(deleteApp, { ...auditValues(ctx, by), id: appId })).length === 0) throw unknownApp()
+    const [app] = await sql(deleteApp, { id: appId })
+    if (!app) throw unknownApp()
+    await auditManager(ctx, sql, 'app.removed', appId)
   })
   return { app_id: appId, removed: true, waived_tasks: waived }
 }
 
 /** False if the task has ended by itself meanwhile. */
-const waiveIfOpen = (...call: Parameters<typeof waive>): Promise<boolean> =>
-  waive(...call).then(
+const waiveIfOpen = (...call: Parameters<typeof waiveTask>): Promise<boolean> =>
+  waiveTask(...call).then(
     () => true,
     (error) => {
       if (error instanceof AppError && error.code === 'TASK_002') return false
@@ -345,17 +334,8 @@ export const listApps = async (ctx: SystemContext): Promise<Data<typeof contract
   apps: await showApps(ctx, null),
 })
 
-export async function showApp(ctx: SystemContext, appId: string): Promise<Shown> {
+export async function getApp(ctx: SystemContext, { appId }: Input<typeof contract.getApp>): Promise<Shown> {
   const [app] = await showApps(ctx, appId)
   if (!app) throw unknownApp()
   return app
 }
-
-// Of the admin API.
-export const getAppOf = (ctx: Context, { appId }: Input<typeof contract.getApp>) => showApp(ctx, appId)
-export const setAppOf = (ctx: Context, input: Input<typeof contract.setApp>) => setApp(ctx, input, managerOf(ctx))
-export const removeAppOf = (ctx: Context, { appId, waive: reason }: Input<typeof contract.removeApp>) =>
-  removeApp(ctx, { appId, reason }, managerOf(ctx))
-export const rotateAppSecret = (ctx: Context, { appId }: Input<typeof contract.rotateAppSecret>) =>
-  rotateSecret(ctx, appId, managerOf(ctx))
-export const pingApp = (ctx: Context, { appId }: Input<typeof contract.pingApp>) => ping(ctx, appId)

@@ -5,12 +5,11 @@ import { DEFAULT_LISTED } from '@/contract/fields'
 import type { FailingApp } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
-import { AUDITED, auditedBy, auditValues, managerOf, OPERATOR_COMMAND } from '../manager'
+import { auditManager, type ManagerContext } from '../manager'
 import {
   type Described,
   integer,
   isOneOf,
-  literal,
   type Part,
   type Placeholders,
   type Shape,
@@ -146,10 +145,6 @@ const resendOfEvent = resend('resend-event', (v) => sql`d.event_id = ${v.eventId
 const resendOfApp = resend('resend-events-of-app', (v) => sql`d.app_id = ${v.appId} AND d.created_at >= ${v.since}`)
 const resendDeadOfApp = resend('resend-dead-letters', (v) => sql`d.app_id = ${v.appId} AND d.dead_at IS NOT NULL`)
 
-const auditResend = statement('audit-resend', { ...AUDITED, subject: text }, {}, (v) =>
-  auditedBy(literal('events.resent'), sql`(SELECT ${v.subject} AS id) AS resent`, v),
-)
-
 type Resent =
   | { eventId: string }
   | { appId: string; since: Date }
@@ -161,7 +156,7 @@ type Resent =
  * bytes are the same, but addresses are deleted once delivered. An event of a withdrawal is not resent, because its subject was
  * deleted with the first delivery.
  */
-export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERATOR_COMMAND): Promise<number> {
+export async function resendEvents(ctx: ManagerContext, which: Resent): Promise<number> {
   const now = ctx.clock.now()
   const eventId = 'eventId' in which ? which.eventId : null
   const [appId, since] = 'appId' in which ? [which.appId, which.since ?? null] : [null, null]
@@ -172,8 +167,7 @@ export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERA
   for (let rows = BATCH_SIZE; rows === BATCH_SIZE; count += rows) {
     rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH_SIZE })).length
   }
-  const subject = eventId ?? appId ?? ''
-  await ctx.sql(auditResend, { ...auditValues(ctx, by), subject })
+  await auditManager(ctx, ctx.sql, 'events.resent', eventId ?? appId ?? '')
   ctx.background(() => beginDueDeliveries(ctx))
   return count
 }
@@ -181,7 +175,7 @@ export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERA
 /** Of the admin API. */
 export const resendDeadLetters = async (ctx: Context, { appId }: Input<typeof resendContract>) => ({
   app_id: appId,
-  resent: await resendEvents(ctx, { appId }, managerOf(ctx)),
+  resent: await resendEvents(ctx, { appId }),
 })
 
 const findEvent = statement('find-event', { id: text }, {}, (v) => sql`SELECT FROM events WHERE id = ${v.id}`)

@@ -5,7 +5,7 @@ import { call, day, hour } from '@/testing/api-calls'
 import { givenParticipant, givenWithdrawal, outcomeOf, runDueWork, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
 import { listTasks } from './list-tasks'
-import { waive } from './operate-tasks'
+import { waiveTask } from './operate-tasks'
 import { reportPlaceOf } from './task-token'
 
 type Report = { status: 'processing' | 'completed' | 'failed'; done: number }
@@ -112,7 +112,7 @@ test('I15 a deletion task goes through its states as the table says, in any orde
       } else if (one.kind === 'report') {
         expect(await say(one.report)).toBe(model.hear(one.report))
       } else if (one.kind === 'waive') {
-        expect(await outcomeOf(waive(ctx, { taskId, reason: 'gone' }))).toBe(model.waive())
+        expect(await outcomeOf(waiveTask(ctx, { taskId, reason: 'gone' }))).toBe(model.waive())
       } else {
         let said: [came: string, due: string] | null = null
         ctx.apps.answer = async () => {

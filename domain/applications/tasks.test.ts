@@ -25,7 +25,7 @@ import { DELETION_STEPS, erasesAfterTasks } from '../withdrawal/steps/deletion-s
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { listTasks } from './list-tasks'
 import { removeApp, setApp } from './manage'
-import { retryTask, waive } from './operate-tasks'
+import { retryTask, waiveTask } from './operate-tasks'
 import { reportPlaceOf } from './task-token'
 
 const second = 1_000
@@ -452,7 +452,7 @@ test('F40 only the token of a polling application takes its tasks, and no token 
   expect((await take(own)).data).toEqual({ tasks: [] })
   await setApp(ctx, { appId: task.appId, disabled: false })
   expect((await take(own)).data.tasks).toMatchObject([{ id: task.id, attempt: 1 }])
-  await removeApp(ctx, { appId: task.appId, reason: 'gone' })
+  await removeApp(ctx, { appId: task.appId, waive: 'gone' })
   expect((await take(own)).code).toBe('AUTH_002')
 })
 
@@ -535,7 +535,7 @@ test('a waived task is final and audited, ends its step, and is shown with its r
     { action: 'task.waived', actor: 'service', actorId: service.id, userId: service.id },
   ])
   expect(await rowOf(task)).toMatchObject({ subject: null, sealedSubject: null })
-  await expect(waive(ctx, { taskId: 'msg_none', reason: 'gone' })).rejects.toMatchObject({ code: 'TASK_001' })
+  await expect(waiveTask(ctx, { taskId: 'msg_none', reason: 'gone' })).rejects.toMatchObject({ code: 'TASK_001' })
 })
 
 test('L24 concurrent last reports, or a report and a waiver, end the step at once', async () => {
@@ -548,7 +548,7 @@ test('L24 concurrent last reports, or a report and a waiver, end the step at onc
   const tasks = await ctx.db.deletionTask.findMany({ where: { withdrawalId: user.withdrawalId } })
   const [first, ...rest] = tasks.map(({ id }) => ({ id, token: reportPlaceOf(ctx, id).report_token }))
   await Promise.all([
-    waive(ctx, { taskId: first?.id ?? '', reason: 'unreachable' }),
+    waiveTask(ctx, { taskId: first?.id ?? '', reason: 'unreachable' }),
     ...rest.map((task) => report(task, { status: 'completed' })),
   ])
   await runDueWork(ctx)
@@ -575,13 +575,13 @@ test('a task that becomes due while due calls are being started is called by the
 test('the operator can make an accepted task due again, and a retry of the withdrawal does not touch it', async () => {
   const task = await givenAcceptedTask()
   const { retryWithdrawal } = await import('../withdrawal/operate-withdrawal')
-  await retryWithdrawal(ctx, task.withdrawalId)
+  await retryWithdrawal(ctx, { withdrawalId: task.withdrawalId })
   await runDueWork(ctx)
   expect(sent).toHaveLength(1)
-  await retryTask(ctx, task.id, { kind: 'operator', id: 'usr_operator' })
+  await retryTask(ctx, { taskId: task.id })
   await runDueWork(ctx)
   expect(sent).toHaveLength(2)
-  expect(await ctx.db.auditEvent.count({ where: { action: 'task.retried', userId: 'usr_operator' } })).toBe(1)
+  expect(await ctx.db.auditEvent.count({ where: { action: 'task.retried', userId: 'operator-command' } })).toBe(1)
 })
 
 test('a task that outlives the purge can still be reported on, and the report deletes its row', async () => {
@@ -615,7 +615,7 @@ test("the purge deletes the account's id from an open task, and the task shows t
   expect(await ctx.db.deletionTask.findUnique({ where })).toMatchObject({
     lastError: 'the purge has deleted whom it is about; waive the task',
   })
-  await waive(ctx, { taskId: where.id, reason: 'unreachable' })
+  await waiveTask(ctx, { taskId: where.id, reason: 'unreachable' })
   await runDueWork(ctx)
   expect(await ctx.db.withdrawal.findUnique({ where: { id: withdrawalId } })).toMatchObject({
     completedAt: ctx.clock.now(),

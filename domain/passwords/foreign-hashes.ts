@@ -1,8 +1,9 @@
 import { AppError } from '@/contract/errors'
+import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { type Figure, figure, readFigures } from '../figures'
 import { MAX_FLOOR_AGE_MS } from '../limits/durations'
-import { audit, literal, NOTHING, type Part, real, sql, statement, text, time } from '../sql'
+import { literal, NOTHING, type Part, real, sql, statement, text } from '../sql'
 import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
 
 const MEASUREMENTS = 3
@@ -97,13 +98,10 @@ async function timeOf(ctx: SystemContext, sample: string): Promise<number> {
 
 const renewHash = statement(
   'renew-hash',
-  { userId: text, from: text, to: text, now: time, auditId: text },
-  {},
-  (v) => sql`WITH account AS (
-     UPDATE users SET password_hash = ${v.to}
-     WHERE id = ${v.userId} AND password_hash = ${v.from} AND withdrawn_at IS NULL RETURNING id
-   )
-   ${audit('password.renewed', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'system'`, at: v.now })}`,
+  { userId: text, from: text, to: text },
+  { id: text },
+  (v) => sql`UPDATE users SET password_hash = ${v.to}
+   WHERE id = ${v.userId} AND password_hash = ${v.from} AND withdrawn_at IS NULL RETURNING id`,
 )
 
 /**
@@ -118,8 +116,11 @@ export function renewForeignHash(
   ctx.background(async () => {
     try {
       const to = await ctx.passwords.hash(password)
-      const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
-      await ctx.sql(renewHash, { userId, from: passwordHash, to, now, auditId })
+      await ctx.transaction(async (tx) => {
+        const [renewed] = await tx(renewHash, { userId, from: passwordHash, to })
+        const by = { actor: 'system', ip: null, at: ctx.clock.now() }
+        if (renewed) await addAudit(ctx, tx, 'password.renewed', { ...by, userId })
+      })
     } catch (error) {
       // The queue of passwords to hash is full; the next sign-in renews the hash.
       if (!(error instanceof AppError)) throw error

@@ -1,11 +1,11 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { addAudit } from '../audit'
+import { addAudit, type By } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
-import { audit, bytes, integer, type Sql, sql, statement, text, time } from '../sql'
+import { bytes, integer, type Sql, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { endAccess } from './end-access'
 import { requireFreshSignIn } from './fresh-sign-in'
@@ -24,21 +24,15 @@ const insertToken = statement(
     now: time,
     expiresAt: time,
     maxTokens: integer,
-    auditId: text,
-    actor: text,
   },
-  { subject_id: text },
-  (v) => sql`WITH token AS (
-     INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
-     SELECT ${v.id}, ${v.userId}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.now}, ${v.expiresAt}
-     WHERE (
-       SELECT count(*) FROM access_tokens t
-       WHERE t.user_id = ${v.userId} AND t.revoked_at IS NULL AND t.expires_at > ${v.now}
-     ) < ${v.maxTokens}
-     RETURNING id, user_id
-   )
-   ${audit('access_token.created', { from: sql`token`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, at: v.now })}
-   RETURNING subject_id`,
+  { id: text },
+  (v) => sql`INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
+   SELECT ${v.id}, ${v.userId}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.now}, ${v.expiresAt}
+   WHERE (
+     SELECT count(*) FROM access_tokens t
+     WHERE t.user_id = ${v.userId} AND t.revoked_at IS NULL AND t.expires_at > ${v.now}
+   ) < ${v.maxTokens}
+   RETURNING id`,
 )
 
 interface Wanted {
@@ -61,30 +55,25 @@ export const issueAccessToken = (ctx: SystemContext, input: Wanted): Promise<Iss
   ctx.transaction((sql) => issueAccessTokenIn(ctx, sql, input))
 
 /** `sql` must be a transaction, because it locks the account until it ends. */
-export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wanted): Promise<Issued> {
-  await requireAccountOfId(sql, input.userId)
+export async function issueAccessTokenIn(
+  ctx: SystemContext,
+  sql: Sql,
+  { userId, name, scopes, expiresInMs, actor }: Wanted,
+): Promise<Issued> {
+  await requireAccountOfId(sql, userId)
   const createdAt = ctx.clock.now()
-  const expiresAt = new Date(createdAt.getTime() + input.expiresInMs)
+  const expiresAt = new Date(createdAt.getTime() + expiresInMs)
   const accessToken = `uat_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('tok_')
-  const rows = await sql(insertToken, {
-    id,
-    userId: input.userId,
-    name: input.name,
-    tokenHash: sha256(accessToken),
-    scopes: input.scopes,
-    now: createdAt,
-    expiresAt,
-    maxTokens: MAX_TOKENS,
-    auditId: ctx.secrets.randomId('aud_'),
-    actor: input.actor,
-  })
+  const token = { id, userId, name, tokenHash: sha256(accessToken), scopes, now: createdAt, expiresAt }
+  const rows = await sql(insertToken, { ...token, maxTokens: MAX_TOKENS })
   if (rows.length === 0) {
     throw new AppError(
       'REQUEST_001',
       `There are ${MAX_TOKENS} access tokens that work. Revoke one that is no longer used.`,
     )
   }
+  await addAudit(ctx, sql, 'access_token.created', { userId, actor, ip: null, subject: id, at: createdAt })
   return { id, accessToken, createdAt, expiresAt }
 }
 
@@ -157,37 +146,40 @@ const revoke = statement(
     /** The token's user; null lets the operator revoke a token of any user. */
     userId: text.orNull,
     now: time,
-    auditId: text,
-    actor: text,
-    ip: text.orNull,
   },
   { user_id: text },
-  (v) => sql`WITH token AS (
-     UPDATE access_tokens SET revoked_at = ${v.now}
-     WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
-     RETURNING id, user_id
-   )
-   ${audit('access_token.revoked', { from: sql`token`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, ip: v.ip, at: v.now })}
+  (v) => sql`UPDATE access_tokens SET revoked_at = ${v.now}
+   WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
    RETURNING user_id`,
 )
+
+/** The user whose token ended; undefined if it had already ended. */
+const revokeToken = (
+  ctx: SystemContext,
+  { id, userId, ...by }: By & { id: string; userId: string | null },
+): Promise<string | undefined> =>
+  ctx.transaction(async (tx) => {
+    const at = ctx.clock.now()
+    const [revoked] = await tx(revoke, { id, userId, now: at })
+    if (revoked) await addAudit(ctx, tx, 'access_token.revoked', { ...by, userId: revoked.user_id, subject: id, at })
+    return revoked?.user_id
+  })
 
 export async function revokeAccessToken(
   ctx: Context,
   input: Input<typeof contract.revokeAccessToken>,
 ): Promise<Data<typeof contract.revokeAccessToken>> {
   const { userId, kind: actor } = ctx.actor
-  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
-  const rows = await ctx.sql(revoke, { id: input.accessId, userId, now, auditId, actor, ip: ctx.ip })
-  if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
+  const revoked = await revokeToken(ctx, { id: input.accessId, userId, actor, ip: ctx.ip })
+  if (!revoked) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
   return { token_id: input.accessId, revoked: true }
 }
 
 /** The operator revokes a token of any user. */
 export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
-  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
-  const [row] = await ctx.sql(revoke, { id: tokenId, userId: null, now, auditId, actor: 'operator', ip: null })
-  if (!row) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
-  return { userId: row.user_id }
+  const userId = await revokeToken(ctx, { id: tokenId, userId: null, actor: 'operator', ip: null })
+  if (!userId) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
+  return { userId }
 }
 
 /** The operator revokes all tokens of a user. Returns how many ended. */

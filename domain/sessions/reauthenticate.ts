@@ -2,13 +2,14 @@ import type * as contract from '@/contract/access'
 import type { Purpose } from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { addAudit } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
 import { lockAccountOfId } from '../lock-account'
 import type { ProviderRequest } from '../ports'
 import { openSealed, seal } from '../sealed'
 import { noteIncident } from '../security-incidents'
-import { audit, boolean, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
+import { boolean, integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 import { startSession } from './sessions'
 
 export const REAUTHENTICATION_COOKIE = 'reauthentication'
@@ -16,16 +17,12 @@ const REQUEST_ID = /^rea_[A-Za-z0-9_-]{22}$/
 
 const insertRequest = statement(
   'start-reauthentication',
-  { id: text, sessionId: text, userId: text, purpose: text.of<Purpose>(), now: time, auditId: text, ip: text },
-  { subject_id: text },
-  (v) => sql`WITH request AS (
-     INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at)
-     SELECT ${v.id}, ${v.sessionId}, id, ${v.purpose}, ${v.now} FROM users
-     WHERE id = ${v.userId} AND external_id IS NOT NULL AND withdrawn_at IS NULL
-     RETURNING id, user_id
-   )
-   ${audit('reauthentication.started', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: sql`'session'`, subject: sql`id`, ip: v.ip, at: v.now })}
-   RETURNING subject_id`,
+  { id: text, sessionId: text, userId: text, purpose: text.of<Purpose>(), now: time },
+  { id: text },
+  (v) => sql`INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at)
+   SELECT ${v.id}, ${v.sessionId}, id, ${v.purpose}, ${v.now} FROM users
+   WHERE id = ${v.userId} AND external_id IS NOT NULL AND withdrawn_at IS NULL
+   RETURNING id`,
 )
 
 /** Sends the person to the identity provider. Only the browser that gets the cookie can bring the answer back. */
@@ -33,21 +30,18 @@ export async function startReauthentication(
   ctx: Context,
   { purpose }: Input<typeof contract.startReauthentication>,
 ): Promise<Data<typeof contract.startReauthentication>> {
-  const { actor, identityProvider, clock, secrets, ip } = ctx
+  const { actor, identityProvider, secrets } = ctx
   if (actor.kind !== 'session') throw new AppError('AUTH_002', 'Only a page of a browser session can start this.')
   if (!identityProvider) throw new AppError('REQUEST_005', 'This service has no identity provider.')
   const request = { state: secrets.randomId('rea_'), nonce: secrets.randomToken(), codeVerifier: secrets.randomToken() }
   const url = await identityProvider.reauthenticationUrl(request, ctx.freshSignIn.requiredAcr)
-  const rows = await ctx.sql(insertRequest, {
-    id: request.state,
-    sessionId: actor.id,
-    userId: actor.userId,
-    purpose,
-    now: clock.now(),
-    auditId: secrets.randomId('aud_'),
-    ip,
+  await ctx.transaction(async (tx) => {
+    const { userId, id: sessionId } = actor
+    const now = ctx.clock.now()
+    const [row] = await tx(insertRequest, { id: request.state, sessionId, userId, purpose, now })
+    if (!row) throw new AppError('REQUEST_005', 'The identity provider does not know this account.')
+    await addRequestAudit(ctx, tx, 'started', { id: row.id, userId, ip: ctx.ip })
   })
-  if (rows.length === 0) throw new AppError('REQUEST_005', 'The identity provider does not know this account.')
   ctx.setCookie?.(REAUTHENTICATION_COOKIE, sealRequest(ctx, request), REAUTHENTICATION_LIFETIME_MS / 1000)
   return { authorization_url: url }
 }
@@ -171,12 +165,11 @@ const lockSession = statement(
    FOR UPDATE OF s`,
 )
 
-const completeRequest = statement(
-  'complete-reauthentication',
-  { sessionId: text, requestId: text, userId: text, now: time, auditId: text, ip: text },
+const endReplaced = statement(
+  'end-replaced-session',
+  { id: text, now: time },
   {},
-  (v) => sql`WITH replaced AS (UPDATE sessions SET revoked_at = ${v.now} WHERE id = ${v.sessionId})
-   ${audit('reauthentication.completed', { id: v.auditId, user: v.userId, actor: sql`'session'`, subject: v.requestId, ip: v.ip, at: v.now })}`,
+  (v) => sql`UPDATE sessions SET revoked_at = ${v.now} WHERE id = ${v.id}`,
 )
 
 /** Null if the old session or the account ended while the person was at the provider. */
@@ -191,29 +184,28 @@ const replaceSession = (
     if ((await sql(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
     const session = { userId, credentialVersion, authenticatedAt, authenticatedFor: purpose, userAgent, ip }
     const sessionId = await startSession({ ...ctx, sql }, session)
-    const auditId = ctx.secrets.randomId('aud_')
-    await sql(completeRequest, { sessionId: session_id, requestId: id, userId, now, auditId, ip })
+    await Promise.all([
+      sql(endReplaced, { id: session_id, now }),
+      addRequestAudit(ctx, sql, 'completed', { id, userId, ip }),
+    ])
     return sessionId
   })
 
-type NoteRefusal = ValuesOf<typeof insertRefusal>
+interface AnsweredRequest {
+  id: string
+  userId: string
+  ip: string
+}
 
-const insertRefusal = statement(
-  'refuse-reauthentication',
-  { id: text, userId: text, now: time, auditId: text, ip: text },
-  {},
-  (v) =>
-    audit('reauthentication.refused', {
-      id: v.auditId,
-      user: v.userId,
-      actor: sql`'session'`,
-      subject: v.id,
-      ip: v.ip,
-      at: v.now,
-    }),
-)
+const addRequestAudit = (
+  ctx: SystemContext,
+  sql: Sql,
+  event: 'started' | 'completed' | 'refused',
+  { id: subject, userId, ip }: AnsweredRequest,
+): Promise<void> =>
+  addAudit(ctx, sql, `reauthentication.${event}`, { userId, actor: 'session', ip, subject, at: ctx.clock.now() })
 
-async function noteRefusal(ctx: SystemContext, of: Pick<NoteRefusal, 'id' | 'userId' | 'ip'>): Promise<void> {
-  await ctx.sql(insertRefusal, { ...of, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
+async function noteRefusal(ctx: SystemContext, of: AnsweredRequest): Promise<void> {
+  await addRequestAudit(ctx, ctx.sql, 'refused', of)
   await noteIncident(ctx, 'proof_refused', of)
 }

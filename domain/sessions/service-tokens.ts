@@ -1,10 +1,10 @@
 import type { ServiceScope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { audit, bytes, literal, OPERATOR_COMMAND_ID, sql, statement, text, time } from '../sql'
+import { auditManager } from '../manager'
+import { bytes, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 
-// The audit row is the operator's, because a service token belongs to no user.
 const insertToken = statement(
   'create-service-token',
   {
@@ -16,16 +16,11 @@ const insertToken = statement(
     appId: text.orNull,
     now: time,
     expiresAt: time,
-    auditId: text,
   },
   { id: text },
-  (v) => sql`WITH token AS (
-     INSERT INTO service_tokens (id, name, token_hash, scopes, hosts, app_id, created_at, expires_at)
-     SELECT ${v.id}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.hosts}, ${v.appId}, ${v.now}, ${v.expiresAt}
-     WHERE ${v.appId}::text IS NULL OR EXISTS (SELECT FROM connected_apps WHERE id = ${v.appId})
-     RETURNING id
-   )
-   ${audit('service_token.created', { from: sql`token`, id: v.auditId, user: literal(OPERATOR_COMMAND_ID), actor: sql`'operator'`, subject: sql`id`, at: v.now })}
+  (v) => sql`INSERT INTO service_tokens (id, name, token_hash, scopes, hosts, app_id, created_at, expires_at)
+   SELECT ${v.id}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.hosts}, ${v.appId}, ${v.now}, ${v.expiresAt}
+   WHERE ${v.appId}::text IS NULL OR EXISTS (SELECT FROM connected_apps WHERE id = ${v.appId})
    RETURNING id`,
 )
 
@@ -51,11 +46,11 @@ export async function issueServiceToken(
   const expiresAt = new Date(now.getTime() + expiresInMs)
   const serviceToken = `svc_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('svt_')
-  const auditId = ctx.secrets.randomId('aud_')
-  const values = { ...wanted, appId, id, tokenHash: sha256(serviceToken), now, expiresAt, auditId }
-  if ((await ctx.sql(insertToken, values)).length === 0) {
-    throw new AppError('REQUEST_001', 'There is no application with this id.')
-  }
+  await ctx.transaction(async (tx) => {
+    const [token] = await tx(insertToken, { ...wanted, appId, id, tokenHash: sha256(serviceToken), now, expiresAt })
+    if (!token) throw new AppError('REQUEST_001', 'There is no application with this id.')
+    await auditManager(ctx, tx, 'service_token.created', id)
+  })
   return { id, serviceToken, expiresAt }
 }
 
@@ -79,16 +74,14 @@ export async function listServiceTokens(ctx: SystemContext) {
 
 const revoke = statement(
   'revoke-service-token',
-  { id: text, now: time, auditId: text },
-  { subject_id: text },
-  (v) => sql`WITH token AS (
-     UPDATE service_tokens SET revoked_at = ${v.now} WHERE id = ${v.id} AND revoked_at IS NULL RETURNING id
-   )
-   ${audit('service_token.revoked', { from: sql`token`, id: v.auditId, user: literal(OPERATOR_COMMAND_ID), actor: sql`'operator'`, subject: sql`id`, at: v.now })}
-   RETURNING subject_id`,
+  { id: text, now: time },
+  { id: text },
+  (v) => sql`UPDATE service_tokens SET revoked_at = ${v.now} WHERE id = ${v.id} AND revoked_at IS NULL RETURNING id`,
 )
 
-export async function revokeServiceToken(ctx: SystemContext, id: string): Promise<void> {
-  const rows = await ctx.sql(revoke, { id, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
-  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no service token with this id that still works.')
-}
+export const revokeServiceToken = (ctx: SystemContext, id: string): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    const [token] = await tx(revoke, { id, now: ctx.clock.now() })
+    if (!token) throw new AppError('REQUEST_001', 'There is no service token with this id that still works.')
+    await auditManager(ctx, tx, 'service_token.revoked', id)
+  })

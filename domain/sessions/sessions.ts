@@ -9,7 +9,6 @@ import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
 import {
-  audit,
   boolean,
   integer,
   isOneOf,
@@ -130,8 +129,6 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-type EndOne = ValuesOf<typeof endOne>
-
 const endOne = statement(
   'end-session',
   {
@@ -139,27 +136,24 @@ const endOne = statement(
     /** The session's user; null ends a session of any user. */
     userId: text.orNull,
     now: time,
-    auditId: text,
-    actor: text,
   },
   { user_id: text },
-  (v) => sql`WITH ended AS (
-     UPDATE sessions SET revoked_at = ${v.now}
-     WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
-     RETURNING id, user_id
-   )
-   ${audit('session.revoked', { from: sql`ended`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, at: v.now })}
+  (v) => sql`UPDATE sessions SET revoked_at = ${v.now}
+   WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
    RETURNING user_id`,
 )
 
 /** The user whose session ended; undefined if it had already ended. */
-async function endSessionRow(
-  { sql, clock, secrets }: SystemContext,
-  of: Pick<EndOne, 'id' | 'userId' | 'actor'>,
-): Promise<string | undefined> {
-  const [row] = await sql(endOne, { ...of, now: clock.now(), auditId: secrets.randomId('aud_') })
-  return row?.user_id
-}
+const endSessionRow = (
+  ctx: SystemContext,
+  { id, userId, actor }: { id: string; userId: string | null; actor: 'session' | 'operator' },
+): Promise<string | undefined> =>
+  ctx.transaction(async (tx) => {
+    const at = ctx.clock.now()
+    const [ended] = await tx(endOne, { id, userId, now: at })
+    if (ended) await addAudit(ctx, tx, 'session.revoked', { userId: ended.user_id, actor, ip: null, subject: id, at })
+    return ended?.user_id
+  })
 
 /** Does nothing if the session has already ended. */
 export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {

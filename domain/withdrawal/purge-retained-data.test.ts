@@ -76,7 +76,7 @@ test('F19 after thirty days an application that never answers keeps only what it
     told.push(JSON.parse(body).data.subject)
     return { status: 204 }
   }
-  expect(await retryWithdrawal(ctx, withdrawalId)).toEqual(['third_party_integrations'])
+  expect((await retryWithdrawal(ctx, { withdrawalId })).retried_steps).toEqual(['third_party_integrations'])
   await runDueWork(ctx)
   expect(told).toEqual([`${email} at stuck`])
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({ completedAt: ctx.clock.now() })

@@ -1,67 +1,30 @@
 import { linkOf, type putBlocker as putContract, type removeBlocker as removeContract } from '@/contract/blockers'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { addAudit } from '../audit'
 import type { Context } from '../context'
 import { lockForService } from '../lock-account'
-import {
-  auditAs,
-  type Described,
-  literal,
-  type Part,
-  type Placeholders,
-  type Shape,
-  type Sql,
-  sql,
-  statement,
-  text,
-  time,
-} from '../sql'
+import { type Described, type Shape, type Sql, sql, statement, text, time } from '../sql'
 
-const NAMED = {
-  userId: text,
-  source: text,
-  key: text,
-  now: time,
-  auditId: text,
-  serviceTokenId: text,
-  ip: text,
-} satisfies Shape
+const NAMED = { userId: text, source: text, key: text } satisfies Shape
 type Named = Described<typeof NAMED>
-
-const audited = (action: Part, from: Part, v: Placeholders<Named>) =>
-  auditAs(action, {
-    from,
-    id: v.auditId,
-    user: sql`user_id`,
-    actor: sql`'service'`,
-    actorId: v.serviceTokenId,
-    ip: v.ip,
-    at: v.now,
-  })
 
 const put = statement(
   'put-blocker',
-  { ...NAMED, code: text, title: text, url: text.orNull, expiresAt: time.orNull },
-  { user_id: text },
-  (v) => sql`WITH pushed AS (
-     INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, created_at, expires_at)
-     VALUES (${v.userId}, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.now}, ${v.expiresAt})
-     ON CONFLICT (user_id, source, key) DO UPDATE
-     SET code = excluded.code, title = excluded.title, url = excluded.url, expires_at = excluded.expires_at
-     RETURNING user_id
-   )
-   ${audited(literal('withdrawal.blocker_put'), sql`pushed`, v)} RETURNING user_id`,
+  { ...NAMED, code: text, title: text, url: text.orNull, now: time, expiresAt: time.orNull },
+  {},
+  (v) => sql`INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, created_at, expires_at)
+   VALUES (${v.userId}, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.now}, ${v.expiresAt})
+   ON CONFLICT (user_id, source, key) DO UPDATE
+   SET code = excluded.code, title = excluded.title, url = excluded.url, expires_at = excluded.expires_at`,
 )
 
 const remove = statement(
   'remove-blocker',
   NAMED,
   { user_id: text },
-  (v) => sql`WITH removed AS (
-     DELETE FROM withdrawal_blockers
-     WHERE user_id = ${v.userId} AND source = ${v.source} AND key = ${v.key} RETURNING user_id
-   )
-   ${audited(literal('withdrawal.blocker_removed'), sql`removed`, v)} RETURNING user_id`,
+  (v) => sql`DELETE FROM withdrawal_blockers
+   WHERE user_id = ${v.userId} AND source = ${v.source} AND key = ${v.key} RETURNING user_id`,
 )
 
 const sourceOf = ({ actor }: Context) => actor.service?.name ?? ''
@@ -75,15 +38,16 @@ const write = <T>(
   ctx.transaction(async (sql) => {
     const account = await lockForService(sql, { externalId })
     if (!account) throw new AppError('USER_001')
-    return work(sql, {
-      userId: account.id,
-      key,
-      source: sourceOf(ctx),
-      now: ctx.clock.now(),
-      auditId: ctx.secrets.randomId('aud_'),
-      serviceTokenId: ctx.actor.id,
-      ip: ctx.ip,
-    })
+    return work(sql, { userId: account.id, key, source: sourceOf(ctx) })
+  })
+
+const auditBlocker = (ctx: Context, sql: Sql, event: 'put' | 'removed', { userId }: Named) =>
+  addAudit(ctx, sql, `withdrawal.blocker_${event}`, {
+    userId,
+    actor: 'service',
+    actorId: ctx.actor.id,
+    ip: ctx.ip,
+    at: ctx.clock.now(),
   })
 
 /** For services. Replaces a blocker with the same key from the same source. */
@@ -95,7 +59,10 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
   }
   const expiresAt = input.expires_at == null ? null : new Date(input.expires_at)
   const userId = await write(ctx, input, async (sql, values) => {
-    await sql(put, { ...values, code, title, url, expiresAt })
+    await Promise.all([
+      sql(put, { ...values, code, title, url, now: ctx.clock.now(), expiresAt }),
+      auditBlocker(ctx, sql, 'put', values),
+    ])
     return values.userId
   })
   const expires_at = expiresAt?.toISOString() ?? null
@@ -107,7 +74,8 @@ export async function removeBlocker(
   input: Input<typeof removeContract>,
 ): Promise<Data<typeof removeContract>> {
   return write(ctx, input, async (sql, values) => {
-    const rows = await sql(remove, values)
-    return { user_id: values.userId, key: input.key, removed: rows.length > 0 }
+    const [removed] = await sql(remove, values)
+    if (removed) await auditBlocker(ctx, sql, 'removed', values)
+    return { user_id: values.userId, key: input.key, removed: removed !== undefined }
   })
 }

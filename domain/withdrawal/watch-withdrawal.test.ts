@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { shownWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { givenParticipant, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
-import { waive } from '../applications/operate-tasks'
+import { waiveTask } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'
 import { retryWithdrawal } from './operate-withdrawal'
@@ -43,9 +43,9 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
   const { withdrawalId, userId, email } = await givenWithdrawal(ctx)
   ctx.clock.advance(hour)
   await runDueWork(ctx)
-  await retryWithdrawal(ctx, withdrawalId, { kind: 'operator', id: 'usr_operator' })
+  await retryWithdrawal(ctx, { withdrawalId })
   const { id: taskId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
-  await waive(ctx, { taskId, reason: 'gone' })
+  await waiveTask(ctx, { taskId, reason: 'gone' })
   const seen = await showWithdrawal(ctx, withdrawalId)
   expect(() => shownWithdrawal.strict().parse(seen)).not.toThrow()
   expect(seen).toMatchObject({

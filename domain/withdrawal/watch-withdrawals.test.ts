@@ -1,5 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
-import { asUser, givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import {
+  asUser,
+  givenUser,
+  givenWithdrawal,
+  outcomeOf,
+  runDueWork,
+  type TestContext,
+  testContext,
+} from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
 import { connectApp } from '../applications/connect'
 import { retryWithdrawal } from './operate-withdrawal'
@@ -62,7 +70,7 @@ test('an open withdrawal is due soon a week before its due date, and overdue fro
   ctx.clock.advance(7 * day)
   expect(await dueDates()).toEqual({ soon: 0, overdue: 1 })
   ctx.apps.answer = async () => ({ status: 204 })
-  await retryWithdrawal(ctx, withdrawalId)
+  await retryWithdrawal(ctx, { withdrawalId })
   await runDueWork(ctx)
   expect(await dueDates()).toEqual({ soon: 0, overdue: 0 })
 })
@@ -166,17 +174,13 @@ test('a retry makes failed work due now, and is audited for the operator and not
   ctx.clock.advance(hour)
   await runDueWork(ctx)
   ctx.apps.answer = async () => ({ status: 204 })
-  expect(await retryWithdrawal(ctx, withdrawalId, { kind: 'operator', id: 'usr_operator' })).toEqual([
-    'third_party_integrations',
-  ])
+  expect((await retryWithdrawal(ctx, { withdrawalId })).retried_steps).toEqual(['third_party_integrations'])
   await runDueWork(ctx)
   expect((await watchBacklog(ctx)).steps).toMatchObject({ open: DUE_AFTER_AN_HOUR, failing: 0 })
   const audited = await ctx.db.auditEvent.findMany({ where: { action: 'withdrawal.retried' } })
-  expect(audited).toMatchObject([{ userId: 'usr_operator', actor: 'operator', subjectId: withdrawalId }])
+  expect(audited).toMatchObject([{ userId: 'operator-command', actor: 'operator', subjectId: withdrawalId }])
   expect(audited[0]?.userId).not.toBe(userId)
-  await expect(retryWithdrawal(ctx, 'wd_unknown', { kind: 'operator', id: 'usr_operator' })).rejects.toMatchObject({
-    code: 'WITHDRAWAL_004',
-  })
+  expect(await outcomeOf(retryWithdrawal(ctx, { withdrawalId: 'wd_unknown' }))).toBe('WITHDRAWAL_004')
   expect(await ctx.db.auditEvent.count({ where: { action: 'withdrawal.retried' } })).toBe(1)
 })
 

@@ -390,7 +390,8 @@ test('each application gets one stable id, and one that fails delays no other an
   await pass(ctx, 27 * day)
   expect(await statusOf(ctx, user, started)).toMatchObject({ status: 'processing' })
   badAnswers = 200
-  expect(await retryWithdrawal(ctx, started.withdrawal_id)).toEqual(['third_party_integrations'])
+  const retried = await retryWithdrawal(ctx, { withdrawalId: started.withdrawal_id })
+  expect(retried.retried_steps).toEqual(['third_party_integrations'])
   await pass(ctx, 0)
   expect(await statusOf(ctx, user, started)).toMatchObject({ status: 'completed' })
   const ids = new Set(calls.filter(({ host }) => host === 'bad.test').map(({ id }) => id))

@@ -13,10 +13,10 @@ import.meta.glob(['../../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 const [MAX_LINES, MAX_VALUES, MAX_LINE_LENGTH] = [25, 12, 140]
 
 const EXCEPTIONS = {
-  'change-app': { values: 19 },
+  'change-app': { values: 14 },
   'claim-resend': { lines: 28 },
   'mark-app-told': { lines: 28 },
-  'register-app': { values: 20 },
+  'register-app': { values: 16 },
 }
 
 /** Put together from the deletion map, with a line for each table or column. */

@@ -161,8 +161,9 @@ describe('a withdrawal that waits for the account', () => {
   test('F28 a withdrawal calls an application that is connected while it waits for the account', async () => {
     const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
       const app = { name: 'Late', endpoint: 'https://late.example.test/', secret: 'whsec_bGF0ZQ==' }
-      const { appId } = await registerApp({ ...ctx, sql }, app)
-      await connectApp({ ...ctx, transaction: (work) => work(sql) }, { userId, appId, subject: 'late' })
+      const inside: typeof ctx = { ...ctx, transaction: (work) => work(sql) }
+      const { appId } = await registerApp(inside, app)
+      await connectApp(inside, { userId, appId, subject: 'late' })
     })
     expect(outcome).toBe('accepted')
     expect(await ctx.db.deletionTask.count({ where: { withdrawal: { userId: user.userId } } })).toBe(1)

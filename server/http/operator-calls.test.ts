@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { adminOperations } from '@/contract/operations'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { setRole } from '@/domain/accounts/operators'
-import { showApp } from '@/domain/applications/manage'
+import { getApp } from '@/domain/applications/manage'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { type Asking, call, day, givenServiceToken, givenToken } from '@/testing/api-calls'
 import {
@@ -75,7 +75,7 @@ test('a page of /admin opens no other operation of the admin API', async () => {
 })
 
 test('an operator whose sign-in is old can look, and is refused before anything changes', async () => {
-  const before = await showApp(ctx, appId)
+  const before = await getApp(ctx, { appId })
   const refused = { ...codesOf('REAUTH_001'), lookUp: 'accepted' }
   ctx.clock.advance(600_001)
   expect(await pressAll(operator)).toEqual(refused)
@@ -83,7 +83,7 @@ test('an operator whose sign-in is old can look, and is refused before anything 
   const data = { authenticatedAt: ctx.clock.now(), authenticatedFor: 'withdraw' }
   await ctx.db.session.update({ where: { id: operator.sessionId }, data })
   expect(await pressAll(operator)).toEqual(refused)
-  expect(await showApp(ctx, appId)).toEqual(before)
+  expect(await getApp(ctx, { appId })).toEqual(before)
   await ctx.db.session.update({ where: { id: operator.sessionId }, data: { authenticatedFor: null } })
   expect((await press(operator, 'pingApp')).code).toBe('accepted')
 })
@@ -112,12 +112,12 @@ test('an operator sends the dead letters of an application again, and the page s
     ctx.clock.advance(day)
     await runDueWork(ctx)
   }
-  expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 1 } })
+  expect(await getApp(ctx, { appId })).toMatchObject({ deliveries: { waiting: 0, dead: 1 } })
   ctx.apps.answer = async () => ({ status: 204 })
   const again = { ...operator, sessionId: await givenSession(ctx, operator.userId) }
   expect((await press(again, 'resendDeadLetters')).data).toEqual({ app_id: appId, resent: 1 })
   await ctx.settle()
-  expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 0 } })
+  expect(await getApp(ctx, { appId })).toMatchObject({ deliveries: { waiting: 0, dead: 0 } })
   expect((await press(again, 'resendDeadLetters')).data).toEqual({ app_id: appId, resent: 0 })
 })
 

@@ -21,7 +21,7 @@ import {
 } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { wrapping } from '@/testing/statements'
-import { waive } from '../../applications/operate-tasks'
+import { waiveTask } from '../../applications/operate-tasks'
 import type { Context } from '../../context'
 import { cleanUp } from '../../work/cleanup'
 import { DELETION_MAP } from '../deletion-map'
@@ -113,7 +113,7 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
   }
   await report('erases', { records: 14 })
   await report('keeps', { retained: [{ category: 'bills', reason: 'law' }] })
-  await waive(ctx, { taskId: idOf('refuses'), reason: 'refused' })
+  await waiveTask(ctx, { taskId: idOf('refuses'), reason: 'refused' })
   await pass(ctx, 1)
   const { claims } = (await receiptsOf(ctx, withdrawalId))[1] as { claims: ReceiptClaims }
   const told = claims.applications?.filter(({ name }) => name in statusOf)

@@ -2,7 +2,7 @@ import { AdminPage } from '@/components/admin/admin-page'
 import { AppActions } from '@/components/admin/app-actions'
 import { AppFacts } from '@/components/admin/app-facts'
 import { DeliveryList } from '@/components/admin/delivery-list'
-import { showApp } from '@/domain/applications/manage'
+import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { drawnFor, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
@@ -13,7 +13,7 @@ const SHOWN = 20
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
-  const app = await showApp(ctx, appId).catch(orNotFound)
+  const app = await getApp(ctx, { appId }).catch(orNotFound)
   const [recent, dead] = await Promise.all([
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),

@@ -1,9 +1,9 @@
 import * as contract from '@/contract/apps'
-import { getAppOf, removeAppOf, setAppOf } from '@/domain/applications/manage'
+import { getApp, removeApp, setApp } from '@/domain/applications/manage'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.getApp, getAppOf),
-  endpoint(contract.setApp, setAppOf),
-  endpoint(contract.removeApp, removeAppOf),
+  endpoint(contract.getApp, getApp),
+  endpoint(contract.setApp, setApp),
+  endpoint(contract.removeApp, removeApp),
 )

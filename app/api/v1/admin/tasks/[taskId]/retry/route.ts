@@ -1,5 +1,5 @@
 import * as contract from '@/contract/tasks'
-import { retryTaskOf } from '@/domain/applications/operate-tasks'
+import { retryTask } from '@/domain/applications/operate-tasks'
 import { endpoint, route } from '@/server/http/endpoint'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.retryTask, retryTaskOf))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.retryTask, retryTask))

@@ -21,6 +21,7 @@ test('the table has each command once', () => {
   expect(names).toEqual([...new Set(names)])
 })
 
+const SIGNS_IN = '--endpoint must hold no user name or password: no such URL is called.'
 const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
 
 test.each([
@@ -42,6 +43,7 @@ test.each([
   ['user create --email', '--email needs a value.'],
   ['user create --email --name Ada', '--email needs a value; write --email=VALUE for one that begins with a hyphen.'],
   ['user create --email a@b.test --email c@d.test', '--email is given more than once.'],
+  ['user create --verified --verified', '--verified is given more than once.'],
   ['user create --verified=yes', '--verified takes no value.'],
   ["user create --email '' --name Ada --password x", '--email is missing.'],
   ['user create --email a@b.test --name Ada', 'Give exactly one of --password, --password-stdin.'],
@@ -49,6 +51,10 @@ test.each([
   ['user set-role --user usr_1 --role admin', '--role must be operator or none.'],
   ['token create --user usr_1 --scope x', '--scope must be one or more of email:manage, account:manage.'],
   ['app register --name x --endpoint ftp://a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
+  ['app register --name x --endpoint a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
+  ['app register --name x --endpoint http://user:pw@127.0.0.1/', SIGNS_IN],
+  ['app register --name x --endpoint https://user@a.test/', SIGNS_IN],
+  ['app register --name x --endpoint https://:pw@a.test/', SIGNS_IN],
   ['withdrawal show', 'withdrawal show takes exactly one id.'],
   ['withdrawal show --id wd_1', 'withdrawal show has no option --id. --help lists all of them.'],
   ['user show ada@example.com', ID_OF_ADDRESS],
@@ -61,6 +67,7 @@ test.each([
   'user create --email a@b.test --name Ada --password=-secret',
   'user create --name=Ada --email a@b.test --password-stdin --json',
   'withdrawal show -- -wd_1',
+  'app register --name x --endpoint https://a.test/a@b?user=c --event account.withdrawn --event account.withdrawal_started',
   'token create --user usr_1 --scope email:manage --scope email:manage',
 ])('%s is accepted', (line) => {
   expect(refusal(line)).toBe('accepted')

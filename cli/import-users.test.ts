@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { SeenTexts } from '@/domain/accounts/seen-texts'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { signIn } from '@/domain/passwords/sign-in'
@@ -30,7 +30,12 @@ async function givenFile(content: string | Uint8Array): Promise<string> {
 const toFile = (lines: (object | string)[]) =>
   givenFile(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
 
-async function run(ctx: TestContext, ...args: string[]): Promise<Result[]> {
+let ctx: TestContext
+beforeEach(async () => {
+  ctx = await testContext()
+})
+
+async function run(...args: string[]): Promise<Result[]> {
   const answer = (await execute(ctx, args, async () => '')) as AsyncIterable<Result[]>
   return (await allOf(answer)).flat()
 }
@@ -41,8 +46,7 @@ async function allOf<T>(parts: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-const importFile = (ctx: TestContext, file: string, ...more: string[]) =>
-  run(ctx, 'user', 'import', '--file', file, ...more)
+const importFile = (file: string, ...more: string[]) => run('user', 'import', '--file', file, ...more)
 
 const given = (more: object = {}, of = mark()) => ({
   external_id: `customer-${of}`,
@@ -51,10 +55,9 @@ const given = (more: object = {}, of = mark()) => ({
   ...more,
 })
 
-const allUsers = (ctx: TestContext) => ctx.db.user.findMany({ orderBy: { id: 'asc' } })
+const allUsers = () => ctx.db.user.findMany({ orderBy: { id: 'asc' } })
 
 test('each line becomes an account with all the data of the line', async () => {
-  const ctx = await testContext()
   const line = given({
     email_verified: true,
     locale: 'pt-br',
@@ -62,7 +65,7 @@ test('each line becomes an account with all the data of the line', async () => {
     password: BCRYPT.given,
   })
   const plain = given({ external_id: null, locale: null, password: null })
-  const [created, other] = await importFile(ctx, await toFile([line, plain]))
+  const [created, other] = await importFile(await toFile([line, plain]))
   expect(created).toEqual({
     line: 1,
     external_id: line.external_id,
@@ -96,20 +99,19 @@ test('each line becomes an account with all the data of the line', async () => {
 })
 
 test('a repeated import changes nothing, even if the person has changed something meanwhile', async () => {
-  const ctx = await testContext()
   const lines = [given({ password: BCRYPT.given }), given({ external_id: undefined }), given()]
   const file = await toFile(lines)
-  const first = await importFile(ctx, file)
+  const first = await importFile(file)
   await signIn(ctx, { email: lines[0]?.email ?? '', password: BCRYPT.password, userAgent: 'test', ip: '192.0.2.1' })
   await ctx.settle()
   await ctx.db.user.update({
     where: { id: String(first[2]?.user_id) },
     data: { email: `new-${lines[2]?.email}`, emailKey: `new-${lines[2]?.email}` },
   })
-  const before = await allUsers(ctx)
+  const before = await allUsers()
   const audited = await ctx.db.auditEvent.count()
-  expect(await importFile(ctx, file)).toEqual(first.map((result) => ({ ...result, result: 'unchanged' })))
-  expect(await allUsers(ctx)).toEqual(before)
+  expect(await importFile(file)).toEqual(first.map((result) => ({ ...result, result: 'unchanged' })))
+  expect(await allUsers()).toEqual(before)
   expect(await ctx.db.auditEvent.count()).toBe(audited)
 })
 
@@ -157,7 +159,6 @@ const WRONG: [object | string, RegExp][] = [
 ]
 
 test('a refused line says in one sentence what is wrong, and stops no other', async () => {
-  const ctx = await testContext()
   const [held, before] = [await givenUser(ctx), await ctx.db.user.count()]
   const twice = given()
   const lines = [
@@ -168,7 +169,7 @@ test('a refused line says in one sentence what is wrong, and stops no other', as
     given({ email: twice.email.toUpperCase() }),
     given(),
   ]
-  const results = await importFile(ctx, await toFile(lines))
+  const results = await importFile(await toFile(lines))
   expect(results.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1))
   for (const [index, [line, sentence]] of WRONG.entries()) {
     expect({ line, ...results[index] }).toMatchObject({ result: 'refused', error: expect.stringMatching(sentence) })
@@ -184,12 +185,11 @@ test('a refused line says in one sentence what is wrong, and stops no other', as
 })
 
 test('--check lists every problem of every line, and writes nothing', async () => {
-  const ctx = await testContext()
   const held = await givenUser(ctx)
-  const before = [await allUsers(ctx), await ctx.db.auditEvent.count()]
+  const before = [await allUsers(), await ctx.db.auditEvent.count()]
   const bad = given({ locale: '?', email: 'ada', password: { format: 'md5' } })
   const lines = [bad, given(), given({ external_id: bad.external_id }), given({ email: held.email }), given()]
-  const problems = await importFile(ctx, await toFile(lines), '--check')
+  const problems = await importFile(await toFile(lines), '--check')
   expect(problems).toEqual([
     { line: 1, external_id: bad.external_id, code: 'EMAIL_001', error: 'email must hold an @.' },
     { line: 1, external_id: bad.external_id, code: 'REQUEST_001', error: expect.stringContaining('locale') },
@@ -198,19 +198,18 @@ test('--check lists every problem of every line, and writes nothing', async () =
     { line: 4, external_id: expect.any(String), code: 'EMAIL_002', error: 'email is the address of another account.' },
     { lines: 5, problems: 5 },
   ])
-  expect([await allUsers(ctx), await ctx.db.auditEvent.count()]).toEqual(before)
+  expect([await allUsers(), await ctx.db.auditEvent.count()]).toEqual(before)
   const good = await toFile([given(), given()])
-  expect(await importFile(ctx, good, '--check')).toEqual([{ lines: 2, problems: 0 }])
-  await importFile(ctx, good)
-  expect(await importFile(ctx, good, '--check')).toEqual([{ lines: 2, problems: 0 }])
+  expect(await importFile(good, '--check')).toEqual([{ lines: 2, problems: 0 }])
+  await importFile(good)
+  expect(await importFile(good, '--check')).toEqual([{ lines: 2, problems: 0 }])
 })
 
 test('an account without an external id is not mistaken for one with an external id and the same address', async () => {
-  const ctx = await testContext()
   const [plain, named] = [given({ external_id: undefined }), given()]
-  await importFile(ctx, await toFile([plain, named]))
+  await importFile(await toFile([plain, named]))
   expect(
-    await importFile(ctx, await toFile([given({ email: plain.email }), { ...named, external_id: undefined }])),
+    await importFile(await toFile([given({ email: plain.email }), { ...named, external_id: undefined }])),
   ).toMatchObject([
     { result: 'refused', code: 'EMAIL_002' },
     { result: 'refused', code: 'EMAIL_002' },
@@ -218,10 +217,9 @@ test('an account without an external id is not mistaken for one with an external
 })
 
 test('two concurrent imports of the same file create each account once', async () => {
-  const ctx = await testContext()
   const lines = Array.from({ length: 1_500 }, () => given())
   const [file, reversed] = [await toFile(lines), await toFile(lines.toReversed())]
-  const both = await Promise.all([importFile(ctx, file), importFile(ctx, reversed)])
+  const both = await Promise.all([importFile(file), importFile(reversed)])
   const byId = Map.groupBy(both.flat(), ({ external_id }) => external_id)
   for (const results of byId.values()) {
     expect(results.map(({ result }) => result).sort()).toEqual(['created', 'unchanged'])
@@ -231,7 +229,6 @@ test('two concurrent imports of the same file create each account once', async (
 })
 
 test('an export can be imported elsewhere without loss', async () => {
-  const ctx = await testContext()
   const gone = await givenUser(ctx)
   await withdrawAccount(await asUser(ctx, gone), {
     userId: gone.userId,
@@ -242,8 +239,8 @@ test('an export can be imported elsewhere without loss', async () => {
   const passwords = foreignPasswords.map((fixture) =>
     given({ password: fixture.given, locale: 'de', email_verified: true }),
   )
-  await importFile(ctx, await toFile([...passwords, given({ created_at: '2001-02-03T04:05:06.789Z' })]))
-  const exported = await run(ctx, 'user', 'export', '--all')
+  await importFile(await toFile([...passwords, given({ created_at: '2001-02-03T04:05:06.789Z' })]))
+  const exported = await run('user', 'export', '--all')
   expect(exported.length).toBe(await ctx.db.user.count({ where: { withdrawnAt: null } }))
   expect(exported.map(({ email }) => email)).not.toContain(gone.email)
   const asStored = ({ id, version, emailVerifiedAt, ...user }: Awaited<ReturnType<typeof allUsers>>[number]) => ({
@@ -255,13 +252,12 @@ test('an export can be imported elsewhere without loss', async () => {
   const before = await byAddress()
   expect(before.some(({ passwordHash }) => passwordHash?.startsWith(OWN_PASSWORD_PREFIX))).toBe(true)
   await ctx.db.user.deleteMany({ where: { withdrawnAt: null } })
-  const results = await importFile(ctx, await toFile(exported))
+  const results = await importFile(await toFile(exported))
   expect(results.every(({ result }) => result === 'created')).toBe(true)
   expect(await byAddress()).toEqual(before)
 })
 
 test('the external id of a withdrawn account is refused, line by line, until its retention has ended', async () => {
-  const ctx = await testContext()
   const [again, other] = [given(), given()]
   const gone = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: gone.userId }, data: { externalId: again.external_id } })
@@ -269,22 +265,17 @@ test('the external id of a withdrawn account is refused, line by line, until its
   await withdrawAccount(await asUser(ctx, gone), asked)
   const file = await toFile([again, other])
   const refusal = { line: 1, external_id: again.external_id, code: 'USER_002', error: expect.any(String) }
-  expect(await importFile(ctx, file, '--check')).toEqual([refusal, { lines: 2, problems: 1 }])
-  expect(await importFile(ctx, file)).toEqual([
+  expect(await importFile(file, '--check')).toEqual([refusal, { lines: 2, problems: 1 }])
+  expect(await importFile(file)).toEqual([
     { ...refusal, result: 'refused' },
     expect.objectContaining({ line: 2, result: 'created' }),
   ])
   ctx.clock.advance(ctx.limits.withdrawalRetentionMs + 1)
-  expect((await importFile(ctx, file)).map(({ result }) => result)).toEqual(['created', 'unchanged'])
+  expect((await importFile(file)).map(({ result }) => result)).toEqual(['created', 'unchanged'])
 })
 
 /** An import of one line. Just before it runs the statement of this name, it calls `meanwhile` once. */
-async function importWith(
-  ctx: TestContext,
-  line: { external_id: string },
-  name: string,
-  meanwhile: () => Promise<unknown>,
-) {
+async function importWith(line: { external_id: string }, name: string, meanwhile: () => Promise<unknown>) {
   const countImported = () => ctx.db.auditEvent.count({ where: { action: 'user.imported' } })
   const before = await countImported()
   let isDone = false
@@ -297,12 +288,8 @@ async function importWith(
       }
       return sql(statement, values)
     }
-  const watched = {
-    ...ctx,
-    sql: watch(ctx.sql),
-    transaction: wrapping(ctx.transaction, watch),
-  }
-  const [result] = await importFile(watched, await toFile([line]))
+  Object.assign(ctx, { sql: watch(ctx.sql), transaction: wrapping(ctx.transaction, watch) })
+  const [result] = await importFile(await toFile([line]))
   expect(isDone).toBe(true)
   const accounts = await ctx.db.user.count({ where: { externalId: line.external_id, withdrawnAt: null } })
   return { result, accounts, audited: (await countImported()) - before }
@@ -310,7 +297,7 @@ async function importWith(
 
 const REFUSED = { result: { result: 'refused', code: 'USER_002' }, accounts: 0, audited: 0 }
 
-async function givenWithdrawalOf(ctx: TestContext, line: { external_id: string }) {
+async function givenWithdrawalOf(line: { external_id: string }) {
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   return async (transaction = ctx.transaction) => {
@@ -323,17 +310,15 @@ async function givenWithdrawalOf(ctx: TestContext, line: { external_id: string }
 test.each(['find-imported', 'import-users'])(
   'an account that is withdrawn just before an import runs the statement %s is not created again',
   async (name) => {
-    const ctx = await testContext()
     const line = given()
-    const withdraw = await givenWithdrawalOf(ctx, line)
-    expect(await importWith(ctx, line, name, () => withdraw())).toMatchObject(REFUSED)
+    const withdraw = await givenWithdrawalOf(line)
+    expect(await importWith(line, name, () => withdraw())).toMatchObject(REFUSED)
   },
 )
 
 test('an account whose withdrawal commits while the insert of an import waits for it is not created again', async () => {
-  const ctx = await testContext()
   const line = given()
-  const withdraw = await givenWithdrawalOf(ctx, line)
+  const withdraw = await givenWithdrawalOf(line)
   let withdrawal: Promise<void> | undefined
   const begin = () =>
     new Promise<void>((hasBegun) => {
@@ -348,12 +333,11 @@ test('an account whose withdrawal commits while the insert of an import waits fo
       const transactions = [commitLate]
       withdrawal = withdraw((work) => (transactions.pop() ?? ctx.transaction)(work))
     })
-  expect(await importWith(ctx, line, 'import-users', begin)).toMatchObject(REFUSED)
+  expect(await importWith(line, 'import-users', begin)).toMatchObject(REFUSED)
   await withdrawal
 })
 
 test('an import finds an account that a service created again on purpose', async () => {
-  const ctx = await testContext()
   const line = given()
   const [gone, made] = [await givenUser(ctx), await givenUser(ctx)]
   const nameAs = (id: string) => ctx.db.user.update({ where: { id }, data: { externalId: line.external_id } })
@@ -361,7 +345,7 @@ test('an import finds an account that a service created again on purpose', async
   const asked = { userId: gone.userId, confirmation: 'DELETE_MY_ACCOUNT', reason: 'other' } as const
   await withdrawAccount(await asUser(ctx, gone), asked)
   await nameAs(made.userId)
-  expect(await importFile(ctx, await toFile([line]))).toEqual([
+  expect(await importFile(await toFile([line]))).toEqual([
     expect.objectContaining({ result: 'unchanged', user_id: made.userId }),
   ])
 })
@@ -387,8 +371,7 @@ test('a file is read line by line, with any line ends, and no line is read beyon
 })
 
 test('an input that cannot be imported at all is refused in a sentence', async () => {
-  const ctx = await testContext()
-  const refusal = (...args: string[]) => run(ctx, 'user', ...args).catch(sentenceOf)
+  const refusal = (...args: string[]) => run('user', ...args).catch(sentenceOf)
   expect(await refusal('import')).toBe('--file is missing.')
   expect(await refusal('import', '--file', 'nowhere.ndjson')).toBe('--file names no file that can be read.')
   expect(await refusal('import', '--file', tmpdir())).toBe('--file names no file that can be read.')

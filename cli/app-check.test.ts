@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { createReceiver } from '@/contract/receiver'
+import { listening } from '@/testing/listening'
 import { checkReceiver } from './app-check'
 
 const SECRET = `whsec_${Buffer.from('the secret of a receiver').toString('base64')}`
@@ -24,8 +24,8 @@ async function listen(answer: (request: IncomingMessage, body: string) => Promis
     outgoing.writeHead(reply.status).end(reply.body)
   })
   servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  const port = await listening(server)
+  return `http://127.0.0.1:${port}/hook`
 }
 
 /** The receiver of the typed client, which `npm run pack:client` ships. */

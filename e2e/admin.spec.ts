@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@/testing/listening'
 import { createUser, expect, expectAccessible, signIn, startWithdrawal, test } from './fixtures'
 import { IMPATIENT_URL } from './service-urls'
 
@@ -34,8 +34,8 @@ test('an operator sees an application that does not answer, and can retry it', a
   const name = `Calendar ${leaver.id.slice(-6)}`
   let status = 503
   const application = createServer((_request, response) => response.writeHead(status, { 'Retry-After': '3600' }).end())
-  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
-  const endpoint = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`
+  const port = await listening(application)
+  const endpoint = `http://127.0.0.1:${port}/`
   const { app_id = '' } = await operator.run('app', 'register', '--name', name, '--endpoint', endpoint)
   await operator.run('app', 'connect', '--user', leaver.id, '--app', app_id, '--subject', 'subject-4711')
   const withdrawalId = await startWithdrawal(operator, leaver.id, IMPATIENT_URL)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
+import { listening } from '@/testing/listening'
 import type { Operator } from '@/testing/operator'
 import { expect, linkIn, requestChange, sendRaw, signIn, test, type User } from './fixtures'
 import { SERVICE_URL } from './service-urls'
@@ -153,8 +154,8 @@ test('B23 no request, with or without an upgrade, makes the server call another 
     calls++
     socket.destroy()
   })
-  await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve))
-  const target = `127.0.0.1:${(inner.address() as AddressInfo).port}`
+  const port = await listening(inner)
+  const target = `127.0.0.1:${port}`
   const upgrade =
     'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
   for (const head of [

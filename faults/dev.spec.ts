@@ -1,17 +1,9 @@
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { freePort } from '@/testing/instance'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** What comes back for a head that no client library would send; null where nobody listens. */
 const answerTo = (port: number, head: string, address = '127.0.0.1'): Promise<string | null> =>

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from '@/testing/listening'
 
 /** Between engine and service: each call arrives and is carried out, and its first answer is lost on the way back. */
 export class LossyNetwork {
   /** Answers that were lost. */
   lost = 0
   private readonly seen = new Set<string>()
+  url = ''
   private server: Server | undefined
 
   static async start(serviceUrl: string): Promise<LossyNetwork> {
@@ -28,13 +29,8 @@ export class LossyNetwork {
       }
       return response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(text)
     })
-    await new Promise<void>((resolve) => network.server?.listen(0, '127.0.0.1', resolve))
+    network.url = `http://127.0.0.1:${await listening(network.server)}`
     return network
-  }
-
-  get url() {
-    const address = this.server?.address() as AddressInfo
-    return `http://127.0.0.1:${address.port}`
   }
 
   stop() {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { createServer, request } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
 import { expect, type TestContext, test } from 'vitest'
@@ -10,6 +9,7 @@ import { type Certificate, createCertificate } from '@/testing/certificate'
 import { signatureOf } from '@/testing/engine'
 import { Engine } from '@/testing/engine-server'
 import type { Instance } from '@/testing/instance'
+import { listening } from '@/testing/listening'
 import { MailServer } from '@/testing/mail-server'
 import { changeEmail, givenPlainPerson, mailedCode, type Person, verifyEmail, withdraw } from '@/testing/person'
 import { FAULTS_DIR } from '@/testing/run-directory'
@@ -112,12 +112,12 @@ async function givenServer(
     if (typeof answer === 'number') outgoing.writeHead(answer).end()
     else outgoing.writeHead(200).end(answer)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   context.onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  return `https://localhost:${(server.address() as AddressInfo).port}`
+  return `https://localhost:${port}`
 }
 
 /** A store of objects for the archives, which production does not keep in a directory of its own. */

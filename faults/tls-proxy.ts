@@ -1,12 +1,14 @@
 import { request } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Certificate } from '@/testing/certificate'
+import { listening } from '@/testing/listening'
 
 /** Ends https in front of an instance, as a reverse proxy does; it appends its peer to X-Forwarded-For. */
 export class TlsProxy {
   /** The instance behind it. */
   target = ''
+  url = ''
   private readonly server: Server
   private readonly sockets = new Set<Socket>()
 
@@ -33,12 +35,8 @@ export class TlsProxy {
 
   static async start(certificate: Certificate): Promise<TlsProxy> {
     const proxy = new TlsProxy(certificate)
-    await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve))
+    proxy.url = `https://localhost:${await listening(proxy.server)}`
     return proxy
-  }
-
-  get url() {
-    return `https://localhost:${(this.server.address() as AddressInfo).port}`
   }
 
   stop() {

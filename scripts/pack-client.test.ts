@@ -1,13 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build } from 'esbuild'
 import postcss, { type AtRule } from 'postcss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listening } from '@/testing/listening'
 
 const root = path.resolve(import.meta.dirname, '..')
 let project: string
@@ -48,10 +48,9 @@ test('the packed client installs into a fresh project and calls the service unde
     response.writeHead(403, { 'Content-Type': 'application/json' })
     response.end(JSON.stringify({ success: false, error: { code: 'AUTH_002', message: 'm', details: 'd' } }))
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   try {
     writeFileSync(path.join(project, 'program.mjs'), PROGRAM.replace(': string', ''))
-    const SERVICE = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const SERVICE = `http://127.0.0.1:${await listening(server)}`
     const child = spawn(process.execPath, ['program.mjs'], { cwd: project, env: { ...process.env, SERVICE } })
     let printed = ''
     child.stdout.on('data', (chunk) => {

@@ -1,13 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { listening } from '@/testing/listening'
 import { migrateDeploy } from './migrate'
 
 const OWN = 'prisma/migrations'
@@ -142,8 +143,7 @@ async function killedAfter(messages: number, url: string, directory: string): Pr
     client.on('close', () => server.end())
     for (const socket of [client, server]) socket.on('error', () => {})
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const port = String((proxy.address() as AddressInfo).port)
+  const port = String(await listening(proxy))
   child = begin(Object.assign(new URL(url), { port }).href, directory)
   const code = await ended(child)
   proxy.close()

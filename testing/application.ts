@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listening } from './listening'
 
 export interface Received {
   at: number
@@ -13,6 +13,7 @@ export type Script = (call: number, response: ServerResponse, request: IncomingM
 
 /** A connected application on a port of its own. */
 export class Application {
+  url = ''
   readonly received: Received[] = []
   private readonly server: Server
 
@@ -30,12 +31,8 @@ export class Application {
 
   static async start(name: string, script: Script = accept): Promise<Application> {
     const application = new Application(name, script)
-    await new Promise<void>((resolve) => application.server.listen(0, '127.0.0.1', resolve))
+    application.url = `http://127.0.0.1:${await listening(application.server)}/account-withdrawn`
     return application
-  }
-
-  get url() {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/account-withdrawn`
   }
 
   of(withdrawalId: string): Received[] {

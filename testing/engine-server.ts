@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runFunction } from './engine'
+import { listening } from './listening'
 
 export interface Event {
   id: string
@@ -29,6 +29,7 @@ export class Engine {
   readonly runs: string[][] = []
   /** The instance whose functions are called; none while it is down. */
   serviceUrl: string | undefined
+  private port = 0
   private server: Server | undefined
   private stopped = false
 
@@ -56,14 +57,13 @@ export class Engine {
         .writeHead(200, { 'Content-Type': 'application/json' })
         .end(JSON.stringify({ ids: events.map(({ id }) => id), status: 200 }))
     })
-    await new Promise<void>((resolve) => engine.server?.listen(0, '127.0.0.1', resolve))
+    engine.port = await listening(engine.server)
     engine.keepTime()
     return engine
   }
 
   get settings(): Record<string, string> {
-    const address = this.server?.address() as AddressInfo
-    const INNGEST_BASE_URL = `http://127.0.0.1:${address.port}`
+    const INNGEST_BASE_URL = `http://127.0.0.1:${this.port}`
     return this.keys
       ? { INNGEST_EVENT_KEY: this.keys.eventKey, INNGEST_SIGNING_KEY: this.keys.signingKey, INNGEST_BASE_URL }
       : { INNGEST_DEV: '1', INNGEST_BASE_URL }

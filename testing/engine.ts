@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { listening } from './listening'
 
 interface Op {
   id: string
@@ -138,6 +138,6 @@ export async function listen(
   handler: (request: Request) => Promise<Response>,
 ): Promise<{ url: string; server: Server }> {
   const server = createServer(getRequestListener(handler))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`, server }
+  const port = await listening(server)
+  return { url: `http://127.0.0.1:${port}/api/inngest`, server }
 }

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { onTestFinished } from 'vitest'
 import { createIdentityProvider } from '@/server/adapters/identity-provider'
 import type { TestContext } from './domain'
+import { listening } from './listening'
 
 type Claims = Record<string, unknown>
 
@@ -71,7 +71,7 @@ export async function givenProvider(...contexts: TestContext[]): Promise<TestPro
             ]
     response.writeHead(status as number, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve())
@@ -79,7 +79,7 @@ export async function givenProvider(...contexts: TestContext[]): Promise<TestPro
     })
   onTestFinished(close)
   const provider: TestProvider = {
-    issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    issuer: `http://127.0.0.1:${port}`,
     answer(url, subject, forge = (claims) => claims) {
       const asked = new URL(url).searchParams
       const code = randomBytes(16).toString('base64url')

@@ -1,6 +1,7 @@
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Certificate } from './certificate'
+import { listening } from './listening'
 
 export interface Mail {
   to: string[]
@@ -85,8 +86,7 @@ export class MailServer {
       this.sockets.add(socket)
       socket.on('close', () => this.sockets.delete(socket))
     })
-    await new Promise<void>((resolve) => this.server?.listen(this.port, '127.0.0.1', resolve))
-    this.port = (this.server.server.address() as AddressInfo).port
+    this.port = await listening(this.server.server, this.port)
   }
 
   private secured({ tls, certificate: { key, cert }, ...account }: MailSecurity): SMTPServerOptions {

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { SystemContext } from '@/domain/context'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
+import { listening } from '@/testing/listening'
 import { openDatabase } from '../services'
 
 export interface Bench {
@@ -35,8 +35,8 @@ export async function openBench(name: string): Promise<Bench> {
     await text(request)
     response.writeHead(204).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const application = { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+  const port = await listening(server)
+  const application = { endpoint: `http://127.0.0.1:${port}/` }
   const ctx: SystemContext = {
     ...opened,
     mail: { send: async () => 'accepted', async deleteMessages() {} },

@@ -3,13 +3,13 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkReceiver } from '@/cli/app-check'
 import { freePort } from '@/server/local/embedded-postgres'
+import { listening } from '@/testing/listening'
 
 const [OLD, NEW] = ['whsec_b2xkIHNlY3JldA==', 'whsec_bmV3IHNlY3JldA==']
 const directory = mkdtempSync(join(tmpdir(), 'receivers-'))
@@ -58,9 +58,8 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
       else reports.push({ bearer: request.headers.authorization, said })
       response.writeHead(isAway ? 503 : isOver ? 409 : 200)
       response.end(isOver ? JSON.stringify({ success: false, error: { code: 'TASK_002' } }) : undefined)
-    }).listen(0, '127.0.0.1')
-    await once(service, 'listening')
-    reportTo = `http://127.0.0.1:${(service.address() as AddressInfo).port}/api/v1/tasks/msg_1`
+    })
+    reportTo = `http://127.0.0.1:${await listening(service)}/api/v1/tasks/msg_1`
     const PORT = String(await freePort())
     endpoint = `http://127.0.0.1:${PORT}/account-messages`
     if (build) execFileSync(build[0] as string, build.slice(1), { cwd: folder })

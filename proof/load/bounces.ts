@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import path from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { expect, type TestContext, test } from 'vitest'
 import type { Instance } from '@/testing/instance'
+import { listening } from '@/testing/listening'
 import { changeEmail, emailStatus, givenPlainPerson, type Person } from '@/testing/person'
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
@@ -216,9 +217,9 @@ async function startDoor(context: TestContext) {
     })
     response.writeHead(answer.status).end(await answer.text())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   context.onTestFinished(() => void server.close())
-  door.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/mail-events/dsn`
+  door.url = `http://127.0.0.1:${port}/api/v1/mail-events/dsn`
   return door
 }
 

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import path from 'node:path'
 import { freePort } from '@/testing/instance'
+import { listening } from '@/testing/listening'
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 
@@ -134,6 +135,7 @@ export class EngineNetwork {
   readonly calls: string[] = []
   serviceUrl = ''
   private lastCallAt = 0
+  url = ''
   private server: Server | undefined
 
   /** No function was called for so long. */
@@ -162,13 +164,8 @@ export class EngineNetwork {
         return request.socket.destroy()
       }
     })
-    await new Promise<void>((resolve) => network.server?.listen(0, '127.0.0.1', resolve))
+    network.url = `http://127.0.0.1:${await listening(network.server)}`
     return network
-  }
-
-  get url() {
-    const address = this.server?.address() as AddressInfo
-    return `http://127.0.0.1:${address.port}`
   }
 
   close() {

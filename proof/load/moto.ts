@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, type TestContext, test } from 'vitest'
 import type { MailEvent } from '@/domain/ports'
 import { createMailEvents } from '@/server/adapters/mail-events/sources'
 import { freePort } from '@/testing/instance'
+import { listening } from '@/testing/listening'
 import { until } from '@/testing/until'
 
 const REGION = 'eu-central-1'
@@ -33,7 +33,7 @@ async function startMoto(context: TestContext) {
     calls.push(JSON.parse(String(Buffer.concat(await request.toArray()))))
     response.end()
   })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  const Endpoint = `http://127.0.0.1:${await listening(receiver)}/`
   context.onTestFinished(() => void receiver.close())
   const ask = async (service: 'ses' | 'sns', parameters: Record<string, string>) => {
     const body = new URLSearchParams(parameters)
@@ -43,7 +43,6 @@ async function startMoto(context: TestContext) {
   }
   const topic = async (Name: string) => {
     const [TopicArn = ''] = /arn:[^<]+/.exec(await ask('sns', { Action: 'CreateTopic', Name })) ?? []
-    const Endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
     await ask('sns', { Action: 'Subscribe', TopicArn, Protocol: 'http', Endpoint })
     return TopicArn
   }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { logged } from '@/testing/install-context'
+import { listening } from '@/testing/listening'
 import { createAppCaller } from './applications'
 
 const NOW = new Date('2026-11-20T09:00:00.000Z')
@@ -20,9 +20,9 @@ afterEach(() => void vi.useRealTimers())
 
 async function givenServer(answer: RequestListener) {
   const server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   onTestFinished(() => void server.close().closeAllConnections())
-  return { server, port: (server.address() as AddressInfo).port }
+  return { server, port: port }
 }
 
 async function call(answer: RequestListener) {
@@ -257,10 +257,10 @@ test("an https call goes to the address that was looked up, with the endpoint's 
     },
   })
   server.on('tlsClientError', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   onTestFinished(() => void server.close())
   const callApp = createAppCaller(clock, PRODUCTION_AT_HOME, async () => [{ address: '127.0.0.1', family: 4 }])
-  const endpoint = `https://shop.example:${(server.address() as AddressInfo).port}/`
+  const endpoint = `https://shop.example:${port}/`
   expect(await callApp({ ...message, endpoint })).toEqual({ status: 0, problem: expect.stringMatching(/^E\w+$/) })
   expect(names).toEqual(['shop.example'])
 })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createDedupeFetch } from 'next/dist/server/lib/dedupe-fetch'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ArchiveStore } from '@/domain/ports'
+import { listening } from '@/testing/listening'
 import { createArchiveStore, inBucket, type ObjectStore } from './archive-store'
 
 test('a directory keeps one file for each archive, and deleting an archive twice is no error', async () => {
@@ -64,9 +64,9 @@ async function givenS3() {
       method === 'DELETE' ? objects.delete(url) : !['HEAD', 'GET'].includes(method ?? '') || objects.has(url)
     response.writeHead(status === 200 && !found ? 404 : status).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   onTestFinished(() => void server.close())
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const endpoint = `http://127.0.0.1:${port}`
   const archiveS3 = {
     endpoint,
     bucket: 'copies',

@@ -1,10 +1,11 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
 import { parseAddress } from '@/contract/address'
 import type { Message } from '@/domain/ports'
 import { logged } from '@/testing/install-context'
+import { listening } from '@/testing/listening'
 import { getEnv } from '../settings/env'
 import { metrics } from '../watch/metrics'
 import { checkMailServer } from './check-mail-server'
@@ -57,9 +58,8 @@ async function givenMailServer(options: SMTPServerOptions = {}) {
     ...options,
   })
   server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server.server)
   cleanUps.push(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  const { port } = server.server.address() as AddressInfo
   return {
     deliveries,
     commands,
@@ -76,12 +76,11 @@ async function givenRawServer(onConnection: (socket: Socket) => void) {
     socket.on('error', () => {})
     onConnection(socket)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   cleanUps.push(async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   })
-  const { port } = server.address() as AddressInfo
   return createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` }, secrets)
 }
 

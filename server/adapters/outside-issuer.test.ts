@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { authenticate, type TestContext, testContext } from '@/testing/domain'
+import { listening } from '@/testing/listening'
 import { createOutsideIssuer } from './outside-issuer'
 
 const ISSUER = 'https://issuer.test/'
@@ -33,9 +33,9 @@ async function givenIssuer() {
     )
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ keys: jwks }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   onTestFinished(() => void server.close())
-  const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`
+  const jwksUrl = `http://127.0.0.1:${port}/jwks`
   const clock = { now: () => new Date(Date.now() + state.aheadMs) }
   return {
     state,

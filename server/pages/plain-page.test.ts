@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { listening } from '@/testing/listening'
 import { isPlainPage, leaveScriptsOut, withoutScripts } from './plain-page'
 
 const PAGE =
@@ -12,9 +12,9 @@ async function answerOf(write: RequestListener, headers: Record<string, string> 
     leaveScriptsOut(incoming, outgoing)
     write(incoming, outgoing)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   onTestFinished(() => void server.close())
-  return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { headers })
+  return fetch(`http://127.0.0.1:${port}/`, { headers })
 }
 
 test('a page that is sent in parts arrives whole, without scripts, and compressed where the browser takes that', async () => {

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
+import { listening } from '@/testing/listening'
 import { createStaticFiles } from './static-files'
 
 test('a compressed script goes to clients that accept Brotli, and Next answers everything else', async () => {
@@ -14,13 +14,13 @@ test('a compressed script goes to clients that accept Brotli, and Next answers e
   writeFileSync(path.join(dir, 'static/chunks/a.js.br'), brotliCompressSync('alert(1)'))
   const serve = createStaticFiles(dir)
   const server = createServer((incoming, outgoing) => serve(incoming, outgoing) || outgoing.writeHead(404).end('next'))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = await listening(server)
   onTestFinished(() => {
     server.close()
     rmSync(dir, { recursive: true })
   })
   const get = (file: string, encoding = 'gzip, br') =>
-    fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/_next/static/chunks/${file}`, {
+    fetch(`http://127.0.0.1:${port}/_next/static/chunks/${file}`, {
       headers: { 'Accept-Encoding': encoding },
     })
   const answer = await get('a.js')

@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import { createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
 import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { processState } from '@/server/process-state'
 import { testContext, testDatabase } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
+import { listening } from '@/testing/listening'
 import { openDatabase } from '../adapters/database'
 import { live, ready, stopBeingReady } from './health'
 import { createHealth } from './health-checks'
@@ -20,10 +21,10 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp()
 })
 
-async function listening(server: Server | TcpServer): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+async function givenServer(server: Server | TcpServer): Promise<string> {
+  const port = await listening(server)
   cleanUps.push(() => server.close())
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `127.0.0.1:${port}`
 }
 
 async function givenDatabaseAway() {
@@ -90,9 +91,8 @@ test('the mail server is checked at most every 30 seconds while it answers', asy
       callback()
     },
   })
-  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
   cleanUps.push(() => new Promise<void>((resolve) => smtp.close(() => resolve())))
-  const smtpUrl = `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`
+  const smtpUrl = `smtp://127.0.0.1:${await listening(smtp.server)}`
   const health = createHealth(await testContext(), { ...LOCAL, smtpUrl })
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
   const greetings: number[] = []
@@ -105,7 +105,7 @@ test('the mail server is checked at most every 30 seconds while it answers', asy
 })
 
 test('a mail server that is away or stalls is reported as degraded within seconds; the service stays ready', async () => {
-  const silent = await listening(createTcpServer())
+  const silent = await givenServer(createTcpServer())
   for (const host of [NOWHERE, silent]) {
     const startedAt = performance.now()
     const health = createHealth(await testContext(), { ...LOCAL, smtpUrl: `smtp://${host}` })
@@ -115,7 +115,7 @@ test('a mail server that is away or stalls is reported as degraded within second
 })
 
 test('an engine that is away is reported as degraded, and one with an unknown address is not; the service stays ready', async () => {
-  const engine = await listening(createServer((_request, response) => response.writeHead(404).end()))
+  const engine = await givenServer(createServer((_request, response) => response.writeHead(404).end()))
   const ctx = await testContext()
   for (const [engineUrl, expected, degraded] of [
     [`http://${engine}`, 'reachable', []],

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test, vi } from 'vitest'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api-calls'
 import { asUser, runDueWork, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
+import { listening } from '@/testing/listening'
 import { startTracing, stopTracing, traced } from './tracing'
 
 const settings = vi.hoisted(() => ({ otlpEndpoint: undefined as string | undefined }))
@@ -39,8 +39,8 @@ test('nothing is loaded or sent where no collector is configured', async () => {
 })
 
 test('every answer and every deletion step is one span, with ids and codes only', async () => {
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
-  settings.otlpEndpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`
+  const port = await listening(collector)
+  settings.otlpEndpoint = `http://127.0.0.1:${port}/`
   await startTracing()
   const ctx = { ...(await testContext()), traced }
   installContext(ctx)

@@ -81,6 +81,7 @@ async function expectUsable(page: Page, url: string, email: string) {
   const faults = faultsOf(page)
   await page.goto(url)
   await expectColorsOfPage(page)
+  await expectAsDarkAsPage(page)
   await expectSameUnderLoudStyles(page)
   await driveOwnPage(page, email, inboxOf(DATA_DIR))
   expect(faults).toEqual([])
@@ -175,6 +176,22 @@ async function expectColorsOfPage(page: Page) {
       document.title = Object.keys((event as CustomEvent).detail).join(' and ')
     }),
   )
+}
+
+/** A page that does not say that it can be dark is light for whoever prefers the dark. */
+async function expectAsDarkAsPage(page: Page) {
+  const heading = page.getByRole('heading', { name: 'Delete account', exact: true })
+  const inkOf = () => heading.evaluate((element) => getComputedStyle(element).color)
+  const light = await inkOf()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await inkOf()).toBe(light)
+  for (const [scheme, isLight] of [
+    ['light dark', false],
+    ['light', true],
+  ] as const) {
+    await page.evaluate((scheme) => document.documentElement.style.setProperty('color-scheme', scheme), scheme)
+    expect([scheme, (await inkOf()) === light]).toEqual([scheme, isLight])
+  }
 }
 
 async function expectSameUnderLoudStyles(page: Page) {

@@ -111,16 +111,11 @@ const OF_THE_PAGE = `
 ${PARTS} {
   background: transparent;
   font-family: var(--account-font, inherit);
-  --own-accent: var(--account-accent);
-  --own-accent-soft: color-mix(in srgb, var(--own-accent) 8%, var(--surface));
+  --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));
+  --own-accent-soft: light-dark(
+    color-mix(in srgb, var(--own-accent) 8%, var(--surface)), color-mix(in srgb, var(--own-accent) 18%, var(--surface)));
   --own-action-hover: color-mix(in oklab, var(--account-action) 88%, var(--ink));
   --own-on-action: oklch(from var(--account-action) clamp(0, (0.57 - l) * 1000, 1) 0 0);
-}
-@media screen and (prefers-color-scheme: dark) {
-  ${PARTS} {
-    --own-accent: oklch(from var(--account-accent) max(l, 0.75) c h);
-    --own-accent-soft: color-mix(in srgb, var(--own-accent) 18%, var(--surface));
-  }
 }
 :host { display: block }
 :host(:not(:first-child)) { margin-top: var(--account-gap, 1.5rem) }`
@@ -145,6 +140,7 @@ async function stylesOf(files) {
     else if (rule.name === 'supports' && rule.parent.params === 'properties') rule.replaceWith(rule.nodes)
   })
   sheet.walkAtRules('layer', (layer) => layer.replaceWith(...(layer.nodes ?? [])))
+  followPage(sheet)
   sheet.walkRules((rule) => {
     if (rule.parent.name?.endsWith('keyframes')) return
     if (rule.selectors.every((selector) => ABSENT.test(selector))) return rule.remove()
@@ -169,6 +165,24 @@ async function stylesOf(files) {
   sheet.walkDecls(/^--/, (property) => (read.has(property.prop) ? undefined : property.remove()))
   const { transform } = await import('esbuild')
   return (await transform(sheet.toString(), { loader: 'css', minify: true })).code
+}
+
+/** Light or dark like the element that the parts stand in, whatever the person prefers: the page may know one of both. */
+function followPage(sheet) {
+  const dark = {}
+  sheet.walkAtRules('media', (media) => {
+    if (!/prefers-color-scheme: ?dark/.test(media.params)) return
+    media.walkDecls(/^--(?!shadow)/, ({ prop, value }) => {
+      dark[prop] = value
+    })
+    media.remove()
+  })
+  sheet.walkRules(':root', (rule) => {
+    rule.walkDecls((decl) => {
+      if (decl.prop === 'color-scheme') decl.value = 'inherit'
+      else if (decl.prop in dark) decl.value = `light-dark(${decl.value}, ${dark[decl.prop]})`
+    })
+  })
 }
 
 const DERIVED = ['--accent', '--accent-soft', '--action-hover', '--on-action']

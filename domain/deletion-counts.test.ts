@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { type DeletionCount, readDeletionCounts } from './deletion-counts'
 import { authenticateWithdrawn } from './withdrawal/authenticate-withdrawn'
 import { FIRST_BATCH } from './withdrawal/erase'
@@ -87,8 +87,7 @@ test('shared items count in the step that told their application, whichever stat
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop', 'stuck'])
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const counted = () => countsOf(ctx, withdrawalId, 'third_party_integrations', ['connections', 'shared_data'])
   expect(await counted()).toEqual(['connections erased 1', 'shared_data erased 1'])
   ctx.clock.advance(30 * day)
@@ -100,8 +99,7 @@ test('the receipt of the purge counts the kept records that it deletes, and no c
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   await givenIncidents(ctx, userId, MANY)
-  ctx.clock.advance(day)
-  await runDueWork(ctx)
+  await pass(ctx, day)
   ctx.clock.advance(30 * day)
   await purgeRetainedData(ctx)
   const { receipts } = await listReceipts(ctx, { withdrawalId })
@@ -120,8 +118,7 @@ test('the answer shows the counts of a completed step, and none of a step that a
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   await givenIncidents(ctx, userId, 2)
-  ctx.clock.advance(5 * minute)
-  await runDueWork(ctx)
+  await pass(ctx, 5 * minute)
   const stepOf = async (name: Step) =>
     (await statusOf(ctx, userId, withdrawalId)).deletion_steps.find(({ step }) => step === name)
   const { purgeDueAt } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })

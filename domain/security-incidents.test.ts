@@ -7,6 +7,7 @@ import {
   givenParticipant,
   givenPendingChange,
   outcomeOf,
+  pass,
   runDueWork,
   wrongCode,
 } from '@/testing/domain'
@@ -94,8 +95,7 @@ test('what applications were told of an account is logged, counted before a dele
   await endAllSessions(ctx, user.userId)
   expect(await logged()).toEqual([])
   for (let days = 0; days < 8; days++) {
-    ctx.clock.advance(24 * hour)
-    await runDueWork(ctx)
+    await pass(ctx, 24 * hour)
   }
   expect(await logged()).toEqual([[appId, 'account.sessions_ended', 'given_up']])
   ctx.apps.answer = async () => ({ status: 204 })
@@ -137,7 +137,6 @@ test('what applications were told of an account is logged, counted before a dele
   }
   expect(texts.join()).toContain('"state" : "delivered"')
   expect(texts.join()).toContain('Support ended every session.')
-  ctx.clock.advance(30 * 24 * hour + minute)
-  await runDueWork(ctx)
+  await pass(ctx, 30 * 24 * hour + minute)
   expect(await logged()).toEqual([])
 })

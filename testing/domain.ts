@@ -411,6 +411,14 @@ export async function runDueWork(ctx: TestContext): Promise<void> {
   for (const { run } of DUE_WORK) await run(ctx).finally(() => ctx.settle())
 }
 
+/** Lets this time go by, and works off whatever is due then. */
+export async function pass(ctx: TestContext, ms: number): Promise<void> {
+  // What is under way ends first: time that jumps would take its lease away.
+  await ctx.settle()
+  ctx.clock.advance(ms)
+  await runDueWork(ctx)
+}
+
 /** The tables with a row that contains this text. */
 export async function tablesWith(ctx: TestContext, text: string): Promise<string[]> {
   const tables = await ctx.db.$queryRaw<{ name: string }[]>`

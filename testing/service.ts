@@ -1,7 +1,7 @@
 import type { Limits } from '@/domain/limits/limits'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { day } from './api-calls'
-import { runDueWork, type TestContext, type TestUser } from './domain'
+import type { TestContext, TestUser } from './domain'
 import { installed } from './install-context'
 
 export const VERIFY = 'verify-new-email'
@@ -69,12 +69,3 @@ export const mailsTo = (ctx: Service, address: string, template?: string) =>
   ctx.mailbox.filter(({ to, message }) => to === address && (!template || message.template === template))
 
 export const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
-
-/** Whatever is due by then is worked off. */
-export async function pass(ctx: Service, ms: number) {
-  // What is under way ends first: time that jumps would take its lease away.
-  await ctx.settle()
-  ctx.clock.advance(ms)
-  await runDueWork(ctx)
-  await ctx.settle()
-}

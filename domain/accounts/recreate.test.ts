@@ -5,6 +5,7 @@ import {
   asService,
   givenParticipant,
   outcomeOf,
+  pass,
   runDueWork,
   type TestContext,
   tablesWith,
@@ -68,11 +69,6 @@ async function withdraw(id = externalId) {
   await ctx.settle()
   return { withdrawalId: withdrawal_id, userId: user_id }
 }
-async function later(ms: number) {
-  ctx.clock.advance(ms)
-  await runDueWork(ctx)
-  await ctx.settle()
-}
 const versionOf = async (userId: string) => (await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })).version
 const tasksOf = (withdrawalId: string) => ctx.db.deletionTask.findMany({ where: { withdrawalId } })
 
@@ -85,7 +81,7 @@ test('B49 an external id is not used again while an application still has to del
   expect(refused.details).toContain('One application has still to be told')
   expect(refused.details).toContain(withdrawalId)
   expect((await refusal(put())).details).toContain('"recreate": true')
-  await later(hour)
+  await pass(ctx, hour)
   expect((await recreate()).created).toBe(true)
 })
 
@@ -101,7 +97,7 @@ test('it is held up by applications that accepted, that poll and that are disabl
   await connectApp(ctx, { userId, appId: own, subject: externalId })
   await setApp(ctx, { appId: disabled, disabled: true })
   const { withdrawalId } = await withdraw()
-  await later(hour)
+  await pass(ctx, hour)
   for (const [left, appId] of [polls, disabled, later_].entries()) {
     const { code, details, retryAfterSeconds } = await refusal(recreate())
     expect([code, retryAfterSeconds]).toEqual(['USER_002', undefined])
@@ -152,17 +148,17 @@ test('every message names the account, also what is told after the account was e
   answers.own = 503
   await endUserSessions(asService(ctx), { externalId })
   const { withdrawalId } = await withdraw()
-  await later(hour)
+  await pass(ctx, hour)
   const service = asService(ctx)
   const worker = { ...service, actor: { ...service.actor, service: { name: 'worker', hosts: [], appId: polls } } }
   const { tasks } = await takeTasks(worker, { app: polls })
   expect(tasks).toMatchObject([{ subject: externalId, account: userId }])
   await waiveTask(ctx, { taskId: tasks[0]?.id ?? '', reason: 'gone' })
-  for (const ms of [day, 6 * day, 23 * day]) await later(ms)
+  for (const ms of [day, 6 * day, 23 * day]) await pass(ctx, ms)
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({ userId: null })
   expect(await tablesWith(ctx, userId)).toEqual([])
   answers.own = 204
-  await later(day)
+  await pass(ctx, day)
   const types = new Set(sent.map(({ type }) => type))
   expect([...types].sort()).toEqual([
     'account.purged',
@@ -184,14 +180,14 @@ test('versions of a person who came back stand above all that is told of the for
   expect(first).toBe(0)
   for (let times = 1; times <= 2; times++) {
     await withdraw()
-    await later(hour)
+    await pass(ctx, hour)
     const { user_id: userId } = await recreate({ email: `${externalId}-${times}@example.test` })
     await endUserSessions(asService(ctx), { externalId })
     await ctx.settle()
     const ofNew = sent.filter(({ data }) => data.account === userId).map(({ data }) => data.version)
     expect(ofNew).toHaveLength(1)
   }
-  for (const ms of [day, 6 * day, 23 * day]) await later(ms)
+  for (const ms of [day, 6 * day, 23 * day]) await pass(ctx, ms)
   const accounts = [...new Set(sent.map(({ data }) => data.account))]
   const versions = accounts.map((account) =>
     sent.flatMap(({ data }) => (data.account === account && data.version !== undefined ? data.version : [])),
@@ -211,7 +207,7 @@ test('an account that takes the external id of a withdrawn one goes on above its
   await withdraw()
   const take = () => putUser(asService(ctx), { externalId, user_id: named, recreate: true })
   expect(await outcomeOf(take())).toBe('USER_002')
-  await later(hour)
+  await pass(ctx, hour)
   expect((await take()).created).toBe(false)
   expect(await versionOf(named)).toBe(44)
 })
@@ -247,7 +243,7 @@ test('an application that keeps the account ignores an order for a former one, a
   held.set(externalId, former.user_id)
   const { withdrawalId } = await withdraw()
   const before = await tasksOf(withdrawalId)
-  await later(hour)
+  await pass(ctx, hour)
   expect(held.size).toBe(0)
   const again = await recreate()
   held.set(externalId, again.user_id)
@@ -261,7 +257,7 @@ test('an application that keeps the account ignores an order for a former one, a
     where: { withdrawalId, step: 'third_party_integrations' },
     data: { status: 'processing', dueAt, completedAt: null },
   })
-  await later(minute)
+  await pass(ctx, minute)
   expect(tally((await tasksOf(withdrawalId)).map(({ status }) => status))).toEqual({ completed: 1 })
   expect([...held]).toEqual([[externalId, again.user_id]])
 })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { call, givenCaller, givenServiceToken, hour, withdraw } from '@/testing/api-calls'
-import { givenParticipant, outcomeOf, runDueWork, type TestContext, tally } from '@/testing/domain'
+import { givenParticipant, outcomeOf, pass, type TestContext, tally } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { connectApp } from './connect'
 
@@ -93,8 +93,7 @@ describe('a service', () => {
     await ctx.db.connectedApp.update({ where: { id: appId }, data: { disabledAt: ctx.clock.now() } })
     expect((await put('reader 7')).code).toBe('accepted')
     await withdraw(caller)
-    ctx.clock.advance(hour)
-    await runDueWork(ctx)
+    await pass(ctx, hour)
     expect(await ctx.db.deletionTask.findFirstOrThrow({ where: { appId } })).toMatchObject({ status: 'pending' })
   })
 })

@@ -5,7 +5,7 @@ import {
   asUser,
   givenUser,
   outcomeOf,
-  runDueWork,
+  pass,
   type TestContext,
   type TestUser,
   tablesWith,
@@ -104,8 +104,7 @@ test('an application that asked for it gets the event of the start, and all get 
   const mac = createHmac('sha256', 'secret of calendar.test').update(`${id}.${timestamp}.${call.body}`)
   expect(signature).toBe(`v1,${mac.digest('base64')}`)
 
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const later = calls.slice(1).map(({ app, type, headers }) => [app, type, headers['webhook-id'] === id])
   expect(later.sort()).toEqual([
     ['calendar.test', 'account.withdrawn', false],

@@ -9,7 +9,7 @@ import {
   givenSession,
   givenUser,
   outcomeOf,
-  runDueWork,
+  pass,
   type TestContext,
   type TestUser,
   tablesWith,
@@ -85,8 +85,7 @@ async function withdraw(ctx: TestContext, user: TestUser) {
 
 async function runToTheEnd(ctx: TestContext) {
   for (const ms of [5 * 60_000, hour, day]) {
-    ctx.clock.advance(ms)
-    await runDueWork(ctx)
+    await pass(ctx, ms)
   }
 }
 
@@ -118,8 +117,7 @@ test('only applications that asked for addresses get them, sealed at rest and de
   ])
   expect(await ctx.db.eventDelivery.count({ where: { sealedData: { not: null } } })).toBe(2)
   state.status = 204
-  ctx.clock.advance(10_000)
-  await runDueWork(ctx)
+  await pass(ctx, 10_000)
   expect(await ctx.db.eventDelivery.count({ where: { sealedData: { not: null } } })).toBe(0)
   expect(told).toHaveLength(4)
   for (const event of told) expect(event).toEqual(told.find(({ id }) => id === event.id))
@@ -223,8 +221,7 @@ test('a withdrawal sends events at its start, at its end and at the purge, each 
   await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: `customer of ${user.userId}` } })
   const withdrawalId = await withdraw(ctx, user)
   await runToTheEnd(ctx)
-  ctx.clock.advance(30 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 30 * day)
   const data = { withdrawal_id: withdrawalId, subject: `customer of ${user.userId}` }
   expect(told).toMatchObject([
     { type: 'account.withdrawal_started', data },
@@ -245,15 +242,13 @@ test('F37 an undelivered event outlives the account with its subject sealed, in 
   state.status = 503
   await verifyChange(ctx, user, `new-${user.email}`)
   await withdraw(ctx, user)
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect(await tablesWith(ctx, user.userId)).not.toContain('event_deliveries')
   expect(await ctx.db.event.count({ where: { userId: user.userId } })).toBe(0)
   const untold = told.splice(0)
   expect(untold.map(({ type }) => type)).toContain('account.email_changed')
   state.status = 204
-  ctx.clock.advance(day)
-  await runDueWork(ctx)
+  await pass(ctx, day)
   for (const event of untold) expect(told).toContainEqual(event)
   expect(await ctx.db.eventDelivery.count({ where: { status: { not: 'delivered' } } })).toBe(0)
   expect(await tablesWith(ctx, `new-${user.email}`)).toEqual([])

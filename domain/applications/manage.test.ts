@@ -7,7 +7,7 @@ import {
   givenUser,
   givenWithdrawal,
   outcomeOf,
-  runDueWork,
+  pass,
   type TestContext,
   testContext,
 } from '@/testing/domain'
@@ -82,8 +82,7 @@ test('a disabled application gets nothing, and what waited for it is delivered o
   await setApp(ctx, { appId, disabled: true })
   await changeAddress(ctx)
   state.status = 204
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect(requests).toHaveLength(1)
   await setApp(ctx, { appId, disabled: false })
   await ctx.settle()
@@ -116,8 +115,7 @@ test('an application with open tasks is removed only if a reason waives them', a
   const { ctx, appId } = await givenShop()
   ctx.apps.answer = async () => ({ status: 503 })
   const { withdrawalId } = await givenWithdrawal(ctx)
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect(await getApp(ctx, { appId })).toMatchObject({ open_tasks: 1 })
   expect(await outcomeOf(removeApp(ctx, { appId }))).toBe('TASK_002')
   expect(await getApp(ctx, { appId })).toMatchObject({ disabled_at: null })
@@ -135,8 +133,7 @@ test('an application is removed with a reason also if a task ends by itself at t
   const { ctx, appId } = await givenShop()
   ctx.apps.answer = async () => ({ status: 503 })
   const { withdrawalId } = await givenWithdrawal(ctx)
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const whileEnding: typeof ctx.sql = async (statement, values) => {
     const rows = await ctx.sql(statement, values)
     const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
@@ -181,8 +178,7 @@ test('dead letters and delivered events can be resent, under their old ids and w
   state.status = 500
   await changeAddress(ctx)
   for (let days = 0; days < 8; days++) {
-    ctx.clock.advance(day)
-    await runDueWork(ctx)
+    await pass(ctx, day)
   }
   expect(await listApps(ctx)).toMatchObject({ apps: [{ deliveries: { waiting: 0, dead: 1 } }] })
   const before = requests.splice(0)
@@ -208,15 +204,13 @@ test('a resent dead letter is retried for seven more days', async () => {
   state.status = 500
   await changeAddress(ctx)
   for (let days = 0; days < 8; days++) {
-    ctx.clock.advance(day)
-    await runDueWork(ctx)
+    await pass(ctx, day)
   }
   await resendEvents(ctx, { appId, since })
   await ctx.settle()
   expect(await listDeliveries(ctx, { appId })).toMatchObject({ deliveries: [{ status: 'pending' }] })
   state.status = 204
-  ctx.clock.advance(2 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 2 * day)
   expect(await listDeliveries(ctx, { appId })).toMatchObject({ deliveries: [{ status: 'delivered' }] })
   expect(new Set(requests.map(({ headers, body }) => headers['webhook-id'] + body)).size).toBe(1)
 })
@@ -227,10 +221,8 @@ test('the log of deliveries keeps answer and times for thirty days', async () =>
   expect(await listDeliveries(ctx, { appId })).toMatchObject({
     deliveries: [{ status: 'delivered', attempts: 1, last_status: 204, took_ms: expect.any(Number) }],
   })
-  ctx.clock.advance(30 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 30 * day)
   expect((await listDeliveries(ctx, { appId })).deliveries).toHaveLength(1)
-  ctx.clock.advance(1)
-  await runDueWork(ctx)
+  await pass(ctx, 1)
   expect((await listDeliveries(ctx, { appId })).deliveries).toEqual([])
 })

@@ -9,6 +9,7 @@ import {
   givenWithdrawal,
   lookalikesOf,
   outcomeOf,
+  pass,
   runDueWork,
   type TestContext,
   tablesWith,
@@ -60,8 +61,7 @@ type Task = Awaited<ReturnType<typeof givenTask>>
 
 async function givenAcceptedTask(settings: Parameters<typeof givenParticipant>[2] = {}) {
   const task = await givenTask(202, settings)
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect(await stateOf(task)).toBe('accepted')
   return task
 }
@@ -87,12 +87,10 @@ test('an application for everyone gets a person without a connection by the exte
   for (const user of [known, unknown]) {
     await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
   }
-  ctx.clock.advance(6 * minute)
-  await runDueWork(ctx)
+  await pass(ctx, 6 * minute)
   expect(await tablesWith(ctx, 'customer canary 42')).toEqual([])
   expect(sent).toEqual([])
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect(sent.map(({ data }) => data.subject).sort()).toEqual(['customer canary 42', unknown.userId])
   expect(sent[0]?.data).not.toHaveProperty('task')
   expect(await ctx.db.deletionTask.count({ where: { NOT: { sealedSubject: null } } })).toBe(0)
@@ -105,8 +103,7 @@ test('an application for everyone that is connected too gets one task', async ()
     data: { id: `con_${appId}`, userId: user.userId, appId, subject: 'own', connectedAt: ctx.clock.now() },
   })
   await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect(sent.map(({ data }) => data.subject)).toEqual([user.userId])
   expect(await ctx.db.appConnection.count({ where: { appId } })).toBe(0)
 })
@@ -116,11 +113,9 @@ test.each(APP_PHASES)(
   async (phase) => {
     const task = await givenTask(202, { phase })
     const begins = DELETION_STEPS[phase].window.dueMs
-    ctx.clock.advance(begins - 1)
-    await runDueWork(ctx)
+    await pass(ctx, begins - 1)
     expect(sent).toEqual([])
-    ctx.clock.advance(1)
-    await runDueWork(ctx)
+    await pass(ctx, 1)
     expect(sent.map(({ id }) => id)).toEqual([task.id])
     ctx.clock.advance(Math.max(...DUE_TIMES) + minute - begins)
     answers.shop = () => 202
@@ -171,8 +166,7 @@ test('only an application that acknowledges later accepts with 202, and only a f
     await ctx.db
       .$executeRaw`DELETE FROM connected_apps a WHERE NOT EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id)`
     const task = await givenTask(status, { acknowledges })
-    ctx.clock.advance(hour)
-    await runDueWork(ctx)
+    await pass(ctx, hour)
     expect([acknowledges, status, await stateOf(task)]).toEqual([acknowledges, status, state])
   }
 })
@@ -226,8 +220,7 @@ test('progress is shown as reported, extends the time-out, and never goes back w
   const back = await report(task, { status: 'processing', progress: { done: 2, total: 10 } })
   expect([back.code, back.details]).toEqual(['REQUEST_001', 'progress.done must not go back: it was 3.'])
   expect((await report(task, { status: 'processing', progress: { done: 3, total: 12 } })).code).toBe('accepted')
-  ctx.clock.advance(600 * second - 1)
-  await runDueWork(ctx)
+  await pass(ctx, 600 * second - 1)
   expect(sent).toHaveLength(1)
   expect(await stateOf(task)).toBe('accepted')
   // A millisecond later the same message is sent again, and its try begins without progress.
@@ -249,11 +242,9 @@ test('a failed task is asked for again with back-off, under the same id', async 
     acceptedAt: null,
     lastError: 'reported_failed',
   })
-  ctx.clock.advance(4 * second)
-  await runDueWork(ctx)
+  await pass(ctx, 4 * second)
   expect(sent).toHaveLength(1)
-  ctx.clock.advance(3 * second)
-  await runDueWork(ctx)
+  await pass(ctx, 3 * second)
   expect(sent.map(({ id }) => id)).toEqual([task.id, task.id])
   expect(await stateOf(task)).toBe('accepted')
 })
@@ -271,8 +262,7 @@ test('F34 any report that comes before our own row says accepted counts, and the
       expect((await report(task, { status, progress: { done: 1, total: 2 } })).code).toBe('accepted')
       return 202
     }
-    ctx.clock.advance(hour)
-    await runDueWork(ctx)
+    await pass(ctx, hour)
     expect([status, await stateOf(task)]).toEqual([status, state])
     if (status === 'processing') expect(await rowOf(task)).toMatchObject({ progressDone: 1 })
   }
@@ -400,8 +390,7 @@ test('a polling application gets each due task once a minute, with all that it n
     return data.tasks as Record<string, unknown>[]
   }
   expect(await take()).toEqual([])
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect(sent).toEqual([])
   const taken = await Promise.all([take(), take(), take('&limit=100')])
   expect(taken.flat()).toEqual([
@@ -434,8 +423,7 @@ test('a polling application gets each due task once a minute, with all that it n
 test('F40 only the token of a polling application takes its tasks, and no token of before does', async () => {
   const task = await givenTask(202, { endpoint: null })
   const other = await givenParticipant(ctx, 'other', { endpoint: null })
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const tokenOf = (appId: string) => givenServiceToken(ctx, ['tasks:work'], day, { appId })
   const [own, others] = [await tokenOf(task.appId), await tokenOf(other)]
   const take = (service: typeof own, appId = task.appId) => call(service, 'takeTasks', { query: `?app=${appId}` })
@@ -470,8 +458,7 @@ test('a token for deletion tasks is made for one application that is there', asy
 
 test('the open tasks of a disabled application wait, are visible, and are asked for once it is enabled', async () => {
   const task = await givenTask(204, { disabled: true })
-  ctx.clock.advance(2 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 2 * day)
   expect(sent).toEqual([])
   expect((await listTasks(ctx, { appId: task.appId })).tasks).toMatchObject([
     { state: 'pending', is_app_disabled: true, due_at: null },
@@ -488,8 +475,7 @@ test('the open tasks of a disabled application wait, are visible, and are asked 
 
 test('a polling application that gets an endpoint is called at the next sweep, without waiting for the periodic check', async () => {
   const task = await givenTask(204, { endpoint: null })
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   expect((await stepOf(task)).dueAt?.getTime()).toBeGreaterThan(ctx.clock.now().getTime())
   await setApp(ctx, { appId: task.appId, name: 'Shop' })
   await ctx.settle()
@@ -512,8 +498,7 @@ test('enabling an application does not change the time of a step that has not be
 
 test('a waived task is final and audited, ends its step, and is shown with its reason', async () => {
   const task = await givenTask(503)
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const service = await givenServiceToken(ctx, ['apps:manage'])
   const ids = { taskId: task.id }
   const ask = (reason: string) => call(service, 'waiveTask', { ids, body: { reason } })
@@ -543,8 +528,7 @@ test('L24 concurrent last reports, or a report and a waiver, end the step at onc
   for (const name of apps) await givenParticipant(ctx, name)
   for (const name of apps) answers[name] = () => 202
   const user = await givenWithdrawal(ctx)
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const tasks = await ctx.db.deletionTask.findMany({ where: { withdrawalId: user.withdrawalId } })
   const [first, ...rest] = tasks.map(({ id }) => ({ id, token: reportPlaceOf(ctx, id).report_token }))
   await Promise.all([
@@ -586,8 +570,7 @@ test('the operator can make an accepted task due again, and a retry of the withd
 
 test('a task that outlives the purge can still be reported on, and the report deletes its row', async () => {
   const task = await givenAcceptedTask({ phase: 'user_profile', acknowledge_within_seconds: 90 * 86_400 })
-  ctx.clock.advance(31 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 31 * day)
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: task.withdrawalId } })).toMatchObject({
     purgedAt: expect.any(Date),
     userId: null,
@@ -603,13 +586,11 @@ test("the purge deletes the account's id from an open task, and the task shows t
   await givenParticipant(ctx, 'shop')
   answers.shop = () => 503
   const { withdrawalId } = await givenWithdrawal(ctx)
-  ctx.clock.advance(31 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 31 * day)
   const [task] = await ctx.db.deletionTask.findMany({ where: { withdrawalId } })
   expect(task).toMatchObject({ subject: null, sealedSubject: null, completedAt: null })
   const calls = sent.length
-  ctx.clock.advance(day)
-  await runDueWork(ctx)
+  await pass(ctx, day)
   expect(sent).toHaveLength(calls)
   const where = { id: task?.id ?? '' }
   expect(await ctx.db.deletionTask.findUnique({ where })).toMatchObject({

@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest'
 import { maskAddress } from '@/contract/address'
-import {
-  asNobody,
-  asUser,
-  givenPendingChange,
-  givenUser,
-  runDueWork,
-  type TestContext,
-  testContext,
-} from '@/testing/domain'
+import { asNobody, asUser, givenPendingChange, givenUser, pass, type TestContext, testContext } from '@/testing/domain'
 import { registerApp } from '../applications/manage'
 import { getNotMe } from './get-not-me'
 import { createNotMeToken } from './not-me-token'
@@ -62,8 +54,7 @@ test.each([
     const at = ctx.clock.now()
     await undoEmailChange(press, { changeRequestId: id, new_password: 'mine alone now' })
     await ctx.settle()
-    ctx.clock.advance(5 * minute)
-    await runDueWork(ctx)
+    await pass(ctx, 5 * minute)
     const { outcome, verified } = row
     const newEmail = verified ? to : maskAddress(to)
     const facts = { template: 'email-reverted', revertedAt: at, outcome, newEmail }

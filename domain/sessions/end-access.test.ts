@@ -14,7 +14,7 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { asNobody, givenSession, heldUp, runDueWork } from '@/testing/domain'
+import { asNobody, givenSession, heldUp, pass } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { givenService, mailsTo, type Service } from '@/testing/service'
 import { setPassword } from '../accounts/user'
@@ -215,8 +215,7 @@ async function givenFormer(ctx: Service) {
   ctx.clock.advance(second)
   const asked = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
   expect((await call(service, 'withdrawUser', { ids, body: asked })).code).toBe('accepted')
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const recreate = async (more: object) => {
     const { code, data } = await call(service, 'putUser', { ids, body: { recreate: true, ...more } })
     expect(code).toBe('accepted')

@@ -14,7 +14,7 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { PAGE_ORIGIN, runDueWork, type TestContext } from '@/testing/domain'
+import { PAGE_ORIGIN, pass, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 
 let ctx: TestContext
@@ -162,8 +162,7 @@ test('L30 after a withdrawal a page token reads nothing; its call can be repeate
       body: { scopes: ['email:manage'], origin: PAGE_ORIGIN },
     })
   expect((await mint()).code).toBe('USER_001')
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const again = { email: caller.email, name: 'Ada', recreate: true }
   const { data } = await call(service, 'putUser', { ids: { externalId: `ext-${caller.userId}` }, body: again })
   expect((await call({ userId: String(data.user_id) }, 'getEmailStatus', page)).code).toBe('AUTH_001')

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { minute } from '@/domain/limits/durations'
-import { givenParticipant, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
 import { watchOverview } from './watch-overview'
@@ -14,11 +14,6 @@ beforeEach(async () => {
   appId = await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', events: ['account.withdrawal_started'] })
 })
 const failing = async () => (await failingApps(ctx)).apps
-/** Lets the next try of every delivery come. */
-const tryAgain = async (ms: number) => {
-  ctx.clock.advance(ms)
-  await runDueWork(ctx)
-}
 
 test('an application whose deliveries fail for five minutes needs attention, until it answers or is disabled', async () => {
   ctx.apps.answer = async () => ({ status: 0, problem: 'ECONNREFUSED' })
@@ -26,7 +21,7 @@ test('an application whose deliveries fail for five minutes needs attention, unt
   await givenWithdrawal(ctx)
   await ctx.settle()
   expect(await failing()).toEqual([])
-  await tryAgain(5 * minute)
+  await pass(ctx, 5 * minute)
   const [app] = await failing()
   expect(app).toEqual({
     app_id: appId,
@@ -41,7 +36,7 @@ test('an application whose deliveries fail for five minutes needs attention, unt
   expect(await failing()).toEqual([])
   ctx.apps.answer = async () => ({ status: 204 })
   await setApp(ctx, { appId, disabled: false })
-  await tryAgain(60 * minute)
+  await pass(ctx, 60 * minute)
   expect(await failing()).toEqual([])
 })
 
@@ -53,7 +48,7 @@ test('a delivery that failed three times needs attention at once, and so does a 
   expect(await failing()).toEqual([])
   await ctx.db.eventDelivery.updateMany({ where: { appId }, data: { attempts: 3 } })
   expect(await failing()).toMatchObject([{ waiting: 1, dead: 0, last_error: 'HTTP 503' }])
-  for (let days = 0; days < 8; days++) await tryAgain(24 * 60 * minute)
+  for (let days = 0; days < 8; days++) await pass(ctx, 24 * 60 * minute)
   expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
 })
 

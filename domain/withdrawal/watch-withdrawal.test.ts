@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { shownWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
-import { givenParticipant, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { waiveTask } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'
@@ -41,8 +41,7 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
   await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', events: ['account.withdrawal_started'] })
   ctx.apps.answer = async () => ({ status: 503 })
   const { withdrawalId, userId, email } = await givenWithdrawal(ctx)
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   await retryWithdrawal(ctx, { withdrawalId })
   const { id: taskId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
   await waiveTask(ctx, { taskId, reason: 'gone' })

@@ -4,6 +4,7 @@ import {
   givenUser,
   givenWithdrawal,
   outcomeOf,
+  pass,
   runDueWork,
   type TestContext,
   testContext,
@@ -33,8 +34,7 @@ test('withdrawals are counted by state from their start to their purge', async (
   ctx.clock.advance(day)
   for (let sweeps = 0; sweeps < 3; sweeps++) await runDueWork(ctx)
   expect(await states()).toEqual({ processing: 0, completed: 1, purged: 0 })
-  ctx.clock.advance(30 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 30 * day)
   expect(await states()).toEqual({ processing: 0, completed: 0, purged: 1 })
 })
 
@@ -62,8 +62,7 @@ test('an open withdrawal is due soon a week before its due date, and overdue fro
   const dueDates = async () => (await watchBacklog(ctx)).dueDates
   const { startedAt, dueBy } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
   expect([startedAt, dueBy]).toEqual([new Date('2026-11-20T09:00:00.000Z'), new Date('2026-12-20T09:00:00.000Z')])
-  ctx.clock.advance(23 * day - 1)
-  await runDueWork(ctx)
+  await pass(ctx, 23 * day - 1)
   expect(await dueDates()).toEqual({ soon: 0, overdue: 0 })
   ctx.clock.advance(1)
   expect(await dueDates()).toEqual({ soon: 1, overdue: 0 })
@@ -84,8 +83,7 @@ test('withdrawals that need attention are listed by due date, including those th
   await ctx.db.withdrawal.update({ where: { id: first }, data: { dueBy: new Date('2027-01-04T09:00:00.000Z') } })
   await ctx.db.withdrawal.update({ where: { id: second }, data: { dueBy: null } })
   await ctx.db.withdrawal.update({ where: { id: third }, data: { dueBy: new Date('2026-12-01T09:00:00.000Z') } })
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const { withdrawals } = await troubledWithdrawals(ctx)
   expect(withdrawals.map(({ withdrawal_id, due_by }) => [withdrawal_id, due_by])).toEqual([
     [third, '2026-12-01T09:00:00.000Z'],
@@ -97,8 +95,7 @@ test('withdrawals that need attention are listed by due date, including those th
 test('an application that does not answer is shown with its attempts, its error and its next try, and no personal data', async () => {
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   ctx.apps.answer = async () => ({ status: 503 })
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   const { withdrawals } = await troubledWithdrawals(ctx)
   const failure = { attempts: 1, last_error: 'HTTP 503', due_at: expect.stringMatching(/Z$/) }
   expect((await watchBacklog(ctx)).steps).toEqual({ open: 1 + DUE_AFTER_AN_HOUR, due: 0, overdue: 0, failing: 1 })
@@ -128,16 +125,14 @@ test('an application without a good answer for 24 hours is counted, and reported
   ctx.clock.advance(hour)
   const since = ctx.clock.now()
   await runDueWork(ctx)
-  ctx.clock.advance(day - 1)
-  await runDueWork(ctx)
+  await pass(ctx, day - 1)
   expect([await silent(), told()]).toEqual([0, []])
   ctx.clock.advance(1)
   await Promise.all([runDueWork(ctx), runDueWork(ctx)])
   const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId, appName: 'calendar' } })
   expect(await silent()).toBe(1)
   expect(told()).toEqual([{ event: 'connected_app_silent', appId, waiting: 1, since: since.toISOString() }])
-  ctx.clock.advance(10 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 10 * day)
   expect([await silent(), told().length]).toEqual([1, 1])
 })
 
@@ -147,13 +142,11 @@ test('an application that answers and falls silent again is reported again', asy
   const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
   ctx.apps.answer = async () => ({ status: 0, problem: 'ECONNREFUSED' })
   for (const ms of [hour, day]) {
-    ctx.clock.advance(ms)
-    await runDueWork(ctx)
+    await pass(ctx, ms)
   }
   expect([await silent(), told().length]).toEqual([1, 1])
   ctx.apps.answer = async () => ({ status: 204 })
-  ctx.clock.advance(day)
-  await runDueWork(ctx)
+  await pass(ctx, day)
   expect([await silent(), told().length]).toEqual([0, 1])
   expect(await ctx.db.connectedApp.findUnique({ where: { id: appId } })).toMatchObject({ silentAt: null })
   const user = await givenUser(ctx)
@@ -162,8 +155,7 @@ test('an application that answers and falls silent again is reported again', asy
   await withdrawAccount(await asUser(ctx, user), input)
   ctx.apps.answer = async () => ({ status: 500 })
   for (const ms of [hour, day]) {
-    ctx.clock.advance(ms)
-    await runDueWork(ctx)
+    await pass(ctx, ms)
   }
   expect([await silent(), told().length]).toEqual([1, 2])
 })
@@ -171,8 +163,7 @@ test('an application that answers and falls silent again is reported again', asy
 test('a retry makes failed work due now, and is audited for the operator and not for the user', async () => {
   const { userId, withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   ctx.apps.answer = async () => ({ status: 503 })
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
+  await pass(ctx, hour)
   ctx.apps.answer = async () => ({ status: 204 })
   expect((await retryWithdrawal(ctx, { withdrawalId })).retried_steps).toEqual(['third_party_integrations'])
   await runDueWork(ctx)

@@ -13,6 +13,7 @@ import {
   givenUser,
   lookalikesOf,
   outcomeOf,
+  pass,
   runDueWork,
   type TestContext,
   type TestUser,
@@ -52,12 +53,6 @@ async function statusOf(ctx: TestContext, user: TestUser, { withdrawal_id, statu
   const actor = await authenticateWithdrawn(ctx, { token: status_token }, path, 'reads')
   if (!actor) throw new Error('the status token opens nothing')
   return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
-}
-
-/** Advances the clock and runs the due work. */
-async function pass(ctx: TestContext, ms: number) {
-  ctx.clock.advance(ms)
-  await runDueWork(ctx)
 }
 
 const stepsOf = async (ctx: TestContext, user: TestUser, started: Data<typeof contract>) =>

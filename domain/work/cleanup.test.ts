@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenSession, givenUser, runDueWork, testContext } from '@/testing/domain'
+import { asUser, givenPendingChange, givenSession, givenUser, pass, testContext } from '@/testing/domain'
 import { verifyEmail } from '../email/verify-email'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { signOut } from '../sessions/sessions'
@@ -25,18 +25,14 @@ test('ended sessions, tokens and changes are kept for thirty days, and open ones
   })
   const whole = { sessions: [user.sessionId], tokens: 2, changes: 1, notices: 1 }
 
-  ctx.clock.advance(30 * day)
-  await runDueWork(ctx)
+  await pass(ctx, 30 * day)
   expect(await left()).toEqual(whole)
-  ctx.clock.advance(day / 2 + millisecond)
-  await runDueWork(ctx)
+  await pass(ctx, day / 2 + millisecond)
   expect(await left()).toEqual({ ...whole, changes: 0, notices: 0 })
   const later = await givenSession(ctx, userId)
-  ctx.clock.advance(29.5 * day - millisecond)
-  await runDueWork(ctx)
+  await pass(ctx, 29.5 * day - millisecond)
   expect(await left()).toEqual({ sessions: [user.sessionId, later], tokens: 2, changes: 0, notices: 0 })
-  ctx.clock.advance(millisecond)
-  await runDueWork(ctx)
+  await pass(ctx, millisecond)
   expect(await left()).toEqual({ sessions: [later], tokens: 1, changes: 0, notices: 0 })
   expect(await ctx.db.accessToken.findFirst({ where: { userId } })).toMatchObject({ id: lasting.id })
 })
@@ -125,8 +121,7 @@ test('an unsent notice outlives the thirty days with its change, and is sent', a
   await verifyEmail(await asUser(ctx, user), { userId, change_request_id, verification_code: code })
   await ctx.settle()
   for (let days = 0; days < 40; days++) {
-    ctx.clock.advance(day)
-    await runDueWork(ctx)
+    await pass(ctx, day)
   }
   const left = async () => [
     await ctx.db.emailChangeRequest.count({ where: { userId } }),
@@ -134,8 +129,7 @@ test('an unsent notice outlives the thirty days with its change, and is sent', a
   ]
   expect(await left()).toEqual([1, 2])
   ctx.mailServer.accepts = true
-  ctx.clock.advance(day)
-  await runDueWork(ctx)
+  await pass(ctx, day)
   const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed').map(({ to }) => to)
   expect(told.sort()).toEqual([user.email, new_email].sort())
   await cleanUp(ctx)

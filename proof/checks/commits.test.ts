@@ -13,8 +13,8 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { runDueWork, testDatabase, wrongCode } from '@/testing/domain'
-import { givenService, pass, type Service } from '@/testing/service'
+import { pass, runDueWork, testDatabase, wrongCode } from '@/testing/domain'
+import { givenService, type Service } from '@/testing/service'
 import { STATEMENTS } from '@/testing/statements'
 
 vi.mock('@/domain/sql', async (importOriginal) =>

@@ -28,16 +28,8 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { givenConnectedApps, givenSession, tablesWith, testDatabase } from '@/testing/domain'
-import {
-  acceptOutsideToken,
-  emailOf,
-  givenService,
-  mailsTo,
-  OUTSIDE_TOKEN,
-  pass,
-  type Service,
-} from '@/testing/service'
+import { givenConnectedApps, givenSession, pass, tablesWith, testDatabase } from '@/testing/domain'
+import { acceptOutsideToken, emailOf, givenService, mailsTo, OUTSIDE_TOKEN, type Service } from '@/testing/service'
 
 // Bugs that others had (docs/guarantees.md), who may call and what a withdrawal leaves: each title begins with the row's id.
 

@@ -3,7 +3,7 @@ import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
 import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour } from '@/testing/api-calls'
-import { asUser, outcomeOf, runDueWork } from '@/testing/domain'
+import { asUser, outcomeOf, pass, runDueWork } from '@/testing/domain'
 import { linksTo, linkTo, move, redeem } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
@@ -79,8 +79,7 @@ describe('an old mailbox that is lost', () => {
       expect((await put({ email: to, old_mailbox: 'lost' })).code).toBe('accepted')
       await ctx.settle()
       ctx.mailServer.accepts = true
-      ctx.clock.advance(hour)
-      await runDueWork(ctx)
+      await pass(ctx, hour)
       const [letter] = mailsTo(ctx, owner.email, 'email-changed')
       expect(letter?.message).toMatchObject({ oldEmail: owner.email, notMe: null })
       expect(JSON.stringify(letter)).not.toContain(to)
@@ -134,8 +133,7 @@ describe('an old mailbox that is lost', () => {
     await ctx.settle()
     expect((await support.put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
     ctx.mailServer.accepts = true
-    ctx.clock.advance(hour)
-    await runDueWork(ctx)
+    await pass(ctx, hour)
     const [letter] = mailsTo(ctx, owner.email, 'email-changed')
     expect(letter?.message).toMatchObject({ oldEmail: owner.email, notMe: null })
     expect(JSON.stringify(letter)).not.toContain(email)

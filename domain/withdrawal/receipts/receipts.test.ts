@@ -15,6 +15,7 @@ import {
   givenParticipant,
   givenUser,
   givenWithdrawal,
+  pass,
   runDueWork,
   type TestContext,
   testContext,
@@ -36,12 +37,9 @@ import { listSigningKeys, publishedKeys, rotateSigningKey } from './signing-keys
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 
-/** Runs the due work of so many days, day by day. */
-async function pass(ctx: TestContext, days: number) {
-  for (let n = 0; n < days; n++) {
-    ctx.clock.advance(day)
-    await runDueWork(ctx)
-  }
+/** Each day's work runs on its day. */
+async function passDays(days: number) {
+  for (let n = 0; n < days; n++) await pass(ctx, day)
 }
 
 async function receiptsOf(ctx: TestContext, withdrawalId: string) {
@@ -62,7 +60,7 @@ beforeEach(async () => {
 test('F32 a withdrawal gets a receipt of its acceptance, its completion and its purge, each with the hash of the one before', async () => {
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('shop') ? 204 : 410 })
   const { withdrawalId } = await givenWithdrawal(ctx, ['calendar', 'shop'])
-  await pass(ctx, 31)
+  await passDays(31)
   const receipts = await receiptsOf(ctx, withdrawalId)
   expect(receipts.map(({ kind, claims }) => [kind, claims.kind])).toEqual([
     ['acceptance', 'acceptance'],
@@ -103,8 +101,7 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
   for (const name of Object.keys(statusOf))
     await givenParticipant(ctx, name, { categories: ['bills'], reasons: ['law'] })
   const { withdrawalId } = await givenWithdrawal(ctx)
-  ctx.clock.advance(day / 24)
-  await runDueWork(ctx)
+  await pass(ctx, day / 24)
   const tasks = await ctx.db.deletionTask.findMany({ where: { withdrawalId } })
   const idOf = (name: string) => tasks.find(({ appName }) => appName === name)?.id ?? ''
   const report = (name: string, more: object) => {
@@ -114,7 +111,7 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
   await report('erases', { records: 14 })
   await report('keeps', { retained: [{ category: 'bills', reason: 'law' }] })
   await waiveTask(ctx, { taskId: idOf('refuses'), reason: 'refused' })
-  await pass(ctx, 1)
+  await passDays(1)
   const { claims } = (await receiptsOf(ctx, withdrawalId))[1] as { claims: ReceiptClaims }
   const told = claims.applications?.filter(({ name }) => name in statusOf)
   expect(told?.map(({ name, answer, reported_records }) => [name, answer, reported_records])).toEqual([
@@ -130,7 +127,7 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
 
 test("the completion receipt has the sums of the steps' counts, one for each category", async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
-  await pass(ctx, 2)
+  await passDays(2)
   const rows = await ctx.db.deletionCount.findMany({ where: { withdrawalId } })
   const { claims } = (await receiptsOf(ctx, withdrawalId))[1] as { claims: ReceiptClaims }
   const counted = new Map<string, number>()
@@ -148,7 +145,7 @@ test("the completion receipt has the sums of the steps' counts, one for each cat
 
 test('a receipt has no member beyond the closed list, and nothing of the person', async () => {
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
-  await pass(ctx, 31)
+  await passDays(31)
   for (const { receipt, claims } of await receiptsOf(ctx, withdrawalId)) {
     expect(receiptClaims.safeParse(claims).error?.issues).toBeUndefined()
     const text = JSON.stringify([claims, decodeProtectedHeader(receipt)])
@@ -247,7 +244,7 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
   const read = (token: string | null, more = {}) => call(caller, 'listReceipts', { token, ids, ...more })
   const token = String(data.status_token)
   expect((await read(token)).data).toMatchObject({ receipts: [{ kind: 'acceptance' }] })
-  await pass(ctx, 31)
+  await passDays(31)
   const { data: all, headers } = await read(token)
   expect(all).toEqual(await listReceipts(ctx, { withdrawalId: ids.withdrawalId }))
   expect(all.receipts).toHaveLength(3)
@@ -298,7 +295,7 @@ test('a completion receipt waits for its ledger line, and then the sweep writes 
 test('F30 receipts that fail, and a ledger that is away, do not stop the receipts behind them', async () => {
   const ids: string[] = []
   for (let count = 0; count < 5; count++) ids.push((await givenWithdrawal(ctx)).withdrawalId)
-  await pass(ctx, 1)
+  await passDays(1)
   const waiting = { id: { in: ids } }
   const makeDue = async () => {
     await ctx.db.withdrawalReceipt.deleteMany({ where: { kind: 'completion' } })
@@ -329,12 +326,12 @@ test('an application without an answer is open in the purge receipt, and told in
   const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
   const { withdrawal_id: id } = await withdrawAccount(await asUser(ctx, user), input)
   await ctx.settle()
-  await pass(ctx, 31)
+  await passDays(31)
   await purgeRetainedData(ctx)
   const [, purge] = await receiptsOf(ctx, id)
   expect(purge).toMatchObject({ kind: 'purge', claims: { applications: [{ name: 'shop', answer: 'open' }] } })
   ctx.apps.answer = async () => ({ status: 204 })
-  await pass(ctx, 2)
+  await passDays(2)
   const receipts = await receiptsOf(ctx, id)
   expect(receipts.map(({ kind }) => kind)).toEqual(['acceptance', 'purge', 'completion'])
   expect(receipts[2]?.claims).toMatchObject({

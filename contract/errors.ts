@@ -7,7 +7,7 @@ export const PASSWORD_LENGTH = `must have ${MIN_NEW_PASSWORD_LENGTH} to ${MAX_NE
 
 /**
  * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the caller can do (a verb
- * may give a more exact sentence), `field` the form field that the error belongs to.
+ * may give a more exact sentence), `field` the form field that the error belongs to, if there is one.
  */
 export const ERRORS = {
   EMAIL_001: {
@@ -44,7 +44,6 @@ export const ERRORS = {
     status: 404,
     message: 'Invalid change request ID',
     details: 'There is no pending change with this id. Read the email status to see what is pending.',
-    field: undefined,
   },
   EMAIL_007: {
     status: 403,
@@ -56,13 +55,11 @@ export const ERRORS = {
     status: 429,
     message: 'Rate limit exceeded',
     details: 'Wait as long as Retry-After says, then try again.',
-    field: undefined,
   },
   EMAIL_009: {
     status: 503,
     message: 'Email service unavailable',
     details: 'The message could not be handed over. Nothing was changed; try again in a minute.',
-    field: undefined,
   },
   WITHDRAWAL_001: {
     status: 400,
@@ -74,123 +71,103 @@ export const ERRORS = {
     status: 409,
     message: 'Account already withdrawn',
     details: 'Read the progress with the withdrawal id and the status token of the first answer.',
-    field: undefined,
   },
   WITHDRAWAL_003: {
     status: 409,
     message: 'Withdrawal not allowed (pending transactions)',
     details: 'Settle or cancel the pending transactions first.',
-    field: undefined,
   },
   WITHDRAWAL_004: {
     status: 404,
     message: 'Withdrawal ID not found',
     details: 'Use the withdrawal_id of the answer that started the withdrawal.',
-    field: undefined,
   },
   WITHDRAWAL_005: {
     status: 403,
     message: 'Insufficient permissions',
     details:
       'Send X-Required-Scope: account:manage once, with a token that holds this scope, for the path of its own user.',
-    field: undefined,
   },
   WITHDRAWAL_006: {
     status: 400,
     message: 'Invalid deletion link',
     details: 'The link was used, is too old, or is not complete. Ask for a new one.',
-    field: undefined,
   },
   AUTH_001: {
     status: 401,
     message: 'Authentication required',
     details: 'Send Authorization: Bearer with a valid access token.',
-    field: undefined,
   },
   AUTH_002: {
     status: 403,
     message: 'Insufficient permissions',
     details: "Send this endpoint's X-Required-Scope once, with a token that holds it, for the path of its own user.",
-    field: undefined,
   },
   REQUEST_001: {
     status: 400,
     message: 'Invalid request',
     details: 'The body must be a JSON object.',
-    field: undefined,
   },
   REQUEST_002: {
     status: 413,
     message: 'Request too large',
     details: `The body may have ${MAX_BODY_BYTES} bytes at most.`,
-    field: undefined,
   },
   REQUEST_003: {
     status: 415,
     message: 'Unsupported media type',
     details: 'Send the body as Content-Type: application/json.',
-    field: undefined,
   },
   REQUEST_004: {
     status: 405,
     message: 'Method not allowed',
     details: 'Use a method that the Allow header names.',
-    field: undefined,
   },
   REQUEST_005: {
     status: 404,
     message: 'No such path',
     details: 'See /docs/api for the paths of this service.',
-    field: undefined,
   },
   REQUEST_006: {
     status: 422,
     message: 'Idempotency-Key reused',
     details: 'This key belongs to a request with another body. Use a new key.',
-    field: undefined,
   },
   REQUEST_007: {
     status: 409,
     message: 'Request still running',
     details: 'The first request with this Idempotency-Key has not finished. Try again shortly.',
-    field: undefined,
   },
   USER_001: {
     status: 404,
     message: 'No such account',
     details: 'No account has this id or address.',
-    field: undefined,
   },
   USER_002: {
     status: 409,
     message: 'External id of a withdrawn account',
     details:
       'The account with this external id was withdrawn. Send "recreate": true only if the person has signed up anew.',
-    field: undefined,
   },
   USER_003: {
     status: 409,
     message: 'Account has changed',
     details: 'The account is not at the version of if_version. Read it again before you change it.',
-    field: undefined,
   },
   ORIGIN_001: {
     status: 400,
     message: 'Origin not allowed',
     details: 'origin must be exactly one of ALLOWED_ORIGINS of this service.',
-    field: undefined,
   },
   TASK_001: {
     status: 404,
     message: 'No such task',
     details: 'There is no deletion task with this id that this token reports on.',
-    field: undefined,
   },
   TASK_002: {
     status: 409,
     message: 'Task is over',
     details: 'The task is completed or waived, and this contradicts it.',
-    field: undefined,
   },
   PASSWORD_001: {
     status: 400,
@@ -202,33 +179,28 @@ export const ERRORS = {
     status: 400,
     message: 'Invalid password reset link',
     details: 'The link was used, is too old, or is not complete. Ask for a new one.',
-    field: undefined,
   },
   RATE_001: {
     status: 429,
     message: 'Too many requests',
     details: 'Wait as long as Retry-After says, then try again.',
-    field: undefined,
   },
   REAUTH_001: {
     status: 401,
     message: 'Fresh sign-in required',
     details: 'Have the person sign in again, then repeat the call within ten minutes of that.',
-    field: undefined,
   },
   SERVER_001: {
     status: 500,
     message: 'Internal error',
     details: 'The fault is ours and has been logged. Quote the X-Request-Id when you ask for help.',
-    field: undefined,
   },
   SERVER_002: {
     status: 503,
     message: 'Service unavailable',
     details: 'A part of the service is away. Try again shortly.',
-    field: undefined,
   },
-} as const satisfies Record<string, { status: number; message: string; details: string; field: string | undefined }>
+} as const satisfies Record<string, { status: number; message: string; details: string; field?: string }>
 
 export type ErrorCode = keyof typeof ERRORS
 

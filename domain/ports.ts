@@ -7,22 +7,24 @@ export interface Clock {
   isOff?(): boolean
 }
 
-/** The purpose of a MAC; two purposes never share one. */
-export type MacPurpose =
-  | 'verification-code'
-  | 'session-token'
-  | 'page-token'
-  | 'status-token'
-  | 'task-report'
-  | 'not-me'
-  | 'pseudonym'
-  | 'idempotency'
-  | 'external-id'
-  | 'password-reset'
-  | 'withdrawal-request'
-  | 'sign-in-line'
-  | 'mail-message'
-  | 'mail-address'
+/** The purposes of MACs, and the list of keys that each uses; two purposes never share a MAC. */
+export const MAC_PURPOSES = {
+  'verification-code': 'code',
+  pseudonym: 'code',
+  idempotency: 'code',
+  'external-id': 'code',
+  'task-report': 'code',
+  'session-token': 'auth',
+  'page-token': 'auth',
+  'status-token': 'auth',
+  'password-reset': 'auth',
+  'withdrawal-request': 'auth',
+  'not-me': 'auth',
+  'sign-in-line': 'auth',
+  'mail-message': 'code',
+  'mail-address': 'code',
+} as const
+export type MacPurpose = keyof typeof MAC_PURPOSES
 
 /** A MAC in base64url, for patterns. The last character holds four bits, so without its restriction one MAC would have four texts. */
 export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'

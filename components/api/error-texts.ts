@@ -46,7 +46,8 @@ export function useErrorTexts() {
 
   /** Shows a refusal beside the field that the error table names and focuses that field; any other refusal belongs to the whole form. */
   function showError<Values extends FieldValues>(form: UseFormReturn<Values>, error: unknown) {
-    const field = error instanceof ApiError && isErrorCode(error.code) ? ERRORS[error.code].field : undefined
+    const row = error instanceof ApiError && isErrorCode(error.code) && ERRORS[error.code]
+    const field = row && 'field' in row && row.field
     const message = errorText(error)
     if (!field || !(field in form.getValues())) return form.setError('root', { type: 'answer', message })
     form.setError(field as Path<Values>, { type: 'answer', message })

@@ -111,7 +111,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   const asked = askedOf(ctx, address)
   const begun = await begin(ctx, asked, input)
   if (begun.is_taken) throw await refusalOfTaken(ctx, asked)
-  const places = await takePlaces(ctx, { take: asked.quota, code: 'EMAIL_008' })
+  const places = await takePlaces(ctx, { take: asked.quota })
   // The time of the place in the hourly limit, which is given back by it if the message comes back.
   const requestedAt = places.at
   const message = await withPlaces(ctx, places, () => sendMessage(ctx, address, input.verification_method))
@@ -153,7 +153,7 @@ function askedOf(ctx: Context, address: Address): Asked {
 }
 
 async function refusalOfTaken(ctx: Context, { address, taken }: Asked): Promise<AppError> {
-  await takePlaces(ctx, { take: [taken], code: 'EMAIL_008' })
+  await takePlaces(ctx, { take: [taken] })
   const isOwn = parseAddress(ctx.actor.user.email)?.key === address.key
   return new AppError('EMAIL_002', isOwn ? RULES.ownAddress : undefined)
 }
@@ -162,7 +162,7 @@ async function refusalOfTaken(ctx: Context, { address, taken }: Asked): Promise<
 async function begin(ctx: Context, { address, quota, taken }: Asked, input: Input<typeof contract>) {
   const { userId } = ctx.actor
   const take = [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)]
-  const asked: AskedPlaces = { take, look: [...quota, taken], code: 'EMAIL_008' }
+  const asked: AskedPlaces = { take, look: [...quota, taken] }
   const now = ctx.clock.now()
   const target = { userId, newEmailKey: address.key, heldSince: heldSince(ctx, now) }
   const found = await ctx.sql(beginChange, { ...takeValues(asked, now), ...lookValues(asked, now), ...target })

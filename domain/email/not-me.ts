@@ -12,7 +12,7 @@ export const wrongLink = () => new AppError('EMAIL_006', 'This link does not wor
 /** Refuses every token but that of this change. Wrong ones count for their client, so that they take no place of the right one. */
 export async function requireNotMeToken(ctx: LinkContext, changeId: string): Promise<void> {
   if (isNotMeTokenOf(ctx, ctx.linkToken, changeId)) return
-  await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMeAddress', networkOf(ctx.ip))], code: 'EMAIL_008' })
+  await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMeAddress', networkOf(ctx.ip))] })
   throw wrongLink()
 }
 

@@ -149,7 +149,7 @@ async function claimResend(ctx: Context, change: PendingChange, now: Date): Prom
   // It is too early, or the request is no longer open.
   if (!row) throw await tooEarly(ctx, await requireStillOpenChange(ctx, change.id))
   noteWait(ctx, change)
-  const places = await judgePlaces(ctx, { take: [messagesTo(ctx, row)], code: 'EMAIL_008' }, rows, now)
+  const places = await judgePlaces(ctx, { take: [messagesTo(ctx, row)] }, rows, now)
   if (row.claimed === null) {
     await givePlacesBack(ctx, places)
     throw await tooEarly(ctx, await requireStillOpenChange(ctx, change.id))

@@ -83,7 +83,7 @@ export async function undoEmailChange(
   { changeRequestId: changeId, new_password: password }: Input<typeof contract>,
 ): Promise<Data<typeof contract>> {
   await requireNotMeToken(ctx, changeId)
-  const places = await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMe', changeId)], code: 'EMAIL_008' })
+  const places = await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMe', changeId)] })
   const { user_id: userId, password_hash: current } = await requireUndoableChange(ctx, changeId)
   // A press that only needs another password is none.
   const passwordHash = await withPlaces(ctx, places, () => hashRequired(ctx, current, password))

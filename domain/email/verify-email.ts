@@ -91,7 +91,7 @@ async function judge(
   now: Date,
 ): Promise<RowOf<typeof judgeCode>> {
   const { userId } = ctx.actor
-  const asked: AskedPlaces = { take: [bucketOf(contract, ctx, userId)], code: 'RATE_001' }
+  const asked: AskedPlaces = { take: [bucketOf(contract, ctx, userId)] }
   const rows = await ctx.sql(judgeCode, {
     ...takeValues(asked, now),
     userId,

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { Contract } from '@/contract/define'
-import { AppError, type ErrorCode } from '@/contract/errors'
+import { AppError } from '@/contract/errors'
 import type { BucketState, SystemContext } from '../context'
 import {
   boolean,
@@ -18,6 +18,9 @@ import {
   UNWAITED,
 } from '../sql'
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
+
+/** Only a request notes the buckets that it has read. */
+type NotingContext = SystemContext & { buckets?: BucketState[] }
 
 export interface Bucket extends Limit {
   name: BucketName
@@ -49,9 +52,9 @@ export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: s
   userId: null,
 })
 
-const refusalOf = ({ name }: Bucket): string | undefined => {
-  const { refusal } = LIMIT_ROWS[name]
-  return typeof refusal === 'string' ? refusal : undefined
+function refusalOf({ name }: Bucket, freeAt: number, now: Date): AppError {
+  const { code, refusal } = LIMIT_ROWS[name]
+  return new AppError(code, typeof refusal === 'string' ? refusal : undefined, secondsUntil(freeAt, now))
 }
 
 const isShown = ({ name }: Bucket) => LIMIT_ROWS[name].shown === 'always'
@@ -147,11 +150,10 @@ const removeHits = statement(
   (v) => sql`${returnPlacesPart(v)}, ${UNWAITED}`,
 )
 
-/** Takes a place in each bucket of `take` and looks at those of `look`: all or none, otherwise a refusal with `code`. */
+/** Takes a place in each bucket of `take` and looks at those of `look`: all or none, otherwise a refusal. */
 export interface AskedPlaces {
   take: Bucket[]
   look?: Bucket[]
-  code: ErrorCode
 }
 
 export const takeValues = ({ take }: AskedPlaces, now: Date): TakeValues => ({
@@ -171,13 +173,13 @@ export const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues =>
 
 /** Checks what the statement returned. A refusal carries the time after which all buckets have room. */
 export async function judgePlaces(
-  ctx: SystemContext & { buckets?: BucketState[] },
-  { take, look = [], code }: AskedPlaces,
+  ctx: NotingContext,
+  { take, look = [] }: AskedPlaces,
   rows: PlaceRow[],
   now: Date,
 ): Promise<TakenPlaces> {
   let freeAt = 0
-  let refusal: string | undefined
+  let full: Bucket | undefined
   const taken: Bucket[] = []
   for (const bucket of [...take, ...look]) {
     const row = rows.find(({ key }) => key === bucket.key)
@@ -186,40 +188,30 @@ export async function judgePlaces(
     if (row.granted && take.includes(bucket)) taken.push(bucket)
     if (!row.granted && state.resetsAt.getTime() > freeAt) {
       freeAt = state.resetsAt.getTime()
-      refusal = refusalOf(bucket)
+      full = bucket
     }
     if (!row.granted || isShown(bucket)) noteBucket(ctx, state)
   }
   const places = { buckets: taken, at: now }
-  if (freeAt === 0) return places
+  if (!full) return places
   await givePlacesBack(ctx, places)
-  throw new AppError(code, refusal, secondsUntil(freeAt, now))
+  throw refusalOf(full, freeAt, now)
 }
 
-export async function takePlaces(
-  ctx: SystemContext & { buckets?: BucketState[] },
-  asked: AskedPlaces,
-): Promise<TakenPlaces> {
+export async function takePlaces(ctx: NotingContext, asked: AskedPlaces): Promise<TakenPlaces> {
   const now = ctx.clock.now()
   const rows = await ctx.sql(movePlaces, takeValues(asked, now))
   return judgePlaces(ctx, asked, rows, now)
 }
 
 /** Takes the places in the transaction of `sql`, so that a rollback gives them back. */
-export async function takePlacesInside(
-  ctx: SystemContext & { buckets?: BucketState[] },
-  sql: Sql,
-  asked: AskedPlaces,
-): Promise<TakenPlaces> {
+export async function takePlacesInside(ctx: NotingContext, sql: Sql, asked: AskedPlaces): Promise<TakenPlaces> {
   const now = ctx.clock.now()
   const rows = await sql(movePlacesInside, takeValues(asked, now))
   return judgePlaces({ ...ctx, sql }, asked, rows, now)
 }
 
-export async function givePlacesBack(
-  ctx: SystemContext & { buckets?: BucketState[] },
-  places: TakenPlaces,
-): Promise<void> {
+export async function givePlacesBack(ctx: NotingContext, places: TakenPlaces): Promise<void> {
   if (places.buckets.length === 0) return
   const keys = places.buckets.map(({ key }) => key)
   const rows = await ctx.sql(removeHits, { keys, takenAt: places.at })
@@ -231,7 +223,7 @@ export async function givePlacesBack(
 
 /** Gives the places back if `work` fails, unless its failure is what they count. */
 export async function withPlaces<T>(
-  ctx: SystemContext & { buckets?: BucketState[] },
+  ctx: NotingContext,
   places: TakenPlaces,
   work: () => Promise<T>,
   counts: (error: unknown) => boolean = () => false,

@@ -18,8 +18,10 @@ interface LimitRow extends Limit {
   shown: 'always' | 'refusals'
 }
 
-/** Every rate limit, one row each: store, settings, answers and headers follow from it. */
-export const LIMIT_ROWS = {
+type GivenRow = Omit<LimitRow, 'code' | 'shown'> & Partial<LimitRow>
+
+/** One row for each limit; without `code` it refuses with RATE_001, and without `shown` it is always shown. */
+const ROWS = {
   /** Accepted change requests of a user. */
   change: {
     places: 3,
@@ -27,7 +29,6 @@ export const LIMIT_ROWS = {
     settings: ['EMAIL_CHANGE_LIMIT', 'EMAIL_CHANGE_WINDOW'],
     code: 'EMAIL_008',
     refusal: RULES.changeLimit,
-    shown: 'always',
   },
   /** Wrong passwords of a user when asking for a change. */
   password: {
@@ -95,33 +96,26 @@ export const LIMIT_ROWS = {
     places: 30,
     windowMs: hour,
     settings: ['EMAIL_VERIFY_LIMIT', 'EMAIL_VERIFY_WINDOW'],
-    code: 'RATE_001',
     refusal: 'Too many codes were tried in a short time. Nothing was changed.',
-    shown: 'always',
   },
   withdraw: {
     places: 5,
     windowMs: hour,
     settings: ['WITHDRAW_LIMIT', 'WITHDRAW_WINDOW'],
-    code: 'RATE_001',
     refusal: 'The withdrawal was asked for too often in a short time. Nothing was changed.',
-    shown: 'always',
   },
   /** Previews of a withdrawal, which count rows. */
   preview: {
     places: 30,
     windowMs: minute,
     settings: ['PREVIEW_LIMIT', 'PREVIEW_WINDOW'],
-    code: 'RATE_001',
     refusal: 'The preview was asked for too often in a short time.',
-    shown: 'always',
   },
   /** Messages that reset the password of an account. There is no refusal, because it would reveal whose address it is. */
   passwordReset: {
     places: 3,
     windowMs: hour,
     settings: ['PASSWORD_RESET_LIMIT', 'PASSWORD_RESET_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
@@ -130,16 +124,13 @@ export const LIMIT_ROWS = {
     places: 20,
     windowMs: hour,
     settings: ['PASSWORD_RESET_ADDRESS_LIMIT', 'PASSWORD_RESET_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'the code says enough' },
-    shown: 'always',
   },
   /** Messages with a link that deletes an account. There is no refusal, because it would reveal whose address it is. */
   withdrawalRequest: {
     places: 3,
     windowMs: hour,
     settings: ['WITHDRAWAL_REQUEST_LIMIT', 'WITHDRAWAL_REQUEST_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
@@ -148,86 +139,74 @@ export const LIMIT_ROWS = {
     places: 20,
     windowMs: hour,
     settings: ['WITHDRAWAL_REQUEST_ADDRESS_LIMIT', 'WITHDRAWAL_REQUEST_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'the code says enough' },
-    shown: 'always',
   },
   /** Exports of one's own data. */
   export: {
     places: 2,
     windowMs: day,
     settings: ['EXPORT_LIMIT', 'EXPORT_WINDOW'],
-    code: 'RATE_001',
     refusal: 'The export was asked for too often in a short time.',
-    shown: 'always',
   },
   /** Re-authentications that a user starts at the identity provider. */
   reauthentication: {
     places: 20,
     windowMs: hour,
     settings: ['REAUTHENTICATION_LIMIT', 'REAUTHENTICATION_WINDOW'],
-    code: 'RATE_001',
     refusal: 'A confirmation at the identity provider was started too often in a short time.',
-    shown: 'always',
   },
   /** Access tokens that a user asks for; above the tokens that an account may have. */
   accessToken: {
     places: 200,
     windowMs: hour,
     settings: ['ACCESS_TOKEN_LIMIT', 'ACCESS_TOKEN_WINDOW'],
-    code: 'RATE_001',
     refusal: 'Too many access tokens were asked for in a short time. None was created.',
-    shown: 'always',
   },
   /** Kept in the memory of each instance. */
   read: {
     places: 300,
     windowMs: minute,
     settings: ['READ_LIMIT', 'READ_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'the code says enough' },
-    shown: 'always',
   },
   /** Calls of a service token, kept in the memory of each instance. */
   service: {
     places: 600,
     windowMs: minute,
     settings: ['SERVICE_LIMIT', 'SERVICE_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'the code says enough' },
-    shown: 'always',
   },
   /** Reports on one deletion task. */
   report: {
     places: 60,
     windowMs: minute,
     settings: ['TASK_REPORT_LIMIT', 'TASK_REPORT_WINDOW'],
-    code: 'RATE_001',
     refusal: 'This task was reported on too often in a short time. The report was not noted.',
-    shown: 'always',
   },
   /** Wrong passwords for a pair of account and client. */
   signIn: {
     places: 10,
     windowMs: 15 * minute,
     settings: ['SIGN_IN_LIMIT', 'SIGN_IN_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'reveals an address' },
-    shown: 'always',
   },
   /** Wrong passwords for a client: an IPv4 address, or the 64 bits of an IPv6 network. */
   signInAddress: {
     places: 100,
     windowMs: 15 * minute,
     settings: ['SIGN_IN_ADDRESS_LIMIT', 'SIGN_IN_WINDOW'],
-    code: 'RATE_001',
     refusal: { unnamed: 'the code says enough' },
     shown: 'refusals',
   },
-} as const satisfies Record<string, LimitRow>
+} as const satisfies Record<string, GivenRow>
 
-export type BucketName = keyof typeof LIMIT_ROWS
-export const BUCKET_NAMES = Object.keys(LIMIT_ROWS) as BucketName[]
+export type BucketName = keyof typeof ROWS
+export const BUCKET_NAMES = Object.keys(ROWS) as BucketName[]
+
+/** Every rate limit: store, settings, answers and headers follow from its row. */
+export const LIMIT_ROWS = Object.fromEntries(
+  Object.entries(ROWS).map(([name, row]) => [name, { code: 'RATE_001', shown: 'always', ...row }]),
+) as Record<BucketName, LimitRow>
 
 export interface SettingRow {
   value: number

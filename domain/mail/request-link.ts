@@ -39,7 +39,6 @@ export async function requestLink(ctx: LinkContext, notice: LinkNotice, email: s
   const emailKey = parseAddress(email)?.key ?? ''
   await takePlaces(ctx, {
     take: [pseudonymousBucket(ctx, LINKS[kind].perClient, networkOf(ctx.ip))],
-    code: 'RATE_001',
   })
   const now = ctx.clock.now()
   const request = { id: ctx.secrets.randomId('prr_'), requested_at: now }
@@ -143,7 +142,7 @@ const copiesOf = (kind: LinkKind, account: LinkedAccount): LinkRecipient[] => {
 
 /** False if the account has had its letters of this time. Nobody learns it, because that would reveal whose address it is. */
 const takesPlace = (ctx: SystemContext, sql: Sql, kind: LinkKind, userId: string): Promise<boolean> =>
-  takePlacesInside(ctx, sql, { take: [userBucket(ctx, LINKS[kind].perAccount, userId)], code: 'RATE_001' }).then(
+  takePlacesInside(ctx, sql, { take: [userBucket(ctx, LINKS[kind].perAccount, userId)] }).then(
     () => true,
     (error) => {
       if (error instanceof AppError) return false

@@ -24,7 +24,6 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
   // The same buckets as in an email change, so that the two calls share five guesses.
   const guess = await takePlaces(ctx, {
     take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
-    code: 'EMAIL_008',
   })
   // Any other failure means that the password was not checked, so this was no guess.
   const proven = await withPlaces(ctx, guess, () => prove(ctx, userId, current), isWrongPassword)

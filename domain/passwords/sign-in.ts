@@ -35,7 +35,6 @@ export async function signIn(
   const network = networkOf(input.ip)
   const places = await takePlaces(ctx, {
     take: [pseudonymousBucket(ctx, 'signIn', `${key}\n${network}`), pseudonymousBucket(ctx, 'signInAddress', network)],
-    code: 'RATE_001',
   }).catch((error) => {
     if (error instanceof AppError && key) ctx.background(() => noteIncident(ctx, 'sign_in_locked', { emailKey: key }))
     throw error

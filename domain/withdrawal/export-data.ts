@@ -110,7 +110,7 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
   const { userId, kind } = ctx.actor
   // A session needs the same fresh sign-in as for a withdrawal.
   requireFreshSignIn(ctx, 'withdraw')
-  await takePlaces(ctx, { take: [bucketOf(contract, ctx, userId)], code: 'RATE_001' })
+  await takePlaces(ctx, { take: [bucketOf(contract, ctx, userId)] })
   const at = ctx.clock.now()
   await ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)

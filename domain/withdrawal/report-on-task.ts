@@ -58,7 +58,7 @@ export async function reportOnTask(ctx: Context, report: Report): Promise<Data<t
   const { taskId } = report
   const name = contract.limit.bucket
   const bucket = { ...ctx.limits[name], name, key: `${name}:${taskId}`, userId: null }
-  await takePlaces(ctx, { take: [bucket], code: 'RATE_001' })
+  await takePlaces(ctx, { take: [bucket] })
   const { tasks, state } = await ctx.transaction((sql) => note(ctx, sql, report))
   if (state === 'ending') {
     await endTask(ctx, tasks.withdrawalId, taskId, null)

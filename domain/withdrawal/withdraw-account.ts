@@ -23,7 +23,7 @@ import { DELETION_STEPS } from './steps/deletion-steps'
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor } = ctx
   if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
-  const places: AskedPlaces = { take: [bucketOf(contract, ctx, actor.userId)], code: 'RATE_001' }
+  const places: AskedPlaces = { take: [bucketOf(contract, ctx, actor.userId)] }
   return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null, places })
 }
 
@@ -34,7 +34,7 @@ export async function confirmRequestedWithdrawal(
 ): Promise<Data<typeof confirmContract>> {
   const { actor, ip } = ctx
   const { userId } = actor
-  const places: AskedPlaces = { take: [bucketOf(confirmContract, ctx, userId)], code: 'RATE_001' }
+  const places: AskedPlaces = { take: [bucketOf(confirmContract, ctx, userId)] }
   const by = { actor, ip, requestedBy: null, places }
   return withdraw(ctx, { ...input, userId }, by, { user_id: userId }).catch((error) => {
     const isEnded = error instanceof AppError && ['AUTH_001', 'WITHDRAWAL_002'].includes(error.code)

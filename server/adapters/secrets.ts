@@ -1,25 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { decrypt, encrypt } from '@/domain/encryption'
-import type { MacPurpose, Secrets } from '@/domain/ports'
+import { MAC_PURPOSES, type MacPurpose, type Secrets } from '@/domain/ports'
 
 /** The first key of a list signs and all keys verify, so that keys can be rotated. */
 export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets {
-  const keysFor: Record<MacPurpose, string[]> = {
-    'verification-code': keys.code,
-    pseudonym: keys.code,
-    idempotency: keys.code,
-    'external-id': keys.code,
-    'task-report': keys.code,
-    'session-token': keys.auth,
-    'page-token': keys.auth,
-    'status-token': keys.auth,
-    'password-reset': keys.auth,
-    'withdrawal-request': keys.auth,
-    'not-me': keys.auth,
-    'sign-in-line': keys.auth,
-    'mail-message': keys.code,
-    'mail-address': keys.code,
-  }
+  const keysFor = (purpose: MacPurpose) => keys[MAC_PURPOSES[purpose]]
   const macWith = (key: string, purpose: MacPurpose, text: string) =>
     createHmac('sha256', key).update(`${purpose}\0${text}`).digest()
   const sealingKeys = keys.code.map(sealingKey)
@@ -29,10 +14,10 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     randomKey: () => randomBytes(32),
     randomCode: () => String(randomInt(1_000_000)).padStart(6, '0'),
     randomFraction: () => randomInt(2 ** 32) / 2 ** 32,
-    mac: (purpose, text) => macWith(keysFor[purpose][0] as string, purpose, text),
-    macs: (purpose, text) => keysFor[purpose].map((key) => macWith(key, purpose, text)),
+    mac: (purpose, text) => macWith(keysFor(purpose)[0] as string, purpose, text),
+    macs: (purpose, text) => keysFor(purpose).map((key) => macWith(key, purpose, text)),
     macMatches: (purpose, text, mac) =>
-      mac.length === 32 && keysFor[purpose].some((key) => timingSafeEqual(macWith(key, purpose, text), mac)),
+      mac.length === 32 && keysFor(purpose).some((key) => timingSafeEqual(macWith(key, purpose, text), mac)),
     seal: (content) => encrypt(sealingKeys[0] as KeyObject, content),
     open(sealed) {
       for (const key of sealingKeys) {

@@ -72,6 +72,5 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 async function takeCallPlace(ctx: Context, bucket: NonNullable<Contract['limit']>['bucket']) {
   if (bucket === 'read') takeReadPlace(ctx)
   else if (bucket === 'service') takeServicePlace(ctx)
-  else if (bucket !== 'report')
-    await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)], code: 'RATE_001' })
+  else if (bucket !== 'report') await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)] })
 }

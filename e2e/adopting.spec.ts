@@ -82,6 +82,7 @@ async function expectUsable(page: Page, url: string, email: string) {
   await page.goto(url)
   await expectColorsOfPage(page)
   await expectAsDarkAsPage(page)
+  await expectSameSizeAtSmallRem(page)
   await expectSameUnderLoudStyles(page)
   await driveOwnPage(page, email, inboxOf(DATA_DIR))
   expect(faults).toEqual([])
@@ -192,6 +193,23 @@ async function expectAsDarkAsPage(page: Page) {
     await page.evaluate((scheme) => document.documentElement.style.setProperty('color-scheme', scheme), scheme)
     expect([scheme, (await inkOf()) === light]).toEqual([scheme, isLight])
   }
+}
+
+/** In a page whose rem is ten pixels, one property gives the parts their size back. */
+async function expectSameSizeAtSmallRem(page: Page) {
+  const button = page.getByRole('button', { name: 'Send verification email' })
+  const sizeOf = () =>
+    button.evaluate((element) => {
+      const { fontSize, height } = getComputedStyle(element)
+      return [fontSize, height]
+    })
+  const before = await sizeOf()
+  const ofPage = (name: string, value: string) =>
+    page.evaluate(([name, value]) => document.documentElement.style.setProperty(name, value), [name, value] as const)
+  await ofPage('font-size', '62.5%')
+  expect(await sizeOf()).not.toEqual(before)
+  await ofPage('--account-size', '1.6rem')
+  expect(await sizeOf()).toEqual(before)
 }
 
 async function expectSameUnderLoudStyles(page: Page) {

@@ -148,6 +148,9 @@ async function stylesOf(files) {
     const inside = rule.selectors.map((selector) => `${PARTS} ${selector}`.replace(/ (?::root|:host|html|body)\b/, ''))
     rule.selectors = [...new Set(inside)]
   })
+  sheet.walkDecls((decl) => {
+    decl.value = decl.value.replace(/(?<![\w.-])([\d.]+)rem\b/g, 'calc($1 * var(--account-size, 1rem))')
+  })
   // In the font of the page, which is set at the end.
   sheet.walkDecls('font-family', (font) =>
     font.value.startsWith('var(--default-font-family') ? font.remove() : undefined,

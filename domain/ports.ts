@@ -273,7 +273,7 @@ export interface AppAnswer {
   body?: string
 }
 
-interface OutsideToken {
+export interface OutsideToken {
   subject: string
   scopes: Scope[]
   expiresAt: Date

@@ -1,5 +1,6 @@
 import type { Limits } from '@/domain/limits/limits'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
+import type { OutsideIssuer, OutsideToken } from '@/domain/ports'
 import { day } from './api-calls'
 import type { TestContext, TestUser } from './domain'
 import { installed } from './install-context'
@@ -25,26 +26,28 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
   return ctx
 }
 
+/** An outside issuer is configured; `read` says whom a token names, and with what beyond the usual; null for one of somebody else. */
+export function trustIssuer(
+  ctx: TestContext,
+  read: (token: string) => (Pick<OutsideToken, 'subject'> & Partial<OutsideToken>) | null,
+  subjectIs: OutsideIssuer['subjectIs'] = 'user_id',
+) {
+  const verify = async (token: string) => {
+    const now = ctx.clock.now()
+    const usual = { issuedAt: now, expiresAt: new Date(now.getTime() + day), authenticatedAt: null, acr: null }
+    const said = read(token)
+    return said && { ...usual, scopes: ['email:manage' as const, 'account:manage' as const], ...said }
+  }
+  ctx.outsideIssuer = { subjectIs, verify }
+}
+
 export const OUTSIDE_TOKEN = 'an.outside.token'
 
-/** An outside issuer is configured, and vouches for this caller with one token and no other. */
+/** The outside issuer vouches for this caller with one token and no other. */
 export function acceptOutsideToken(ctx: TestContext, { userId }: Pick<TestUser, 'userId'>) {
-  const expiresAt = new Date(ctx.clock.now().getTime() + 90 * day)
   const issuedAt = ctx.clock.now()
-  ctx.outsideIssuer = {
-    subjectIs: 'user_id',
-    verify: async (token) =>
-      token === OUTSIDE_TOKEN
-        ? {
-            subject: userId,
-            scopes: ['email:manage', 'account:manage'],
-            expiresAt,
-            issuedAt,
-            authenticatedAt: null,
-            acr: null,
-          }
-        : null,
-  }
+  const expiresAt = new Date(issuedAt.getTime() + 90 * day)
+  trustIssuer(ctx, (token) => (token === OUTSIDE_TOKEN ? { subject: userId, issuedAt, expiresAt } : null))
 }
 
 export const emailOf = async (ctx: Service, { userId }: TestUser) =>

@@ -1,7 +1,6 @@
-import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
-import { openDatabase } from '@/server/adapters/database'
 import {
   asUser,
   authenticate,
@@ -11,10 +10,9 @@ import {
   type TestUser,
   tally,
   testContext,
-  testDatabase,
 } from '@/testing/domain'
+import { anotherInstance } from '@/testing/install-context'
 import type { Context } from '../context'
-import { createProcess } from '../process'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
 
 const minute = 60 * 1000
@@ -156,10 +154,7 @@ test('a user can have a hundred working tokens, and revoking one makes room for 
 })
 
 test('parallel calls over several instances never create more than a hundred tokens', async () => {
-  const { url } = await testDatabase()
-  const pools = Array.from({ length: 2 }, () => openDatabase(url))
-  onTestFinished(async () => void (await Promise.all(pools.map((pool) => pool.close()))))
-  const instances = pools.map(({ sql, transaction }) => ({ ...ctx, process: createProcess(), sql, transaction }))
+  const instances = [ctx, await anotherInstance(ctx)]
   const { id, ...row } = await ctx.db.accessToken.findUniqueOrThrow({
     where: { id: (await create(ctx, user)).token_id },
   })

@@ -84,32 +84,6 @@ test('a wanted body is returned with the answer, whole or not at all', async () 
 })
 
 test.each([
-  ['before its status', () => {}, { status: 0, problem: 'timeout' }],
-  ['in its body', (_request, response) => void response.writeHead(200).write('{"blockers":'), { status: 200 }],
-] satisfies [string, RequestListener, object][])(
-  'a call that wants the body sooner ends sooner where it stalls %s',
-  async (_where, answer, expected) => {
-    const { server, port } = await givenServer(answer)
-    const asked = once(server, 'request')
-    const calling = createAppCaller(
-      clock,
-      LOCAL,
-    )({ ...message, endpoint: `http://127.0.0.1:${port}/`, bodyWithinMs: 3_000 })
-    await asked
-    let ended = false
-    void calling.then(() => {
-      ended = true
-    })
-    // The bytes have arrived when the deadline ends the call.
-    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
-    await vi.advanceTimersByTimeAsync(2_999)
-    expect(ended).toBe(false)
-    await vi.advanceTimersByTimeAsync(1)
-    expect(await calling).toEqual(expected)
-  },
-)
-
-test.each([
   ['120', 120_000],
   [new Date(NOW.getTime() + 90_000).toUTCString(), 90_000],
   [new Date(NOW.getTime() - 90_000).toUTCString(), 0],
@@ -156,26 +130,29 @@ const stalls: [string, RequestListener, object][] = [
   ['in its body', (_request, response) => void response.writeHead(200).write('a'), { status: 200 }],
 ]
 
-test.each(stalls)('a call whose application stalls %s ends after ten seconds', async (_where, answer, expected) => {
+test.each([
+  ...stalls.map((stall) => [10, {}, ...stall] as const),
+  ...stalls.map((stall) => [3, { bodyWithinMs: 3_000 }, ...stall] as const),
+])('after %i s a call (%j) ends whose application stalls %s', async (seconds, wanted, _where, answer, expected) => {
   const { server, port } = await givenServer(answer)
   const asked = once(server, 'request')
-  const callApp = createAppCaller(clock, LOCAL)
   let ended: unknown
-  const calling = callApp({ ...message, endpoint: `http://127.0.0.1:${port}/` }).then((answered) => {
+  const calling = createAppCaller(clock, LOCAL)({ ...message, endpoint: `http://127.0.0.1:${port}/`, ...wanted })
+  void calling.then((answered) => {
     ended = answered
   })
   const [, response] = await asked
   // Further bytes do not delay the deadline.
-  for (let second = 0; second < 9; second++) {
+  for (let second = 1; second < seconds; second++) {
     if (response.headersSent) response.write('a')
     await vi.advanceTimersByTimeAsync(1_000)
   }
+  // The bytes have arrived when the deadline ends the call.
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
   await vi.advanceTimersByTimeAsync(999)
-  await new Promise((resolve) => setImmediate(resolve))
   expect(ended).toBeUndefined()
   await vi.advanceTimersByTimeAsync(1)
-  await calling
-  expect(ended).toEqual(expected)
+  expect(await calling).toEqual(expected)
 })
 
 test('a call whose host name is never resolved ends after ten seconds', async () => {

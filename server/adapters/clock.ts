@@ -1,14 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@/domain/ports'
 import { type Sql, sql, statement, time } from '@/domain/sql'
-import { isDatabaseAway } from './database-away'
+import { onceDatabaseAnswers } from './database-away'
 
 const FOLLOW_MS = 15_000
 /** With a slower answer it is too uncertain when the database read its clock. */
 const MAX_ANSWER_MS = 200
-/** At the start, a busy machine may accept connections only after the connect timeout. */
-const FIRST_LOOKS = 5
-const PAUSE_MS = 200
 /** Nobody sets a clock so wrong on purpose; which of the two is wrong nobody knows. */
 const MAX_SKEW_MS = 5 * 60_000
 
@@ -44,16 +40,7 @@ export function createClock(
     async follow() {
       // While the database is away, the time is extrapolated from the last reading.
       timer ??= setInterval(() => look().catch(() => {}), FOLLOW_MS).unref()
-      for (let looks = 1; ; looks++) {
-        try {
-          return await look()
-        } catch (error) {
-          if (looks === FIRST_LOOKS || !isDatabaseAway(error)) throw error
-        }
-        await sleep(PAUSE_MS)
-        // The interval has read the time meanwhile.
-        if (isKnown) return
-      }
+      await onceDatabaseAnswers(look)
     },
     stop: () => clearInterval(timer),
   }

@@ -12,6 +12,7 @@ import { call, change, givenToken, withdraw } from '@/testing/api-calls'
 import { asService, asUser, codeSentTo, givenUser, type TestContext } from '@/testing/domain'
 import { givenProvider } from '@/testing/identity-provider'
 import { installed } from '@/testing/install-context'
+import { trustIssuer } from '@/testing/service'
 
 const minute = 60_000
 const CHALLENGE = 'Bearer error="insufficient_user_authentication", max_age=600'
@@ -36,19 +37,8 @@ type Person = Awaited<ReturnType<typeof givenPerson>>
 const OUTSIDE = 'an.outside.token'
 
 /** An outside issuer whose tokens name this person and these facts of their sign-in. */
-function givenOutsideToken({ userId }: Person, said: { auth_time?: Date; acr?: string } = {}) {
-  ctx.outsideIssuer = {
-    subjectIs: 'user_id',
-    verify: async () => ({
-      subject: userId,
-      issuedAt: ctx.clock.now(),
-      scopes: ['email:manage', 'account:manage'],
-      expiresAt: new Date(ctx.clock.now().getTime() + 60 * minute),
-      authenticatedAt: said.auth_time ?? null,
-      acr: said.acr ?? null,
-    }),
-  }
-}
+const givenOutsideToken = ({ userId }: Person, said: { auth_time?: Date; acr?: string } = {}) =>
+  trustIssuer(ctx, () => ({ subject: userId, authenticatedAt: said.auth_time ?? null, acr: said.acr ?? null }))
 
 const newAddress = () => `new-${randomBytes(6).toString('hex')}@example.test`
 const changeBy = (person: Person, token: string, body: object) =>

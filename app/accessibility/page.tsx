@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
-import { textLink } from '@/components/ui/text-link'
+import { mailLink } from '@/components/ui/mail-link'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { AUDIT_ENGINES } from './audit'
@@ -32,16 +32,7 @@ export default async function AccessibilityPage() {
           <p>{t('failsEnglish')}</p>
         </Section>
         <Section title={t('writeTitle')}>
-          <p>
-            {t.rich('writeText', {
-              address,
-              link: (text) => (
-                <a href={`mailto:${address}`} className={textLink}>
-                  {text}
-                </a>
-              ),
-            })}
-          </p>
+          <p>{t.rich('writeText', mailLink(address))}</p>
         </Section>
       </div>
     </ColumnPage>

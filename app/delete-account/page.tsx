@@ -2,7 +2,7 @@ import type { Metadata } from 'next'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
-import { inWords } from '@/components/ui/duration'
+import { formatDuration } from '@/components/ui/duration'
 import { mailLink } from '@/components/ui/mail-link'
 import { LANGUAGE_NAMES } from '@/contract/languages'
 import { describeApplications, describeDeletion } from '@/domain/withdrawal/describe-deletion'
@@ -35,7 +35,7 @@ export default async function DeleteAccountPage({ searchParams }: Props) {
   const ctx = systemContext()
   const deletion = describeDeletion(ctx)
   const applications = await unlessAway(describeApplications(ctx), { categories: [], reasons: [] })
-  const longest = inWords(Math.max(...deletion.steps.map(({ withinMs }) => withinMs)) / 1000, language)
+  const longest = formatDuration(Math.max(...deletion.steps.map(({ withinMs }) => withinMs)) / 1000, language)
   return (
     <ColumnPage
       account={null}

@@ -1,4 +1,4 @@
-import { inWords } from '@/components/ui/duration'
+import { formatDuration } from '@/components/ui/duration'
 import { Rows } from '@/components/ui/rows'
 import type { Category } from '@/contract/vocabulary'
 import type { describeApplications, describeDeletion } from '@/domain/withdrawal/describe-deletion'
@@ -17,7 +17,7 @@ export async function WhatGoes({ steps }: Pick<Deletion, 'steps'>) {
   return (
     <Rows
       rows={steps.map(({ step, withinMs, erases }) => [
-        withinMs ? t('within', { time: inWords(withinMs / 1000, language) }) : t('immediately'),
+        withinMs ? t('within', { time: formatDuration(withinMs / 1000, language) }) : t('immediately'),
         <div key={step}>
           <p className="text-ink">{deletion(`steps.${step}.title`)}</p>
           {erases.length > 0 ? <Categories of={erases} /> : <p>{deletion(`steps.${step}.text`)}</p>}
@@ -39,7 +39,7 @@ export async function WhatStays({ kept, untilPurge, retentionDays: days, applica
   const form = await pageTexts('DeleteAccount')
   const { categories, reasons } = applications
   const language = await pageLanguage()
-  const listed = new Intl.ListFormat(language, { type: 'conjunction' })
+  const listed = new Intl.ListFormat(language)
   return (
     <div className="space-y-4">
       <Rows

@@ -8,7 +8,7 @@ import { useErrorTexts } from '@/components/api/error-texts'
 import { FORGOTTEN, keepDraft } from '@/components/forms/draft'
 import { signInHere } from '@/components/session/auth-calls'
 import { Button } from '@/components/ui/button'
-import { inWords } from '@/components/ui/duration'
+import { formatDuration } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
 import { textLink } from '@/components/ui/text-link'
@@ -48,7 +48,7 @@ export function SignInForm({ next, takesFocus }: SignInFormProps) {
   function refusal(error: unknown): string {
     if (isWrong(error)) return t('wrong')
     if (error instanceof ApiError && error.code === 'RATE_001')
-      return t('tooMany', { time: inWords(error.retryAfterSeconds ?? 0, language) })
+      return t('tooMany', { time: formatDuration(error.retryAfterSeconds ?? 0, language) })
     return errorText(error)
   }
 

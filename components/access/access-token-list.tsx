@@ -4,6 +4,7 @@ import { KeyRound } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
 import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
+import { bold } from '../ui/bold'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Fact } from '../ui/facts'
 import { LocalTime } from '../ui/local-time'
@@ -88,7 +89,7 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
           <p>
             {t.rich('revokeConsequence', {
               token: name,
-              name: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
+              name: bold,
             })}
           </p>
         }

@@ -2,6 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { BadgeCheck } from 'lucide-react'
+import type { FieldValues, SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import { useErrorTexts } from '../api/error-texts'
@@ -33,11 +34,18 @@ interface ConfirmIdentityProps extends Leave {
 /** Whether the person still has to type the password. */
 export const needsPassword = ({ hasPassword, confirmedUntil }: WaysToConfirm) => hasPassword && !confirmedUntil
 
-/** What to say to a form that is sent before anything was shown; undefined where it can be sent. */
-export function useMissingProof({ hasPassword, provider, confirmedUntil }: WaysToConfirm): string | undefined {
+/** Sends the form once the person has shown who they are, and says what is missing before that. */
+export function useProvenSubmit<Values extends FieldValues>(
+  form: UseFormReturn<Values>,
+  { hasPassword, provider, confirmedUntil }: WaysToConfirm,
+  send: (values: Values) => void,
+  onInvalid?: SubmitErrorHandler<Values>,
+) {
   const t = useTranslations('Identity')
-  if (hasPassword || confirmedUntil) return undefined
-  return provider ? t('firstConfirm', { provider }) : t('cannot')
+  return form.handleSubmit((values) => {
+    if (hasPassword || confirmedUntil) return send(values)
+    form.setError('root', { type: 'answer', message: provider ? t('firstConfirm', { provider }) : t('cannot') })
+  }, onInvalid)
 }
 
 /** The password, or the identity provider, or whichever of both the person chooses. */

@@ -15,7 +15,7 @@ import { Alert } from '../ui/alert'
 import { CheckboxField, FieldError, RadioField, TextField } from '../ui/field'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
-import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from './confirm-identity'
+import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from './confirm-identity'
 import type { TokenValues } from './create-token-rules'
 import { DELETING_SCOPE, ScopeHint, ScopeName } from './scope-name'
 import { LIFETIME_DAYS } from './token-lifetimes'
@@ -41,7 +41,6 @@ const LONG_DAYS = 365
 export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const t = useTranslations('AccessTokens')
   const { fieldText, showError } = useErrorTexts()
-  const missing = useMissingProof(ways)
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
   const router = useRouter()
   const asksPassword = needsPassword(ways)
@@ -76,6 +75,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
   // React Hook Form cannot focus `scopes` itself, because no field has that name.
   const focusFirst = ({ name, scopes }: typeof errors) =>
     form.setFocus(name ? 'name' : scopes ? `scopes.${GRANTABLE_SCOPES[0]}` : 'current_password')
+  const submit = useProvenSubmit(form, ways, create.mutate, focusFirst)
 
   return (
     <FormCard
@@ -92,10 +92,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
       error={errors.root?.message}
       submit={t('create')}
       isPending={create.isPending}
-      onSubmit={form.handleSubmit((values) => {
-        if (missing) return form.setError('root', { type: 'answer', message: missing })
-        create.mutate(values)
-      }, focusFirst)}
+      onSubmit={submit}
     >
       <TextField
         label={t('name')}

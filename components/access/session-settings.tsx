@@ -8,6 +8,7 @@ import { call } from '../api/load-contract'
 import { type EmailStatus, emailStatusKey, pendingOf, useEmailStatus } from '../email/email-status'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { LiveRegion } from '../ui/announcement'
+import { bold } from '../ui/bold'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { textLink } from '../ui/text-link'
 import { useDeviceName } from './device-name'
@@ -84,7 +85,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
                   {pending &&
                     t.rich('othersChange', {
                       newEmail: pending.newEmail,
-                      email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
+                      email: bold,
                     })}
                 </p>
               }

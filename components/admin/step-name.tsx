@@ -1,11 +1,11 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { inWords } from './words'
+import { toLabel } from './words'
 
 /** A deletion step as the person reads it. A newer instance may have steps that this one has no words for. */
 export function StepName({ step }: { step: string }) {
   const t = useTranslations('Deletion')
   const key = `steps.${step as 'user_profile'}.title` as const
-  return t.has(key) ? t(key) : inWords(step)
+  return t.has(key) ? t(key) : toLabel(step)
 }

@@ -16,7 +16,7 @@ import { Attempts } from './attempts'
 import { operate, sentenceOf } from './operate'
 import { Retry } from './retry-button'
 import { Row } from './section'
-import { inWords, TASK_TONES } from './words'
+import { TASK_TONES, toLabel } from './words'
 
 interface TaskRowProps {
   task: ShownTask
@@ -37,7 +37,7 @@ export function TaskRow({ task, renderedAt, onAsked, children }: TaskRowProps) {
       }
       badge={
         <>
-          <Badge tone={TASK_TONES[state]}>{inWords(state)}</Badge>
+          <Badge tone={TASK_TONES[state]}>{toLabel(state)}</Badge>
           {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
           {progress && `${progress.done} of ${progress.total}`}
         </>

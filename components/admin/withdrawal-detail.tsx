@@ -13,7 +13,7 @@ import { Retry } from './retry-button'
 import { Row, Section } from './section'
 import { StepName } from './step-name'
 import { isOpenTask, TaskRow } from './task-row'
-import { count, inWords, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
+import { count, toLabel, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
 
 interface WithdrawalDetailProps {
   withdrawal: ShownWithdrawal
@@ -41,7 +41,7 @@ export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailPro
       </Section>
       <Section title="Mail notices" none="No notice is kept." rows={notices}>
         {(notice) => (
-          <Row key={notice.notice_id} title={inWords(notice.kind)} badge={<NoticeBadge notice={notice} />}>
+          <Row key={notice.notice_id} title={toLabel(notice.kind)} badge={<NoticeBadge notice={notice} />}>
             {count(notice.attempts, 'attempt')}
             {notice.sent_at && (
               <>
@@ -53,8 +53,8 @@ export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailPro
       </Section>
       <Section title="Audit log" none="Its rows are deleted with the last step." rows={audit}>
         {({ audit_id, action, actor, requested_by, at }) => (
-          <Row key={audit_id} title={inWords(action)}>
-            <LocalTime dateTime={at} />, by {inWords(actor).toLowerCase()}
+          <Row key={audit_id} title={toLabel(action)}>
+            <LocalTime dateTime={at} />, by {toLabel(actor).toLowerCase()}
             {requested_by && `, asked for by ${requested_by}`}
           </Row>
         )}
@@ -75,7 +75,7 @@ function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
   const lastError = open.find((trouble) => trouble.last_error)?.last_error ?? null
   const kinds = [
-    ...receipts.map(({ kind }) => inWords(kind)),
+    ...receipts.map(({ kind }) => toLabel(kind)),
     ...(withdrawal.receipt_due_at ? ['one is being written'] : []),
   ]
   const time = (at: string | null) => at && <LocalTime dateTime={at} />
@@ -124,7 +124,7 @@ function Counts({ step: { erased = [], retained = [] } }: { step: ShownStep }) {
   )
   return [...outcomes].map(([reason, all]) => (
     <span key={reason} className="block">
-      {reason ? `Kept (${inWords(reason).toLowerCase()})` : 'Deleted'}:{' '}
+      {reason ? `Kept (${toLabel(reason).toLowerCase()})` : 'Deleted'}:{' '}
       {all
         .map(({ category, records }) => `${category.replaceAll('_', ' ')} (${records.toLocaleString('en')})`)
         .join(', ')}
@@ -141,7 +141,7 @@ function StepRow({ step, renderedAt }: { step: ShownStep; renderedAt: string }) 
       title={<StepName step={step.step} />}
       badge={
         <>
-          <Badge tone={STEP_TONES[status]}>{inWords(status)}</Badge>
+          <Badge tone={STEP_TONES[status]}>{toLabel(status)}</Badge>
           {last_error && <Badge tone="danger">Failing</Badge>}
         </>
       }

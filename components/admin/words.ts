@@ -1,5 +1,5 @@
 /** “Email changed” of `email_changed` and of `email.changed` */
-export function inWords(name: string): string {
+export function toLabel(name: string): string {
   const text = name.replaceAll(/[_.]/g, ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

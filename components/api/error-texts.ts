@@ -2,7 +2,7 @@ import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError, ERRORS, isErrorCode, parseIssueMessage, RULES } from '@/contract/errors'
 import { isFormRule } from '../forms/form-rule'
-import { inWords } from '../ui/duration'
+import { formatDuration } from '../ui/duration'
 
 type Rule = keyof typeof RULES
 const RULE_OF = new Map<string, Rule>(Object.entries(RULES).map(([name, sentence]) => [sentence, name as Rule]))
@@ -33,7 +33,7 @@ export function useErrorTexts() {
     const text = sentence(code, details)
     // An outage asks programs to wait for seconds; its own text says “in a moment”.
     return retryAfterSeconds && code !== 'SERVER_002'
-      ? t('withWait', { text, time: inWords(retryAfterSeconds, language) })
+      ? t('withWait', { text, time: formatDuration(retryAfterSeconds, language) })
       : text
   }
 
@@ -59,3 +59,6 @@ export function useErrorTexts() {
 
 /** Whether the person has to show once more that it is them, since the page was made. */
 export const isTooOld = (error: unknown) => error instanceof ApiError && error.code === 'REAUTH_001'
+
+/** There was no answer, so that nobody knows whether the call did its work. */
+export const isLost = (error: unknown) => error instanceof ApiError && error.status === 0

@@ -3,6 +3,7 @@
 import { useTranslations } from 'use-intl/react'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { useHost } from '../host/host'
+import { bold } from '../ui/bold'
 import type { Pending } from './email-status'
 
 interface CancelChangeProps {
@@ -25,7 +26,7 @@ export function CancelChange({ userId, pending, isOwn, onCancelled, onRefused }:
       consequence={
         <p>
           {t.rich('cancelConsequence', {
-            address: () => <bdi className="font-medium text-ink">{pending.newEmail}</bdi>,
+            address: () => bold(pending.newEmail),
           })}
         </p>
       }

@@ -6,7 +6,7 @@ import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
-import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
+import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
@@ -56,7 +56,6 @@ export function ChangeEmailForm({
 }: ChangeEmailFormProps) {
   const t = useTranslations('EmailSettings')
   const { refresh } = useHost()
-  const missing = useMissingProof(ways)
   const { fieldText, showError } = useErrorTexts()
   // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
@@ -79,6 +78,7 @@ export function ChangeEmailForm({
       if (isTooOld(error)) refresh()
     },
   })
+  const submit = useProvenSubmit(form, ways, change.mutate)
 
   useEffect(() => {
     if (!suggestion || form.getValues('new_email')) return
@@ -102,10 +102,7 @@ export function ChangeEmailForm({
         error={errors.root?.message}
         submit={t('submit')}
         isPending={form.formState.isSubmitting || change.isPending}
-        onSubmit={form.handleSubmit((body) => {
-          if (missing) return form.setError('root', { type: 'answer', message: missing })
-          change.mutate(body)
-        })}
+        onSubmit={submit}
       >
         <EmailField
           label={t('newEmail')}

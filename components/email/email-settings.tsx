@@ -10,8 +10,8 @@ import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { ChangeEmailForm } from './change-email-form'
-import { type EmailStatus, isSameAddress, pendingOf, useEmailStatus } from './email-status'
-import { type Notice, NoticeAlert, noticeBetween } from './notice'
+import { type EmailStatus, isSameAddress, type Pending, pendingOf, useEmailStatus } from './email-status'
+import { type Notice, NoticeAlert, noticeBetween, type Outcome } from './notice'
 import { PendingChange } from './pending-change'
 import { VerifyOwnAddress } from './verify-own-address'
 
@@ -48,6 +48,8 @@ export function EmailSettings(props: EmailSettingsProps) {
   const isOwn = shown !== null && isSameAddress(shown.newEmail, status.current_email)
   const needsProof = !status.email_verified || status.email_undeliverable
   const canTryAgain = notice && !notice.isOwn && ['expired', 'ended'].includes(notice.outcome)
+  const say = ({ changeRequestId, newEmail }: Pending, outcome: Outcome) =>
+    setNotice({ changeRequestId, newEmail, isAfterAction: true, isOwn, ...outcome })
   const onSent = () => {
     setJustSent(true)
     setAsking(false)
@@ -86,41 +88,13 @@ export function EmailSettings(props: EmailSettingsProps) {
           renderedAt={renderedAt}
           takesFocus={justSent}
           onVerified={(answer) => {
-            setNotice({
-              outcome: isOwn ? 'verified' : 'changed',
-              isAfterAction: true,
-              isOwn,
-              changeRequestId: shown.changeRequestId,
-              newEmail: answer.new_email,
-              notified: answer.notification_sent,
-            })
+            say(shown, { outcome: isOwn ? 'verified' : 'changed', notified: answer.notification_sent })
             refresh()
           }}
-          onCancelled={() =>
-            setNotice({
-              outcome: 'cancelled',
-              isAfterAction: true,
-              isOwn,
-              changeRequestId: shown.changeRequestId,
-              newEmail: shown.newEmail,
-            })
-          }
-          onEnded={(error) => {
-            const about = {
-              isAfterAction: true,
-              isOwn,
-              changeRequestId: shown.changeRequestId,
-              newEmail: shown.newEmail,
-            }
-            setNotice(
-              error.code === 'EMAIL_006'
-                ? { ...about, outcome: 'replaced' }
-                : {
-                    ...about,
-                    outcome: 'ended',
-                    title: error.code === 'EMAIL_005' ? 'attemptsTitle' : 'codeExpiredTitle',
-                  },
-            )
+          onCancelled={() => say(shown, { outcome: 'cancelled' })}
+          onEnded={({ code }) => {
+            if (code === 'EMAIL_006') return say(shown, { outcome: 'replaced' })
+            say(shown, { outcome: 'ended', title: code === 'EMAIL_005' ? 'attemptsTitle' : 'codeExpiredTitle' })
           }}
         />
       )}

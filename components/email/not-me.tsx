@@ -9,9 +9,11 @@ import type { Answer } from '@/contract/define'
 import type { getNotMe, undoEmailChange } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
-import { callWith, preloadContract, rulesOf } from '../api/load-contract'
+import { callWith, rulesOf } from '../api/load-contract'
+import { Form } from '../forms/form'
 import { NewPasswordFields } from '../password/new-password-fields'
 import { LinkPage } from '../session/link-page'
+import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
@@ -57,14 +59,14 @@ export function NotMe({ supportEmail }: NotMeProps) {
         </>
       )}
     >
-      {(change, link) => <Form change={change} link={link.secret} onRefused={link.end} onDone={setDone} />}
+      {(change, link) => <TakeBackForm change={change} link={link.secret} onRefused={link.end} onDone={setDone} />}
     </LinkPage>
   )
 }
 
 const isRefused = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
 
-interface FormProps {
+interface TakeBackFormProps {
   change: Change
   link: NotMeLink
   onRefused: () => void
@@ -76,7 +78,7 @@ const rules = {
   none: rulesOf<NotMeValues>((all) => all.notMeRules.none),
 }
 
-function Form({ change, link, onRefused, onDone }: FormProps) {
+function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
   const t = useTranslations('NotMe')
   const { fieldText, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
@@ -113,20 +115,14 @@ function Form({ change, link, onRefused, onDone }: FormProps) {
           <li>
             {t.rich(`${kind}Effect`, {
               address: change.old_email,
-              email: (text) => <bdi className="wrap-anywhere text-ink">{text}</bdi>,
+              email: bold,
             })}
           </li>
           <li>{t('signedOutEffect')}</li>
           {change.has_password && <li>{t('passwordEffect')}</li>}
         </ul>
       </div>
-      <form
-        method="post"
-        noValidate
-        className="space-y-5"
-        onFocus={preloadContract}
-        onSubmit={form.handleSubmit((values) => undo.mutateAsync(values).catch(() => {}))}
-      >
+      <Form className="space-y-5" onSubmit={form.handleSubmit((values) => undo.mutateAsync(values).catch(() => {}))}>
         {change.has_password ? (
           <>
             {/* Tells a password manager whose password it is. */}
@@ -143,7 +139,7 @@ function Form({ change, link, onRefused, onDone }: FormProps) {
         <Button type="submit" className="w-full" isPending={form.formState.isSubmitting}>
           {t(kind)}
         </Button>
-      </form>
+      </Form>
       <p className="text-ink-muted text-sm">
         {t.rich('worksUntil', { date: () => <LocalTime dateTime={change.works_until} /> })}
       </p>
@@ -180,7 +176,7 @@ function Done({ undone, hadPassword }: DoneProps) {
         <>
           {t.rich('addressNow', {
             address: undone.email,
-            email: (text) => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>,
+            email: bold,
           })}{' '}
           {t(hadPassword ? 'signInWithNew' : 'signInAgain')}
         </>

@@ -13,11 +13,12 @@ export type Notice = {
   isAfterAction: boolean
   /** Not a change: the account's own address was to be verified. */
   isOwn: boolean
-} & (
+} & Outcome
+
+export type Outcome =
   | { outcome: 'changed' | 'verified'; notified: boolean }
   | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' }
   | { outcome: 'ended'; title: 'attemptsTitle' | 'codeExpiredTitle' }
-)
 
 /** What a newer status says about the change that was pending. Another browser may have verified or cancelled it. */
 export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice | null {

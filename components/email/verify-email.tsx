@@ -14,6 +14,7 @@ import { call } from '../api/load-contract'
 import { IncompleteLink, ReadingLink } from '../session/link-page'
 import { endOfLink } from '../session/link-secret'
 import { signOutHere } from '../session/sign-out'
+import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { useTimeLeft } from '../ui/countdown'
@@ -51,9 +52,6 @@ interface VerifyEmailProps {
 
 const signInPath = '/sign-in?next=/verify-email'
 const wide = 'w-full'
-
-const bold = (text: ReactNode) => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>
-const strong = (text: string) => () => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>
 
 interface Done {
   answer: Answer<typeof verifyEmail>
@@ -154,7 +152,7 @@ function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: Co
       heading="h1"
       icon={MailCheck}
       title={t(isOwn ? 'confirmTitleOwn' : 'confirmTitle')}
-      text={t.rich(isOwn ? 'confirmOwnText' : 'confirmText', { name: strong(reader.name) })}
+      text={t.rich(isOwn ? 'confirmOwnText' : 'confirmText', { name: () => bold(reader.name) })}
     >
       <dl className="rounded-xl border border-line">
         <div className="px-4 py-3">
@@ -189,7 +187,7 @@ function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: Co
 
 function Finished({ answer, isOwn, hasPasswordSignIn }: Done & Pick<VerifyEmailProps, 'hasPasswordSignIn'>) {
   const t = useTranslations('VerifyEmail')
-  const address = strong(answer.new_email)
+  const address = () => bold(answer.new_email)
   const told = answer.notification_sent ? 'changedText' : 'changedTextSoon'
   const changed = hasPasswordSignIn ? told : 'changedElsewhereText'
   return (
@@ -214,7 +212,7 @@ function AlreadyVerified({ email }: { email: string }) {
       icon={CircleCheck}
       tone="success"
       title={t('verifiedTitle')}
-      text={t.rich('verifiedText', { address: strong(email) })}
+      text={t.rich('verifiedText', { address: () => bold(email) })}
     >
       <ToSettings />
     </StatusCard>
@@ -281,7 +279,7 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
       icon={Link2Off}
       tone="warning"
       title={t('otherTitle')}
-      text={t.rich('otherText', { address: strong(email) })}
+      text={t.rich('otherText', { address: () => bold(email) })}
     >
       <Button className={wide} isPending={leave.isPending} onClick={() => leave.mutate()}>
         {t('otherAccount')}

@@ -4,9 +4,10 @@ import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { RULES } from '@/contract/errors'
-import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
+import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../api/error-texts'
 import { preloadContract } from '../api/load-contract'
+import { Form } from '../forms/form'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { CardBody, CardFooter } from '../ui/card'
@@ -28,11 +29,10 @@ interface VerifyOwnAddressProps {
 export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent }: VerifyOwnAddressProps) {
   const t = useTranslations('EmailSettings')
   const { refresh } = useHost()
-  const missing = useMissingProof(ways)
   const { errorText, fieldText, showError } = useErrorTexts()
   const form = useForm<{ current_password: string }>()
   const { errors } = form.formState
-  const needsProof = ways.hasPassword || missing !== undefined
+  const needsProof = ways.hasPassword || !ways.confirmedUntil
   const send = useChangeEmail(userId, {
     onSuccess: onSent,
     onError: (error) => {
@@ -46,6 +46,8 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
       new_email: email,
       ...(ways.hasPassword ? { current_password: password } : { reauthentication: 'fresh_sign_in' }),
     })
+
+  const submit = useProvenSubmit(form, ways, ({ current_password }) => sendWith(current_password))
 
   useEffect(() => {
     if (isAsking && ways.hasPassword) form.setFocus('current_password')
@@ -67,15 +69,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
       </CardFooter>
     )
   return (
-    <form
-      method="post"
-      noValidate
-      onFocus={preloadContract}
-      onSubmit={form.handleSubmit(({ current_password }) => {
-        if (missing) return form.setError('root', { type: 'answer', message: missing })
-        sendWith(current_password)
-      })}
-    >
+    <Form onSubmit={submit}>
       <CardBody className="space-y-4 pt-0">
         <ConfirmIdentity
           userId={userId}
@@ -96,6 +90,6 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
           {t('submit')}
         </Button>
       </CardFooter>
-    </form>
+    </Form>
   )
 }

@@ -8,7 +8,7 @@ import { useErrorTexts } from '../api/error-texts'
 import { EmailSettings as Email } from '../email/email-settings'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
-import { inWords } from '../ui/duration'
+import { formatDuration } from '../ui/duration'
 import { ErrorAlert } from '../ui/error-alert'
 import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
@@ -125,7 +125,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
         open={{}}
         supportEmail={supportEmail}
         applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
-        deletedWithin={inWords(longestMs / 1000, language)}
+        deletedWithin={formatDuration(longestMs / 1000, language)}
         retentionDays={Math.round((Date.parse(keptUntil) - countedAt) / DAY_MS)}
         keptUntil={keptUntil}
         details={null}

@@ -1,10 +1,10 @@
 'use client'
 
 import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
-import { preloadContract } from '../api/load-contract'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
+import { Form } from './form'
 
 interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'> {
   onSubmit: SubmitEventHandler<HTMLFormElement>
@@ -32,7 +32,7 @@ export function FormCard({
 }: FormCardProps) {
   return (
     <Card>
-      <form method="post" noValidate onFocus={preloadContract} onSubmit={onSubmit}>
+      <Form onSubmit={onSubmit}>
         <CardHeader {...header} />
         <CardBody className={bodyClassName}>
           {children}
@@ -44,7 +44,7 @@ export function FormCard({
             {submit}
           </Button>
         </CardFooter>
-      </form>
+      </Form>
     </Card>
   )
 }

@@ -9,8 +9,10 @@ import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
 import type { requestPasswordReset } from '@/contract/password'
 import { useErrorTexts } from '../api/error-texts'
-import { callWith, preloadContract, rulesOf } from '../api/load-contract'
+import { callWith, rulesOf } from '../api/load-contract'
 import { FORGOTTEN, takeDraft } from '../forms/draft'
+import { Form } from '../forms/form'
+import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { PageCard } from '../ui/card'
@@ -46,7 +48,7 @@ export function ForgotPassword() {
         isAnnounced
         title={t('sentTitle')}
         text={t.rich('sentText', {
-          address: () => <bdi className="wrap-anywhere font-medium text-ink">{ask.variables.email}</bdi>,
+          address: () => bold(ask.variables.email),
         })}
       >
         <Link href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
@@ -61,13 +63,7 @@ export function ForgotPassword() {
 
   return (
     <PageCard title={t('forgotTitle')} text={t('forgotText')}>
-      <form
-        method="post"
-        noValidate
-        onFocus={preloadContract}
-        onSubmit={form.handleSubmit((body) => ask.mutate(body))}
-        className="mt-6 space-y-5"
-      >
+      <Form onSubmit={form.handleSubmit((body) => ask.mutate(body))} className="mt-6 space-y-5">
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <EmailField
           label={t('email')}
@@ -86,7 +82,7 @@ export function ForgotPassword() {
             {t('backToSignIn')}
           </Link>
         </p>
-      </form>
+      </Form>
     </PageCard>
   )
 }

@@ -12,7 +12,8 @@ import { ApiError } from '@/contract/errors'
 import type { confirmPasswordReset } from '@/contract/password'
 import { RESET_TOKEN } from '@/contract/vocabulary'
 import { useErrorTexts } from '../api/error-texts'
-import { callWith, preloadContract, rulesOf } from '../api/load-contract'
+import { callWith, rulesOf } from '../api/load-contract'
+import { Form } from '../forms/form'
 import { LinkPage } from '../session/link-page'
 import { endOfLink, secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
@@ -82,13 +83,7 @@ function ChoosePassword({ token, onRefused, onChanged }: ChoosePasswordProps) {
 
   return (
     <PageCard title={t('chooseTitle')} text={t('chooseText')}>
-      <form
-        method="post"
-        noValidate
-        onFocus={preloadContract}
-        onSubmit={form.handleSubmit((values) => confirm.mutate(values))}
-        className="mt-6 space-y-5"
-      >
+      <Form onSubmit={form.handleSubmit((values) => confirm.mutate(values))} className="mt-6 space-y-5">
         <NewPasswordFields
           password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
           repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
@@ -98,7 +93,7 @@ function ChoosePassword({ token, onRefused, onChanged }: ChoosePasswordProps) {
           {t('setNew')}
         </Button>
         <p className="text-ink-muted text-sm">{t('resetNote')}</p>
-      </form>
+      </Form>
     </PageCard>
   )
 }

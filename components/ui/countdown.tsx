@@ -1,7 +1,7 @@
 'use client'
 
 import { useLocale } from 'use-intl/react'
-import { inWords } from './duration'
+import { formatDuration } from './duration'
 import { useServerTime } from './server-clock'
 
 interface CountdownProps {
@@ -13,7 +13,7 @@ interface CountdownProps {
 /** The time left in words, updated live. */
 export function useTimeLeft({ until, renderedAt }: CountdownProps): string {
   const language = useLocale()
-  return inWords((Date.parse(until) - useServerTime(renderedAt)) / 1000, language)
+  return formatDuration((Date.parse(until) - useServerTime(renderedAt)) / 1000, language)
 }
 
 /** The time left, updated live. Screen readers do not announce each change. */

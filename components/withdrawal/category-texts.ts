@@ -28,7 +28,7 @@ const isCategory = (category: string): category is Category => (CATEGORIES as re
 export function useCategoryTexts() {
   const t = useTranslations('Deletion')
   const language = useLocale()
-  const listed = (texts: readonly string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(texts)
+  const listed = (texts: readonly string[]) => new Intl.ListFormat(language).format(texts)
 
   /** “4 sessions” */
   function countText({ category, records, more }: Count): string {

@@ -9,8 +9,9 @@ import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { WITHDRAWAL_LINK_TOKEN } from '@/contract/vocabulary'
 import type { previewRequestedWithdrawal } from '@/contract/withdrawal-request'
-import { useErrorTexts } from '../api/error-texts'
-import { callWith, preloadContract, rulesOf } from '../api/load-contract'
+import { isLost, useErrorTexts } from '../api/error-texts'
+import { callWith, rulesOf } from '../api/load-contract'
+import { Form } from '../forms/form'
 import { LinkPage } from '../session/link-page'
 import { secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
@@ -119,11 +120,8 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
       text={t('confirmLead', { time: deletedWithin })}
     >
       <Preview preview={preview} retentionDays={retentionDays} />
-      <form
-        method="post"
-        noValidate
+      <Form
         className="space-y-5 border-line border-t pt-5"
-        onFocus={preloadContract}
         onSubmit={form.handleSubmit((values) => confirm.mutate(values))}
       >
         <PhraseField form={form} />
@@ -137,20 +135,17 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
           {common('confirm')}
         </Button>
         <p className="text-ink-muted text-sm">{t('confirmNote')}</p>
-      </form>
+      </Form>
     </StatusCard>
   )
 }
-
-/** Nobody knows then whether the deletion has begun. */
-const isLost = (error: unknown) => error instanceof ApiError && error.status === 0
 
 function Preview({ preview, retentionDays: days }: Pick<ConfirmProps, 'preview' | 'retentionDays'>) {
   const t = useTranslations('DeleteAccount')
   const language = useLocale()
   const { countsText, peoplesText } = useCategoryTexts()
   const { erased, retained, applications } = preview
-  const listed = (items: readonly string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(items)
+  const listed = (items: readonly string[]) => new Intl.ListFormat(language).format(items)
   const apps = [...new Set(applications.map(({ name }) => name))]
   const staying = [...retained.map((count) => countsText([count])), t('staysRecordListed')]
   const rows: [string, ReactNode][] = [

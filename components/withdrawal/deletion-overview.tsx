@@ -7,6 +7,7 @@ import { useLocale, useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { previewWithdrawal } from '@/contract/withdrawal'
 import { useHost } from '../host/host'
+import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
 import { Card, CardBody } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
@@ -65,7 +66,7 @@ export function DeletionOverview({
     gcTime: 0,
     retry: false,
   })
-  const listed = (items: readonly string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(items)
+  const listed = (items: readonly string[]) => new Intl.ListFormat(language).format(items)
   const namesOf = (apps: typeof applications) => [...new Set(apps.map(({ name }) => name))]
   const [now, all] = [namesOf(applications.filter(({ isToldAtOnce }) => isToldAtOnce)), namesOf(applications)]
   const kept = preview.data?.retained ?? []
@@ -80,7 +81,7 @@ export function DeletionOverview({
             {t.rich('dangerText', {
               address: email,
               time: deletedWithin,
-              email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
+              email: bold,
             })}
           </p>
         </div>

@@ -5,13 +5,14 @@ import { useRouter } from 'next/navigation'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { noAnswer, RULES } from '@/contract/errors'
-import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
+import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../api/error-texts'
 import { call } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { signInAgain } from '../session/sign-in-again'
 import { Alert } from '../ui/alert'
 import { Announcement } from '../ui/announcement'
+import { saveFile } from '../ui/save-file'
 
 /** The provider leads back to the page of the deletion, which asks for the same proof and leads on. */
 export const YOUR_DATA = '/settings/data'
@@ -29,7 +30,6 @@ interface Values {
 export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
   const t = useTranslations('YourData')
   const { fieldText, showError } = useErrorTexts()
-  const missing = useMissingProof(ways)
   const router = useRouter()
   const asksPassword = needsPassword(ways)
   const form = useForm<Values>({ defaultValues: { current_password: '' } })
@@ -42,7 +42,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
       const content = await response.blob().catch(() => {
         throw noAnswer()
       })
-      save(content, nameOf(response))
+      saveFile(content, nameOf(response))
     },
     // The file would stay in memory.
     gcTime: 0,
@@ -52,6 +52,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
       if (isTooOld(error)) router.refresh()
     },
   })
+  const submit = useProvenSubmit(form, ways, download.mutate)
   if (download.isSuccess)
     return (
       <Announcement takesFocus>
@@ -69,10 +70,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
       note={t('note')}
       submit={t('submit')}
       isPending={download.isPending}
-      onSubmit={form.handleSubmit((values) => {
-        if (missing) return form.setError('root', { type: 'answer', message: missing })
-        download.mutate(values)
-      })}
+      onSubmit={submit}
     >
       <ConfirmIdentity
         userId={userId}
@@ -93,11 +91,3 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
 
 const nameOf = ({ headers }: Response) =>
   /filename="([\w.-]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'account-data.zip'
-
-function save(content: Blob, name: string) {
-  const url = URL.createObjectURL(content)
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  // The browser has begun to copy the content by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
-}

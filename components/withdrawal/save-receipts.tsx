@@ -8,6 +8,7 @@ import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
+import { saveFile } from '../ui/save-file'
 import { textLink } from '../ui/text-link'
 
 /** Offers the signed receipts as one file, a line each. */
@@ -22,7 +23,8 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
     setError(undefined)
     try {
       const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
-      saveAs(`${withdrawalId}-receipts.txt`, receipts.map(({ receipt }) => `${receipt}\n`).join(''))
+      const lines = receipts.map(({ receipt }) => `${receipt}\n`)
+      saveFile(new Blob(lines, { type: 'text/plain' }), `${withdrawalId}-receipts.txt`)
     } catch (error) {
       setError(errorText(error))
     } finally {
@@ -47,12 +49,4 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
       </CardBody>
     </Card>
   )
-}
-
-function saveAs(name: string, text: string) {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
 }

@@ -9,12 +9,13 @@ import { useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
 import type { Reason } from '@/contract/withdrawal'
-import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
-import { isTooOld, useErrorTexts } from '../api/error-texts'
+import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
+import { isLost, isTooOld, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
 import { useHost } from '../host/host'
+import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
 import { CheckboxField, RadioField, TextAreaField } from '../ui/field'
@@ -57,7 +58,6 @@ export function WithdrawAccountForm({
   const t = useTranslations('DeleteAccount')
   const { confirmPassword, refresh } = useHost()
   const { fieldText, showError } = useErrorTexts()
-  const missing = useMissingProof(ways)
   // Without default values, what was typed before React took over stays in the fields.
   const asksPassword = needsPassword(ways)
   const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
@@ -75,6 +75,7 @@ export function WithdrawAccountForm({
     onSuccess: () => setAsking(true),
     onError: (error) => showError(form, error),
   })
+  const submit = useProvenSubmit(form, ways, confirm.mutate)
   const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {
       // Closed first, because the dialog gives the focus back before the field with the fault takes it.
@@ -104,10 +105,7 @@ export function WithdrawAccountForm({
         note={t('note')}
         submit={t('continue')}
         isPending={form.formState.isSubmitting || confirm.isPending}
-        onSubmit={form.handleSubmit((values) => {
-          if (missing) return form.setError('root', { type: 'answer', message: missing })
-          confirm.mutate(values)
-        })}
+        onSubmit={submit}
       >
         <RadioField
           legend={t('reason')}
@@ -171,7 +169,7 @@ export function WithdrawAccountForm({
             {t.rich('consequence', {
               address: email,
               time: deletedWithin,
-              email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
+              email: bold,
             })}
           </p>
         }
@@ -192,6 +190,3 @@ export function WithdrawAccountForm({
 }
 
 const isHeldBack = (error: unknown) => error instanceof ApiError && error.code === 'WITHDRAWAL_003'
-
-/** Nobody knows then whether the deletion has begun. */
-const isLost = (error: unknown) => error instanceof ApiError && error.status === 0

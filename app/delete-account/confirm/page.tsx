@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
 import { ColumnPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
-import { inWords } from '@/components/ui/duration'
+import { formatDuration } from '@/components/ui/duration'
 import { ConfirmDeletion } from '@/components/withdrawal/confirm-deletion'
 import { stepTimes } from '@/domain/withdrawal/describe-deletion'
 import { retentionDays } from '@/domain/withdrawal/schedule'
@@ -31,7 +31,7 @@ export default async function ConfirmDeletionPage() {
       <Texts texts={{ ...texts, Deletion: { categories, moreThan, technical }, DeletionPage: page }}>
         <ConfirmDeletion
           supportEmail={getEnv().supportEmail}
-          deletedWithin={inWords(longestMs / 1000, await pageLanguage())}
+          deletedWithin={formatDuration(longestMs / 1000, await pageLanguage())}
           retentionDays={retentionDays(systemContext().limits.withdrawalRetentionMs)}
         />
       </Texts>

@@ -3,7 +3,7 @@ import { Unconfirmed } from '@/components/access/unconfirmed'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
-import { inWords } from '@/components/ui/duration'
+import { formatDuration } from '@/components/ui/duration'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
@@ -19,7 +19,9 @@ export default async function EmailSettingsPage(props: PageProps) {
   const { undoWindowMs } = ctx.limits
   const undone = await pageTexts('NotMe')
   const undoneWithin =
-    undoWindowMs > 0 ? undone('undoneWithin', { time: inWords(undoWindowMs / 1000, await pageLanguage()) }) : null
+    undoWindowMs > 0
+      ? undone('undoneWithin', { time: formatDuration(undoWindowMs / 1000, await pageLanguage()) })
+      : null
   return (
     <>
       <PageHeading title={t('title')} description={t(ways.hasPassword ? 'signsIn' : 'writes')} />

@@ -2,7 +2,7 @@ import type { Metadata } from 'next'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
-import { inWords } from '@/components/ui/duration'
+import { formatDuration } from '@/components/ui/duration'
 import { DeleteAccount } from '@/components/withdrawal/delete-account'
 import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
@@ -54,7 +54,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
         open={{ sessions: sessions.length, access_tokens: access_tokens.length }}
         supportEmail={getEnv().supportEmail}
         applications={applications}
-        deletedWithin={inWords(longestMs / 1000, await pageLanguage())}
+        deletedWithin={formatDuration(longestMs / 1000, await pageLanguage())}
         retentionDays={retentionDays}
         keptUntil={keptUntil}
         details={<WhatHappens steps={steps} retentionDays={retentionDays} keptUntil={keptUntil} />}

@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { inWords } from '@/components/ui/duration'
+import { formatDuration } from '@/components/ui/duration'
 import { LocalTime } from '@/components/ui/local-time'
 import { Rows } from '@/components/ui/rows'
 import type { Step } from '@/contract/withdrawal'
@@ -26,7 +26,7 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
           rows={steps
             .toSorted((a, b) => a.withinMs - b.withinMs)
             .map(({ step, withinMs }) => [
-              withinMs ? t('within', { time: inWords(withinMs / 1000, language) }) : t('immediately'),
+              withinMs ? t('within', { time: formatDuration(withinMs / 1000, language) }) : t('immediately'),
               deletion(`steps.${step}.plan`, { days }),
             ])}
         />

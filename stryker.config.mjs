@@ -35,7 +35,7 @@ export const AREAS = {
   },
   ledger: {
     mutate: ['domain/withdrawal/ledger/*.ts', 'domain/withdrawal/replay-erasure-ledger.ts', '!**/*.test.ts'],
-    tests: ['domain/withdrawal/ledger/*.test.ts'],
+    tests: ['domain/withdrawal/ledger/*.test.ts', 'domain/withdrawal/replay-gap.test.ts'],
   },
 }
 

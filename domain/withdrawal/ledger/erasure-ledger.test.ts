@@ -260,6 +260,8 @@ test('the operator may accept an old database, and the chain continues after the
   expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([1, 2, 3])
 })
 
+const endOf = ([name = '']: string[]) => `${name.slice(0, name.lastIndexOf('/'))}-end.json`
+
 /** Kinds of damage to the lines, and the sentence of the replay for each. */
 const DAMAGE: Record<string, { do(ctx: TestContext, names: string[]): void; says: RegExp }> = {
   'a changed byte in a line': {
@@ -296,8 +298,8 @@ const DAMAGE: Record<string, { do(ctx: TestContext, names: string[]): void; says
     says: /^Line 2 stands behind line 2\.$/,
   },
   'an end that somebody else signed': {
-    do: (ctx, [name = '']) => {
-      const end = `${name.slice(0, name.lastIndexOf('/'))}-end.json`
+    do: (ctx, names) => {
+      const end = endOf(names)
       // Changes the first character, because the last one of a signature has unused bits.
       const signature = /(?<=\.)[^."]+(?=","keys")/
       const changed = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
@@ -326,6 +328,18 @@ test.each(Object.keys(DAMAGE))(
     expect(await isLedgerAhead(ctx)).toBe(true)
   },
 )
+
+test('F33 the database itself tells of lines at the end that are gone with their signature', async () => {
+  const ctx = await givenLedger()
+  await givenLeavers(ctx, 3)
+  const names = batchNames(ctx)
+  for (const name of [...names.slice(1), endOf(names)]) ctx.ledgered.delete(name)
+  const { verified, problems } = await replayErasureLedger(ctx)
+  expect({ verified, problems }).toEqual({
+    verified: false,
+    problems: ['The ledger ends at line 1, but the database knows line 3.'],
+  })
+})
 
 test('lines of another ledger in the same place are found', async () => {
   const ctx = await givenLedger()

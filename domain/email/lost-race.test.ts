@@ -63,7 +63,7 @@ test("the database's log would quote an address that a unique index refuses", as
   await expect.poll(() => logged(email)).toBe(true)
 })
 
-test('of many concurrent verifications of one address one succeeds, and no log names the address', async () => {
+test('L9 of many concurrent verifications of one address one succeeds, and no log names the address', async () => {
   const { ctx, logged } = await givenLoggingDatabase()
   for (let round = 0; round < 2; round++) {
     const target = `wanted-${round}-${Date.now()}@example.test`

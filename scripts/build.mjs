@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
 import { withLock } from '../server/local/process-lock.mjs'
-import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProjectNode } from './ensure.mjs'
+import { begin, fail, isBuilt, note, root, sourceHash, tool } from './ensure.mjs'
 
 // node scripts/build.mjs [build | account] [--if-stale]
 const part = process.argv[2] === 'account' ? 'account' : 'build'
@@ -16,8 +16,7 @@ const NOT_BUNDLED = [
 const PASSWORD_WORKER = 'dist/password-worker.mjs'
 const onlyIfStale = process.argv.includes('--if-stale')
 
-await ensureInstalled()
-await underProjectNode()
+await begin()
 await withLock(
   join(root, '.data/build.lock'),
   async () => {

@@ -3,13 +3,10 @@ import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ensureBuilt, ensureInstalled, note, projectNode, root, stopWithNpm, underProjectNode } from './ensure.mjs'
+import { begin, note, projectNode, stopWithNpm } from './ensure.mjs'
 
 // The service and examples/shop beside it. The day from the start of a withdrawal to its last step passes in a minute and a half.
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
-await ensureBuilt('build')
+await begin({ built: true })
 const { default: pg } = await import('pg')
 const { startEmbeddedPostgres } = await import('../server/local/embedded-postgres.ts')
 

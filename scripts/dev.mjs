@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { ensureInstalled, fail, note, projectNode, root, stopWithNpm, tool, underProjectNode } from './ensure.mjs'
+import { begin, fail, note, projectNode, root, stopWithNpm, tool } from './ensure.mjs'
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('prisma generate failed.')
 
 const { startEmbeddedPostgres } = await import('../server/local/embedded-postgres.ts')

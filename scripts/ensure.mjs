@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -54,6 +54,11 @@ export function skip(why) {
   process.exit(SKIPPED)
 }
 
+/** Ends the suite where this machine lacks one of the programs. */
+export function need(...programs) {
+  for (const program of programs) if (!isThere(program)) skip(`there is no ${program} here`)
+}
+
 /** Whether this machine has the program. */
 export const isThere = (program) =>
   (process.env.PATH ?? '').split(delimiter).some((directory) => existsSync(join(directory, program)))
@@ -99,6 +104,14 @@ export async function underProjectNode() {
   // The terminal sends Ctrl-C to both processes; the child decides when to exit.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
   process.exit(await run(projectNode(), [...process.execArgv, ...process.argv.slice(1)]))
+}
+
+/** How a script begins: in the root, with its packages, under the project's Node, and with a build where it needs one. */
+export async function begin({ built = false } = {}) {
+  process.chdir(root)
+  await ensureInstalled()
+  await underProjectNode()
+  if (built) await ensureBuilt('build')
 }
 
 /** A SIGTERM to npm ends the shell between npm and us and does not arrive here. A new parent process shows it. */
@@ -157,6 +170,16 @@ function npm(args) {
   const env = { PATH, NODE_ENV: 'development' }
   // Standard output is reserved for the requested command.
   return run('npm', args, { env, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+}
+
+/** Installs packages that only one suite needs in a folder of their own. Resolves with the folder. */
+export async function installBeside(name, ...args) {
+  const directory = join(root, '.data', name)
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "private": true }')
+  const install = ['install', '--no-save', '--no-package-lock', '--loglevel=error', ...args]
+  if ((await run('npm', install, { cwd: directory })) !== 0) fail(`${args.join(' ')} could not be installed.`)
+  return directory
 }
 
 /** @param {'build' | 'account'} part */

@@ -1,17 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
-import { ensureInstalled, fail, root, run, underProjectNode } from './ensure.mjs'
+import { begin, fail, installBeside, root, run } from './ensure.mjs'
 
 // npm run lint:openapi: the document against Redocly's rules and Spectral's OWASP rules. The linters come from npm when asked for.
 const REDOCLY = '@redocly/cli@2.77.0'
 const SPECTRAL = ['@stoplight/spectral-cli@6.16.3', '@stoplight/spectral-owasp-ruleset@2.0.1']
 
-await ensureInstalled()
-await underProjectNode()
-const directory = join(root, '.data/openapi')
-mkdirSync(directory, { recursive: true })
+await begin()
+const directory = await installBeside('openapi', REDOCLY, ...SPECTRAL)
 const bundle = join(directory, 'openapi.mjs')
+const { build } = await import('esbuild')
 await build({
   entryPoints: [join(root, 'contract/openapi.ts')],
   outfile: bundle,
@@ -28,7 +26,6 @@ const installation = {
   termsUrl: 'https://example.com/terms',
 }
 writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument(installation), null, 2))
-writeFileSync(join(directory, 'package.json'), '{ "private": true }')
 // Pages of other origins may call some operations only. Whoever has forgotten the password, or cannot sign in, has nothing to show; mail
 // providers show it in ways of their own.
 const RULES = `extends: ["@stoplight/spectral-owasp-ruleset", "spectral:oas"]
@@ -42,8 +39,6 @@ overrides:
 writeFileSync(join(directory, '.spectral.yaml'), RULES)
 
 const inDirectory = { cwd: directory }
-const install = ['install', '--no-save', '--no-package-lock', '--loglevel=error', REDOCLY, ...SPECTRAL]
-if ((await run('npm', install, inDirectory)) !== 0) fail('The linters could not be installed.')
 for (const linter of [
   ['redocly', 'lint', 'openapi.json'],
   ['spectral', 'lint', '--fail-severity=error', 'openapi.json'],

@@ -1,14 +1,12 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { browser } from './browser.mjs'
-import { ensureBuilt, ensureInstalled, root, run, skip, tool, underProjectNode } from './ensure.mjs'
+import { begin, ensureBuilt, root, run, skip, tool } from './ensure.mjs'
 
 // npm run test:accessibility: the journeys that look at the accessibility of pages, with a second engine beside axe. Exits with 77 where the
 // engine cannot be installed.
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 
 const directory = join(root, '.data/second-engine')
 mkdirSync(directory, { recursive: true })

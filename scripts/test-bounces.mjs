@@ -1,18 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  ensureBuilt,
-  ensureInstalled,
-  fail,
-  isThere,
-  note,
-  root,
-  run,
-  skip,
-  tool,
-  underProjectNode,
-} from './ensure.mjs'
+import { begin, ensureBuilt, fail, need, note, root, run, skip, tool } from './ensure.mjs'
 
 // npm run test:bounces: what moto tells in the place of Amazon SES, and real bounces of Debian's mail servers, each in a copy of this system
 // that lasts as long as the run, without a network.
@@ -24,14 +13,11 @@ const proof = (name) => ['run', '--config', 'proof/load/vitest.config.ts', `proo
 
 process.chdir(root)
 if (process.env[INSIDE]) process.exit(await inside())
-await ensureInstalled()
-await underProjectNode()
+await begin()
 const MOTO_SERVER = installMoto()
 if (MOTO_SERVER === null) note('SKIPPED: Amazon SES, because moto could not be installed.')
 else if ((await tool('vitest', proof('moto'), { env: { MOTO_SERVER } })) !== 0) process.exit(1)
-for (const tool of ['unshare', 'chroot', 'ip', 'curl', 'apt-get']) {
-  if (!isThere(tool)) skip(`there is no ${tool}`)
-}
+need('unshare', 'chroot', 'ip', 'curl', 'apt-get')
 if (spawnSync('unshare', ['--mount', '--pid', '--fork', '--net', 'true']).status !== 0) skip('it needs root on Linux')
 await ensureBuilt('build')
 // Whatever the mail servers leave behind ends with the process that comes first here.

@@ -1,12 +1,10 @@
 import { globSync } from 'node:fs'
-import { ensureBuilt, ensureInstalled, isThere, root, SKIPPED, tool, underProjectNode } from './ensure.mjs'
+import { begin, ensureBuilt, isThere, SKIPPED, tool } from './ensure.mjs'
 
 // npm run test:browsers: the journeys of e2e/other-engines in Firefox and WebKitGTK. Exits with 77 where one of them is missing, after
 // the others have run. Debian has all programs: apt-get install firefox-esr webkit2gtk-driver xvfb.
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 
 const [miniBrowser] = globSync('/usr/{lib,libexec}{,/*}/webkit2gtk-4.*/MiniBrowser').toSorted().reverse()
 const MISSING = {

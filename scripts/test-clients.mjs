@@ -1,19 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { ensureBuilt, ensureInstalled, isThere, root, skip, tool, underProjectNode } from './ensure.mjs'
+import { begin, ensureBuilt, need, root, skip, tool } from './ensure.mjs'
 
 // npm run test:clients: the clients that openapi-generator makes from the OpenAPI document run both flows. Exits with 77 without its tools.
 const VERSION = '7.25.0'
 const dir = path.join(root, '.data/clients')
 const jar = path.join(dir, `openapi-generator-cli-${VERSION}.jar`)
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
-for (const program of ['java', 'mvn', 'go', 'python3']) {
-  if (!isThere(program)) skip(`there is no ${program} here`)
-}
+await begin()
+need('java', 'mvn', 'go', 'python3')
 mkdirSync(dir, { recursive: true })
 if (!existsSync(jar)) {
   const artifact = `-Dartifact=org.openapitools:openapi-generator-cli:${VERSION}`

@@ -1,21 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { ensureBuilt, ensureInstalled, isThere, root, skip, tool, underProjectNode } from './ensure.mjs'
+import { begin, ensureBuilt, need, root, skip, tool } from './ensure.mjs'
 
 // npm run test:histories, npm run test:failover: what clients were answered, judged by Porcupine. Exits with 77 without Go, or without the
 // programs that a failover needs.
 const [suite = 'histories'] = process.argv.slice(2)
 const NEEDED = { histories: ['go'], failover: ['go', 'patroni', 'etcd', 'haproxy'] }
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 
 process.env.PATH = `${process.env.PATH}:/usr/sbin`
-for (const program of NEEDED[suite]) {
-  if (!isThere(program)) skip(`there is no ${program} here`)
-}
+need(...NEEDED[suite])
 const judge = path.join(root, '.data/histories/judge')
 mkdirSync(path.dirname(judge), { recursive: true })
 const built = spawnSync('go', ['build', '-o', judge, '.'], {

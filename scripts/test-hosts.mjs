@@ -1,14 +1,12 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { browser } from './browser.mjs'
-import { ensureBuilt, ensureInstalled, fail, root, run, skip, tool, underProjectNode } from './ensure.mjs'
+import { begin, ensureBuilt, fail, root, run, skip, tool } from './ensure.mjs'
 
 // npm run test:hosts: the parts of the package in a page of Express, Vite, Vue and Next, built and driven. Exits with 77 where their packages
 // cannot be installed.
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 
 const directory = join(root, '.data/hosts')
 mkdirSync(directory, { recursive: true })

@@ -4,19 +4,7 @@ import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, w
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browser } from './browser.mjs'
-import {
-  ensureBuilt,
-  ensureInstalled,
-  fail,
-  isThere,
-  note,
-  projectNode,
-  root,
-  run,
-  skip,
-  tool,
-  underProjectNode,
-} from './ensure.mjs'
+import { begin, fail, isThere, note, projectNode, root, run, skip, tool } from './ensure.mjs'
 
 // npm run test:image: the image of the Dockerfile made without Docker, and run by runc as a stranger who may listen on loopback and write to /data.
 const MAX_MIB = 260
@@ -43,9 +31,7 @@ async function testImage() {
   const missing = ['mmdebstrap', 'umoci', 'runc', 'unshare', 'ip'].filter((name) => !isThere(name))
   if (process.getuid?.() !== 0 || missing.length)
     skip(`root makes the image, with Debian's tools; missing: ${missing.join() || 'root'}`)
-  await ensureInstalled()
-  await underProjectNode()
-  await ensureBuilt('build')
+  await begin({ built: true })
   mkdirSync(dir, { recursive: true })
   const digests = [makeImage(), makeImage()]
   if (digests[0] !== digests[1]) fail(`Two images of one build differ: ${digests.join(' and ')}.`)

@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ensureBuilt, ensureInstalled, root, SKIPPED, tool, underProjectNode } from './ensure.mjs'
+import { begin, ensureBuilt, SKIPPED, tool } from './ensure.mjs'
 
 // npm run test:inngest: withdrawals driven by a real Inngest server (proof/load/inngest.ts). Exits with 77 where no server is available.
 const PROBE_MS = 20_000
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 
 const problem = await findServer()
 if (problem) {

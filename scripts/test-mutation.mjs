@@ -1,13 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureInstalled, fail, projectNode, root, run, tool, underProjectNode } from './ensure.mjs'
+import { begin, fail, installBeside, projectNode, root, run, tool } from './ensure.mjs'
 
 // node scripts/test-mutation.mjs [an area of stryker.config.mjs ...]; no name runs everything. Stryker comes from npm when asked for.
 const STRYKER = ['@stryker-mutator/core@10.1.1', '@stryker-mutator/vitest-runner@10.1.1']
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 process.env.TZ ??= 'UTC'
 const { AREAS } = await import('../stryker.config.mjs')
 
@@ -15,12 +12,8 @@ const asked = process.argv.slice(2)
 const unknown = asked.find((area) => !(area in AREAS))
 if (unknown) fail(`There is no area "${unknown}"; the areas are ${Object.keys(AREAS).join(', ')}.`)
 if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('The database client could not be generated.')
-const directory = join(root, '.data/stryker')
-mkdirSync(directory, { recursive: true })
-writeFileSync(join(directory, 'package.json'), '{ "private": true }')
 // Without its peers, because it takes vitest from the project.
-const install = ['install', '--no-save', '--no-package-lock', '--legacy-peer-deps', '--loglevel=error', ...STRYKER]
-if ((await run('npm', install, { cwd: directory })) !== 0) fail('Stryker could not be installed.')
+const directory = await installBeside('stryker', '--legacy-peer-deps', ...STRYKER)
 const stryker = join(directory, 'node_modules/@stryker-mutator/core/bin/stryker.js')
 // Started here, because Stryker ends its workers before they have stopped the server that they share.
 const { startEmbeddedPostgres } = await import('../server/local/embedded-postgres.ts')

@@ -2,14 +2,11 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { billOfMaterials, loadedFiles } from './built-from.mjs'
-import { ensureBuilt, ensureInstalled, fail, root, underProjectNode } from './ensure.mjs'
+import { begin, fail, root } from './ensure.mjs'
 
 // npm run test:supply-chain: known vulnerabilities and licences of what the service is made of, and its bill of materials.
 const out = join(root, '.data/supply-chain')
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
-await ensureBuilt('build')
+await begin({ built: true })
 mkdirSync(out, { recursive: true })
 
 const { bill, places } = billOfMaterials(await loadedFiles())

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { ensureBuilt, ensureInstalled, fail, note, root, run, skip, tool, underProjectNode } from './ensure.mjs'
+import { begin, fail, note, root, run, skip, tool } from './ensure.mjs'
 
 // npm run test:upgrade: the last release and this one on one database, upgraded, rolled back and upgraded again under load.
 const LAST_RELEASE = '926f062'
@@ -10,9 +10,7 @@ const folder = path.join(root, '.data/last-release')
 process.chdir(root)
 if (spawnSync('git', ['cat-file', '-e', `${LAST_RELEASE}^{commit}`]).status !== 0)
   skip(`this clone has no commit ${LAST_RELEASE}, the last release`)
-await ensureInstalled()
-await underProjectNode()
-await ensureBuilt('build')
+await begin({ built: true })
 if (!existsSync(path.join(folder, 'dist/server.mjs'))) await buildLastRelease()
 process.exit(
   await tool('vitest', ['run', '--config', 'faults/vitest.config.ts', 'faults/upgrade.spec.ts'], {

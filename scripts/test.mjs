@@ -1,5 +1,5 @@
 import { browser } from './browser.mjs'
-import { ensureBuilt, ensureInstalled, fail, root, run, SKIPPED, tool, underProjectNode } from './ensure.mjs'
+import { begin, ensureBuilt, fail, run, SKIPPED, tool } from './ensure.mjs'
 
 // node scripts/test.mjs [generate | types | lint | unit | inngest | e2e | faults | fuzz ...]; no name runs everything.
 const STAGES = {
@@ -13,9 +13,7 @@ const STAGES = {
   fuzz: ['Fuzz, short form', () => short('proof/load', 'proof/load/fuzz.ts')],
 }
 
-process.chdir(root)
-await ensureInstalled()
-await underProjectNode()
+await begin()
 process.env.TZ ??= 'UTC'
 
 const asked = process.argv.slice(2)

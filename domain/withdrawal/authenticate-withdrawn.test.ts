@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, testContext } from '@/testing/domain'
+import { day } from '@/domain/limits/durations'
+import { asUser, givenUser, pass, testContext } from '@/testing/domain'
 import { authenticateWithdrawn } from './authenticate-withdrawn'
 import { withdrawAccount } from './withdraw-account'
 
-test('a status token reads its own withdrawal under its own user, and nothing else', async () => {
+test('a status token reads its own withdrawal under its own user, and nothing else, until the retained data is purged', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const other = await givenUser(ctx)
@@ -17,4 +18,8 @@ test('a status token reads its own withdrawal under its own user, and nothing el
   expect(await read(user.userId, 'wd_unknown')).toBeNull()
   // The database cannot store the last one, so it must not be looked up.
   for (const userId of [other.userId, '', '\0']) expect(await read(userId)).toBeNull()
+  await pass(ctx, 2 * day)
+  expect(await read(user.userId)).not.toBeNull()
+  await pass(ctx, 30 * day)
+  expect(await read(user.userId)).toBeNull()
 })

@@ -176,7 +176,7 @@ async function givenConnectedWithdrawal(ctx: TestContext) {
   return { withdrawalId, step: 'third_party_integrations' } as const
 }
 
-test('an application that refuses the message keeps the step open', async () => {
+test('an application that refuses the message keeps the step open, and is called again when it says, within a day', async () => {
   const step = await givenConnectedWithdrawal(ctx)
   ctx.apps.answer = async () => ({ status: 503, retryAfterMs: minute })
   const nextTry = after(ctx, minute)
@@ -187,8 +187,11 @@ test('an application that refuses the message keeps the step open', async () => 
     leaseUntil: null,
     lastError: 'HTTP 503',
   })
-  ctx.apps.answer = async () => ({ status: 204 })
+  ctx.apps.answer = async () => ({ status: 429, retryAfterMs: 7 * day })
   ctx.clock.advance(minute)
+  expect(await runDeletionStep(ctx, step)).toEqual(after(ctx, day))
+  ctx.apps.answer = async () => ({ status: 204 })
+  ctx.clock.advance(day)
   expect(await runDeletionStep(ctx, step)).toBeNull()
   expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'completed', lastError: null })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testContext } from '@/testing/domain'
+import { lookalikesOf, testContext } from '@/testing/domain'
 import { createStatusToken, isStatusTokenOf } from './status-token'
 
 test('a status token opens its own withdrawal and no other', async () => {
@@ -24,6 +24,7 @@ test('only the exact form of a status token is accepted', async () => {
     `ust_${mac}`,
     token.slice(0, -1),
     `wst_\0${mac}`,
+    ...lookalikesOf(token),
   ]
   expect(others.filter((text) => isStatusTokenOf(ctx, text, 'wd_one'))).toEqual([])
 })

@@ -6,12 +6,10 @@ import { NOTICE_KINDS } from '@/domain/notices'
 import {
   asService,
   asUser,
-  authenticate,
   givenConnectedApps,
   givenPendingChange,
   givenSession,
   givenUser,
-  lookalikesOf,
   outcomeOf,
   pass,
   runDueWork,
@@ -209,39 +207,6 @@ test('B5 L6 100 parallel calls make one withdrawal', async () => {
   expect(await ctx.db.deletionStep.count({ where: { withdrawal: { userId: user.userId } } })).toBe(STEPS.length)
 })
 
-test('pending transactions hold a withdrawal back, and the answer gives their number', async () => {
-  for (const status of ['pending', 'pending', 'settled'] as const) {
-    await addTransaction(ctx, { userId: user.userId, status, description: '', amountCents: 1, ip: '' })
-  }
-  await expect(withdraw(ctx, user)).rejects.toMatchObject({
-    code: 'WITHDRAWAL_003',
-    details: '2 pending transactions. Settle or cancel them first.',
-  })
-  const other = await givenUser(ctx)
-  await addTransaction(ctx, { userId: other.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
-  await expect(withdraw(ctx, other)).rejects.toMatchObject({
-    details: '1 pending transaction. Settle or cancel it first.',
-  })
-  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
-})
-
-test('F28 L9 a concurrent withdrawal and verification never leave a live account, a taken address or a pending change', async () => {
-  for (let round = 0; round < 10; round++) {
-    const user = await givenUser(ctx)
-    const pending = await givenPendingChange(ctx, user)
-    const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
-    const verifier = await asUser(ctx, user)
-    const [withdrawn] = await Promise.all([outcomeOf(withdraw(ctx, user)), outcomeOf(verifyEmail(verifier, input))])
-    expect(withdrawn).toBe('accepted')
-    const row = await ctx.db.user.findUniqueOrThrow({
-      where: { id: user.userId },
-      include: { emailChangeRequests: true },
-    })
-    expect(row.emailKey).toBeNull()
-    expect(row.emailChangeRequests.map(({ status }) => status)).not.toContain('pending_verification')
-  }
-})
-
 test('B31 the address is free at once, and a new account with it sees nothing of the old one', async () => {
   const started = await withdraw(ctx, user)
   const userId = await createUser(ctx, { email: user.email, password: user.password, name: 'New', emailVerified: true })
@@ -249,39 +214,6 @@ test('B31 the address is free at once, and a new account with it sees nothing of
   const context: Context = await asUser(ctx, again)
   const path = { userId, withdrawalId: started.withdrawal_id }
   expect(await outcomeOf(getWithdrawalStatus(context, path))).toBe('WITHDRAWAL_004')
-})
-
-test('after the withdrawal only the calling token and the status token read it', async () => {
-  const token = (scopes: ('email:manage' | 'account:manage')[]) =>
-    issueAccessToken(ctx, { userId: user.userId, name: '', scopes, expiresInMs: 40 * day, actor: 'operator' })
-  const [calling, other, email] = [
-    await token(['account:manage']),
-    await token(['account:manage']),
-    await token(['email:manage']),
-  ]
-  const actor = await authenticate(ctx, calling.accessToken)
-  if (!actor) throw new Error('the token opens nothing')
-  const started = await withdrawAccount({ ...ctx, actor, ip: '', buckets: [] }, { userId: user.userId, confirmation })
-  const path = { userId: user.userId, withdrawalId: started.withdrawal_id }
-  const as = (text: string, purpose: 'reads' | 'refused', where = path) =>
-    authenticateWithdrawn(ctx, { token: text }, where, purpose)
-
-  expect(await as(calling.accessToken, 'reads')).toMatchObject({ withdrawal: { madeTheCall: true } })
-  expect(await as(started.status_token, 'reads')).not.toBeNull()
-  expect(await as(other.accessToken, 'reads')).toBeNull()
-  expect(await as(email.accessToken, 'refused')).toBeNull()
-  for (const text of [calling.accessToken, other.accessToken]) expect(await as(text, 'refused')).not.toBeNull()
-  for (const text of [calling.accessToken, started.status_token]) {
-    expect(await as(text, 'reads', { ...path, userId: 'usr_other' })).toBeNull()
-    expect(await as(text, 'reads', { ...path, withdrawalId: 'wd_other' })).toBeNull()
-    expect(await authenticate(ctx, text)).toBeNull()
-  }
-  for (const text of lookalikesOf(started.status_token)) expect(await as(text, 'reads')).toBeNull()
-  await pass(ctx, 2 * day)
-  expect(await as(calling.accessToken, 'reads')).not.toBeNull()
-  await pass(ctx, 30 * day)
-  expect(await as(calling.accessToken, 'reads')).toBeNull()
-  expect(await as(started.status_token, 'reads')).toBeNull()
 })
 
 test('every letter says who asked, the person, a service or support, at the first attempt and later', async () => {
@@ -394,26 +326,6 @@ test('each application gets one stable id, and one that fails delays no other an
   expect(calls.filter(({ host }) => host !== 'bad.test')).toHaveLength(2)
 })
 
-test('Retry-After of an application is honoured, up to a day', async () => {
-  await givenConnectedApps(ctx, user, ['busy'])
-  let calls = 0
-  ctx.apps.answer = async () => ({ status: calls++ ? 200 : 429, retryAfterMs: 3 * hour })
-  const started = await withdraw(ctx, user)
-  expect(await ctx.db.deletionTask.findMany({ where: { withdrawalId: started.withdrawal_id } })).toMatchObject([
-    {
-      appName: 'busy',
-      subject: `${user.email} at busy`,
-      status: 'pending',
-      dueAt: new Date('2026-11-20T10:00:00.000Z'),
-    },
-  ])
-  await pass(ctx, hour)
-  await pass(ctx, 3 * hour - 1)
-  expect(calls).toBe(1)
-  await pass(ctx, 1)
-  expect(await stepsOf(ctx, user, started)).toMatchObject({ third_party_integrations: 'completed' })
-})
-
 test('without an engine no outbox event is written, and old ones are marked as sent', async () => {
   const [before, after] = [await givenUser(ctx), await givenUser(ctx)]
   ctx.engine.accepts = false
@@ -429,21 +341,19 @@ test('without an engine no outbox event is written, and old ones are marked as s
   expect(events).toMatchObject([{ id: `evt_${withdrawal_id}`, dueAt: null }])
 })
 
-test('an engine that is reachable has the event when the answer is sent', async () => {
-  const { withdrawal_id } = await withdraw(ctx, await givenUser(ctx))
+test('an event of a withdrawal reaches the engine at once, late if necessary, and contains only ids', async () => {
+  const told = (id: string) => ctx.engine.events.filter(({ data }) => data.withdrawal_id === id)
+  const { withdrawal_id: toldAtOnce } = await withdraw(ctx, await givenUser(ctx))
   await ctx.settle()
-  expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toHaveLength(1)
-})
-
-test('an event of a withdrawal reaches the engine, late if necessary, and contains only ids', async () => {
+  expect(told(toldAtOnce)).toHaveLength(1)
   ctx.engine.accepts = false
   const { withdrawal_id } = await withdraw(ctx, user)
   await ctx.settle()
-  expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toEqual([])
+  expect(told(withdrawal_id)).toEqual([])
   ctx.engine.accepts = true
   await pass(ctx, minute)
   await pass(ctx, minute)
-  expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toEqual([
+  expect(told(withdrawal_id)).toEqual([
     { id: `evt_${withdrawal_id}`, name: 'account/withdrawal.started', data: { withdrawal_id } },
   ])
 })

@@ -23,9 +23,9 @@ const INCIDENTS = {
 } as const
 type Incident = keyof typeof INCIDENTS
 
-/** Of one account. The oldest go. */
+/** Per account; older rows are deleted. */
 const MAX_KEPT = 100
-/** Of one kind, one row says it. */
+/** A repeated incident adds no row within this time. */
 const REPEATED_WITHIN_MS = hour
 
 const NOTE = { account: text, kind: text, description: text, now: time, since: time, id: text }

@@ -35,7 +35,7 @@ const raiseState = statement(
 )
 type Raised = RowOf<typeof raiseState>
 
-// Of the messages of a request only the newest counts, which was sent when the request says.
+// Ignores events about older messages: `sent_at` identifies the newest one.
 const noteOnRequest = statement(
   'note-delivery-of-request',
   { changeId: text, sentAt: time, delivery: text },
@@ -56,7 +56,7 @@ const returnPlace = statement(
     }),
 )
 
-// A message that was sent before the address was proven last says nothing.
+// A bounce of a message that was sent before the last verification proves nothing.
 const markUndeliverable = statement(
   'mark-address-undeliverable',
   { userId: text, sentAt: time, now: time },

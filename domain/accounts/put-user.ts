@@ -5,6 +5,7 @@ import { AppError, RULES } from '@/contract/errors'
 import { addAudit, type By } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { tellEmailChanged } from '../email/email-changed'
+import { refuseTakenAddress } from '../email/set-address'
 import { heldSince } from '../limits/held-addresses'
 import { type LockedAccount, lockForService } from '../lock-account'
 import { acceptPassword } from '../passwords/password-formats'
@@ -66,8 +67,7 @@ export async function retryConflicts<T>(write: () => Promise<T>): Promise<T> {
     try {
       return await write()
     } catch (error) {
-      if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
-      if (tries === MAX_TRIES || !isUniqueViolation(error, 'users_external_id_active')) throw error
+      if (tries === MAX_TRIES || !isUniqueViolation(error, 'users_external_id_active')) refuseTakenAddress(error)
     }
   }
 }

@@ -4,10 +4,11 @@ import { newPassword } from '@/contract/fields'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
+import { refuseTakenAddress } from '../email/set-address'
 import { heldSince } from '../limits/held-addresses'
 import { requireAccountOfId } from '../lock-account'
 import { replacePassword } from '../passwords/replace-password'
-import { isUniqueViolation, sql, statement, text, time } from '../sql'
+import { sql, statement, text, time } from '../sql'
 import { importedName } from './import-line'
 
 const insertUser = statement(
@@ -56,10 +57,7 @@ export async function createUser(
     await addAudit(ctx, tx, 'user.created', { userId: id, actor: 'operator', ip: null, at: now })
     return id
   })
-  return insert.catch((error) => {
-    // Another writer stored the address without `address_is_free`.
-    throw isUniqueViolation(error, 'users_email_key_key') ? new AppError('EMAIL_002') : error
-  })
+  return insert.catch(refuseTakenAddress)
 }
 
 /** Ends every session, and every access token unless `keepTokens` is set; cancels the pending change. */

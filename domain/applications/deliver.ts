@@ -21,7 +21,7 @@ import {
 } from '../sql'
 import { isClaimable } from '../work/claim'
 import { type Acknowledges, reportPlaceOf } from './task-token'
-import { isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+import { isCalled, isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 type TaskRow = RowOf<typeof claimDue>
 
@@ -34,9 +34,6 @@ export type TasksOfStep = Described<typeof TASKS_OF_STEP>
 
 /** Shared items that one statement deletes. */
 const BATCH_SIZE = 5_000
-
-/** Whether messages are sent to the application. One that polls, or is disabled, gets none. */
-const isCalled = (app: Part) => sql`${app}.endpoint IS NOT NULL AND ${app}.disabled_at IS NULL`
 
 /**
  * Begins a try and clears the report of the last one. If an accepted task is tried again, its report is late, so the application

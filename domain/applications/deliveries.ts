@@ -24,10 +24,7 @@ import {
 } from '../sql'
 import { isDueAndClaimable } from '../work/claim'
 import { coalesced, workOff } from '../work/coalesce'
-import { isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
-
-/** A condition on the application `a`. */
-export const CAN_BE_TOLD = sql`a.disabled_at IS NULL AND a.endpoint IS NOT NULL`
+import { isCalled, isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 /** The personal members of a message, which are sealed in its delivery. */
 export interface PersonalData {
@@ -56,7 +53,7 @@ const appsToTell = statement(
    CROSS JOIN LATERAL (
      SELECT FROM event_deliveries d WHERE d.app_id = a.id AND ${isDueAndClaimable(v, sql`d`)} ORDER BY d.due_at LIMIT 1
    ) due
-   WHERE ${CAN_BE_TOLD}`,
+   WHERE ${isCalled(sql`a`)}`,
 )
 
 const claim = statement(

@@ -14,7 +14,8 @@ import {
   text,
   time,
 } from '../sql'
-import { beginDueDeliveries, CAN_BE_TOLD, type PersonalData } from './deliveries'
+import { beginDueDeliveries, type PersonalData } from './deliveries'
+import { isCalled } from './webhook'
 
 /** An event of an account that stays open. */
 export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
@@ -43,7 +44,7 @@ const insertAccountEvent = statement(
   (v) => sql`WITH receivers AS (
      SELECT a.id AS app_id, u.version, 'addresses' = ANY(a.includes) AS has_addresses, ${subjectOf(sql`u`)} AS subject
      FROM users u
-     JOIN connected_apps a ON ${v.type} = ANY(a.events) AND ${CAN_BE_TOLD}
+     JOIN connected_apps a ON ${v.type} = ANY(a.events) AND ${isCalled(sql`a`)}
      LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id AND c.disabled_at IS NULL
      WHERE u.id = ${v.userId} AND (a.audience = 'everyone' OR c.id IS NOT NULL)
    ), written_event AS (
@@ -104,7 +105,7 @@ const receivers = statement(
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
    LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id
-   WHERE (a.audience = 'everyone' OR c.id IS NOT NULL) AND ${CAN_BE_TOLD}
+   WHERE (a.audience = 'everyone' OR c.id IS NOT NULL) AND ${isCalled(sql`a`)}
      AND a.events && (${WITHDRAWAL_EVENTS.start} || ${WITHDRAWAL_EVENTS.end})`,
 )
 
@@ -122,7 +123,7 @@ const announce = statement(
   {},
   (v) => sql`WITH told AS (
      SELECT a.id AS app_id, r.sealed FROM unnest(${v.appIds}::text[], ${v.sealed}::bytea[]) AS r (app_id, sealed)
-     JOIN connected_apps a ON a.id = r.app_id AND ${CAN_BE_TOLD} AND ${v.type}::text = ANY(a.events)
+     JOIN connected_apps a ON a.id = r.app_id AND ${isCalled(sql`a`)} AND ${v.type}::text = ANY(a.events)
    ), written_event AS (
      ${insertEvent({ type: sql`${v.type}::text`, id: v.eventId, user: sql`NULL`, withdrawal: v.withdrawalId, data: sql`jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text)`, version: sql`${v.version}::int`, at: v.now, from: sql`(SELECT FROM told LIMIT 1) AS anybody` })}
    )

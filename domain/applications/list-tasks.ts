@@ -1,7 +1,7 @@
 import { type ShownTask, TASK_STATES, type TaskState } from '@/contract/tasks'
 import type { SystemContext } from '../context'
 import { boolean, fenced, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
-import { IS_OPEN, STATE_COLUMNS, TASK_COLUMNS, taskStateOf } from './task-states'
+import { isOpenTask, openTaskState, stateColumns, TASK_COLUMNS, taskStateOf } from './task-states'
 
 const MAX_LISTED = 1_000
 /** On the overview of operators. */
@@ -28,7 +28,7 @@ const TASK = {
   completed_at: time.orNull,
 }
 const SELECTED = sql`n.id, n.withdrawal_id, n.app_id, n.app_name, n.phase, w.started_at, n.attempts, n.last_error, n.failure_code,
-     n.progress_done, n.progress_total, n.waived_reason, n.completed_at, ${STATE_COLUMNS(sql`n`)},
+     n.progress_done, n.progress_total, n.waived_reason, n.completed_at, ${stateColumns(sql`n`)},
      coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls`
 
 // Open ones first.
@@ -47,7 +47,7 @@ const openTasks = (isListed: Part, maxRows: Part) =>
   sql`SELECT ${SELECTED}
    FROM connected_apps a
    CROSS JOIN LATERAL (${fenced(
-     sql`SELECT * FROM deletion_tasks o WHERE o.app_id = a.id AND ${IS_OPEN(sql`o`)} AND ${isListed} ORDER BY o.due_at LIMIT ${maxRows}`,
+     sql`SELECT * FROM deletion_tasks o WHERE o.app_id = a.id AND ${isOpenTask(sql`o`)} AND ${isListed} ORDER BY o.due_at LIMIT ${maxRows}`,
    )}) n
    JOIN withdrawals w ON w.id = n.withdrawal_id`
 
@@ -92,9 +92,7 @@ const countOpen = statement(
   { now: time },
   { state: text.of<TaskState>(), count: integer },
   (v) => sql`SELECT state, count(*)::int AS count FROM (
-     SELECT CASE WHEN lease_until > ${v.now} THEN 'calling' WHEN accepted_at IS NOT NULL AND due_at > ${v.now} THEN 'accepted'
-                 ELSE 'pending' END AS state
-     FROM deletion_tasks n WHERE ${IS_OPEN(sql`n`)}
+     SELECT ${openTaskState(v)} AS state FROM deletion_tasks n WHERE ${isOpenTask(sql`n`)}
    ) tasks GROUP BY state`,
 )
 

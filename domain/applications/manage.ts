@@ -149,8 +149,8 @@ const lockApp = statement(
    FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
 )
 
-/** Whether messages are sent to it. One that polls, or is disabled, gets none. */
-const isCalled = ({ endpoint, disabledAt }: Settings) => endpoint !== null && disabledAt === null
+/** As `isCalled`. */
+const isCallable = ({ endpoint, disabledAt }: Settings) => endpoint !== null && disabledAt === null
 
 /** A setting that is left out does not change. */
 export async function setApp(
@@ -164,7 +164,7 @@ export async function setApp(
     await Promise.all([tx(updateApp, { ...settings, id: appId }), auditManager(ctx, tx, 'app.changed', appId)])
     // Delivers what waited while the application was disabled or had another endpoint.
     tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
-    if (isCalled(settings) && !isCalled(before)) tx.afterCommit(() => ctx.background(() => wakeStepsOf(ctx, appId)))
+    if (isCallable(settings) && !isCallable(before)) tx.afterCommit(() => ctx.background(() => wakeStepsOf(ctx, appId)))
   })
   return getApp(ctx, { appId })
 }

@@ -2,7 +2,7 @@ import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 import { nextTry, TASKS_OF_STEP, type TasksOfStep } from './deliver'
-import { STATE_COLUMNS, TASK_COLUMNS } from './task-states'
+import { stateColumns, TASK_COLUMNS } from './task-states'
 
 export type LockedTask = RowOf<typeof readTask>
 
@@ -28,7 +28,7 @@ const readTask = statement(
     reasons: text.list,
     acknowledge_within_s: integer,
   },
-  (v) => sql`SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, n.waived_reason, ${STATE_COLUMNS(sql`n`)},
+  (v) => sql`SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, n.waived_reason, ${stateColumns(sql`n`)},
      a.categories, a.reasons, a.acknowledge_within_s
    FROM deletion_tasks n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
 )

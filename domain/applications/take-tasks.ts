@@ -7,7 +7,7 @@ import { TASK_LEASE_MS } from '../limits/durations'
 import { bytes, integer, isOneOf, sql, statement, text, time } from '../sql'
 import { isClaimable } from '../work/claim'
 import { beginsTry, PERSON_OF_TASK, personOf } from './deliver'
-import { IS_OPEN } from './task-states'
+import { isOpenTask } from './task-states'
 import { reportPlaceOf } from './task-token'
 
 const DEFAULT_TASKS = 10
@@ -30,7 +30,7 @@ const take = statement(
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE ${isOneOf(
      sql`n.id`,
-     sql`SELECT o.id FROM deletion_tasks o WHERE o.app_id = ${v.appId} AND ${IS_OPEN(sql`o`)} AND ${isClaimable(v, sql`o`)}
+     sql`SELECT o.id FROM deletion_tasks o WHERE o.app_id = ${v.appId} AND ${isOpenTask(sql`o`)} AND ${isClaimable(v, sql`o`)}
        ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
    )}
      AND a.id = n.app_id AND a.disabled_at IS NULL AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase

@@ -12,11 +12,11 @@ export const TASK_COLUMNS = {
 export type TaskColumns = Described<typeof TASK_COLUMNS>
 
 /** The names of these columns, for statements. */
-export const STATE_COLUMNS = (n: Part) =>
+export const stateColumns = (n: Part) =>
   sql`${n}.status, ${n}.accepted_at, ${n}.due_at, ${n}.lease_until, ${n}.waived_at`
 
 /** Not completed. Statements that look for tasks of an application need this condition for the partial index. */
-export const IS_OPEN = (n: Part) => sql`${n}.status IN ('pending', 'processing')`
+export const isOpenTask = (n: Part) => sql`${n}.status IN ('pending', 'processing')`
 
 /** If a lease has ended or a report is late, the task is pending again. */
 export function taskStateOf(
@@ -28,3 +28,7 @@ export function taskStateOf(
   if (lease_until && lease_until > now) return 'calling'
   return accepted_at && due_at && due_at > now ? 'accepted' : 'pending'
 }
+
+/** As `taskStateOf`, for statements that count open tasks. */
+export const openTaskState = (v: { now: Part }) =>
+  sql`CASE WHEN lease_until > ${v.now} THEN 'calling' WHEN accepted_at IS NOT NULL AND due_at > ${v.now} THEN 'accepted' ELSE 'pending' END`

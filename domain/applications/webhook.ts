@@ -16,6 +16,9 @@ export const SIGNING_ROW = {
 } satisfies Shape
 export type SigningRow = Described<typeof SIGNING_ROW>
 
+/** Whether messages are sent to the application in `row`. One that polls, or is disabled, gets none. */
+export const isCalled = (row: Part) => sql`${row}.endpoint IS NOT NULL AND ${row}.disabled_at IS NULL`
+
 /** The columns of `SigningRow`, of the application in `row`. */
 export const signingOf = (row: Part) =>
   sql`${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until`

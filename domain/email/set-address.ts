@@ -1,7 +1,8 @@
 import type { Address } from '@/contract/address'
+import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { heldSince } from '../limits/held-addresses'
-import { RAISE_VERSION, type Sql, sql, statement, text, time } from '../sql'
+import { isUniqueViolation, RAISE_VERSION, type Sql, sql, statement, text, time } from '../sql'
 
 const setAddressOf = statement(
   'set-address',
@@ -27,4 +28,9 @@ export async function setAddress(
 ): Promise<boolean> {
   const { typed: email, key: emailKey } = address
   return (await tx(setAddressOf, { userId, email, emailKey, verifiedAt, heldSince: heldSince(ctx, at) })).length > 0
+}
+
+/** For writers of an address: another one may store it without `address_is_free`. */
+export function refuseTakenAddress(error: unknown): never {
+  throw isUniqueViolation(error, 'users_email_key_key') ? new AppError('EMAIL_002') : error
 }

@@ -21,7 +21,6 @@ import {
   bytes,
   endSessions,
   integer,
-  isUniqueViolation,
   type RowOf,
   sql,
   statement,
@@ -31,7 +30,7 @@ import {
   UNWAITED,
 } from '../sql'
 import { tellEmailChanged } from './email-changed'
-import { setAddress } from './set-address'
+import { refuseTakenAddress, setAddress } from './set-address'
 import { macsOfCode } from './verification-code'
 
 // Counts the attempt whatever the code is. A wrong one is on disk before its answer; the commit of a right one's effect carries it along.
@@ -72,10 +71,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   if (!attempt.is_right) throw wrongCode(ctx, attempts)
   const { newEmail, isTold } = await ctx
     .transaction((tx) => verify(ctx, tx, { changeId, codeMacs, attempts, at }))
-    .catch((error) => {
-      // Another writer stored the address without `address_is_free`.
-      throw isUniqueViolation(error, 'users_email_key_key') ? new AppError('EMAIL_002') : error
-    })
+    .catch(refuseTakenAddress)
   return {
     email_verified: true,
     new_email: newEmail,

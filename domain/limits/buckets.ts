@@ -20,7 +20,7 @@ import {
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 
 /** Only a request notes the buckets that it has read. */
-type NotingContext = SystemContext & { buckets?: BucketState[] }
+export type NotingContext = SystemContext & { buckets?: BucketState[] }
 
 export interface Bucket extends Limit {
   name: BucketName

@@ -26,7 +26,7 @@ function takeCountedPlace(ctx: CountingContext, name: keyof Process['counted'], 
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
 }
 
-/** A purged withdrawal no longer has a user. */
+/** Falls back to the withdrawal id, because the purge removes the user id. */
 export const takeReadPlace = (ctx: Context): void =>
   takeCountedPlace(ctx, 'read', ctx.actor.userId || (ctx.actor.withdrawal?.id ?? ''))
 /** For a read without a signed-in caller. */

@@ -1,7 +1,7 @@
 import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
-import type { BucketState, SystemContext } from '../context'
-import { givePlacesBack, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
+import type { SystemContext } from '../context'
+import { givePlacesBack, type NotingContext, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { noteIncident } from '../security-incidents'
 import { signOut, startSession } from '../sessions/sessions'
 import { integer, type RowOf, sql, statement, text } from '../sql'
@@ -24,11 +24,12 @@ const byEmailKey = statement(
 )
 
 /**
- * Checks e-mail and password and starts a session; null if they do not match. The attempt is counted before hashing and for the pair of account and client, so that a stranger cannot lock an owner
- * out. `replaces` is the session that this browser held. It ends, because nobody could reach it any more.
+ * Checks e-mail and password and starts a session; null if they do not match. The attempt is counted before hashing and for the pair of
+ * account and client, so that a stranger cannot lock an owner out. `replaces` is the session that this browser held. It ends, because
+ * nobody could reach it any more.
  */
 export async function signIn(
-  ctx: SystemContext & { buckets?: BucketState[] },
+  ctx: NotingContext,
   input: { email: string; password: string; userAgent: string; ip: string; replaces?: string },
 ): Promise<{ sessionId: string; userId: string; name: string; email: string } | null> {
   const key = parseAddress(input.email)?.key ?? ''
@@ -39,7 +40,7 @@ export async function signIn(
     if (error instanceof AppError && key) ctx.background(() => noteIncident(ctx, 'sign_in_locked', { emailKey: key }))
     throw error
   })
-  const user = await whoseIs(ctx, { key, password: input.password }).catch(async (error) => {
+  const user = await findProvenUser(ctx, { key, password: input.password }).catch(async (error) => {
     // The password was not checked, so the attempt does not count.
     await givePlacesBack(ctx, places).catch(() => {})
     throw error
@@ -59,7 +60,7 @@ export async function signIn(
 }
 
 /** Null when no account has this address and password; an unknown address takes as long as a known one. */
-async function whoseIs(
+async function findProvenUser(
   ctx: SystemContext,
   { key, password }: { key: string; password: string },
 ): Promise<UserRow | null> {

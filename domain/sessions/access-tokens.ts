@@ -9,6 +9,7 @@ import { bytes, integer, type Sql, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { endAccess } from './end-access'
 import { requireFreshSignIn } from './fresh-sign-in'
+import { isStillLive } from './live-caller'
 
 const MAX_TOKENS = 100
 
@@ -77,24 +78,17 @@ export async function issueAccessTokenIn(
   return { id, accessToken, createdAt, expiresAt }
 }
 
-const findOpenSession = statement(
-  'find-open-session',
-  { sessionId: text },
-  {},
-  (v) => sql`SELECT FROM sessions WHERE id = ${v.sessionId} AND revoked_at IS NULL`,
-)
-
 export async function createAccessToken(
   ctx: Context,
   input: Input<typeof contract.createAccessToken>,
 ): Promise<Data<typeof contract.createAccessToken>> {
   requireFreshSignIn(ctx, 'token')
   const scopes = [...new Set(input.scopes)]
-  const { userId, id: sessionId } = ctx.actor
+  const { userId } = ctx.actor
   return ctx.transaction(async (sql) => {
     await lockAccountOfId(sql, userId)
     // A new password, or a sign-out, may have ended the session while this call waited for the lock.
-    if ((await sql(findOpenSession, { sessionId })).length === 0) throw new AppError('AUTH_001')
+    if (!(await isStillLive(ctx, sql, ctx.actor))) throw new AppError('AUTH_001')
     const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, sql, {
       userId,
       name: input.name,

@@ -130,7 +130,7 @@ const lookUp = (kind: keyof typeof SOURCES) => {
      CROSS JOIN LATERAL (${fenced(selectCaller(source, sql`asked.key`, v.now))}) AS caller`,
   )
   return coalescedLookup<Credential['key'], CallerRow | undefined>(find.name, async (ctx, keys) => {
-    const rows = (await ctx.sql(find, { keys, now: ctx.clock.now() })) as CallerRow[]
+    const rows = await ctx.sql(find, { keys, now: ctx.clock.now() })
     const found = new Map(rows.map((row) => [Number(row.place), row]))
     return keys.map((_key, index) => found.get(index + 1))
   })

@@ -165,7 +165,7 @@ async function inParts(call: ReturnType<typeof httpRequest>, sent: string, pace:
 
 const isAccepted = (status: number) => status >= 200 && status < 300
 /** An application that does not know the person has nothing to do. */
-const isTold = (status: number) => isAccepted(status) || status === 404 || status === 410
+const isSuccess = (status: number) => isAccepted(status) || status === 404 || status === 410
 const isRefused = (status: number) => status >= 400
 
 /** Refused, because nobody but the service may say this. */
@@ -179,7 +179,7 @@ const forged = (call: string, mend: string, how: (receiver: Receiver) => Message
 const taken = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
   call,
   wanted: '2xx, or 404 for an unknown person',
-  isRight: isTold,
+  isRight: isSuccess,
   mend,
   ask: (receiver) => receiver.send(how(receiver)),
 })
@@ -261,12 +261,12 @@ const CHECKS: Check[] = [
   {
     call: 'the same message five times at once',
     wanted: '2xx or 404, each',
-    isRight: isTold,
+    isRight: isSuccess,
     mend: 'Let calls that run at the same time with one id share one result.',
     async ask(receiver) {
       const message = { id: newId(), body: receiver.withdrawn() }
       const answers = await Promise.all(Array.from({ length: 5 }, () => receiver.send(message)))
-      return answers.find(({ status }) => !isTold(status)) ?? (answers[0] as Answer)
+      return answers.find(({ status }) => !isSuccess(status)) ?? (answers[0] as Answer)
     },
   },
   taken(
@@ -300,7 +300,7 @@ const LAST: Check[] = [
   {
     call: 'a call that is cut, and one after it',
     wanted: '2xx for the second',
-    isRight: isTold,
+    isRight: isSuccess,
     mend: 'A connection that breaks must not end the receiver.',
     async ask(receiver) {
       await receiver.send({ body: receiver.withdrawn(), pace: 'cut' })

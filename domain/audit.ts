@@ -2,7 +2,7 @@ import type { SystemContext } from './context'
 import { type Sql, sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
-export interface By {
+export interface AuditActor {
   actor: string
   /** The service token that acts. */
   actorId?: string | null
@@ -10,7 +10,7 @@ export interface By {
   ip: string | null
 }
 
-interface Audited extends By {
+interface Audited extends AuditActor {
   userId: string
   subject?: string
   at: Date

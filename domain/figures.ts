@@ -8,7 +8,7 @@ export const MAX_COUNTED = 10_000
 export type Figure = number | null
 
 /** Counts these rows, and reads no more of them than it counts. */
-export const figure = <const Values extends Shape>(
+export const cappedCount = <const Values extends Shape>(
   name: string,
   values: Values,
   rows: (v: Placeholders<Values>) => Part,
@@ -37,7 +37,7 @@ export async function readFigures<Values extends object, const Name extends stri
 }
 
 /** A part of a page; null if it cannot be read, which leaves the other parts. */
-export async function partOf<Part>(ctx: SystemContext, name: string, reading: Promise<Part>): Promise<Part | null> {
+export async function orUnread<Part>(ctx: SystemContext, name: string, reading: Promise<Part>): Promise<Part | null> {
   return reading.catch(() => {
     ctx.warn('figures_unknown', { figures: name })
     return null

@@ -78,7 +78,7 @@ export interface NotMeLink {
 }
 
 /** Who asked for a deletion: the person, or on their behalf a service, or support by the operator command. */
-export type Asker = 'person' | 'service' | 'support'
+export type RequestedBy = 'person' | 'service' | 'support'
 
 /** `stopped`: the change had not been verified. */
 export type UndoOutcome = 'stopped' | 'restored'
@@ -173,7 +173,7 @@ export type Message =
     }
   | {
       template: 'account-withdrawal-started'
-      askedBy: Asker
+      askedBy: RequestedBy
       userName: string
       progressUrl: string
       scheduledCompletion: Date
@@ -181,7 +181,7 @@ export type Message =
     }
   | {
       template: 'account-withdrawal-told'
-      askedBy: Asker
+      askedBy: RequestedBy
       userName: string
       scheduledCompletion: Date
       retentionDays: number

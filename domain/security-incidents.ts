@@ -31,7 +31,7 @@ const REPEATED_WITHIN_MS = hour
 const NOTE = { account: text, kind: text, description: text, now: time, since: time, id: text }
 type Note = Placeholders<Described<typeof NOTE>>
 
-const note = (name: string, isAccount: (v: Note) => Part) =>
+const insertIncident = (name: string, isAccount: (v: Note) => Part) =>
   statement(
     name,
     NOTE,
@@ -50,8 +50,8 @@ const note = (name: string, isAccount: (v: Note) => Part) =>
      sql`SELECT FROM security_incidents s WHERE s.user_id = account.id AND s.kind = ${v.kind} AND s.at > ${v.since}::timestamptz`,
    )})`,
   )
-const noteOfUser = note('note-security-incident', (v) => sql`id = ${v.account}`)
-const noteOfAddress = note('note-security-incident-of-address', (v) => sql`email_key = ${v.account}`)
+const noteOfUser = insertIncident('note-security-incident', (v) => sql`id = ${v.account}`)
+const noteOfAddress = insertIncident('note-security-incident-of-address', (v) => sql`email_key = ${v.account}`)
 
 /** Writes what happened to an open account; nothing for an address that nobody has. */
 export async function noteIncident(

@@ -21,7 +21,7 @@ import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
 import type { Pages } from './pages/serve-pages'
 import { processState } from './process-state'
-import { doubtful, type Env, getEnv, misspelled, setDatabaseUrl } from './settings/env'
+import { type Env, getEnv, misspelled, setDatabaseUrl, settingWarnings } from './settings/env'
 import { SettingsError } from './settings/settings-error'
 import { startTimer } from './timer'
 import { captureForeignLines } from './watch/foreign-lines'
@@ -107,7 +107,7 @@ async function main() {
   process.off('uncaughtException', crash)
   closers.push(closePages)
   for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
-  for (const hint of doubtful(env)) log().warn({ event: 'doubtful_setting', hint })
+  for (const hint of settingWarnings(env)) log().warn({ event: 'doubtful_setting', hint })
   if (served) {
     await served
     startTimer()

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '@/contract/address'
 import { canonicalLocale, type putUser as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError, RULES } from '@/contract/errors'
-import { addAudit, type By } from '../audit'
+import { type AuditActor, addAudit } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { tellEmailChanged } from '../email/email-changed'
 import { refuseTakenAddress } from '../email/set-address'
@@ -46,7 +46,7 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
     throw new AppError('REQUEST_001', 'old_mailbox needs email, the address that replaces the one of the lost mailbox.')
   }
   const passwordHash = input.password ? acceptPassword(input.password) : null
-  const by: By = { actor: 'service', actorId: ctx.actor.id, ip: ctx.ip }
+  const by: AuditActor = { actor: 'service', actorId: ctx.actor.id, ip: ctx.ip }
   return retryConflicts(() =>
     ctx.transaction(async (tx) => {
       await tx(lockExternalId, { externalId: input.externalId })
@@ -137,7 +137,7 @@ async function create(
   ctx: SystemContext,
   tx: Sql,
   input: New,
-  { passwordHash, by }: { passwordHash: string | null; by: By },
+  { passwordHash, by }: { passwordHash: string | null; by: AuditActor },
 ): Promise<string> {
   const { email, name } = input
   if (input.if_version !== undefined) {
@@ -177,7 +177,7 @@ function addressOf(email: string): Address {
 const localeOf = ({ locale }: Pick<Wanted, 'locale'>): string | null | undefined =>
   typeof locale === 'string' ? canonicalLocale(locale) : locale
 
-const RAISED = (v: { firstVersion: Part; now: Part }) =>
+const raisedVersion = (v: { firstVersion: Part; now: Part }) =>
   sql`version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = greatest(${sinceFormer(v)}, credentials_since)`
 
 const EDITED = {
@@ -198,7 +198,7 @@ const updateFields = statement(
   {},
   (v) => sql`UPDATE users
    SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, locale = ${v.locale},
-       email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${RAISED(v)}
+       email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${raisedVersion(v)}
    WHERE id = ${v.userId}`,
 )
 
@@ -209,7 +209,7 @@ const replaceAddress = statement(
   { version: integer },
   (v) => sql`UPDATE users
    SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
-       locale = ${v.locale}, email_verified_at = ${v.now}, email_undeliverable_at = NULL, ${RAISED(v)}
+       locale = ${v.locale}, email_verified_at = ${v.now}, email_undeliverable_at = NULL, ${raisedVersion(v)}
    WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince})
    RETURNING version`,
 )
@@ -268,7 +268,7 @@ const forgetReplaced = statement(
 async function forgetOldMailbox(
   ctx: SystemContext,
   tx: Sql,
-  { userId, isOther, by, at }: { userId: string; isOther: boolean; by: By; at: Date },
+  { userId, isOther, by, at }: { userId: string; isOther: boolean; by: AuditActor; at: Date },
 ): Promise<boolean> {
   const forgotten = await tx(forgetReplaced, { userId })
   if (isOther || forgotten.length > 0) await addAudit(ctx, tx, 'email.old_mailbox_lost', { ...by, userId, at })
@@ -288,7 +288,7 @@ export async function updateAccount(
   tx: Transaction,
   account: LockedAccount,
   input: Changes,
-  by: By,
+  by: AuditActor,
 ): Promise<void> {
   const { id: userId } = account
   const address = input.email === undefined ? undefined : addressOf(input.email)
@@ -336,7 +336,7 @@ async function replace(
   ctx: SystemContext,
   tx: Transaction,
   { email: oldEmail, email_key: oldKey, email_verified_at: oldVerifiedAt, has_password: hasPassword }: LockedAccount,
-  { isLost, by, emailKey, ...wanted }: Edited & { emailKey: string; isLost: boolean; by: By },
+  { isLost, by, emailKey, ...wanted }: Edited & { emailKey: string; isLost: boolean; by: AuditActor },
 ): Promise<void> {
   const { userId, locale, name: userName, email, now } = wanted
   const [replaced] = await tx(replaceAddress, { ...wanted, emailKey, heldSince: heldSince(ctx, now) })

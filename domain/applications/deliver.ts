@@ -21,7 +21,7 @@ import {
 } from '../sql'
 import { isClaimable } from '../work/claim'
 import { type Acknowledges, reportPlaceOf } from './task-token'
-import { isCalled, isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 type TaskRow = RowOf<typeof claimDue>
 
@@ -75,7 +75,7 @@ const claimDue = statement(
      w.started_at, s.estimated_completion AS due_by`,
 )
 
-const TOLD = {
+const TASK_END = {
   id: text,
   /** Null if the application reported. */
   status: integer.orNull,
@@ -83,10 +83,10 @@ const TOLD = {
   now: time,
   leaseUntil: time,
 } satisfies Shape
-type Told = Described<typeof TOLD>
+type TaskEnd = Described<typeof TASK_END>
 
 /** Locks the withdrawal, as the end of a step and the purge do. Deletes a batch of the items shared with the application. */
-const deletedItems = (v: Placeholders<Told>) => sql`withdrawal AS (
+const deletedItems = (v: Placeholders<TaskEnd>) => sql`withdrawal AS (
      SELECT id, user_id FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE
    ), items AS (
      DELETE FROM shared_items WHERE ${isOneOf(
@@ -98,9 +98,9 @@ const deletedItems = (v: Placeholders<Told>) => sql`withdrawal AS (
 
 // The last batch ends the task and deletes the connection; the batches before it renew the lease. An instance that has lost its
 // lease finds the task completed.
-const markTold = statement(
+const completeTask = statement(
   'mark-app-told',
-  TOLD,
+  TASK_END,
   { is_over: boolean },
   (v) => sql`WITH ${deletedItems(v)}, told AS (
      UPDATE deletion_tasks n
@@ -174,7 +174,7 @@ export async function nextTry(
 /** Makes one attempt. */
 export async function callForTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<void> {
   const { id, attempts, acknowledges } = task
-  const answer = await call(ctx, withdrawalId, task)
+  const answer = await sendTask(ctx, withdrawalId, task)
   const now = ctx.clock.now()
   if (isDone(acknowledges, answer)) await endTask(ctx, withdrawalId, id, answer.status)
   else if (acknowledges === 'later' && answer.status === 202) {
@@ -188,7 +188,7 @@ export async function callForTask(ctx: SystemContext, withdrawalId: string, task
 
 /** If an application acknowledges later, only these statuses mean that it is done; another may come from a proxy. */
 const isDone = (acknowledges: Acknowledges, answer: AppAnswer) =>
-  acknowledges === 'later' ? [200, 204, 404, 410].includes(answer.status) : isTold(answer)
+  acknowledges === 'later' ? [200, 204, 404, 410].includes(answer.status) : isSuccess(answer)
 
 /** Completes the task and deletes what was shared with the application. `status` is the status of its answer; null if it reported. */
 export async function endTask(
@@ -200,14 +200,14 @@ export async function endTask(
   for (let isOver = false; !isOver; ) {
     const now = ctx.clock.now()
     const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
-    const [row] = await ctx.sql(markTold, { id, withdrawalId, status, now, leaseUntil })
+    const [row] = await ctx.sql(completeTask, { id, withdrawalId, status, now, leaseUntil })
     isOver = row?.is_over !== false
   }
 }
 
 const PERSON_DELETED = 'the purge has deleted whom it is about; waive the task'
 
-async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
+async function sendTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
   const { id, acknowledges, phase } = task
   const person = personOf(ctx, task)
   if (person === null) {

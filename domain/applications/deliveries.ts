@@ -24,7 +24,7 @@ import {
 } from '../sql'
 import { isDueAndClaimable } from '../work/claim'
 import { coalesced, workOff } from '../work/coalesce'
-import { isCalled, isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 /** The personal members of a message, which are sealed in its delivery. */
 export interface PersonalData {
@@ -42,10 +42,10 @@ const MAX_QUICK_ANSWER_MS = 1_000
 /** A call that begins later than this could outlast its lease. */
 const MAX_WAIT_MS = CALL_LEASE_MS - MAX_CALL_MS
 
-type DeliveryRow = RowOf<typeof claim>
+type DeliveryRow = RowOf<typeof claimDeliveries>
 
 // LIMIT 1 stops at the first due delivery; EXISTS would read all open deliveries, and one application may have very many.
-const appsToTell = statement(
+const appsWithDueDeliveries = statement(
   'apps-with-due-deliveries',
   { now: time },
   { id: text },
@@ -56,7 +56,7 @@ const appsToTell = statement(
    WHERE ${isCalled(sql`a`)}`,
 )
 
-const claim = statement(
+const claimDeliveries = statement(
   'claim-event-deliveries',
   { appId: text, now: time, leaseUntil: time, maxRows: integer },
   {
@@ -147,14 +147,14 @@ function lineOf({ process }: SystemContext, appId: string): CallLine {
 
 /** Starts every due delivery and waits for no call. Any number of instances may run it. */
 export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) => {
-  for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) tellApp(ctx, id)
+  for (const { id } of await ctx.sql(appsWithDueDeliveries, { now: ctx.clock.now() })) startDeliveries(ctx, id)
 })
 
 /**
  * Claims as many deliveries as there are free places. If an application answers all of them at once, it gets larger batches, so
  * that claiming does not slow it down.
  */
-function tellApp(ctx: SystemContext, appId: string) {
+function startDeliveries(ctx: SystemContext, appId: string) {
   const line = lineOf(ctx, appId)
   const { calls } = line
   let batch = 0
@@ -163,7 +163,7 @@ function tellApp(ctx: SystemContext, appId: string) {
     const maxRows = Math.max(batch, MAX_CALLS_PER_APP - calls.size)
     const now = ctx.clock.now()
     const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
-    const claimed = await ctx.sql(claim, { appId, now, leaseUntil, maxRows })
+    const claimed = await ctx.sql(claimDeliveries, { appId, now, leaseUntil, maxRows })
     const isFull = claimed.length === maxRows
     const begun = await beginCalls(ctx, claimed, calls)
     const areQuick =
@@ -180,7 +180,7 @@ async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: Cal
   for (const delivery of claimed) {
     if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
     if (performance.now() - begun > MAX_WAIT_MS) return null
-    const answer = call(ctx, delivery)
+    const answer = callForDelivery(ctx, delivery)
     const ended: Promise<unknown> = answer.catch(() => {}).then(() => calls.delete(ended))
     calls.add(ended)
     answers.push(ended)
@@ -194,7 +194,7 @@ interface Answered {
   tookMs: number
 }
 
-async function call(ctx: SystemContext, delivery: DeliveryRow): Promise<Answered> {
+async function callForDelivery(ctx: SystemContext, delivery: DeliveryRow): Promise<Answered> {
   const begun = performance.now()
   const body = bodyOf(ctx, delivery)
   const answer =
@@ -206,7 +206,7 @@ async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, t
   const { id, attempts, occurred_at: occurredAt, is_open: isOpen, retry_until: retryUntil } = delivery
   const { status, problem = `HTTP ${status}` } = answer
   const now = ctx.clock.now()
-  if (isTold(answer)) return noteDelivered(ctx, { id, now, status, tookMs, isOpen })
+  if (isSuccess(answer)) return noteDelivered(ctx, { id, now, status, tookMs, isOpen })
   const lastTryMs = retryUntil?.getTime() ?? occurredAt.getTime() + EVENT_RETRY_MS * ctx.timeScale
   const nextTryMs = Math.min(now.getTime() + waitAfterCallMs(ctx, attempts, answer), lastTryMs)
   const nextTryAt = now.getTime() < lastTryMs ? new Date(nextTryMs) : null

@@ -97,10 +97,10 @@ const WITHDRAWAL_EVENTS = {
 const receivers = statement(
   'withdrawal-event-receivers',
   { userId: text },
-  { app_id: text, subject: text, hears_start: boolean, hears_end: boolean },
+  { app_id: text, subject: text, wants_start: boolean, wants_end: boolean },
   (
     v,
-  ) => sql`SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS hears_start, a.events && ${WITHDRAWAL_EVENTS.end} AS hears_end,
+  ) => sql`SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS wants_start, a.events && ${WITHDRAWAL_EVENTS.end} AS wants_end,
      ${subjectOf(sql`u`)} AS subject
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
@@ -141,7 +141,7 @@ interface Withdrawn {
   userId: string
 }
 
-async function tell(
+async function addWithdrawalEvent(
   ctx: SystemContext,
   tx: Transaction,
   type: WithdrawalEvent,
@@ -170,19 +170,19 @@ const rememberSubjects = statement(
 )
 
 /** Queues the event of the start in its transaction. Stores what the event of the end needs, because nothing else knows it later. */
-export async function tellStart(
+export async function addStartEvent(
   ctx: SystemContext,
   tx: Transaction,
   { version, at, ...withdrawn }: Withdrawn & { version: number; at: Date },
 ): Promise<void> {
   const { withdrawalId, userId } = withdrawn
   const rows = await tx(receivers, { userId })
-  const subjectsOf = (hears: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
-    rows.filter(hears).map(({ app_id, subject }) => [app_id, subject])
-  const start = subjectsOf(({ hears_start }) => hears_start)
-  const end: Subjects = { version, subjects: subjectsOf(({ hears_end }) => hears_end) }
+  const subjectsOf = (wants: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
+    rows.filter(wants).map(({ app_id, subject }) => [app_id, subject])
+  const start = subjectsOf(({ wants_start }) => wants_start)
+  const end: Subjects = { version, subjects: subjectsOf(({ wants_end }) => wants_end) }
   await Promise.all([
-    tell(ctx, tx, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
+    addWithdrawalEvent(ctx, tx, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
     end.subjects.length > 0 && tx(rememberSubjects, { withdrawalId, sealed: seal(ctx, end) }),
   ])
 }
@@ -193,8 +193,8 @@ const VERSIONS_AFTER_START = { 'account.withdrawal_completed': 1, 'account.purge
 /** The first version of another account with the same external id: above all that the events of the withdrawn one carry. */
 export const versionAfter = (withdrawn: number) => withdrawn + Math.max(...Object.values(VERSIONS_AFTER_START)) + 1
 
-/** Runs in the transaction of the end. `sealed` is what `tellStart` stored. */
-export async function tellEnd(
+/** Runs in the transaction of the end. `sealed` is what `addStartEvent` stored. */
+export async function addEndEvent(
   ctx: SystemContext,
   tx: Transaction,
   type: keyof typeof VERSIONS_AFTER_START,
@@ -205,7 +205,7 @@ export async function tellEnd(
   if (!opened) return
   const { version, subjects } = opened
   const ended = { version: version + VERSIONS_AFTER_START[type], subjects }
-  await tell(ctx, tx, type, withdrawn, ended, ctx.clock.now())
+  await addWithdrawalEvent(ctx, tx, type, withdrawn, ended, ctx.clock.now())
 }
 
 const BATCH_SIZE = 500
@@ -244,7 +244,7 @@ const keepEvents = statement(
  * Before an account is erased, its undelivered events move to its withdrawal, with the subject sealed. Delivered events are deleted
  * with the account.
  */
-export async function keepUntoldEvents(ctx: SystemContext, userId: string): Promise<void> {
+export async function keepUndeliveredEvents(ctx: SystemContext, userId: string): Promise<void> {
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     const rows = await ctx.sql(openDeliveries, { userId, maxRows: BATCH_SIZE })
     count = rows.length

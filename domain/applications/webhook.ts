@@ -54,8 +54,8 @@ export async function sendWebhook(
   })
 }
 
-/** An application that no longer has the person counts as told. */
-export const isTold = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
+/** 404 and 410 say that the application no longer has the person. */
+export const isSuccess = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
 
 function signedHeaders(id: string, at: Date, body: string, secrets: string[]): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / second))

@@ -1,6 +1,6 @@
 import { maskAddress } from '@/contract/address'
 import { addEvent } from '../applications/events'
-import { addAudit, type By } from '../audit'
+import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice, type FirstTry } from '../mail/notices'
@@ -58,7 +58,7 @@ const undoLink = (ctx: SystemContext, changeId: string, changedAt: Date): NotMeL
 interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'isOldLost'> {
   userId: string
   locale: string | null
-  by: By
+  by: AuditActor
   oldRecipient?: OldRecipient
 }
 

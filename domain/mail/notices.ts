@@ -235,12 +235,12 @@ const backOffMs = (ctx: SystemContext, attempts: number) =>
 export async function sendDueNotices(ctx: SystemContext, kinds: NoticeKinds, maxRows = 50): Promise<number> {
   const failures: unknown[] = []
   let sent = 0
-  for (let goesOn = true; goesOn; ) {
+  for (let hasMore = true; hasMore; ) {
     const due = await ctx.sql(dueNotices, { now: ctx.clock.now(), maxRows })
     const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, kinds, id, failures)))
     sent += results.filter((outcome) => outcome === 'accepted').length
     // Stop if the whole batch was deferred, or another instance has claimed it.
-    goesOn = due.length === maxRows && !results.every((outcome) => outcome === null || outcome === 'deferred')
+    hasMore = due.length === maxRows && !results.every((outcome) => outcome === null || outcome === 'deferred')
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} notices failed`)
   return sent

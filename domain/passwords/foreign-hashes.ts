@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
-import { type Figure, figure, readFigures } from '../figures'
+import { cappedCount, type Figure, readFigures } from '../figures'
 import { MAX_FLOOR_AGE_MS } from '../limits/durations'
 import { literal, NOTHING, type Part, real, sql, statement, text } from '../sql'
 import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
@@ -31,7 +31,7 @@ export const listForeignKinds = statement(
 )
 
 const FOREIGN_HASHES = {
-  foreignHashes: figure('count-foreign-hashes', {}, () => sql`FROM users WHERE ${IS_FOREIGN}`),
+  foreignHashes: cappedCount('count-foreign-hashes', {}, () => sql`FROM users WHERE ${IS_FOREIGN}`),
 }
 
 // The planner's estimates, which cost nothing to read. A half where no table was analysed yet.

@@ -1,6 +1,6 @@
 import { AppError, RULES } from '@/contract/errors'
 import { addEvent } from '../applications/events'
-import { addAudit, type By } from '../audit'
+import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notices'
@@ -104,7 +104,7 @@ export async function replaceAndTell(
   ctx: SystemContext,
   tx: Transaction,
   { id: userId, name: userName, email: to, locale }: ProvenAccount,
-  { action, by, ...replacement }: { action: string; by: By; passwordHash: string; except?: string },
+  { action, by, ...replacement }: { action: string; by: AuditActor; passwordHash: string; except?: string },
 ): Promise<void> {
   const at = ctx.clock.now()
   await Promise.all([

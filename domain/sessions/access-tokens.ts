@@ -1,7 +1,7 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { addAudit, type By } from '../audit'
+import { type AuditActor, addAudit } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
@@ -150,7 +150,7 @@ const revoke = statement(
 /** The user whose token ended; undefined if it had already ended. */
 const revokeToken = (
   ctx: SystemContext,
-  { id, userId, ...by }: By & { id: string; userId: string | null },
+  { id, userId, ...by }: AuditActor & { id: string; userId: string | null },
 ): Promise<string | undefined> =>
   ctx.transaction(async (tx) => {
     const at = ctx.clock.now()

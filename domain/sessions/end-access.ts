@@ -17,7 +17,7 @@ type Access = 'sessions' | 'access_tokens' | 'outside_tokens'
 
 const ends = (v: { ends: Part }, access: Part) => sql`${access} = ANY(${v.ends}::text[])`
 const SESSIONS = sql`'sessions'`
-const WAS_OPEN = (of: { at: Part }) => sql`expires_at > ${of.at} AS was_open`
+const wasOpen = (of: { at: Part }) => sql`expires_at > ${of.at} AS was_open`
 
 // The clocks of instances differ a little. An earlier end must not open the account again, and each end must change the time, because
 // page tokens name it.
@@ -30,11 +30,11 @@ const endAccessOf = statement(
        THEN greatest(credentials_since + interval '1 millisecond', ${v.at}::timestamptz) ELSE credentials_since END
      WHERE id = ${v.userId}
    ), ended_sessions AS (
-     ${endSessions({ user: v.userId, at: v.at, except: v.except })} AND ${ends(v, SESSIONS)} RETURNING ${WAS_OPEN(v)}
+     ${endSessions({ user: v.userId, at: v.at, except: v.except })} AND ${ends(v, SESSIONS)} RETURNING ${wasOpen(v)}
    ), cancelled AS (
      ${closePendingChange('cancelled', { user: v.userId, at: v.at })} AND ${ends(v, SESSIONS)}
    ), ended_tokens AS (
-     ${endTokens({ user: v.userId, at: v.at })} AND ${ends(v, sql`'access_tokens'`)} RETURNING ${WAS_OPEN(v)}
+     ${endTokens({ user: v.userId, at: v.at })} AND ${ends(v, sql`'access_tokens'`)} RETURNING ${wasOpen(v)}
    )
    SELECT (SELECT count(*)::int FROM ended_sessions WHERE was_open) AS sessions_ended,
      (SELECT count(*)::int FROM ended_tokens WHERE was_open) AS tokens_ended`,

@@ -116,7 +116,7 @@ export async function finishReauthentication(ctx: SystemContext, input: Answered
   const [row] = REQUEST_ID.test(id) ? await ctx.sql(claimRequest, { id, now: ctx.clock.now() }) : []
   if (!row) return { refusal: 'unknown', purpose: null, userId: null }
   const about = { purpose: row.purpose, userId: row.user_id }
-  const proof = await judge(ctx, row, { ...input, id })
+  const proof = await checkAnswer(ctx, row, { ...input, id })
   if ('authenticatedAt' in proof) {
     const sessionId = await replaceSession(ctx, row, { ...input, ...proof, id })
     if (sessionId) return { sessionId, ...about }
@@ -126,7 +126,7 @@ export async function finishReauthentication(ctx: SystemContext, input: Answered
   return { refusal, ...about }
 }
 
-async function judge(
+async function checkAnswer(
   ctx: SystemContext,
   row: RequestRow,
   { id, answer, cookie, sessionId }: Answered & { id: string },

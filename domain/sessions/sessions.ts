@@ -3,7 +3,7 @@ import type { Purpose } from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
-import { addAudit, type By } from '../audit'
+import { type AuditActor, addAudit } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
@@ -197,7 +197,7 @@ export const endAllSessions = (ctx: SystemContext, userId: string): Promise<numb
 async function endMany(
   ctx: SystemContext,
   tx: Transaction,
-  { userId, except = '', action, ...by }: By & { userId: string; except?: string; action: string },
+  { userId, except = '', action, ...by }: AuditActor & { userId: string; except?: string; action: string },
 ): Promise<number> {
   const at = ctx.clock.now()
   const [{ sessions }] = await Promise.all([

@@ -1,4 +1,4 @@
-import { tellEnd } from '../applications/events'
+import { addEndEvent } from '../applications/events'
 import type { SystemContext } from '../context'
 import { RAISE } from '../deletion-counts'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
@@ -142,7 +142,7 @@ async function purgeBatch(ctx: SystemContext, sql: Transaction, withdrawalId: st
   if (!areErased.every(Boolean)) return 'begun'
   await sql(deleteEvents, { withdrawalId })
   await sql(clearSubjects, { withdrawalId, sealedAccount: ctx.secrets.seal(erased.userId) })
-  await tellEnd(ctx, sql, 'account.purged', erased, row.sealed_subjects)
+  await addEndEvent(ctx, sql, 'account.purged', erased, row.sealed_subjects)
   await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
   // Written before `clearPurged` deletes which applications were told.
   await writeReceipts(ctx, sql, withdrawalId)

@@ -1,7 +1,7 @@
 import { KEPT_FOR, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
-import { tellEnd } from '../applications/events'
+import { addEndEvent } from '../applications/events'
 import type { SystemContext } from '../context'
 import { MAX_ERASURE_RUN_MS, STEP_BACK_OFF, STEP_LEASE_MS } from '../limits/durations'
 import {
@@ -243,7 +243,7 @@ async function settleBatch(
     if (ended) {
       if (ended.is_first && userId) {
         const withdrawn = { withdrawalId, userId }
-        await tellEnd(ctx, sql, 'account.withdrawal_completed', withdrawn, ended.sealed_subjects)
+        await addEndEvent(ctx, sql, 'account.withdrawal_completed', withdrawn, ended.sealed_subjects)
       }
       await writeReceipts(ctx, sql, withdrawalId)
     }

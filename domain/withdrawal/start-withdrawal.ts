@@ -1,13 +1,13 @@
 import { parseAddress } from '@/contract/address'
 import type { Step } from '@/contract/withdrawal'
 import { macOfExternalId } from '../accounts/ended-external-ids'
-import { tellStart, versionAfter } from '../applications/events'
+import { addStartEvent, versionAfter } from '../applications/events'
 import { addAudit } from '../audit'
 import type { Actor, SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
 import type { LockedAccount } from '../lock-account'
 import { addNotice } from '../mail/notices'
-import type { Asker, LedgerEntry } from '../ports'
+import type { LedgerEntry, RequestedBy } from '../ports'
 import { ALL_SCOPES } from '../sessions/authenticate'
 import {
   boolean,
@@ -68,7 +68,7 @@ export async function startWithdrawal(
   await Promise.all([
     endAccess(ctx, tx, account, withdrawal),
     writePlan(ctx, tx, withdrawal),
-    tellStart(ctx, tx, { withdrawalId, userId, version: account.version + 1, at }),
+    addStartEvent(ctx, tx, { withdrawalId, userId, version: account.version + 1, at }),
     tx(queueTasks, {
       withdrawalId,
       userId,
@@ -291,7 +291,7 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
 }
 
 /** As the messages about the withdrawal tell it. */
-function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): Asker {
+function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): RequestedBy {
   if (!actor) return 'support'
   return actor.kind === 'service_token' ? 'service' : 'person'
 }

@@ -2,7 +2,7 @@ import { listUndeliverableUsers } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps } from '../applications/operate-deliveries'
 import type { SystemContext } from '../context'
-import { partOf } from '../figures'
+import { orUnread } from '../figures'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
 
 const MAX_UNDELIVERABLE = '20'
@@ -12,10 +12,10 @@ export async function watchOverview(ctx: SystemContext) {
   const [withdrawals, backlog, troubled, failing, tasks, undeliverable] = await Promise.all([
     countWithdrawals(ctx),
     watchBacklog(ctx),
-    partOf(ctx, 'troubled-withdrawals', troubledWithdrawals(ctx)),
-    partOf(ctx, 'failing-apps', failingApps(ctx)),
-    partOf(ctx, 'open-tasks', watchTasks(ctx)),
-    partOf(ctx, 'undeliverable-accounts', listUndeliverableUsers(ctx, { limit: MAX_UNDELIVERABLE })),
+    orUnread(ctx, 'troubled-withdrawals', troubledWithdrawals(ctx)),
+    orUnread(ctx, 'failing-apps', failingApps(ctx)),
+    orUnread(ctx, 'open-tasks', watchTasks(ctx)),
+    orUnread(ctx, 'undeliverable-accounts', listUndeliverableUsers(ctx, { limit: MAX_UNDELIVERABLE })),
   ])
   return { withdrawals, backlog, troubled, failing, tasks, undeliverable }
 }

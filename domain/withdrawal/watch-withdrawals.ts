@@ -2,7 +2,7 @@ import type { TroubledWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { tasksOf } from '../applications/list-tasks'
 import type { SystemContext } from '../context'
-import { type Figure, figure, MAX_COUNTED, readFigures } from '../figures'
+import { cappedCount, type Figure, MAX_COUNTED, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
 import { DUE_SOON_MS, FAILED_NOTICE_SHOWN_MS, SILENT_APPLICATION_MS } from '../limits/durations'
 import {
@@ -46,7 +46,7 @@ const isSilent = (v: { now: Part; silentSince: Part }) =>
 const FIGURE_VALUES = { ...MOMENTS, failedSince: time, silentSince: time, soonUntil: time } satisfies Shape
 
 const backlogFigure = (name: string, rows: (v: Placeholders<Described<typeof FIGURE_VALUES>>) => Part) =>
-  figure(name, FIGURE_VALUES, rows)
+  cappedCount(name, FIGURE_VALUES, rows)
 
 // Only unfinished rows have a due time, and the partial indexes hold no others.
 const FIGURES = {
@@ -89,19 +89,19 @@ const FIGURES = {
 // A purged withdrawal counts as processing while an application is still to be told. At most as many steps are read as so many
 // withdrawals can have.
 const COUNTS = {
-  processing: figure(
+  processing: cappedCount(
     'count-processing-withdrawals',
     {},
     () => sql`DISTINCT withdrawal_id FROM (
        SELECT withdrawal_id FROM deletion_steps WHERE due_at IS NOT NULL LIMIT ${STEPS.length * (MAX_COUNTED + 1)}
      ) AS open`,
   ),
-  completed: figure(
+  completed: cappedCount(
     'count-completed-withdrawals',
     {},
     () => sql`FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL`,
   ),
-  purged: figure(
+  purged: cappedCount(
     'count-purged-withdrawals',
     {},
     () => sql`FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL`,

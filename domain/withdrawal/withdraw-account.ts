@@ -59,7 +59,7 @@ export const withdrawByOperator = (ctx: SystemContext, asked: Asked): Promise<Da
 
 type Asked = Input<typeof contract>
 
-interface By extends Pick<WithdrawalCaller, 'actor' | 'ip' | 'requestedBy'> {
+interface WithdrawalRequester extends Pick<WithdrawalCaller, 'actor' | 'ip' | 'requestedBy'> {
   /** The limit that counts the call. */
   places?: AskedPlaces
 }
@@ -73,7 +73,7 @@ type Caller = SystemContext & Partial<Pick<Context, 'keepAnswer' | 'buckets'>>
 async function withdraw<More extends object>(
   ctx: Caller,
   asked: Asked,
-  { places, ...by }: By,
+  { places, ...by }: WithdrawalRequester,
   more?: More,
 ): Promise<Data<typeof contract> & More> {
   if (!by.actor?.withdrawal) await requireLedgerStore(ctx)
@@ -100,7 +100,7 @@ async function onceItsLineStands<Answer extends Data<typeof contract>>(ctx: Call
 /** Services and the operator withdraw for the person; nothing of the account ends them. */
 const isOwner = (actor: Actor | null): actor is Actor => actor !== null && actor.userId !== ''
 
-interface Try extends By {
+interface Try extends WithdrawalRequester {
   /** Whether applications have said that nothing holds the withdrawal back. */
   hasAsked: boolean
 }

@@ -1,6 +1,6 @@
 import type { SystemContext } from '../context'
 import { defineNotice, type NoticeRow } from '../mail/define-notice'
-import type { Asker } from '../ports'
+import type { RequestedBy } from '../ports'
 import { openSealed } from '../sealed'
 import { sql, statement, text, time } from '../sql'
 import { retentionDays } from './schedule'
@@ -15,7 +15,7 @@ export interface Recipient {
 interface WithdrawalFacts {
   withdrawalId: string
   scheduledCompletion: Date
-  askedBy: Asker
+  askedBy: RequestedBy
   /** Encrypted in the row with `askedBy`, because the account is being erased. */
   recipient: Recipient
   expiresAt: Date | null
@@ -68,7 +68,7 @@ async function readWithdrawal(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, sealed, expires_at: expiresAt }: NoticeRow,
 ): Promise<WithdrawalFacts | null> {
-  const opened = openSealed<Recipient & { askedBy?: Asker }>(ctx, sealed)
+  const opened = openSealed<Recipient & { askedBy?: RequestedBy }>(ctx, sealed)
   const [withdrawal] = withdrawalId ? await ctx.sql(withdrawalOfNotice, { withdrawalId }) : []
   if (!withdrawalId || !opened || !withdrawal) return null
   // A row of the last release does not say who asked.

@@ -92,13 +92,13 @@ async function askNext<Question, Answer>(
   const asked = queue.waiting.splice(0)
   const begunAt = performance.now()
   let isQuick = true
-  const letNextGo = () => {
+  const startNext = () => {
     if (!isQuick) return
     isQuick = false
     queue.active--
     askNext(ctx, queue, ask)
   }
-  const timeout = setTimeout(letNextGo, Math.max(MIN_TIMEOUT_MS, TIMEOUT_FACTOR * queue.tookMs))
+  const timeout = setTimeout(startNext, Math.max(MIN_TIMEOUT_MS, TIMEOUT_FACTOR * queue.tookMs))
   try {
     const questions = asked.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
@@ -112,6 +112,6 @@ async function askNext<Question, Answer>(
     for (const { reject } of asked) reject(error)
   } finally {
     clearTimeout(timeout)
-    letNextGo()
+    startNext()
   }
 }

@@ -124,7 +124,7 @@ test('B4 every way to check a secret stops at the same limit, whatever the crede
   const caller = await givenCaller(ctx)
   acceptOutsideToken(ctx, caller)
   const sessions = [caller.sessionId, await givenSession(ctx, caller.userId)]
-  const roads = [
+  const tokens = [
     caller.token,
     (await givenToken(ctx, caller.userId)).token,
     ...sessions.map((session) => createSessionToken(ctx, session).token),
@@ -132,12 +132,12 @@ test('B4 every way to check a secret stops at the same limit, whatever the crede
   ]
   const { id, code } = await givenChange(ctx, caller)
   const judged = { EMAIL_003: 0, EMAIL_005: 0 }
-  for (const token of [...roads, ...roads]) {
+  for (const token of [...tokens, ...tokens]) {
     judged[(await verify(caller, id, wrongCode(code), { token })).code as keyof typeof judged]++
   }
   expect(judged).toEqual({ EMAIL_003: 5, EMAIL_005: 5 })
   const refusals: string[] = []
-  for (const token of [...roads, ...roads]) {
+  for (const token of [...tokens, ...tokens]) {
     refusals.push((await change({ ...caller, password: 'wrong' }, 'x@example.test', { token })).code)
     const body = { current_password: 'wrong', new_password: 'a new password' }
     refusals.push((await call(caller, 'changePassword', { token, body })).code)
@@ -196,7 +196,7 @@ interface Told {
   shown: string
 }
 /** One call that takes a place of the limit, on the path that people use. */
-type Road = (ctx: Service, caller: Caller, n: number) => Promise<Told>
+type Attempt = (ctx: Service, caller: Caller, n: number) => Promise<Told>
 const told = async (answer: Promise<Answer>): Promise<Told> => {
   const { code, details, headers } = await answer
   return { code, details, shown: headers.get('RateLimit-Policy') ?? '' }
@@ -213,8 +213,8 @@ const toldAtSignIn = async (ctx: Service, email: string, ip: string): Promise<To
 const wide = { places: 10_000, windowMs: day }
 const tokensOfServices = new WeakMap<Service, { userId: string; token: string }>()
 /** Nobody is told, so that what tells is the message that does not come. */
-const mailedLink = (operation: string, template: Message['template'], bucket: BucketName): { road: Road } => ({
-  road: async (ctx, { email, userId }, n) => {
+const mailedLink = (operation: string, template: Message['template'], bucket: BucketName): { attempt: Attempt } => ({
+  attempt: async (ctx, { email, userId }, n) => {
     await call({ userId }, operation, { body: { email }, ip: `198.51.100.${n}` })
     await ctx.settle()
     const isSent = mailsTo(ctx, email, template).length > n
@@ -225,59 +225,59 @@ const mailedLink = (operation: string, template: Message['template'], bucket: Bu
     }
   },
 })
-const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
-  change: { road: (_, caller, n) => told(change(caller, `${n}-${caller.email}`)) },
+const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> = {
+  change: { attempt: (_, caller, n) => told(change(caller, `${n}-${caller.email}`)) },
   password: {
-    road: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
+    attempt: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
   },
   passwordDay: {
     widen: ['password'],
-    road: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
+    attempt: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
   },
-  taken: { road: (_, caller) => told(change(caller, caller.email)) },
+  taken: { attempt: (_, caller) => told(change(caller, caller.email)) },
   target: {
-    road: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
+    attempt: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
   },
   targetMail: {
     widen: ['target'],
-    road: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
+    attempt: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
   },
   notMe: {
-    road: async (ctx, caller) => {
+    attempt: async (ctx, caller) => {
       const changeRequestId = 'ecr_none'
       return told(
         call(caller, 'undoEmailChange', { ids: { changeRequestId }, token: createNotMeToken(ctx, changeRequestId) }),
       )
     },
   },
-  notMeAddress: { road: (_, caller) => told(call(caller, 'undoEmailChange')) },
-  verify: { road: (_, caller) => told(verify(caller, 'ecr_none', '000000')) },
+  notMeAddress: { attempt: (_, caller) => told(call(caller, 'undoEmailChange')) },
+  verify: { attempt: (_, caller) => told(verify(caller, 'ecr_none', '000000')) },
   withdraw: {
-    road: async (ctx, caller) => {
+    attempt: async (ctx, caller) => {
       const transaction = { userId: caller.userId, status: 'pending' as const, description: '', amountCents: 1, ip: '' }
       await addTransaction(ctx, transaction)
       return told(withdraw(caller))
     },
   },
-  preview: { road: (_, caller) => told(call(caller, 'previewWithdrawal')) },
-  export: { road: (_, caller) => told(call(caller, 'exportData')) },
+  preview: { attempt: (_, caller) => told(call(caller, 'previewWithdrawal')) },
+  export: { attempt: (_, caller) => told(call(caller, 'exportData')) },
   reauthentication: {
-    road: (ctx, caller) => {
+    attempt: (ctx, caller) => {
       const { token } = createSessionToken(ctx, caller.sessionId)
       return told(call(caller, 'startReauthentication', { token }))
     },
   },
   accessToken: {
-    road: (ctx, caller, n) => {
+    attempt: (ctx, caller, n) => {
       const { token } = createSessionToken(ctx, caller.sessionId)
       // Fewer work at a time than may be asked for.
       const body = { name: 'test', scopes: ['email:manage'], expires_in_days: n + 1 }
       return told(call(caller, 'createAccessToken', { token, body }))
     },
   },
-  read: { road: (_, caller) => told(call(caller, 'getEmailStatus')) },
+  read: { attempt: (_, caller) => told(call(caller, 'getEmailStatus')) },
   service: {
-    road: async (ctx) => {
+    attempt: async (ctx) => {
       const token = tokensOfServices.get(ctx) ?? (await givenServiceToken(ctx))
       tokensOfServices.set(ctx, token)
       return told(call(token, 'getUser'))
@@ -286,38 +286,39 @@ const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
   passwordReset: mailedLink('requestPasswordReset', 'password-reset', 'passwordReset'),
   withdrawalRequest: mailedLink('requestWithdrawal', 'withdrawal-requested', 'withdrawalRequest'),
   withdrawalRequestAddress: {
-    road: (_, { userId }, n) => told(call({ userId }, 'requestWithdrawal', { body: { email: `${n}@example.test` } })),
+    attempt: (_, { userId }, n) =>
+      told(call({ userId }, 'requestWithdrawal', { body: { email: `${n}@example.test` } })),
   },
   passwordResetAddress: {
-    road: (_, { userId }, n) =>
+    attempt: (_, { userId }, n) =>
       told(call({ userId }, 'requestPasswordReset', { body: { email: `${n}@example.test` } })),
   },
   report: {
-    road: (ctx) => {
+    attempt: (ctx) => {
       const { report_token: token } = reportPlaceOf(ctx, 'msg_none')
       return told(call({ userId: '', token }, 'reportOnTask', { ids: { taskId: 'msg_none' } }))
     },
   },
   // The peer is not known.
-  signIn: { road: (ctx, { email }) => toldAtSignIn(ctx, email, '') },
+  signIn: { attempt: (ctx, { email }) => toldAtSignIn(ctx, email, '') },
   signInAddress: {
-    road: (ctx, { email }, n) => toldAtSignIn(ctx, `${n}-${email}`, '198.51.100.2'),
+    attempt: (ctx, { email }, n) => toldAtSignIn(ctx, `${n}-${email}`, '198.51.100.2'),
   },
 }
 
 test.each(BUCKET_NAMES)(
   'B9 B37 the limit %s refuses the call after its last place, with the code, sentence and headers of its row',
   async (name) => {
-    const { road, widen = [] } = ROADS[name]
+    const { attempt, widen = [] } = ATTEMPTS[name]
     const ctx = await givenService(Object.fromEntries(widen.map((other) => [other, wide])))
     const caller = await givenCaller(ctx)
     const { places, code, refusal, shown } = LIMIT_ROWS[name]
     for (let n = 0; n < places; n++) {
-      const answer = await road(ctx, caller, n)
+      const answer = await attempt(ctx, caller, n)
       expect([n, answer.code]).not.toEqual([n, code])
       expect(answer.shown.includes(`"${name}"`)).toBe(shown === 'always')
     }
-    const refused = await road(ctx, caller, places)
+    const refused = await attempt(ctx, caller, places)
     expect(refused).toMatchObject({ code, details: typeof refusal === 'string' ? refusal : ERRORS[code].details })
     expect(refused.shown).toContain(`"${name}"`)
   },

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import http from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { isTold } from '@/domain/applications/webhook'
+import { isSuccess } from '@/domain/applications/webhook'
 import type { SystemContext } from '@/domain/context'
 import { MAX_CALL_MS } from '@/domain/limits/durations'
 import type { AppAnswer, AppRequest, Clock } from '@/domain/ports'
@@ -54,7 +54,7 @@ export const createAppCaller =
       if (isProduction && new URL(request.endpoint).protocol !== 'https:') throw problem('endpoint is not https')
       const { status, retryAfter, body } = await post(request, allowsPrivateEndpoints ? resolve : publicOnly(resolve))
       const retryAfterMs = parseRetryAfter(retryAfter, clock.now())
-      if (!isTold({ status })) log().warn({ event: 'connected_app_unreachable', ...request.about, status })
+      if (!isSuccess({ status })) log().warn({ event: 'connected_app_unreachable', ...request.about, status })
       return { status, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(body !== undefined && { body }) }
     } catch (error) {
       const { kind, code } = describeError(error)

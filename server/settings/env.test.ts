@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
-import { doubtful, misspelled, PRODUCTION_NEEDS, parseEnv, SETTING_VARIABLES } from './env'
+import { misspelled, PRODUCTION_NEEDS, parseEnv, SETTING_VARIABLES, settingWarnings } from './env'
 import { parseDuration, parsePeriod } from './setting-fields'
 import { SettingsError } from './settings-error'
 
@@ -593,11 +593,11 @@ test.each([
   ['PRIVACY_URL', ''],
   ['METRICS_TOKEN', ''],
 ])('production is warned when %s is %j, and local mode is not', (name, value) => {
-  expect(doubtful(parseEnv(UNDOUBTED))).toEqual([])
-  const hints = doubtful(parseEnv({ ...UNDOUBTED, [name]: value }))
+  expect(settingWarnings(parseEnv(UNDOUBTED))).toEqual([])
+  const hints = settingWarnings(parseEnv({ ...UNDOUBTED, [name]: value }))
   expect(hints).toEqual([expect.stringMatching(new RegExp(`^${name} `))])
   expect(hints.join()).not.toContain('secret-for-all')
-  expect(doubtful(parseEnv({ ...SECRETS, [name]: value }))).toEqual([])
+  expect(settingWarnings(parseEnv({ ...SECRETS, [name]: value }))).toEqual([])
 })
 
 test.each([

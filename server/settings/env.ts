@@ -78,7 +78,7 @@ const DOUBTS: [isDoubtful: (env: Env) => boolean, hint: string][] = [
 ]
 
 /** A sentence for each setting, or default, that is allowed in production and is hardly meant. */
-export const doubtful = (env: Env): string[] =>
+export const settingWarnings = (env: Env): string[] =>
   env.isProduction ? DOUBTS.filter(([isDoubtful]) => isDoubtful(env)).map(([, hint]) => hint) : []
 
 let parsed: Env | undefined

@@ -1,4 +1,4 @@
-import { keepUntoldEvents } from '../../applications/events'
+import { keepUndeliveredEvents } from '../../applications/events'
 import { hour, minute } from '../../limits/durations'
 import { sql } from '../../sql'
 import { columns, type DeletionStep, utc } from './deletion-step'
@@ -7,7 +7,7 @@ import { columns, type DeletionStep, utc } from './deletion-step'
 export const userProfile: DeletionStep = {
   window: { dueMs: 5 * minute, estimateMs: hour },
   firstStatus: 'processing',
-  before: keepUntoldEvents,
+  before: keepUndeliveredEvents,
   erases: [
     {
       table: 'profiles',

@@ -53,7 +53,7 @@ test('a step counts what it deletes and what it keeps, over all of its batches',
   ).toEqual(['account erased 1', `preferences erased ${MANY}`, `security_incidents law ${MANY}`, 'sessions erased 1'])
 })
 
-test('I14 a step that crashes between two batches, and runs again, counts every row once', async () => {
+test('I14 a step that crashes between two batches, and runs again, counts and keeps every row once', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   await givenIncidents(ctx, userId, MANY)
@@ -74,6 +74,7 @@ test('I14 a step that crashes between two batches, and runs again, counts every 
   expect(await countsOf(ctx, withdrawalId, 'user_profile', ['account', 'preferences'])).toEqual([
     `preferences erased ${FIRST_BATCH}`,
   ])
+  expect(await ctx.db.user.count({ where: { id: userId } })).toBe(1)
   ctx.clock.advance(minute)
   await runDeletionStep(ctx, step)
   expect(await countsOf(ctx, withdrawalId, 'user_profile', ['account', 'preferences', 'security_incidents'])).toEqual([
@@ -81,6 +82,7 @@ test('I14 a step that crashes between two batches, and runs again, counts every 
     `preferences erased ${MANY}`,
     `security_incidents law ${MANY}`,
   ])
+  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })).toBe(MANY)
 })
 
 test('shared items count in the step that told their application, whichever statement deleted them', async () => {

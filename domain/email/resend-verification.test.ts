@@ -159,21 +159,6 @@ test('during the cooldown the answer names the time at which the address has roo
   await tooEarly(24 * 3_600 - 60)
 })
 
-test('of two concurrent resends one is sent, and the other waits for the cooldown and takes no place', async () => {
-  ctx.clock.advance(5 * minute)
-  const callers = [await asUser(ctx, user), await asUser(ctx, user)]
-  const both = () => Promise.allSettled(callers.map((caller) => resendVerification(caller, input)))
-  const outcomes = await heldUp(ctx, ['email_change_requests', input.change_request_id], both, async () => {}, 2)
-  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-  expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
-    reason: { code: 'EMAIL_008', retryAfterSeconds: 300 },
-  })
-  for (const { buckets } of callers) expect(buckets).toMatchObject([{ name: 'resend', remaining: 0 }])
-  expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(2)
-  expect(await mailsTo(ctx, change.new_email)).toBe(2)
-  expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(ctx.clock.now())
-})
-
 test('a resend that waits while the change is closed is refused for that reason and sends nothing', async () => {
   ctx.clock.advance(5 * minute)
   const caller = await asUser(ctx, user)

@@ -9,7 +9,7 @@ import {
   hour,
   withdraw,
 } from '@/testing/api-calls'
-import { heldUp, outcomeOf, type TestContext, tally } from '@/testing/domain'
+import { heldUp, outcomeOf, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/connect'
@@ -284,13 +284,6 @@ describe('an application with checks', () => {
     }
     expect((await withdraw(caller)).blockers).toEqual([{ ...invoice, source: 'billing' }])
     expect(await begun()).toBe(0)
-  })
-
-  test('lets one of five concurrent withdrawals begin', async () => {
-    await givenChecks({ shop: free })
-    const answers = await Promise.all(Array.from({ length: 5 }, () => withdraw(caller)))
-    expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, WITHDRAWAL_002: 4 })
-    expect(await begun()).toBe(1)
   })
 
   test.each<[string, AppAnswer]>([

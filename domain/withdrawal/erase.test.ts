@@ -70,22 +70,6 @@ test('a large erasure runs in batches, each of which is committed and renews the
   expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
 })
 
-test('after a crash between two batches the next run continues, and no row is retained twice', async () => {
-  const ctx = await testContext()
-  const { userId, withdrawalId } = await givenManyRows(ctx)
-  ctx.clock.advance(5 * minute)
-  const crashing = watching(ctx, (n) => n === 2 && Promise.reject(new Error('killed')))
-  const step = { withdrawalId, step: 'user_profile' } as const
-  await expect(runDeletionStep(crashing, step)).rejects.toThrow('user_profile failed')
-  expect(await ctx.db.securityIncident.count({ where: { userId } })).toBe(MANY - FIRST_BATCH)
-  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'processing', completedAt: null })
-  expect(await ctx.db.user.count({ where: { id: userId } })).toBe(1)
-  ctx.clock.advance(minute)
-  expect(await runDeletionStep(ctx, step)).toBeNull()
-  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })).toBe(MANY)
-  expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
-})
-
 test('a long erasure pauses after five seconds and is due again at once', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenManyRows(ctx)

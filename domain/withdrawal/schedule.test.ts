@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { previewWithdrawal, withdrawAccount } from '@/contract/withdrawal'
-import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
 import { planWithdrawal, retentionDays } from './schedule'
 
 const hour = 3_600_000
@@ -40,8 +39,4 @@ test('the time scale shortens all times to whole milliseconds, but not the legal
 
 test('the retention is shown in whole days', () => {
   expect([30 * day, 1.4 * day, 1.6 * day, 10 * hour].map(retentionDays)).toEqual([30, 1, 2, 0])
-})
-
-test('the confirmation message expires after a day', () => {
-  expect(CONFIRMATION_LIFETIME_MS).toBe(86_400_000)
 })

@@ -6,6 +6,7 @@ import { reportPlaceOf } from '@/domain/applications/task-token'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { BucketState } from '@/domain/context'
 import { createNotMeToken } from '@/domain/email/not-me-token'
+import { pseudonymousBucket } from '@/domain/limits/buckets'
 import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits/limits'
 import { signIn } from '@/domain/passwords/sign-in'
 import type { Message } from '@/domain/ports'
@@ -324,13 +325,20 @@ test.each(BUCKET_NAMES)(
   },
 )
 
-test('B9 L5 one of 50 concurrent resends is accepted', async () => {
+test('B9 L5 one of 50 concurrent resends is accepted, and the others wait for the cooldown and take no place', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
-  const { id } = await givenChange(ctx, caller)
+  const { id, newEmail } = await givenChange(ctx, caller)
   ctx.clock.advance(LIMITS.resendCooldownMs)
   const answers = await Promise.all(times(50, () => resend(caller, id)))
-  expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, EMAIL_008: 49 })
+  expect(tally(answers.map(({ code, headers }) => `${code} ${headers.get('Retry-After')}`))).toEqual({
+    'accepted null': 1,
+    'EMAIL_008 300': 49,
+  })
+  for (const { headers } of answers) expect(headers.get('RateLimit')).toMatch(/^"resend";r=0;/)
+  expect(proofsIn(ctx)).toHaveLength(2)
+  const { key } = pseudonymousBucket(ctx, 'targetMail', newEmail)
+  expect((await ctx.db.rateLimit.findUniqueOrThrow({ where: { key } })).hits).toHaveLength(2)
 })
 
 test('B10 B38 L7 L14 one address gets five requests and twenty mails a day, whoever asks, resends and cancels', async () => {

@@ -3,8 +3,7 @@ import { setPassword } from '@/domain/accounts/user'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
 import { sendDueNotices } from '@/domain/mail/notices'
-import { answerDueLinkRequests } from '@/domain/mail/request-link'
-import { LINK_NOTICES, NOTICE_KINDS } from '@/domain/notices'
+import { NOTICE_KINDS } from '@/domain/notices'
 import {
   type Asking,
   type Caller,
@@ -15,7 +14,7 @@ import {
   minute,
   withdraw,
 } from '@/testing/api-calls'
-import { givenUser, tally } from '@/testing/domain'
+import { tally } from '@/testing/domain'
 import { anotherInstance, installContext } from '@/testing/install-context'
 import { linkTo, move, redeem } from '@/testing/not-me'
 import { givenService, mailsTo, type Service, times } from '@/testing/service'
@@ -294,33 +293,9 @@ test('B56 every address gets the same bytes, and only the account gets letters, 
   expect(sent(gone.email)).toBe(0)
 })
 
-test('a malformed address is refused, and a client is refused after twenty requests whatever the addresses', async () => {
-  const ctx = await givenService()
-  const { email } = await givenUser(ctx)
-  for (const wrong of ['', 'nobody', 'a@b', `${'a'.repeat(250)}@b.example`, 7, null, undefined]) {
-    expect((await call(NOBODY, 'requestWithdrawal', { body: { email: wrong }, ip: '192.0.2.7' })).code).toBe(
-      'REQUEST_001',
-    )
+test('a malformed address is refused', async () => {
+  await givenService()
+  for (const email of ['', 'nobody', 'a@b', `${'a'.repeat(250)}@b.example`, 7, null, undefined]) {
+    expect((await call(NOBODY, 'requestWithdrawal', { body: { email }, ip: '192.0.2.7' })).code).toBe('REQUEST_001')
   }
-  for (let n = 0; n < 20; n++) {
-    expect((await ask(ctx, n % 2 ? email : `${n}@example.test`, { ip: '192.0.2.7' })).code).toBe('accepted')
-  }
-  const refused = await ask(ctx, email, { ip: '192.0.2.7' })
-  expect([refused.status, refused.code]).toEqual([429, 'RATE_001'])
-  expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
-})
-
-test('the sweep answers the request of a dead process once, with the letter that was asked for', async () => {
-  const ctx = await givenService()
-  const { email } = await givenUser(ctx)
-  const { background } = ctx
-  ctx.background = () => {}
-  await call(NOBODY, 'requestWithdrawal', { body: { email } })
-  ctx.background = background
-  const [row] = await ctx.db.linkRequest.findMany()
-  expect(JSON.stringify(row)).not.toContain(email)
-  ctx.clock.advance(minute)
-  await Promise.all([answerDueLinkRequests(ctx, LINK_NOTICES), answerDueLinkRequests(ctx, LINK_NOTICES)])
-  await ctx.settle()
-  expect(templatesTo(ctx, email)).toEqual([LETTER])
 })

@@ -40,7 +40,7 @@ export const AREAS = {
 }
 
 const isStatement = (node) => node?.type === 'CallExpression' && /^(statement|callerStatement)$/.test(node.callee.name)
-/** Any other name of a prepared statement does the same, and described-statements.test.ts asks the database about values and rows. */
+/** Any other name of a prepared statement does the same, and written-statements.test.ts asks the database about values and rows. */
 const descriptions = {
   kind: 'Ignore',
   name: 'descriptions',

@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { createReceiver } from '@/contract/receiver'
 import { listening } from '@/testing/listening'
+import { signatureOf, webhookSignature } from '@/testing/webhook'
 import { checkReceiver } from './app-check'
 
 const SECRET = `whsec_${Buffer.from('the secret of a receiver').toString('base64')}`
@@ -52,14 +52,8 @@ test('the receiver of the typed client passes every call of app check', async ()
   expect(await failuresOf(await given())).toEqual([])
 })
 
-const signature = (secret: string, id: unknown, at: unknown, body: string) => {
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-  return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
-}
 const isSignedNow = ({ headers }: IncomingMessage, body: string) =>
-  String(headers['webhook-signature']).includes(
-    signature(SECRET, headers['webhook-id'], headers['webhook-timestamp'], body),
-  )
+  String(headers['webhook-signature']).includes(signatureOf({ headers, body }, SECRET))
 const seen = new Set<unknown>()
 let running = 0
 
@@ -79,7 +73,7 @@ const FAULTS: [string, Parameters<typeof given>[0], string][] = [
     'compares the start of the signature',
     ({ headers }, body) => {
       const text = String(headers['webhook-signature'] ?? '')
-      const right = signature(SECRET, headers['webhook-id'], headers['webhook-timestamp'], body)
+      const right = webhookSignature(SECRET, headers['webhook-id'], headers['webhook-timestamp'], body)
       return text !== '' && right.startsWith(text.slice(0, 3)) ? { status: 200, body: '{"blockers":[]}' } : undefined
     },
     'a signature that is cut',

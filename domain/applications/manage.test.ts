@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { createEndpointRule } from '@/server/adapters/applications'
 import {
@@ -12,6 +11,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { wrapping } from '@/testing/statements'
+import { signatureOf } from '@/testing/webhook'
 import { verifyEmail } from '../email/verify-email'
 import type { AppRequest } from '../ports'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
@@ -45,11 +45,6 @@ async function changeAddress(ctx: TestContext) {
   return user
 }
 
-const signatureOf = ({ headers, body }: AppRequest, secret: string) => {
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
-  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
-}
 const signaturesOf = ({ headers }: AppRequest) => headers['webhook-signature']?.split(' ')
 
 test('after a rotation both secrets sign for a day, then only the new one', async () => {

@@ -22,7 +22,7 @@ async function givenServer(answer: RequestListener) {
   const server = createServer(answer)
   const port = await listening(server)
   onTestFinished(() => void server.close().closeAllConnections())
-  return { server, port: port }
+  return { server, port }
 }
 
 async function call(answer: RequestListener) {

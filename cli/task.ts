@@ -17,7 +17,7 @@ export const taskCommands = [
   command({
     noun: 'task',
     verb: 'waive',
-    summary: 'Has nobody wait for a deletion task any more; the person reads why. This is final.',
+    summary: "Closes a deletion task without the application's confirmation; the person reads why. This is final.",
     options: {
       id: { value: 'msg_…', positional: true, required: true, means: 'The task.' },
       reason: { value: 'REASON', required: true, choices: WAIVE_REASONS, means: 'Why nobody waits.' },

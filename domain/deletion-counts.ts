@@ -3,7 +3,7 @@ import type { Step } from '@/contract/withdrawal'
 import { integer, joined, literal, NOTHING, type Part, type RowOf, sql, statement, text } from './sql'
 
 /** A step that erases, or the purge, which ends the retention. */
-export type Moment = Step | 'purge'
+export type ErasurePhase = Step | 'purge'
 
 /** One row of `deletion_counts`. */
 export type DeletionCount = RowOf<typeof readDeletionCounts>
@@ -19,7 +19,7 @@ interface CountParts {
  * Adds what the parts of the same statement deleted to a step's counts; categories may repeat. The caller holds the lock of the
  * withdrawal's row, so that two statements never change counts in different orders.
  */
-export const addCounts = (withdrawalId: Part, step: Moment, counts: readonly CountParts[]) =>
+export const addCounts = (withdrawalId: Part, step: ErasurePhase, counts: readonly CountParts[]) =>
   sql`INSERT INTO deletion_counts AS c (withdrawal_id, step, category, outcome, records)
    SELECT ${withdrawalId}, ${literal(step)}, category, outcome, sum(records)
    FROM (VALUES ${joined(counts.map(({ category, outcome, records }) => sql`(${literal(category)}, ${outcome}, ${records})`))})
@@ -40,7 +40,7 @@ export const readDeletionCounts = statement(
   'deletion-counts',
   { withdrawalId: text },
   {
-    step: text.of<Moment>(),
+    step: text.of<ErasurePhase>(),
     category: text.of<Category>(),
     /** `erased`, or what keeps the records until the purge. */
     outcome: text.of<'erased' | KeptFor>(),

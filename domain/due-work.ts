@@ -4,7 +4,7 @@ import type { SystemContext } from './context'
 import { expireNotices, sendDueNotices } from './mail/notices'
 import { answerDueLinkRequests } from './mail/request-link'
 import { LINK_NOTICES, NOTICE_KINDS } from './notices'
-import type { CallLine } from './process'
+import type { CallQueue } from './process'
 import {
   boolean,
   type Described,
@@ -25,7 +25,7 @@ import { STEPS_AFTER_TASKS } from './withdrawal/steps/deletion-steps'
 import { tellSilentApps } from './withdrawal/watch-withdrawals'
 import { isDueAndClaimable } from './work/claim'
 import { cleanUp } from './work/cleanup'
-import { workOff } from './work/coalesce'
+import { drain } from './work/coalesce'
 import { type EngineEventName, sendOutboxEvents } from './work/outbox'
 
 /** The engine's scheduled functions. An engine stores its runs under these ids and under the names of the jobs, so both are frozen. */
@@ -168,9 +168,9 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
 
 /** Starts due calls as places come free, until no more are due or other instances have claimed them all. */
 function beginDueCalls(ctx: SystemContext, maxCalls: number) {
-  for (const line of ctx.process.deletionCalls) {
-    const { isFirst, calls } = line
-    workOff(ctx, line, async () => {
+  for (const queue of ctx.process.deletionCalls) {
+    const { isFirst, calls } = queue
+    drain(ctx, queue, async () => {
       if (calls.size >= maxCalls) await Promise.race(calls)
       const maxRows = maxCalls - calls.size
       const due = await ctx.sql(dueCalls, { now: ctx.clock.now(), maxRows, isFirst })
@@ -184,7 +184,7 @@ function beginDueCalls(ctx: SystemContext, maxCalls: number) {
 async function begin(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, step }: DueRow,
-  calls: CallLine['calls'],
+  calls: CallQueue['calls'],
 ): Promise<boolean> {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return false

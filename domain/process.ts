@@ -17,16 +17,16 @@ export interface SharedLookUp<Question, Answer> {
 }
 
 /** Active calls to applications that share places, and the run that starts them. */
-export interface CallLine {
+export interface CallQueue {
   calls: Set<Promise<unknown>>
   /** A run starts due calls as places come free. */
-  isWorkedOff: boolean
+  isDraining: boolean
   /** More may have become due while a run was active. */
   isAskedAgain: boolean
 }
 
 /** Active calls of deletion steps to applications. */
-export interface DeletionCalls extends CallLine {
+export interface DeletionCalls extends CallQueue {
   isFirst: boolean
 }
 
@@ -52,7 +52,7 @@ export interface Process {
   /** First tries and later tries have separate places, so that applications that hang delay no first try. */
   deletionCalls: readonly DeletionCalls[]
   /** Keyed by the application's id. */
-  deliveryCalls: Map<string, CallLine>
+  deliveryCalls: Map<string, CallQueue>
   counted: Record<'read' | 'service', CountedCalls>
   ledger: {
     /** When the store of the erasure ledger took an object last. */
@@ -62,7 +62,7 @@ export interface Process {
     /** The name of the newest batch that is known to be in it. */
     newest?: string | undefined
     /** It may be another store, or have lines that the database has lost. */
-    isDoubted: boolean
+    needsComparison: boolean
   }
   /** The keys that sign; they are read again after a minute. */
   signing: { keys: readonly SigningKey[]; readAt: number }
@@ -79,15 +79,15 @@ export interface Process {
   }
 }
 
-export const createCallLine = (): CallLine => ({ calls: new Set(), isWorkedOff: false, isAskedAgain: false })
+export const createCallQueue = (): CallQueue => ({ calls: new Set(), isDraining: false, isAskedAgain: false })
 
 export const createProcess = (): Process => ({
   batches: new Map(),
   lookUps: new Map(),
-  deletionCalls: [true, false].map((isFirst) => ({ isFirst, ...createCallLine() })),
+  deletionCalls: [true, false].map((isFirst) => ({ isFirst, ...createCallQueue() })),
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
-  ledger: { storedAt: Number.NEGATIVE_INFINITY, isDoubted: false, isFailing: false },
+  ledger: { storedAt: Number.NEGATIVE_INFINITY, needsComparison: false, isFailing: false },
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },
   signInFloor: { ms: 0, measured: '', foreignShare: 0, readAt: 0 },
 })

@@ -3,7 +3,7 @@ import type { EventType } from '@/contract/vocabulary'
 import type { SystemContext } from '../context'
 import { CALL_LEASE_MS, EVENT_RETRY_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import { type CallLine, createCallLine } from '../process'
+import { type CallQueue, createCallQueue } from '../process'
 import { openSealed } from '../sealed'
 import {
   boolean,
@@ -23,7 +23,7 @@ import {
   UNWAITED,
 } from '../sql'
 import { isDueAndClaimable } from '../work/claim'
-import { coalesced, workOff } from '../work/coalesce'
+import { coalesced, drain } from '../work/coalesce'
 import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 /** The personal members of a message, which are sealed in its delivery. */
@@ -139,10 +139,10 @@ const markFailed = statement(
    ${logEnd(sql`(SELECT * FROM failed WHERE at IS NOT NULL)`, literal('given_up'))}`,
 )
 
-function lineOf({ process }: SystemContext, appId: string): CallLine {
-  const line = process.deliveryCalls.get(appId) ?? createCallLine()
-  process.deliveryCalls.set(appId, line)
-  return line
+function queueOf({ process }: SystemContext, appId: string): CallQueue {
+  const queue = process.deliveryCalls.get(appId) ?? createCallQueue()
+  process.deliveryCalls.set(appId, queue)
+  return queue
 }
 
 /** Starts every due delivery and waits for no call. Any number of instances may run it. */
@@ -155,10 +155,10 @@ export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) 
  * that claiming does not slow it down.
  */
 function startDeliveries(ctx: SystemContext, appId: string) {
-  const line = lineOf(ctx, appId)
-  const { calls } = line
+  const queue = queueOf(ctx, appId)
+  const { calls } = queue
   let batch = 0
-  workOff(ctx, line, async () => {
+  drain(ctx, queue, async () => {
     if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
     const maxRows = Math.max(batch, MAX_CALLS_PER_APP - calls.size)
     const now = ctx.clock.now()
@@ -174,7 +174,7 @@ function startDeliveries(ctx: SystemContext, appId: string) {
 }
 
 /** Starts the calls as places come free; null if one has waited too long. The rest then stays until the lease ends. */
-async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: CallLine['calls']) {
+async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: CallQueue['calls']) {
   const begun = performance.now()
   const answers: Promise<unknown>[] = []
   for (const delivery of claimed) {

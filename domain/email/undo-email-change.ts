@@ -85,7 +85,7 @@ export async function undoEmailChange(
   await requireNotMeToken(ctx, changeId)
   const places = await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMe', changeId)] })
   const { user_id: userId, password_hash: current } = await requireUndoableChange(ctx, changeId)
-  // A press that only needs another password is none.
+  // A rejected new password does not count toward the limit.
   const passwordHash = await withPlaces(ctx, places, () => hashRequired(ctx, current, password))
   return ctx.transaction((tx) => undo(ctx, tx, { userId, changeId, passwordHash }))
 }

@@ -62,7 +62,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const at = ctx.clock.now()
   const { change_request_id: changeId, verification_code: code } = input
   const codeMacs = code ? macsOfCode(ctx, changeId, code) : null
-  const attempt = await judge(ctx, changeId, codeMacs, at)
+  const attempt = await countAttempt(ctx, changeId, codeMacs, at)
   if (!codeMacs || attempt.attempts === null) {
     await requireStillOpenChange(ctx, changeId)
     throw new AppError('EMAIL_003')
@@ -80,7 +80,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   }
 }
 
-async function judge(
+async function countAttempt(
   ctx: Context,
   changeId: string,
   codeMacs: Buffer[] | null,

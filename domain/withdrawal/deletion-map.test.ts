@@ -4,7 +4,7 @@ import { APP_PHASES, STEPS } from '@/contract/withdrawal'
 import { createEndpointRule } from '@/server/adapters/applications'
 import { seedDemoUser } from '@/server/local/demo-account'
 import { asUser, givenPendingChange, givenSession, type TestContext, testContext } from '@/testing/domain'
-import type { Moment } from '../deletion-counts'
+import type { ErasurePhase } from '../deletion-counts'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { DELETION_MAP, erasuresOf, TABLES_WITHOUT_ERASURE } from './deletion-map'
 import { purgeRetainedData } from './purge-retained-data'
@@ -12,7 +12,7 @@ import { runDeletionStep } from './run-deletion-step'
 import { withdrawAccount } from './withdraw-account'
 
 /** The tables that each step empties, and those that the purge empties. A new table with a person's data must be added here. */
-const EMPTIED_BY: Record<Moment, string[]> = {
+const EMPTIED_BY: Record<ErasurePhase, string[]> = {
   session_revocation: [],
   user_profile: [
     'access_tokens',
@@ -117,10 +117,10 @@ test('every table with data of a person is emptied by its own step, and by no ot
   expect(before, 'This test must give the person a row in each new table of a deletion step.').toEqual(
     [...new Set(DELETION_MAP.map(({ table }) => table))].sort(),
   )
-  const emptied: Partial<Record<Moment, string[]>> = {}
-  const note = async (moment: Moment) => {
+  const emptied: Partial<Record<ErasurePhase, string[]>> = {}
+  const note = async (phase: ErasurePhase) => {
     const after = await filledTables(ctx, userId)
-    emptied[moment] = before.filter((table) => !after.includes(table))
+    emptied[phase] = before.filter((table) => !after.includes(table))
     before = after
   }
   for (const step of STEPS) {

@@ -1,5 +1,5 @@
 import { STEPS } from '@/contract/withdrawal'
-import type { Moment } from '../deletion-counts'
+import type { ErasurePhase } from '../deletion-counts'
 import type { Erasure } from './steps/deletion-step'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
@@ -32,16 +32,16 @@ const PURGED: readonly Erasure[] = [
   },
 ]
 
-/** The entries of the moment; empty for the step that the request itself completes. */
-export function erasuresOf(moment: Moment): readonly Erasure[] {
-  if (moment === 'purge') return PURGED
-  const step = DELETION_STEPS[moment]
+/** The entries of the phase; empty for the step that the request itself completes. */
+export function erasuresOf(phase: ErasurePhase): readonly Erasure[] {
+  if (phase === 'purge') return PURGED
+  const step = DELETION_STEPS[phase]
   return 'erases' in step ? step.erases : []
 }
 
 /** Every table that refers to a user. A table that is missing here fails a test. */
-export const DELETION_MAP: readonly (Erasure & { when: Moment })[] = [...STEPS, 'purge' as const].flatMap((when) =>
-  erasuresOf(when).map((erasure) => ({ ...erasure, when })),
+export const DELETION_MAP: readonly (Erasure & { when: ErasurePhase })[] = [...STEPS, 'purge' as const].flatMap(
+  (when) => erasuresOf(when).map((erasure) => ({ ...erasure, when })),
 )
 
 /** Tables that hold no user's data, or that the purge itself clears. */

@@ -1,6 +1,6 @@
 import type { KeptFor } from '@/contract/vocabulary'
 import { STEPS } from '@/contract/withdrawal'
-import type { Moment } from '../deletion-counts'
+import type { ErasurePhase } from '../deletion-counts'
 import { addCounts } from '../deletion-counts'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import {
@@ -63,10 +63,10 @@ const lockAccount = statement(
 )
 
 /**
- * Deletes what the map names for this moment, at most `maxRows` rows of each table. Copies what must be kept first. True when
+ * Deletes what the map names for this phase, at most `maxRows` rows of each table. Copies what must be kept first. True when
  * nothing is left; running it again then finds nothing.
  */
-export async function erase(sql: Sql, when: Moment, erased: Erased, maxRows: number): Promise<boolean> {
+export async function erase(sql: Sql, when: ErasurePhase, erased: Erased, maxRows: number): Promise<boolean> {
   const erasure = ERASURES.get(when)
   // In a rolling upgrade an older instance may claim a step that only newer ones know: it must not complete it.
   if (!erasure) throw new Error(`unknown deletion step ${when}`)
@@ -78,11 +78,11 @@ export async function erase(sql: Sql, when: Moment, erased: Erased, maxRows: num
 }
 
 /**
- * Handles all tables of the moment at once: each part sees the rows as they were before, so their order does not matter. A row is
+ * Handles all tables of the phase at once: each part sees the rows as they were before, so their order does not matter. A row is
  * deleted by its key, even if it was changed meanwhile. The account is deleted last, because other rows are deleted with it. The
  * same statement writes the counts, so that a run after a crash neither misses a row nor counts one twice.
  */
-function eraseAt(when: Moment) {
+function eraseAt(when: ErasurePhase) {
   const erasures = erasuresOf(when)
   const account = erasures.find(({ table }) => table === 'users')
   const many = erasures.filter((erasure) => erasure !== account)

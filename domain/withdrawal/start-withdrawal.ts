@@ -290,7 +290,7 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
   return caller.actor.kind === 'service_token' ? 'service' : caller.actor.kind
 }
 
-/** As the messages about the withdrawal tell it. */
+/** Who asked for the withdrawal, as shown in its mails. */
 function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): RequestedBy {
   if (!actor) return 'support'
   return actor.kind === 'service_token' ? 'service' : 'person'

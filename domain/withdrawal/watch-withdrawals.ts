@@ -24,9 +24,9 @@ interface Backlog {
   /** Open withdrawals whose due date comes within a week, or has passed. */
   dueDates: Record<'soon' | 'overdue', Figure>
   steps: Record<'open' | 'due' | 'overdue' | 'failing', Figure>
-  /** Events that the engine has not taken over. */
   /** Batches that the store does not have, and how often somebody was withdrawn again because the database had lost it. */
   ledger: Record<'waiting' | 'replayed', Figure>
+  /** Events that the engine has not taken over. */
   outbox: Figure
   notices: Record<'waiting' | 'failed' | 'unwarned', Figure>
   /** Deliveries of events to applications. Dead letters count until the purge deletes them, or the operator retries them. */

@@ -13,7 +13,7 @@ import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { isStillLive } from '../sessions/live-caller'
 import { integer, sql, statement, text, time } from '../sql'
 import { findBlockers, refusalOf } from './blockers'
-import { requireLedgerStore, requireLine } from './ledger/ledger-before-answer'
+import { requireLedgerStore, waitForLine } from './ledger/ledger-before-answer'
 import { acceptanceReceipt } from './receipts/receipts'
 import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
 import { findReplaced, startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
@@ -78,7 +78,7 @@ async function withdraw<More extends object>(
 ): Promise<Data<typeof contract> & More> {
   if (!by.actor?.withdrawal) await requireLedgerStore(ctx)
   const first = await tryToWithdraw(ctx, asked, { ...by, places, hasAsked: false }, more)
-  if (first.data) return onceItsLineStands(ctx, first.data)
+  if (first.data) return afterLineStored(ctx, first.data)
   const asking = askApplications(ctx, asked.userId).then(async (blockers) => {
     if (blockers.length === 0) await requireLedgerStore(ctx)
     return blockers
@@ -89,11 +89,11 @@ async function withdraw<More extends object>(
   })
   if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
   const { data } = await tryToWithdraw(ctx, asked, { ...by, hasAsked: true }, more)
-  return onceItsLineStands(ctx, data as Data<typeof contract> & More)
+  return afterLineStored(ctx, data as Data<typeof contract> & More)
 }
 
-async function onceItsLineStands<Answer extends Data<typeof contract>>(ctx: Caller, data: Answer): Promise<Answer> {
-  await requireLine(ctx, data.withdrawal_id)
+async function afterLineStored<Answer extends Data<typeof contract>>(ctx: Caller, data: Answer): Promise<Answer> {
+  await waitForLine(ctx, data.withdrawal_id)
   return data
 }
 

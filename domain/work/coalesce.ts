@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '../context'
-import type { Batch, CallLine, SharedLookUp } from '../process'
+import type { Batch, CallQueue, SharedLookUp } from '../process'
 
 // To coalesce: calls that come close together share one run, or one statement.
 
@@ -9,7 +9,7 @@ const GATHERING_MS = 20
 
 /**
  * Runs `work` once at a time in a process, under its name. Calls that come during a run, or within the gathering time, share the
- * next run. It takes the items of all of them and sees what they have committed. Where answers wait for it, it gathers for no time.
+ * next run. It takes the items of all of them and sees what they have committed. Pass 0 when a request waits for the result.
  */
 export function coalesced<Item = never>(
   name: string,
@@ -34,21 +34,21 @@ export function coalesced<Item = never>(
 }
 
 /**
- * Runs `turn` again in the background while it returns that more is left. One run works a line off at a time; a call meanwhile makes
+ * Runs `turn` again in the background while it returns that more is left. One run drains a queue at a time; a call meanwhile makes
  * it take one more turn, because its last one may not have seen what is due now.
  */
-export function workOff(ctx: SystemContext, line: CallLine, turn: () => Promise<boolean>): void {
-  line.isAskedAgain = true
-  if (line.isWorkedOff) return
-  line.isWorkedOff = true
+export function drain(ctx: SystemContext, queue: CallQueue, turn: () => Promise<boolean>): void {
+  queue.isAskedAgain = true
+  if (queue.isDraining) return
+  queue.isDraining = true
   ctx.background(async () => {
     try {
-      for (let isMoreLeft = false; isMoreLeft || line.isAskedAgain; ) {
-        line.isAskedAgain = false
+      for (let isMoreLeft = false; isMoreLeft || queue.isAskedAgain; ) {
+        queue.isAskedAgain = false
         isMoreLeft = await turn()
       }
     } finally {
-      line.isWorkedOff = false
+      queue.isDraining = false
     }
   })
 }
@@ -77,12 +77,12 @@ export function coalescedLookup<Question, Answer>(
     lookUps.set(name, queue)
     return new Promise((resolve, reject) => {
       queue.waiting.push({ question, resolve, reject })
-      if (queue.waiting.length === 1) setImmediate(askNext, ctx, queue, ask)
+      if (queue.waiting.length === 1) setImmediate(runNextLookup, ctx, queue, ask)
     })
   }
 }
 
-async function askNext<Question, Answer>(
+async function runNextLookup<Question, Answer>(
   ctx: SystemContext,
   queue: SharedLookUp<Question, Answer>,
   ask: Ask<Question, Answer>,
@@ -96,7 +96,7 @@ async function askNext<Question, Answer>(
     if (!isQuick) return
     isQuick = false
     queue.active--
-    askNext(ctx, queue, ask)
+    runNextLookup(ctx, queue, ask)
   }
   const timeout = setTimeout(startNext, Math.max(MIN_TIMEOUT_MS, TIMEOUT_FACTOR * queue.tookMs))
   try {

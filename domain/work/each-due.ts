@@ -1,5 +1,6 @@
 import { type Described, integer, type Part, type Shape, sql, text, time } from '../sql'
-/** Where the batch before ended. */
+
+/** Cursor: the last row of the previous batch. */
 export const AFTER = { afterTime: time, afterId: text, maxRows: integer } satisfies Shape
 export type After = Described<typeof AFTER>
 

@@ -8,7 +8,7 @@ import {
   releaseKey,
 } from '@/domain/idempotency'
 import { sha256 } from '@/domain/sessions/authenticate'
-import { requireLineOfRepetition } from '@/domain/withdrawal/ledger/ledger-before-answer'
+import { waitForLineOfRepetition } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { describeError, log } from '../watch/log'
 import type { Exchange, Params } from './exchange'
 
@@ -30,7 +30,7 @@ export async function once(
   const call = await beginIdempotentCall(ctx, { key, userId: caller, body: given.body })
   if ('body' in call) {
     if (exchange.contract?.waitsForLedger && call.status < 300) {
-      await requireLineOfRepetition(ctx, JSON.parse(call.body).data.withdrawal_id)
+      await waitForLineOfRepetition(ctx, JSON.parse(call.body).data.withdrawal_id)
     }
     return exchange.replay(call.body, call.status, call.headers)
   }

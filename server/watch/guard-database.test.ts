@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { createUser } from '@/domain/accounts/user'
 import type { Sql } from '@/domain/sql'
-import { doesLineStand } from '@/domain/withdrawal/receipts/standing-lines'
+import { isLineStored } from '@/domain/withdrawal/receipts/stored-lines'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { Cluster } from '@/testing/cluster'
 import { type TestContext, testContext, testDatabase, unmountLedger } from '@/testing/domain'
@@ -54,7 +54,7 @@ test('F43 a new primary that lost a withdrawal serves nobody before it holds aga
   })
   expect(seen).toEqual([false])
   expect([await isLive(stays), processState.heldFor]).toEqual([true, undefined])
-  expect(await doesLineStand(ctx, id)).toBe(true)
+  expect(await isLineStored(ctx, id)).toBe(true)
 
   ctx.ledger.get = () => Promise.reject(new Error('away'))
   await cluster.goDown('killed')

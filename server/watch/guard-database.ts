@@ -64,7 +64,7 @@ export function createDatabaseGuard(
   let settling: { first: Promise<boolean>; served: Promise<void> } | undefined
   let timer: NodeJS.Timeout | undefined
 
-  /** Looks at the database behind a connection. What is proven must have been known before, or a later position would be unfair. */
+  /** Looks at the database behind a connection. It compares with the state known before the query; a newer one could wrongly look ahead. */
   async function look(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
     const before = proven
     const seen = await identityOf(sql)
@@ -156,7 +156,7 @@ export function createDatabaseGuard(
       const lookAgain = async () => {
         if (settling) return
         const { isProven, seen } = await look(ctx.sql)
-        // Of a database that tells nothing of itself only new connections are compared.
+        // If the role cannot read the identity, only new connections are checked.
         if ((seen && !isProven) || (await isUneven(ctx))) await requireLevel(ctx)
       }
       timer = setInterval(() => lookAgain().catch(() => {}), LOOK_MS).unref()
@@ -169,12 +169,12 @@ export function createDatabaseGuard(
 /** A line that was on its way while a replica took over reaches the store after the comparison, and a store can be unmounted. */
 async function isUneven(ctx: SystemContext): Promise<boolean> {
   await requireKnownStore(ctx).catch(() => {})
-  if (!ctx.process.ledger.isDoubted) return false
-  ctx.process.ledger.isDoubted = false
+  if (!ctx.process.ledger.needsComparison) return false
+  ctx.process.ledger.needsComparison = false
   // Under the lock, because a line that another instance writes meanwhile would look like one that was lost.
   const compared = ctx.transaction(async (tx) => compareWithLedger(ctx, { sql: tx, head: await lockLedger(tx) }))
   const { state } = await compared.catch((error) => {
-    ctx.process.ledger.isDoubted = true
+    ctx.process.ledger.needsComparison = true
     throw error
   })
   return state !== 'level'
@@ -183,7 +183,7 @@ async function isUneven(ctx: SystemContext): Promise<boolean> {
 const isSame = (one: Identity, other: Identity): boolean =>
   one.cluster === other.cluster && one.timeline === other.timeline
 
-/** Null where the role or the provider keeps it back. */
+/** Null if the role cannot read it. */
 async function identityOf(sql: Sql): Promise<Identity | null> {
   try {
     const [identity] = await sql(readIdentity, {})

@@ -146,7 +146,7 @@ test('F43 a line that was on its way while a replica took over neither replaces 
   }
   await writeErasureLedger(ctx).catch(() => {})
   expect(await ctx.db.erasureLedgerBatch.findMany()).toMatchObject([{ lines: 'of another\n' }])
-  expect(ctx.process.ledger.isDoubted).toBe(true)
+  expect(ctx.process.ledger.needsComparison).toBe(true)
 
   const [name = ''] = batchNames(ctx)
   ctx.ledgered.delete(name)

@@ -185,7 +185,7 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
       const isStored = await storeBatch(ctx, batchName(origin, firstSeq), lines)
       const [marked] = isStored ? await ctx.sql(markStored, { firstSeq, lines }) : []
       // Another instance has marked it, or a replica that lagged took over meanwhile and the store is ahead of it.
-      if (!marked) ctx.process.ledger.isDoubted = true
+      if (!marked) ctx.process.ledger.needsComparison = true
       if (!isStored) throw new LedgerAhead(firstSeq)
     }
     // No answer waits for it.
@@ -227,7 +227,7 @@ async function noted<Result>(ctx: SystemContext, write: () => Promise<Result>): 
 export async function requireKnownStore(ctx: SystemContext): Promise<void> {
   const { newest } = ctx.process.ledger
   if (!newest || (await ctx.ledger.get(newest)) !== null) return
-  ctx.process.ledger.isDoubted = true
+  ctx.process.ledger.needsComparison = true
   throw new LedgerMissing()
 }
 

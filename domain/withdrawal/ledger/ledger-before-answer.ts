@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../../context'
 import { coalesced } from '../../work/coalesce'
-import { doesLineStand } from '../receipts/standing-lines'
+import { isLineStored } from '../receipts/stored-lines'
 import { putLedger, requireKnownStore, writeErasureLedger } from './erasure-ledger'
 
 /** How long an answer waits for the store, before the withdrawal and after it. */
@@ -50,12 +50,12 @@ export async function askLedgerStore(ctx: SystemContext): Promise<void> {
 }
 
 /** Resolves when the line of a withdrawal that has just begun is in the store. */
-export async function requireLine(ctx: SystemContext, withdrawalId: string): Promise<void> {
+export async function waitForLine(ctx: SystemContext, withdrawalId: string): Promise<void> {
   if (!ctx.waitsForLedger) return
   const write = async (isOver: AbortSignal) => {
     while (!isOver.aborted) {
       await writeErasureLedger(ctx)
-      if (await doesLineStand(ctx, withdrawalId)) return
+      if (await isLineStored(ctx, withdrawalId)) return
       await sleep(PAUSE_MS)
     }
   }
@@ -63,8 +63,8 @@ export async function requireLine(ctx: SystemContext, withdrawalId: string): Pro
 }
 
 /** For the repetition of an answer that was kept in the transaction of its withdrawal. */
-export async function requireLineOfRepetition(ctx: SystemContext, withdrawalId: string): Promise<void> {
-  if (ctx.waitsForLedger && !(await doesLineStand(ctx, withdrawalId))) await requireLine(ctx, withdrawalId)
+export async function waitForLineOfRepetition(ctx: SystemContext, withdrawalId: string): Promise<void> {
+  if (ctx.waitsForLedger && !(await isLineStored(ctx, withdrawalId))) await waitForLine(ctx, withdrawalId)
 }
 
 /** Refuses with these details when the work fails or takes too long. */

@@ -23,7 +23,7 @@ import {
 } from '../../sql'
 import { AFTER, eachDue, isAfter } from '../../work/each-due'
 import { signJws } from './signing-keys'
-import { doesLineStand } from './standing-lines'
+import { isLineStored } from './stored-lines'
 
 type Kind = ReceiptClaims['kind']
 
@@ -231,7 +231,7 @@ export async function listReceipts(
   ctx: SystemContext,
   { withdrawalId }: Pick<Input<typeof contract>, 'withdrawalId'>,
 ): Promise<Data<typeof contract>> {
-  if (ctx.waitsForLedger && !(await doesLineStand(ctx, withdrawalId))) return { receipts: [] }
+  if (ctx.waitsForLedger && !(await isLineStored(ctx, withdrawalId))) return { receipts: [] }
   const rows = await ctx.sql(readReceipts, { withdrawalId })
   return {
     receipts: rows.map(({ kind, issued_at, receipt }) => ({ kind, issued_at: issued_at.toISOString(), receipt })),

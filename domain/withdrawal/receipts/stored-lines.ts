@@ -10,7 +10,7 @@ const findStanding = statement(
 )
 
 /** Whether the line of the withdrawal is in the store. */
-export const doesLineStand = coalescedLookup('standing-ledger-lines', async (ctx, ids: string[]) => {
+export const isLineStored = coalescedLookup('standing-ledger-lines', async (ctx, ids: string[]) => {
   const standing = new Set((await ctx.sql(findStanding, { ids })).map(({ id }) => id))
   return ids.map((id) => standing.has(id))
 })

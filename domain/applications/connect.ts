@@ -52,10 +52,15 @@ async function lockAccount(sql: Sql, account: Account): Promise<string> {
   return row.id
 }
 
-const auditConnection = (ctx: ManagerContext, sql: Sql, event: 'put' | 'removed', { userId, appId }: Connection) => {
+const auditConnection = (
+  ctx: ManagerContext,
+  sql: Sql,
+  action: `connection.${'put' | 'removed'}`,
+  { userId, appId }: Connection,
+) => {
   const { kind: actor, id } = managerOf(ctx)
   const by = { actor, actorId: actor === 'service' ? id : null, ip: ctx.ip ?? null }
-  return addAudit(ctx, sql, `connection.${event}`, { ...by, userId, subject: appId, at: ctx.clock.now() })
+  return addAudit(ctx, sql, action, { ...by, userId, subject: appId, at: ctx.clock.now() })
 }
 
 /** Another subject replaces the one of before. Events that are already written keep theirs. */
@@ -68,7 +73,7 @@ export const connectApp = (
     const id = ctx.secrets.randomId('con_')
     const [row] = await sql(connect, { userId, appId, id, subject, now: ctx.clock.now() })
     if (!row) throw unknownApp()
-    if (row.is_written) await auditConnection(ctx, sql, 'put', { userId, appId })
+    if (row.is_written) await auditConnection(ctx, sql, 'connection.put', { userId, appId })
     return { userId, connectionId: row.id }
   })
 
@@ -89,7 +94,7 @@ export const removeConnection = (
     const userId = await lockAccount(sql, { externalId })
     const [row] = await sql(disconnect, { userId, appId })
     if (!row) throw unknownApp()
-    if (row.removed) await auditConnection(ctx, sql, 'removed', { userId, appId })
+    if (row.removed) await auditConnection(ctx, sql, 'connection.removed', { userId, appId })
     return { user_id: userId, app_id: appId, removed: row.removed }
   })
 

@@ -14,6 +14,7 @@ import {
 import { anotherInstance } from '@/testing/install-context'
 import type { Context } from '../context'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
+import { endAllSessions } from './sessions'
 
 const minute = 60 * 1000
 
@@ -140,6 +141,13 @@ test('a session older than ten minutes creates no token', async () => {
   ctx.clock.advance(1)
   expect(await outcomeOf(create(ctx, user))).toBe('REAUTH_001')
   expect(await listed(ctx, user)).toHaveLength(1)
+})
+
+test('a session that ends while its call waits creates no token', async () => {
+  const caller = await asUser(ctx, user)
+  await endAllSessions(ctx, user.userId)
+  const input = { userId: user.userId, name: 'Late', scopes: ['email:manage' as const], expires_in_days: 30 }
+  expect(await outcomeOf(createAccessToken(caller, input))).toBe('AUTH_001')
 })
 
 test('a user can have a hundred working tokens, and revoking one makes room for another', async () => {

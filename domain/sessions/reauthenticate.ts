@@ -40,7 +40,7 @@ export async function startReauthentication(
     const now = ctx.clock.now()
     const [row] = await tx(insertRequest, { id: request.state, sessionId, userId, purpose, now })
     if (!row) throw new AppError('REQUEST_005', 'The identity provider does not know this account.')
-    await addRequestAudit(ctx, tx, 'started', { id: row.id, userId, ip: ctx.ip })
+    await addRequestAudit(ctx, tx, 'reauthentication.started', { id: row.id, userId, ip: ctx.ip })
   })
   ctx.setCookie?.(REAUTHENTICATION_COOKIE, sealRequest(ctx, request), REAUTHENTICATION_LIFETIME_MS / 1000)
   return { authorization_url: url }
@@ -186,7 +186,7 @@ const replaceSession = (
     const sessionId = await startSession({ ...ctx, sql }, session)
     await Promise.all([
       sql(endReplaced, { id: session_id, now }),
-      addRequestAudit(ctx, sql, 'completed', { id, userId, ip }),
+      addRequestAudit(ctx, sql, 'reauthentication.completed', { id, userId, ip }),
     ])
     return sessionId
   })
@@ -200,12 +200,11 @@ interface AnsweredRequest {
 const addRequestAudit = (
   ctx: SystemContext,
   sql: Sql,
-  event: 'started' | 'completed' | 'refused',
+  action: `reauthentication.${'started' | 'completed' | 'refused'}`,
   { id: subject, userId, ip }: AnsweredRequest,
-): Promise<void> =>
-  addAudit(ctx, sql, `reauthentication.${event}`, { userId, actor: 'session', ip, subject, at: ctx.clock.now() })
+): Promise<void> => addAudit(ctx, sql, action, { userId, actor: 'session', ip, subject, at: ctx.clock.now() })
 
 async function noteRefusal(ctx: SystemContext, of: AnsweredRequest): Promise<void> {
-  await addRequestAudit(ctx, ctx.sql, 'refused', of)
+  await addRequestAudit(ctx, ctx.sql, 'reauthentication.refused', of)
   await noteIncident(ctx, 'proof_refused', of)
 }

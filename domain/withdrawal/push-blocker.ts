@@ -41,8 +41,8 @@ const write = <T>(
     return work(sql, { userId: account.id, key, source: sourceOf(ctx) })
   })
 
-const auditBlocker = (ctx: Context, sql: Sql, event: 'put' | 'removed', { userId }: Named) =>
-  addAudit(ctx, sql, `withdrawal.blocker_${event}`, {
+const auditBlocker = (ctx: Context, sql: Sql, action: `withdrawal.blocker_${'put' | 'removed'}`, { userId }: Named) =>
+  addAudit(ctx, sql, action, {
     userId,
     actor: 'service',
     actorId: ctx.actor.id,
@@ -61,7 +61,7 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
   const userId = await write(ctx, input, async (sql, values) => {
     await Promise.all([
       sql(put, { ...values, code, title, url, now: ctx.clock.now(), expiresAt }),
-      auditBlocker(ctx, sql, 'put', values),
+      auditBlocker(ctx, sql, 'withdrawal.blocker_put', values),
     ])
     return values.userId
   })
@@ -75,7 +75,7 @@ export async function removeBlocker(
 ): Promise<Data<typeof removeContract>> {
   return write(ctx, input, async (sql, values) => {
     const [removed] = await sql(remove, values)
-    if (removed) await auditBlocker(ctx, sql, 'removed', values)
+    if (removed) await auditBlocker(ctx, sql, 'withdrawal.blocker_removed', values)
     return { user_id: values.userId, key: input.key, removed: removed !== undefined }
   })
 }

@@ -17,7 +17,7 @@ import { createProcess } from '@/domain/process'
 import { readCredential, sessionCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { startSession } from '@/domain/sessions/sessions'
-import type { Sql, Transaction } from '@/domain/sql'
+import type { Transaction } from '@/domain/sql'
 import type { LedgerLine } from '@/domain/withdrawal/ledger/erasure-ledger'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { createEndpointRule } from '@/server/adapters/applications'
@@ -25,7 +25,7 @@ import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
 import { rawSql } from './raw-sql'
-import { checkingRows, wrapping } from './statements'
+import { atStatement, checkingRows, wrapping } from './statements'
 
 export interface Mailed {
   to: string
@@ -394,17 +394,11 @@ export async function heldUp<T>(
 }
 
 /** The context with a database that fails at this statement when one of its values is in `broken`. */
-export function failingAt(ctx: TestContext, name: string, broken: readonly unknown[]): TestContext {
-  const failing =
-    (sql: Sql): Sql =>
-    async (statement, values) => {
-      if (statement.name === name && Object.values(values).some((value) => broken.includes(value))) {
-        throw new Error('on purpose')
-      }
-      return sql(statement, values)
-    }
-  return { ...ctx, sql: failing(ctx.sql), transaction: wrapping(ctx.transaction, failing) }
-}
+export const failingAt = (ctx: TestContext, name: string, broken: readonly unknown[]): TestContext =>
+  atStatement(ctx, name, async (run, values) => {
+    if (Object.values(values).some((value) => broken.includes(value))) throw new Error('on purpose')
+    return run()
+  })
 
 /** Runs all due work, as the timer would. */
 export async function runDueWork(ctx: TestContext): Promise<void> {

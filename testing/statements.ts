@@ -29,6 +29,21 @@ export const checkingRows =
     return rows
   }
 
+/** The context in which `around` runs the statement of this name, inside transactions too. */
+export function atStatement<Ctx extends SystemContext>(
+  ctx: Ctx,
+  name: string,
+  around: (run: () => Promise<object[]>, values: object) => Promise<object[]>,
+): Ctx {
+  const wrap =
+    (sql: Sql): Sql =>
+    (statement, values) => {
+      const run = () => sql(statement, values)
+      return statement.name === name ? (around(run, values) as ReturnType<typeof run>) : run()
+    }
+  return { ...ctx, sql: wrap(ctx.sql), transaction: wrapping(ctx.transaction, wrap) }
+}
+
 /** `transaction`, with its statements run by what `wrap` makes of them. */
 export const wrapping =
   (transaction: SystemContext['transaction'], wrap: (sql: Sql) => Sql): SystemContext['transaction'] =>

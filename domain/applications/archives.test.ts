@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { asUser, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { atStatement } from '@/testing/statements'
 import type { SystemContext } from '../context'
 import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
@@ -78,9 +79,7 @@ test('an archive whose writer was killed blocks nothing, and its remains are del
   const killed = () => Promise.reject(new Error('killed'))
   const beforeObject = { ...ctx.archives, put: killed }
   await expect(writeArchive({ ...ctx, archives: beforeObject }, user.userId)).rejects.toThrow('killed')
-  const afterObject: TestContext['sql'] = (statement, values) =>
-    statement.name === 'mark-archive-stored' ? killed() : ctx.sql(statement, values)
-  await expect(writeArchive({ ...ctx, sql: afterObject }, user.userId)).rejects.toThrow('killed')
+  await expect(writeArchive(atStatement(ctx, 'mark-archive-stored', killed), user.userId)).rejects.toThrow('killed')
   expect([ctx.archived.size, await ctx.db.archive.count({ where: { userId: user.userId } })]).toEqual([1, 2])
   const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
   const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)

@@ -10,7 +10,7 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
-import { wrapping } from '@/testing/statements'
+import { atStatement } from '@/testing/statements'
 import { signatureOf } from '@/testing/webhook'
 import { verifyEmail } from '../email/verify-email'
 import type { AppRequest } from '../ports'
@@ -129,13 +129,13 @@ test('an application is removed with a reason also if a task ends by itself at t
   ctx.apps.answer = async () => ({ status: 503 })
   const { withdrawalId } = await givenWithdrawal(ctx)
   await pass(ctx, hour)
-  const whileEnding: typeof ctx.sql = async (statement, values) => {
-    const rows = await ctx.sql(statement, values)
-    const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
-    if (statement.name === 'open-tasks-of-app') await endTask(ctx, withdrawalId, id, 200)
+  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  const whileEnding = atStatement(ctx, 'open-tasks-of-app', async (run) => {
+    const rows = await run()
+    await endTask(ctx, withdrawalId, id, 200)
     return rows
-  }
-  const removed = await removeApp({ ...ctx, sql: whileEnding }, { appId, waive: 'gone' })
+  })
+  const removed = await removeApp(whileEnding, { appId, waive: 'gone' })
   expect(removed).toMatchObject({ removed: true, waived_tasks: 0 })
 })
 
@@ -144,18 +144,13 @@ test('F38 a withdrawal that starts while an application is removed leaves no tas
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   let removal: Promise<string> | undefined
-  const whileStarting = wrapping(ctx.transaction, (sql) => async (statement, values) => {
-    const rows = await sql(statement, values)
-    if (statement.name === 'queue-withdrawal-messages') {
-      removal = outcomeOf(removeApp(ctx, { appId }))
-      await Promise.race([removal, vi.waitFor(() => expectRemovalToWait(ctx), { timeout: 10_000 })])
-    }
+  const whileStarting = atStatement(caller, 'queue-withdrawal-messages', async (run) => {
+    const rows = await run()
+    removal = outcomeOf(removeApp(ctx, { appId }))
+    await Promise.race([removal, vi.waitFor(() => expectRemovalToWait(ctx), { timeout: 10_000 })])
     return rows
   })
-  await withdrawAccount(
-    { ...caller, transaction: whileStarting },
-    { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' },
-  )
+  await withdrawAccount(whileStarting, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
   expect(await removal).toBe('TASK_002')
   expect(await getApp(ctx, { appId })).toMatchObject({ open_tasks: 1 })
 })

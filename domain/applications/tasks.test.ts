@@ -17,6 +17,7 @@ import {
 } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { DUE_TIMES } from '@/testing/later-steps'
+import { atStatement } from '@/testing/statements'
 import { runDueSteps } from '../due-work'
 import { createProcess } from '../process'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
@@ -540,15 +541,14 @@ test('L24 concurrent last reports, or a report and a waiver, end the step at onc
 test('a task that becomes due while due calls are being started is called by the same run', async () => {
   const task = await givenTask(202, { phase: 'user_profile' })
   ctx.clock.advance(hour)
-  const { sql } = ctx
   let run: Promise<void> | undefined
   // What was read before the erasure arrives after it.
-  ctx.sql = async (statement, values) => {
-    const rows = await sql(statement, values)
-    if (statement.name === 'due-calls') await run
+  const late = atStatement(ctx, 'due-calls', async (read) => {
+    const rows = await read()
+    await run
     return rows
-  }
-  run = runDueSteps(ctx)
+  })
+  run = runDueSteps(late)
   await run
   await ctx.settle()
   expect(await stateOf(task)).toBe('accepted')

@@ -13,7 +13,7 @@ import {
   tally,
   testContext,
 } from '@/testing/domain'
-import { wrapping } from '@/testing/statements'
+import { atStatement } from '@/testing/statements'
 import { setPassword } from '../accounts/user'
 import type { Credential } from '../context'
 import { pseudonymousBucket } from '../limits/buckets'
@@ -315,12 +315,8 @@ test('an address that is taken during sending is refused as taken, and takes the
 })
 
 /** The statement that opens a request fails with this error. */
-const givenFailure = (ctx: TestContext, error: Error): TestContext => ({
-  ...ctx,
-  transaction: wrapping(ctx.transaction, (sql) => (statement, values) => {
-    return statement.name === 'open-email-change' ? Promise.reject(error) : sql(statement, values)
-  }),
-})
+const givenFailure = (ctx: TestContext, error: Error): TestContext =>
+  atStatement(ctx, 'open-email-change', () => Promise.reject(error))
 
 test("if the database's answer is lost, the place stays taken, because the request may be open", async () => {
   const newEmail = `new-${user.email}`

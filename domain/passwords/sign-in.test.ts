@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { atStatement } from '@/testing/statements'
 import { setPassword } from '../accounts/user'
 import { signIn } from './sign-in'
 
@@ -35,13 +36,8 @@ test('a failed password check does not count as a wrong password', async () => {
   ctx.passwords = { ...passwords, verify: () => Promise.reject(new Error('the queue is full')) }
   await expect(trySignIn(ctx, user)).rejects.toThrow('the queue is full')
   ctx.passwords = passwords
-  const { sql } = ctx
-  ctx.sql = async (asked, values) => {
-    if (asked.name === 'user-by-email') throw new Error('the database is away')
-    return sql(asked, values)
-  }
-  await expect(trySignIn(ctx, user)).rejects.toThrow('the database is away')
-  ctx.sql = sql
+  const away = atStatement(ctx, 'user-by-email', () => Promise.reject(new Error('the database is away')))
+  await expect(trySignIn(away, user)).rejects.toThrow('the database is away')
   expect(await trySignIn(ctx, user)).toMatchObject({ userId: user.userId })
 })
 

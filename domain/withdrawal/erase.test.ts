@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
 import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext, untilWaiting } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
+import { atStatement } from '@/testing/statements'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
@@ -131,13 +132,9 @@ test('an application counts as told only when all its shared items are deleted, 
   )
   ctx.clock.advance(day)
   let marks = 0
-  const crashing: TestContext = {
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === 'mark-app-told' && ++marks === 2
-        ? Promise.reject(new Error('killed'))
-        : ctx.sql(statement, values),
-  }
+  const crashing = atStatement(ctx, 'mark-app-told', (run) =>
+    ++marks === 2 ? Promise.reject(new Error('killed')) : run(),
+  )
   const step = { withdrawalId, step: 'third_party_integrations' } as const
   await expect(runDeletionStep(crashing, step)).rejects.toThrow('third_party_integrations failed')
   expect(await ctx.db.sharedItem.count({ where: { userId } })).toBe(MANY + 1 - FIRST_BATCH)

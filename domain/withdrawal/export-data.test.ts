@@ -12,6 +12,7 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
+import { atStatement } from '@/testing/statements'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { readCredential, sessionCredential } from '../sessions/authenticate'
 import { DELETION_MAP } from './deletion-map'
@@ -139,13 +140,10 @@ test('a document is read in pieces, each only when it is asked for', async () =>
     user.userId,
   )
   let batches = 0
-  const counting: TestContext = {
-    ...ctx,
-    sql: (statement, values) => {
-      if (statement.name === 'read-exported-preferences') batches++
-      return ctx.sql(statement, values)
-    },
-  }
+  const counting = atStatement(ctx, 'read-exported-preferences', (run) => {
+    batches++
+    return run()
+  })
   const { documents } = await exportData(await asUser(counting, user), { userId: user.userId })
   const pieces = documents
     .find(({ name }) => name === 'preferences.json')

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
 import { asUser, givenUser, outcomeOf, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
+import { atStatement } from '@/testing/statements'
 import { registerApp } from '../applications/manage'
 import { readDeletionCounts } from '../deletion-counts'
 import { DELETION_MAP } from './deletion-map'
@@ -172,11 +173,7 @@ test('a preview shows the times, the applications and the last change of the add
 test('a preview that cannot count is refused, and never leaves a number out', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
-  const broken: TestContext = {
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === 'preview-withdrawal' ? Promise.reject(new Error('no such table')) : ctx.sql(statement, values),
-  }
+  const broken = atStatement(ctx, 'preview-withdrawal', () => Promise.reject(new Error('no such table')))
   expect(await outcomeOf(preview(broken, user))).toBe('SERVER_002')
   expect(ctx.warnings).toEqual([{ event: 'preview_failed', problem: 'Error' }])
 })

@@ -15,7 +15,7 @@ import {
   untilWaiting,
 } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
-import { wrapping } from '@/testing/statements'
+import { atStatement, wrapping } from '@/testing/statements'
 import { runDeletionStep } from './run-deletion-step'
 import { withdrawAccount } from './withdraw-account'
 
@@ -200,11 +200,7 @@ test("if an application's answer cannot be stored, the step fails and the applic
   const step = await givenConnectedWithdrawal(ctx)
   let told = 0
   ctx.apps.answer = async () => ({ status: told++ === 0 ? 200 : 204 })
-  const forgetful: TestContext = {
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === 'mark-app-told' ? Promise.reject(new Error('lost')) : ctx.sql(statement, values),
-  }
+  const forgetful = atStatement(ctx, 'mark-app-told', () => Promise.reject(new Error('lost')))
   await expect(runDeletionStep(forgetful, step)).rejects.toThrow('third_party_integrations failed: Error')
   expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'processing', lastError: 'Error' })
   ctx.clock.advance(minute)

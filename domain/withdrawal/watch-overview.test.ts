@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { minute } from '@/domain/limits/durations'
 import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { atStatement } from '@/testing/statements'
 import { setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
 import { watchOverview } from './watch-overview'
@@ -59,20 +60,13 @@ test.each([
   ['oldest-open-tasks', 'tasks'],
 ] as const)('of the overview, %s that the database does not answer in time leaves out %s alone', async (name, part) => {
   const whole = await watchOverview(ctx)
-  const seen = await watchOverview({
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === name ? Promise.reject(new Error('statement timeout')) : ctx.sql(statement, values),
-  })
+  const seen = await watchOverview(atStatement(ctx, name, () => Promise.reject(new Error('statement timeout'))))
   expect(seen).toEqual({ ...whole, [part]: null })
   expect(ctx.warnings.at(-1)).toMatchObject({ event: 'figures_unknown' })
 })
 
 test('a count of withdrawals that the database does not answer in time leaves out that count alone', async () => {
-  const { withdrawals } = await watchOverview({
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === 'count-purged-withdrawals' ? Promise.reject(new Error('timeout')) : ctx.sql(statement, values),
-  })
+  const late = atStatement(ctx, 'count-purged-withdrawals', () => Promise.reject(new Error('timeout')))
+  const { withdrawals } = await watchOverview(late)
   expect(withdrawals).toEqual({ processing: 0, completed: 0, purged: null })
 })

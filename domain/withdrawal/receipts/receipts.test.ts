@@ -21,7 +21,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
-import { wrapping } from '@/testing/statements'
+import { atStatement } from '@/testing/statements'
 import { waiveTask } from '../../applications/operate-tasks'
 import type { Context } from '../../context'
 import { cleanUp } from '../../work/cleanup'
@@ -266,26 +266,18 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
 
 test('a completion receipt waits for its ledger line, and then the sweep writes it once', async () => {
   ctx.waitsForLedger = false
-  const { transaction } = ctx
   // Nothing can be added to the ledger while another transaction holds its end.
-  ctx.transaction = wrapping(transaction, (sql) => async (statement, values) => {
-    if (statement.name === 'lock-ledger-head') throw new Error('held')
-    return sql(statement, values)
-  })
+  const held = atStatement(ctx, 'lock-ledger-head', () => Promise.reject(new Error('held')))
   const user = await givenUser(ctx)
   const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  const { withdrawal_id: id } = await withdrawAccount(await asUser(ctx, user), input)
+  const { withdrawal_id: id } = await withdrawAccount(await asUser(held, user), input)
   await ctx.settle()
-  for (let days = 0; days < 2; days++) {
-    ctx.clock.advance(day)
-    await runDueWork(ctx).catch(() => {})
-  }
+  for (let days = 0; days < 2; days++) await pass(held, day).catch(() => {})
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({
     completedAt: expect.any(Date),
     receiptDueAt: expect.any(Date),
   })
   expect(await receiptsOf(ctx, id)).toHaveLength(1)
-  ctx.transaction = transaction
   await writeErasureLedger(ctx)
   await Promise.all([writeDueReceipts(ctx), writeDueReceipts(ctx)])
   expect((await receiptsOf(ctx, id)).map(({ kind }) => kind)).toEqual(['acceptance', 'completion'])

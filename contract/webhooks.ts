@@ -62,7 +62,7 @@ const webhook = (
     ]),
   ),
 })
-const ofChange = (name: EventType, summary: string, description: string) =>
+const ofChange = (summary: string, description: string) => (name: EventType) =>
   webhook(name, summary, description, change, {
     ids: ['Without addresses', EXAMPLE_CHANGE],
     addresses: [
@@ -70,93 +70,77 @@ const ofChange = (name: EventType, summary: string, description: string) =>
       { ...EXAMPLE_CHANGE, old_email: 'ada@example.com', new_email: 'ada.new@example.com' },
     ],
   })
-const ofAccount = (name: EventType, summary: string, description: string) =>
+const ofAccount = (summary: string, description: string) => (name: EventType) =>
   webhook(name, summary, description, account, { event: ['The event', EXAMPLE_ACCOUNT] })
-const ofWithdrawal = (name: EventType, summary: string, description: string) =>
+const ofWithdrawal = (summary: string, description: string) => (name: EventType) =>
   webhook(name, summary, description, withdrawal, {
     event: ['The event', { ...EXAMPLE_ACCOUNT, ...EXAMPLE_WITHDRAWAL }],
   })
 
-const BY_TYPE: Record<EventType, Webhook> = {
-  'account.withdrawn': webhook(
-    'account.withdrawn',
-    'Account Withdrawn',
-    'Asks the application to delete everything of this person. Every application gets it, and the withdrawal stays open until it is answered.',
-    { subject, account: accountId, withdrawal_id: withdrawalId, task },
-    {
-      answer: ['The answer ends it', { ...EXAMPLE_WITHDRAWAL, ...EXAMPLE_PERSON }],
-      task: [
-        'With a task that is reported on later',
-        {
-          ...EXAMPLE_WITHDRAWAL,
-          ...EXAMPLE_PERSON,
-          task: {
-            id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
-            due_by: '2026-11-21T09:00:00.000Z',
-            report_to:
-              'https://accounts.example.com/api/v1/tasks/msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
-            report_token: 'dtk_k2Jr0m3bUuVn6cXeQyHf8zTgPa5dSw1LiO7vEqBxN4M',
+const BY_TYPE: Record<EventType, (name: EventType) => Webhook> = {
+  'account.withdrawn': (name) =>
+    webhook(
+      name,
+      'Account Withdrawn',
+      'Asks the application to delete everything of this person. Every application gets it, and the withdrawal stays open until it is answered.',
+      { subject, account: accountId, withdrawal_id: withdrawalId, task },
+      {
+        answer: ['The answer ends it', { ...EXAMPLE_WITHDRAWAL, ...EXAMPLE_PERSON }],
+        task: [
+          'With a task that is reported on later',
+          {
+            ...EXAMPLE_WITHDRAWAL,
+            ...EXAMPLE_PERSON,
+            task: {
+              id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
+              due_by: '2026-11-21T09:00:00.000Z',
+              report_to:
+                'https://accounts.example.com/api/v1/tasks/msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
+              report_token: 'dtk_k2Jr0m3bUuVn6cXeQyHf8zTgPa5dSw1LiO7vEqBxN4M',
+            },
           },
-        },
-      ],
-    },
-  ),
+        ],
+      },
+    ),
   'account.email_change_requested': ofChange(
-    'account.email_change_requested',
     'Email Change Requested',
     'Somebody has started a change of the address; nothing has changed yet.',
   ),
-  'account.email_changed': ofChange(
-    'account.email_changed',
-    'Email Changed',
-    'The account has another address, which is verified.',
-  ),
+  'account.email_changed': ofChange('Email Changed', 'The account has another address, which is verified.'),
   'account.email_reverted': ofChange(
-    'account.email_reverted',
     'Email Change Reverted',
     'The owner of the old address has undone a change; the account has that address again.',
   ),
   'account.password_changed': ofAccount(
-    'account.password_changed',
     'Password Changed',
     'The account has another password, and other sessions have ended.',
   ),
-  'account.sessions_ended': ofAccount(
-    'account.sessions_ended',
-    'Sessions Ended',
-    'Sessions of the person were ended; end your own as well.',
-  ),
+  'account.sessions_ended': ofAccount('Sessions Ended', 'Sessions of the person were ended; end your own as well.'),
   'account.email_undeliverable': ofAccount(
-    'account.email_undeliverable',
     'Email Undeliverable',
     "A message to the account's address came back for good; ask the person for another address.",
   ),
-  'account.security_notice_undelivered': webhook(
-    'account.security_notice_undelivered',
-    'Security Notice Undelivered',
-    'The message that tells the old address of a change came back, so that nobody there could stop or undo it; make sure that the change was the person’s own.',
-    { ...account, change_request_id: change.change_request_id },
-    { event: ['The event', EXAMPLE_CHANGE] },
-  ),
+  'account.security_notice_undelivered': (name) =>
+    webhook(
+      name,
+      'Security Notice Undelivered',
+      'The message that tells the old address of a change came back, so that nobody there could stop or undo it; make sure that the change was the person’s own.',
+      { ...account, change_request_id: change.change_request_id },
+      { event: ['The event', EXAMPLE_CHANGE] },
+    ),
   'account.withdrawal_started': ofWithdrawal(
-    'account.withdrawal_started',
     'Withdrawal Started',
     'The account is off from now on; end its access. The request to delete follows as `account.withdrawn`.',
   ),
-  'account.withdrawal_completed': ofWithdrawal(
-    'account.withdrawal_completed',
-    'Withdrawal Completed',
-    'Every deletion step is completed.',
-  ),
+  'account.withdrawal_completed': ofWithdrawal('Withdrawal Completed', 'Every deletion step is completed.'),
   'account.purged': ofWithdrawal(
-    'account.purged',
     'Account Purged',
     'What was kept under a pseudonym is deleted too; this is the last message about the person.',
   ),
 }
 
 export const webhooks: readonly Webhook[] = [
-  ...EVENT_TYPES.map((type) => BY_TYPE[type]),
+  ...EVENT_TYPES.map((type) => BY_TYPE[type](type)),
   webhook(
     'account.withdrawal_check',
     'Account Withdrawal Check',

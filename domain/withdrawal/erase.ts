@@ -43,6 +43,17 @@ const LONG_BATCH_MS = 2_000
 export const nextBatch = (rows: number, tookMs: number): number =>
   tookMs > LONG_BATCH_MS ? Math.max(rows / 2, FIRST_BATCH) : Math.min(rows * 2, MAX_BATCH)
 
+/** Calls `run` with the rows of a batch, until it returns a result. */
+export async function inBatches<Result>(run: (rows: number) => Promise<Result | null>): Promise<Result> {
+  for (let rows = FIRST_BATCH, at = performance.now(); ; ) {
+    const result = await run(rows)
+    if (result !== null) return result
+    const now = performance.now()
+    rows = nextBatch(rows, now - at)
+    at = now
+  }
+}
+
 const ERASE_VALUES = {
   userId: text,
   withdrawalId: text,

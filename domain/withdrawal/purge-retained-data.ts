@@ -19,7 +19,7 @@ import {
 } from '../sql'
 import { AFTER, type After, eachDue, isAfter } from '../work/each-due'
 import { DELETION_MAP } from './deletion-map'
-import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
+import { erase, inBatches, TIME_TO_ERASE } from './erase'
 import { writeReceipts } from './receipts/receipts'
 import { STEPS_AFTER_TASKS } from './steps/deletion-steps'
 
@@ -119,19 +119,13 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
 }
 
 /** Purges in batches, each in a transaction, so that a run after a crash continues. False if another instance holds it. */
-async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean> {
-  for (let rows = FIRST_BATCH, at = performance.now(); ; ) {
-    const state = await ctx.transaction((sql) => purgeBatch(ctx, sql, withdrawalId, rows))
-    if (state !== 'begun') return state === 'over'
-    const now = performance.now()
-    rows = nextBatch(rows, now - at)
-    at = now
-  }
-}
+const purge = (ctx: SystemContext, withdrawalId: string): Promise<boolean> =>
+  inBatches((rows) => ctx.transaction((sql) => purgeBatch(ctx, sql, withdrawalId, rows)))
 
+/** Null if more is left. */
 async function purgeBatch(ctx: SystemContext, sql: Transaction, withdrawalId: string, rows: number) {
   const [row] = await sql(lock, { withdrawalId })
-  if (!row || row.is_purged) return 'not_ours'
+  if (!row || row.is_purged) return false
   const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
   // An application that has its own id of the person is told later: its task holds all that the call needs.
   const areErased = [
@@ -139,7 +133,7 @@ async function purgeBatch(ctx: SystemContext, sql: Transaction, withdrawalId: st
     await erase(sql, 'purge', erased, rows),
     (await sql(deleteRetained, { withdrawalId, maxRows: rows }))[0]?.is_over,
   ]
-  if (!areErased.every(Boolean)) return 'begun'
+  if (!areErased.every(Boolean)) return null
   await sql(deleteEvents, { withdrawalId })
   await sql(clearSubjects, { withdrawalId, sealedAccount: ctx.secrets.seal(erased.userId) })
   await addEndEvent(ctx, sql, 'account.purged', erased, row.sealed_subjects)
@@ -147,7 +141,7 @@ async function purgeBatch(ctx: SystemContext, sql: Transaction, withdrawalId: st
   // Written before `clearPurged` deletes which applications were told.
   await writeReceipts(ctx, sql, withdrawalId)
   await clearPurged(sql, withdrawalId)
-  return 'over'
+  return true
 }
 
 /** Clears what a purged withdrawal kept for its open steps. Runs again as each of them ends. */

@@ -19,7 +19,7 @@ import {
   time,
 } from '../sql'
 import { backOffMs, isClaimable } from '../work/claim'
-import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
+import { erase, inBatches, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './ledger/erasure-ledger'
 import { clearPurged } from './purge-retained-data'
 import { writeReceipts } from './receipts/receipts'
@@ -202,16 +202,12 @@ interface Settled {
  * Completes the step, or releases it until an application is due again, and returns that time. Erases in batches, each a transaction
  * that renews the lease, so that after a crash the next run does the rest.
  */
-async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
+function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
   const begun = performance.now()
-  for (let rows = FIRST_BATCH, at = begun; ; ) {
+  return inBatches((rows) => {
     const isLast = performance.now() - begun > MAX_ERASURE_RUN_MS
-    const settled = await ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
-    if (settled) return settled
-    const now = performance.now()
-    rows = nextBatch(rows, now - at)
-    at = now
-  }
+    return ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
+  })
 }
 
 /** Null if this run has more to erase. */
@@ -233,25 +229,34 @@ async function settleBatch(
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
     const erased = { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
     if (!(await erase(sql, step, erased, rows))) {
-      if (isLast) await sql(pause, { withdrawalId, step, now })
-      else await sql(renew, { withdrawalId, step, leaseUntil: leaseUntil(now) })
-      return isLast ? { next: now, isErased: false } : null
+      if (!isLast) {
+        await sql(renew, { withdrawalId, step, leaseUntil: leaseUntil(now) })
+        return null
+      }
+      await sql(pause, { withdrawalId, step, now })
+      return { next: now, isErased: false }
     }
   }
-  if (!again) {
-    const [ended] = await sql(complete, { withdrawalId, step, now })
-    if (ended) {
-      if (ended.is_first && userId) {
-        const withdrawn = { withdrawalId, userId }
-        await addEndEvent(ctx, sql, 'account.withdrawal_completed', withdrawn, ended.sealed_subjects)
-      }
-      await writeReceipts(ctx, sql, withdrawalId)
-    }
-  } else if (isErasedNow)
-    await sql(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
+  if (!again) await completeStep(ctx, sql, { withdrawalId, step, userId }, now)
+  else if (isErasedNow) await sql(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
   else await sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
   if (isPurged) await clearPurged(sql, withdrawalId)
   return { next: again?.at ?? null, isErased: again !== null && isErasedNow }
+}
+
+/** The last step completes the withdrawal too. */
+async function completeStep(
+  ctx: SystemContext,
+  sql: Transaction,
+  { withdrawalId, step, userId }: DueStep & { userId: string | null },
+  now: Date,
+): Promise<void> {
+  const [ended] = await sql(complete, { withdrawalId, step, now })
+  if (!ended) return
+  if (ended.is_first && userId) {
+    await addEndEvent(ctx, sql, 'account.withdrawal_completed', { withdrawalId, userId }, ended.sealed_subjects)
+  }
+  await writeReceipts(ctx, sql, withdrawalId)
 }
 
 function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {

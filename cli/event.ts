@@ -4,6 +4,8 @@ import { toTime } from './values.ts'
 
 const app = { value: 'app_…', means: 'The application.' } as const
 
+const MAX_LISTED = 1000
+
 export const eventCommands = [
   command({
     noun: 'event',
@@ -30,5 +32,3 @@ export const eventCommands = [
     },
   }),
 ]
-
-const MAX_LISTED = 1000

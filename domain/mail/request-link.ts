@@ -6,7 +6,7 @@ import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket
 import { NOTICE_LEASE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
 import { openSealed, seal } from '../sealed'
-import { bytes, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { bytes, openAccount, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
 import { type LinkNotice, type LinkRecipient, linkFactsOf } from './link-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
@@ -79,12 +79,7 @@ const findAccount = (ctx: SystemContext, kind: LinkKind, { emailKey, at }: { ema
     ? ctx.sql(accountByAddress, { emailKey })
     : ctx.sql(accountByHeldAddress, { emailKey, heldSince: heldSince(ctx, at) })
 
-const lockAccount = statement(
-  'lock-account-for-link',
-  { userId: text },
-  { id: text },
-  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR SHARE`,
-)
+const lockAccount = statement('lock-account-for-link', { userId: text }, { id: text }, (v) => openAccount(v.userId))
 
 const dropRequest = statement(
   'drop-link-request',

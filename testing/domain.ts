@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { expect, inject } from 'vitest'
-import type { Data } from '@/contract/define'
+import type { Data, Input } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD } from '@/contract/vocabulary'
+import type { withdrawAccount as withdrawContract } from '@/contract/withdrawal'
 import { createUser } from '@/domain/accounts/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp } from '@/domain/applications/connect'
@@ -340,15 +341,25 @@ export async function givenParticipant(ctx: TestContext, name: string, settings:
   return appId
 }
 
+/** The person withdraws the account, and what follows at once has been done. */
+export async function withdrawAs(
+  ctx: TestContext,
+  user: TestUser,
+  choices: Omit<Input<typeof withdrawContract>, 'confirmation' | 'userId'> = {},
+) {
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const, ...choices }
+  const answer = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { id: answer.withdrawal_id, ...answer }
+}
+
 /** A user who withdraws, with an archive, feedback that contains the address, and connected applications. */
 export async function givenWithdrawal(ctx: TestContext, apps: string[] = []) {
   const user = await givenUser(ctx)
   const { userId, email } = user
   await givenConnectedApps(ctx, user, apps)
   await writeArchive(ctx, userId)
-  const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const, reason: 'other' as const, feedback: email }
-  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
-  await ctx.settle()
+  const { id: withdrawalId } = await withdrawAs(ctx, user, { reason: 'other', feedback: email })
   return { userId, email, withdrawalId }
 }
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, testContext } from '@/testing/domain'
-import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { givenUser, testContext, withdrawAs } from '@/testing/domain'
 import { isOperator, setRole } from './operators'
 
 test('a role is given, audited and taken away, and never outlives the account', async () => {
@@ -14,7 +13,7 @@ test('a role is given, audited and taken away, and never outlives the account', 
   expect(await isOperator(ctx, userId)).toBe(false)
   expect(await ctx.db.auditEvent.count({ where: { userId, action: 'role.changed', actor: 'operator' } })).toBe(2)
   await setRole(ctx, { userId, role: 'operator' })
-  await withdrawAccount(await asUser(ctx, user), { userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  await withdrawAs(ctx, user)
   expect(await isOperator(ctx, userId)).toBe(false)
   for (const gone of [userId, 'usr_unknown']) {
     await expect(setRole(ctx, { userId: gone, role: 'operator' })).rejects.toMatchObject({ code: 'REQUEST_001' })

@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
-import { asUser, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { givenUser, givenWithdrawal, type TestContext, testContext, withdrawAs } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import type { SystemContext } from '../context'
 import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
-import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { acceptLostArchives, writeArchive } from './archives'
 
 const [minute, day] = [60_000, 86_400_000]
@@ -27,9 +26,7 @@ async function givenArchives(ctx: TestContext, count: number) {
   const before = new Set(ctx.archived.keys())
   const user = await givenUser(ctx)
   for (let n = 0; n < count; n++) await writeArchive(ctx, user.userId)
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
-  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
-  await ctx.settle()
+  const { id: withdrawalId } = await withdrawAs(ctx, user)
   return { userId: user.userId, withdrawalId, objects: [...ctx.archived.keys()].filter((key) => !before.has(key)) }
 }
 
@@ -81,8 +78,7 @@ test('an archive whose writer was killed blocks nothing, and its remains are del
   await expect(writeArchive({ ...ctx, archives: beforeObject }, user.userId)).rejects.toThrow('killed')
   await expect(writeArchive(atStatement(ctx, 'mark-archive-stored', killed), user.userId)).rejects.toThrow('killed')
   expect([ctx.archived.size, await ctx.db.archive.count({ where: { userId: user.userId } })]).toEqual([1, 2])
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
-  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  const { id: withdrawalId } = await withdrawAs(ctx, user)
   ctx.clock.advance(day)
   expect(await run(ctx, withdrawalId)).toBe('completed')
   expect(ctx.archived.size).toBe(0)
@@ -93,8 +89,7 @@ test('an account that is erased while its archive is written leaves nothing in t
   const archives = {
     ...ctx.archives,
     async put(key: string, content: Uint8Array) {
-      const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
-      const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+      const { id: withdrawalId } = await withdrawAs(ctx, user)
       ctx.clock.advance(day)
       expect(await run(ctx, withdrawalId)).toBe('completed')
       await ctx.archives.put(key, content)

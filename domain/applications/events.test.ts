@@ -14,6 +14,7 @@ import {
   type TestUser,
   tablesWith,
   testContext,
+  withdrawAs,
 } from '@/testing/domain'
 import { putUser } from '../accounts/put-user'
 import { setPassword } from '../accounts/user'
@@ -24,7 +25,6 @@ import { confirmPasswordReset } from '../passwords/confirm-password-reset'
 import { requestPasswordReset } from '../passwords/request-password-reset'
 import { endUserSessions } from '../sessions/end-user-sessions'
 import { endAllSessions, endOtherSessions } from '../sessions/sessions'
-import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { connectApp } from './connect'
 import { registerApp } from './manage'
 
@@ -71,16 +71,6 @@ async function verifyChange(ctx: TestContext, user: TestUser, email: string) {
   await verifyEmail(caller, { userId: user.userId, change_request_id, verification_code: code })
   await ctx.settle()
   return change_request_id
-}
-
-async function withdraw(ctx: TestContext, user: TestUser) {
-  const caller = await asUser(ctx, user)
-  const { withdrawal_id } = await withdrawAccount(caller, {
-    userId: user.userId,
-    confirmation: 'DELETE_MY_ACCOUNT',
-  })
-  await ctx.settle()
-  return withdrawal_id
 }
 
 async function runToTheEnd(ctx: TestContext) {
@@ -200,7 +190,7 @@ test('an application for connected users gets only their events, with its own id
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
   await verifyChange(ctx, stranger, `new-${stranger.email}`)
-  await withdraw(ctx, stranger)
+  await withdrawAs(ctx, stranger)
   await verifyChange(ctx, user, `new-${user.email}`)
   expect(told.map(({ data }) => data.subject)).toEqual(['reader 7', 'reader 7'])
 })
@@ -210,7 +200,7 @@ test('no event is written if no application wants it, or only a disabled one', a
   await ctx.db.connectedApp.update({ where: { id: appId }, data: { disabledAt: ctx.clock.now() } })
   const user = await givenUser(ctx)
   await verifyChange(ctx, user, `new-${user.email}`)
-  const withdrawalId = await withdraw(ctx, user)
+  const { id: withdrawalId } = await withdrawAs(ctx, user)
   await runToTheEnd(ctx)
   expect(await ctx.db.event.count({ where: { OR: [{ userId: user.userId }, { withdrawalId }] } })).toBe(0)
 })
@@ -219,7 +209,7 @@ test('a withdrawal sends events at its start, at its end and at the purge, each 
   const { ctx, told } = await givenApplication()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: `customer of ${user.userId}` } })
-  const withdrawalId = await withdraw(ctx, user)
+  const { id: withdrawalId } = await withdrawAs(ctx, user)
   await runToTheEnd(ctx)
   await pass(ctx, 30 * day)
   const data = { withdrawal_id: withdrawalId, subject: `customer of ${user.userId}` }
@@ -241,7 +231,7 @@ test('F37 an undelivered event outlives the account with its subject sealed, in 
   const user = await givenUser(ctx)
   state.status = 503
   await verifyChange(ctx, user, `new-${user.email}`)
-  await withdraw(ctx, user)
+  await withdrawAs(ctx, user)
   await pass(ctx, hour)
   expect(await tablesWith(ctx, user.userId)).not.toContain('event_deliveries')
   expect(await ctx.db.event.count({ where: { userId: user.userId } })).toBe(0)

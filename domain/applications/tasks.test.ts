@@ -3,7 +3,6 @@ import { APP_PHASES } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
 import { call, day, givenServiceToken, hour, minute } from '@/testing/api-calls'
 import {
-  asUser,
   givenParticipant,
   givenUser,
   givenWithdrawal,
@@ -14,6 +13,7 @@ import {
   type TestContext,
   tablesWith,
   tally,
+  withdrawAs,
 } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { DUE_TIMES } from '@/testing/later-steps'
@@ -24,7 +24,6 @@ import { runDeletionStep } from '../withdrawal/run-deletion-step'
 import { showWithdrawal } from '../withdrawal/show-withdrawal'
 import { createStatusToken } from '../withdrawal/status-token'
 import { DELETION_STEPS, erasesAfterTasks } from '../withdrawal/steps/deletion-steps'
-import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { listTasks } from './list-tasks'
 import { removeApp, setApp } from './manage'
 import { retryTask, waiveTask } from './operate-tasks'
@@ -85,9 +84,7 @@ test('an application for everyone gets a person without a connection by the exte
   await givenParticipant(ctx, 'shop', { acknowledges: 'at_once' })
   const [known, unknown] = [await givenUser(ctx), await givenUser(ctx)]
   await ctx.db.user.update({ where: { id: known.userId }, data: { externalId: 'customer canary 42' } })
-  for (const user of [known, unknown]) {
-    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  }
+  for (const user of [known, unknown]) await withdrawAs(ctx, user)
   await pass(ctx, 6 * minute)
   expect(await tablesWith(ctx, 'customer canary 42')).toEqual([])
   expect(sent).toEqual([])
@@ -103,7 +100,7 @@ test('an application for everyone that is connected too gets one task', async ()
   await ctx.db.appConnection.create({
     data: { id: `con_${appId}`, userId: user.userId, appId, subject: 'own', connectedAt: ctx.clock.now() },
   })
-  await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  await withdrawAs(ctx, user)
   await pass(ctx, hour)
   expect(sent.map(({ data }) => data.subject)).toEqual([user.userId])
   expect(await ctx.db.appConnection.count({ where: { appId } })).toBe(0)

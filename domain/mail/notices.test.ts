@@ -10,6 +10,7 @@ import {
   type TestContext,
   type TestUser,
   testContext,
+  withdrawAs,
 } from '@/testing/domain'
 import { putUser } from '../accounts/put-user'
 import { changeEmail } from '../email/change-email'
@@ -24,7 +25,6 @@ import { sql, statement, text } from '../sql'
 import { exportData } from '../withdrawal/export-data'
 import { requestWithdrawal } from '../withdrawal/request-withdrawal'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
-import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { sendDueNotices } from './notices'
 
 const [minute, day] = [60_000, 86_400_000]
@@ -156,8 +156,7 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
     const input = { changeRequestId: change.id, new_password: 'a new password' }
     await undoEmailChange(asNobody(ctx, createNotMeToken(ctx, change.id)), input)
   },
-  account_withdrawal_started: async (ctx, user) =>
-    withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' }),
+  account_withdrawal_started: withdrawAs,
   password_changed: async (ctx, user) =>
     changePassword(await asUser(ctx, user), {
       userId: user.userId,

@@ -3,13 +3,12 @@ import { expect, test } from 'vitest'
 import { APP_PHASES, STEPS } from '@/contract/withdrawal'
 import { createEndpointRule } from '@/server/adapters/applications'
 import { seedDemoUser } from '@/server/local/demo-account'
-import { asUser, givenPendingChange, givenSession, type TestContext, testContext } from '@/testing/domain'
+import { givenPendingChange, givenSession, type TestContext, testContext, withdrawAs } from '@/testing/domain'
 import type { ErasurePhase } from '../deletion-counts'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { DELETION_MAP, erasuresOf, TABLES_WITHOUT_ERASURE } from './deletion-map'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
-import { withdrawAccount } from './withdraw-account'
 
 /** The tables that each step empties, and those that the purge empties. A new table with a person's data must be added here. */
 const EMPTIED_BY: Record<ErasurePhase, string[]> = {
@@ -109,9 +108,7 @@ test('every table with data of a person is emptied by its own step, and by no ot
   await ctx.db.reauthRequest.create({
     data: { id: 'rea_1', sessionId: user.sessionId, userId, purpose: 'withdraw', startedAt },
   })
-  const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
-  await ctx.settle()
+  const { id: withdrawalId } = await withdrawAs(ctx, user)
 
   let before = await filledTables(ctx, userId)
   expect(before, 'This test must give the person a row in each new table of a deletion step.').toEqual(

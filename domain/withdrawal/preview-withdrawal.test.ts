@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
-import { asUser, givenUser, outcomeOf, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import {
+  asUser,
+  givenUser,
+  outcomeOf,
+  type TestContext,
+  type TestUser,
+  testContext,
+  withdrawAs,
+} from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
 import { atStatement } from '@/testing/statements'
 import { registerApp } from '../applications/manage'
@@ -9,7 +17,6 @@ import { readDeletionCounts } from '../deletion-counts'
 import { DELETION_MAP } from './deletion-map'
 import { previewWithdrawal } from './preview-withdrawal'
 import { runDeletionStep } from './run-deletion-step'
-import { withdrawAccount } from './withdraw-account'
 
 const day = 86_400_000
 
@@ -67,12 +74,7 @@ const preview = async (ctx: TestContext, user: TestUser, query: object = {}) =>
 
 /** The rows that the steps deleted and kept, in the form of the preview. */
 async function run(ctx: TestContext, user: TestUser, choices: object) {
-  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), {
-    ...path(user),
-    confirmation: 'DELETE_MY_ACCOUNT',
-    data_retention: choices,
-  })
-  await ctx.settle()
+  const { id: withdrawalId } = await withdrawAs(ctx, user, { data_retention: choices })
   for (const step of LATER_STEPS) {
     ctx.clock.advance(day)
     await runDeletionStep(ctx, { withdrawalId, step })

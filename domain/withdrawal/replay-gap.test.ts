@@ -1,20 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import {
-  asUser,
-  givenUser,
-  ledgerLines,
-  type TestContext,
-  type TestUser,
-  testContext,
-  unmountLedger,
-} from '@/testing/domain'
+import { givenUser, ledgerLines, type TestContext, testContext, unmountLedger, withdrawAs } from '@/testing/domain'
 import { acceptOldDatabase } from './ledger/adopt-erasure-ledger'
 import { compareWithLedger } from './ledger/compare-with-ledger'
 import { writeErasureLedger } from './ledger/erasure-ledger'
 import { listReceipts } from './receipts/receipts'
 import { replayErasureLedger, replayGap } from './replay-erasure-ledger'
-import { withdrawAccount } from './withdraw-account'
 
 // What a failover to a replica that lagged loses, point by point of decision 0016.
 
@@ -27,23 +18,16 @@ async function givenLedger(): Promise<TestContext> {
   return ctx
 }
 
-async function leave(ctx: TestContext, user: TestUser) {
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  const { withdrawal_id: id, receipt } = await withdrawAccount(await asUser(ctx, user), input)
-  await ctx.settle()
-  return { id, receipt }
-}
-
 const headOf = (ctx: TestContext) => ctx.db.erasureLedgerHead.findFirstOrThrow()
 
 const seqs = (ctx: TestContext) => ledgerLines(ctx).map(({ seq }) => seq)
 
 test('F43 a database that lost withdrawals and their lines is behind, and each is withdrawn again under its own id, once', async () => {
   const ctx = await givenLedger()
-  await leave(ctx, await givenUser(ctx))
+  await withdrawAs(ctx, await givenUser(ctx))
   const [before, user] = [await headOf(ctx), await givenUser(ctx)]
   const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  const { id, receipt } = await leave(ctx, user)
+  const { id, receipt } = await withdrawAs(ctx, user)
   await ctx.db.withdrawal.delete({ where: { id } })
   await ctx.db.outboxEvent.deleteMany()
   await ctx.db.user.update({ where: { id: user.userId }, data: backup })
@@ -67,7 +51,7 @@ test('F43 a database that lost withdrawals and their lines is behind, and each i
 test('F43 a withdrawal whose line alone was lost gets no second line', async () => {
   const ctx = await givenLedger()
   const before = await headOf(ctx)
-  const { id } = await leave(ctx, await givenUser(ctx))
+  const { id } = await withdrawAs(ctx, await givenUser(ctx))
   await ctx.db.erasureLedgerHead.updateMany({ data: before })
   await ctx.db.withdrawal.update({ where: { id }, data: { ledgeredAt: null, ledgerSeq: null, ledgerHash: null } })
   expect(await replayGap(ctx)).toMatchObject({ lines: 1, verified: true, replayed: 0 })
@@ -78,13 +62,13 @@ test('F43 a withdrawal whose line alone was lost gets no second line', async () 
 
 test('F43 a batch whose mark was lost is not behind, and a replay writes none of its lines twice', async () => {
   const ctx = await givenLedger()
-  const first = await leave(ctx, await givenUser(ctx))
+  const first = await withdrawAs(ctx, await givenUser(ctx))
   const [name = ''] = [...ctx.ledgered.keys()].filter((key) => key.endsWith('.ndjson'))
   const lines = ctx.ledgered.get(name) ?? ''
   await ctx.db.erasureLedgerBatch.create({ data: { firstSeq: 1, lines } })
   expect((await compareWithLedger(ctx)).state).toBe('level')
   const before = await headOf(ctx)
-  const second = await leave(ctx, await givenUser(ctx))
+  const second = await withdrawAs(ctx, await givenUser(ctx))
   await ctx.db.erasureLedgerBatch.create({ data: { firstSeq: 1, lines } })
   await ctx.db.erasureLedgerHead.updateMany({ data: before })
   await ctx.db.withdrawal.update({ where: { id: second.id }, data: { ledgeredAt: null, ledgerSeq: null } })
@@ -100,12 +84,12 @@ test('F43 a batch whose mark was lost is not behind, and a replay writes none of
 
 test('F43 a withdrawal of the new primary that took the place of a lost line gets a line behind it', async () => {
   const ctx = await givenLedger()
-  const [before, lost] = [await headOf(ctx), await leave(ctx, await givenUser(ctx))]
+  const [before, lost] = [await headOf(ctx), await withdrawAs(ctx, await givenUser(ctx))]
   await ctx.db.erasureLedgerHead.updateMany({ data: before })
   await ctx.db.withdrawal.update({ where: { id: lost.id }, data: { ledgeredAt: null, ledgerSeq: null } })
   await ctx.db.withdrawal.updateMany({ where: { id: lost.id }, data: { ledgeredAt: ctx.clock.now() } })
   ctx.waitsForLedger = false
-  const { id } = await leave(ctx, await givenUser(ctx))
+  const { id } = await withdrawAs(ctx, await givenUser(ctx))
   await ctx.db.withdrawal.update({ where: { id: lost.id }, data: { ledgeredAt: null } })
   expect(await compareWithLedger(ctx)).toMatchObject({ state: 'behind' })
   expect(await replayGap(ctx)).toMatchObject({ verified: true })
@@ -116,7 +100,7 @@ test('F43 a withdrawal of the new primary that took the place of a lost line get
 
 test('F44 a store that lacks the newest stored batch is another store, until the operator begins anew', async () => {
   const ctx = await givenLedger()
-  await leave(ctx, await givenUser(ctx))
+  await withdrawAs(ctx, await givenUser(ctx))
   const mount = unmountLedger(ctx)
   expect((await compareWithLedger(ctx)).state).toBe('missing')
   mount()
@@ -124,16 +108,16 @@ test('F44 a store that lacks the newest stored batch is another store, until the
   ctx.ledgered.clear()
   await acceptOldDatabase(ctx)
   expect((await compareWithLedger(ctx)).state).toBe('level')
-  await leave(ctx, await givenUser(ctx))
+  await withdrawAs(ctx, await givenUser(ctx))
   expect(seqs(ctx)).toEqual([2])
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, verified: true, problems: [] })
 })
 
 test('F43 a gap with a changed line is replayed as far as it can be read, and stays for the operator', async () => {
   const ctx = await givenLedger()
-  await leave(ctx, await givenUser(ctx))
+  await withdrawAs(ctx, await givenUser(ctx))
   const before = await headOf(ctx)
-  const { id } = await leave(ctx, await givenUser(ctx))
+  const { id } = await withdrawAs(ctx, await givenUser(ctx))
   await ctx.db.erasureLedgerHead.updateMany({ data: before })
   const name = [...ctx.ledgered.keys()].filter((key) => key.endsWith('.ndjson')).at(-1) ?? ''
   ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').replace('"prev":"', '"prev":"x'))

@@ -1,7 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
-import { asUser, givenUser, ledgerLines, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
+import {
+  asUser,
+  givenUser,
+  ledgerLines,
+  runDueWork,
+  type TestContext,
+  tablesWith,
+  testContext,
+  withdrawAs,
+} from '@/testing/domain'
 import { addTransaction } from '../../applications/transactions'
 import { purgeRetainedData } from '../purge-retained-data'
 import { readSigningKeys, rotateSigningKey, verifyJws } from '../receipts/signing-keys'
@@ -27,9 +36,7 @@ async function givenLedger(): Promise<TestContext> {
 
 async function givenLeaver(ctx: TestContext) {
   const user = await givenUser(ctx)
-  const { withdrawal_id: id } = await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
-  await ctx.settle()
-  return { ...user, id }
+  return { ...user, id: (await withdrawAs(ctx, user)).id }
 }
 
 /** The withdrawal of each person is a batch of its own. */
@@ -62,12 +69,7 @@ async function restored(ctx: TestContext, meanwhile: () => Promise<unknown>) {
 test('the ledger names a withdrawal and its times, and no person', async () => {
   const ctx = await givenLedger()
   const user = await givenUser(ctx)
-  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), {
-    userId: user.userId,
-    confirmation,
-    data_retention: { audit_logs: true },
-  })
-  await ctx.settle()
+  const { withdrawal_id } = await withdrawAs(ctx, user, { data_retention: { audit_logs: true } })
   const entry = ledgerLines(ctx).find(({ withdrawalId }) => withdrawalId === withdrawal_id)
   expect(entry).toEqual({
     seq: 1,
@@ -167,8 +169,7 @@ test.each([3, 40])(
     const user = await givenUser(ctx)
     const bystander = await givenUser(ctx)
     const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-    const input = { userId: user.userId, confirmation }
-    const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
+    const { withdrawal_id } = await withdrawAs(ctx, user)
     for (let days = 0; days < later; days++) {
       ctx.clock.advance(day)
       await runDueWork(ctx)
@@ -214,7 +215,7 @@ test('F31 a database older than its ledger is recognised until the replay, which
   const returner = await givenUser(ctx, `back-${user.email}`)
   let again = ''
   await restored(ctx, async () => {
-    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
+    await withdrawAs(ctx, user)
   })
   // Somebody registers with the same address before the replay.
   again = (await givenUser(ctx, `new-${user.email}`)).userId
@@ -316,8 +317,7 @@ test.each(Object.keys(DAMAGE))(
     const users = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
     await restored(ctx, async () => {
       for (const user of users) {
-        await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
-        await ctx.settle()
+        await withdrawAs(ctx, user)
       }
     })
     DAMAGE[what]?.do(ctx, batchNames(ctx))
@@ -358,7 +358,7 @@ test('a line of an unknown secret is counted and fails the replay, and with the 
   const ctx = await givenLedger()
   const user = await givenUser(ctx)
   await restored(ctx, async () => {
-    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
+    await withdrawAs(ctx, user)
   })
   const auth = ['auth-secret-for-tests']
   ctx.secrets = createSecrets({ auth, code: ['a-newer-code-secret'] })
@@ -411,8 +411,7 @@ test('the lines that an earlier release wrote into its file are replayed too', a
   const user = await givenUser(ctx)
   let line = ''
   await restored(ctx, async () => {
-    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
-    await ctx.settle()
+    await withdrawAs(ctx, user)
     const [{ seq, prev, key, ...entry }] = ledgerLines(ctx) as [ReturnType<typeof ledgerLines>[number]]
     line = JSON.stringify(entry)
     for (const name of batchNames(ctx)) ctx.ledgered.delete(name)

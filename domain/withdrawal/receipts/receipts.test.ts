@@ -9,7 +9,6 @@ import { type ReceiptClaims, receiptClaims } from '@/contract/receipt'
 import { call, givenCaller, withdraw } from '@/testing/api-calls'
 import {
   asNobody,
-  asUser,
   failingAt,
   givenConnectedApps,
   givenParticipant,
@@ -19,6 +18,7 @@ import {
   runDueWork,
   type TestContext,
   testContext,
+  withdrawAs,
 } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { atStatement } from '@/testing/statements'
@@ -30,7 +30,6 @@ import { writeErasureLedger } from '../ledger/erasure-ledger'
 import { purgeRetainedData } from '../purge-retained-data'
 import { reportOnTask } from '../report-on-task'
 import { createStatusToken } from '../status-token'
-import { withdrawAccount } from '../withdraw-account'
 import { listReceipts, writeDueReceipts } from './receipts'
 import { listSigningKeys, publishedKeys, rotateSigningKey } from './signing-keys'
 
@@ -269,9 +268,7 @@ test('a completion receipt waits for its ledger line, and then the sweep writes 
   // Nothing can be added to the ledger while another transaction holds its end.
   const held = atStatement(ctx, 'lock-ledger-head', () => Promise.reject(new Error('held')))
   const user = await givenUser(ctx)
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  const { withdrawal_id: id } = await withdrawAccount(await asUser(held, user), input)
-  await ctx.settle()
+  const { id } = await withdrawAs(held, user)
   for (let days = 0; days < 2; days++) await pass(held, day).catch(() => {})
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({
     completedAt: expect.any(Date),
@@ -315,9 +312,7 @@ test('an application without an answer is open in the purge receipt, and told in
   ctx.apps.answer = async () => ({ status: 500 })
   const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['shop'])
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  const { withdrawal_id: id } = await withdrawAccount(await asUser(ctx, user), input)
-  await ctx.settle()
+  const { id } = await withdrawAs(ctx, user)
   await passDays(31)
   await purgeRetainedData(ctx)
   const [, purge] = await receiptsOf(ctx, id)

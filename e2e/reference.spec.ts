@@ -249,13 +249,9 @@ test('the API reference marks the section of the reader, and shows one language 
   await expect(other.getByText('from urllib.request')).toBeVisible()
 })
 
-test('an address of the time when the API reference was one page leads to its part', async ({ page, browser }) => {
-  await page.goto('/docs/api#withdrawAccount')
-  await expect(page).toHaveURL(/\/docs\/api\/account#withdrawAccount$/)
-  await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
-
+test('the overview of the API reference leads to an operation with scripts off', async ({ browser }) => {
   const still = await (await browser.newContext({ javaScriptEnabled: false, baseURL: SERVICE_URL })).newPage()
-  await still.goto('/docs/api#withdrawAccount')
+  await still.goto('/docs/api')
   await still.getByRole('main').getByRole('link', { name: 'Withdraw Account' }).click()
   await expect(still.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
   await expect(still.getByRole('searchbox')).toBeHidden()

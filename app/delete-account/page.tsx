@@ -12,7 +12,7 @@ import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { AskByMail } from './ask-by-mail'
-import { WhatGoes, WhatStays } from './what-happens'
+import { WhatGoes, WhatStays } from './goes-and-stays'
 
 export const generateMetadata = async (): Promise<Metadata> => ({
   title: (await pageTexts('DeletionPage'))('tab'),

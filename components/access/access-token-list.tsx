@@ -1,12 +1,12 @@
 'use client'
 
 import { KeyRound } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { bold } from '../ui/bold'
 import { Card, CardBody, CardHeader } from '../ui/card'
-import { Fact } from '../ui/facts'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { ScopeName } from './scope-name'
@@ -113,3 +113,10 @@ function NoTokens() {
     </div>
   )
 }
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <div className="flex gap-1.5">
+    <dt className="text-ink-muted">{label}</dt>
+    <dd>{children}</dd>
+  </div>
+)

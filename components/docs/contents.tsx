@@ -37,7 +37,6 @@ interface Found extends ContentsEntry {
 export function Contents({ groups, path, meanings }: ContentsProps) {
   const [words, setWords] = useState('')
   const here = useHere(groups, path)
-  useOldAddress(groups, path)
   useRevealedAnchor()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -141,20 +140,11 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
 /** On a phone the contents cover the place that the reader has chosen. */
 const fold = (event: React.MouseEvent) => event.currentTarget.closest('details')?.removeAttribute('open')
 
-/** An address of the time when the reference was one page leads to the page that has its part now. */
-function useOldAddress(groups: readonly ContentsGroup[], path: string) {
-  useEffect(() => {
-    const id = anchor()
-    const now = id && groups.find((group) => group.entries.some((entry) => entry.id === id))
-    if (now && now.path !== path) location.replace(`${now.path}#${id}`)
-  }, [groups, path])
-}
-
 /** Opens what is folded around the anchor, which not every browser does. */
 function useRevealedAnchor() {
   useEffect(() => {
     const reveal = () => {
-      const target = document.getElementById(anchor())
+      const target = document.getElementById(location.hash.slice(1))
       const folded = target?.closest('details:not([open])')
       if (!target || !folded) return
       folded.setAttribute('open', '')
@@ -165,8 +155,6 @@ function useRevealedAnchor() {
     return () => removeEventListener('hashchange', reveal)
   }, [])
 }
-
-const anchor = () => location.hash.slice(1)
 
 /** The part that the top of the window shows. */
 function useHere(groups: readonly ContentsGroup[], path: string): string | undefined {

@@ -1,26 +1,26 @@
 'use client'
 
 import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { CHOICES, WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
-import type { Step, StepStatus } from '@/contract/withdrawal'
+import { CHOICES } from '@/contract/vocabulary'
+import type { Step } from '@/contract/withdrawal'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
-import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { cn } from '../ui/class-names'
 import { CopyButton } from '../ui/copy-button'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
-import { RelativeTime } from '../ui/relative-time'
+import { Rows } from '../ui/rows'
 import { useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
+import { Applications } from './applications'
 import { useCategoryTexts } from './category-texts'
 import { SaveReceipts } from './save-receipts'
 import { useStatusToken } from './use-status-token'
-import { isRefusal, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
+import { isRefusal, stateOf, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
 
 interface WithdrawalProgressProps {
   userId: string
@@ -193,9 +193,6 @@ function Outcome({ step: { erased = [], retained = [] } }: { step: StepProgress 
   )
 }
 
-/** A status that this page does not know yet counts as in progress. */
-const stateOf = (status: string): StepStatus => (status === 'completed' || status === 'pending' ? status : 'processing')
-
 function Expected({ by, renderedAt }: { by: string; renderedAt: string }) {
   const t = useTranslations('Deletion')
   const isLate = useServerTime(renderedAt) > Date.parse(by)
@@ -260,130 +257,25 @@ function Deleted({ status }: { status: WithdrawalStatus }) {
   )
 }
 
-type Application = WithdrawalStatus['applications'][number]
-
-function Applications({ applications, renderedAt }: { applications: Application[]; renderedAt: string }) {
-  const t = useTranslations('Deletion')
-  return (
-    <Card>
-      <CardHeader title={t('apps.title')} description={applications.length ? undefined : t('apps.none')} />
-      {applications.length > 0 && (
-        <CardBody className="pt-3">
-          <ul className="divide-y divide-line">
-            {applications.map((application, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
-              <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
-                <div className="flex items-start justify-between gap-4">
-                  <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
-                  <ApplicationState application={application} />
-                </div>
-                <p className="text-ink-muted text-sm tabular-nums">
-                  <ApplicationTime application={application} renderedAt={renderedAt} />
-                </p>
-                <KeptThere retained={application.retained ?? []} />
-              </li>
-            ))}
-          </ul>
-        </CardBody>
-      )}
-    </Card>
-  )
-}
-
-const tones = { pending: 'neutral', processing: 'accent', completed: 'success' } as const
-
-function ApplicationState({ application: { status, waived } }: { application: Application }) {
-  const t = useTranslations('Deletion')
-  const common = useTranslations('Common')
-  if (waived) return <Badge tone="warning">{t('apps.notConfirmed')}</Badge>
-  const state = stateOf(status)
-  return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
-}
-
-const isReason = (reason: string): reason is WaiveReason => (WAIVE_REASONS as readonly string[]).includes(reason)
-
-function ApplicationTime({ application, renderedAt }: { application: Application; renderedAt: string }) {
-  const t = useTranslations('Deletion')
-  const now = useServerTime(renderedAt)
-  const { status, completed_at, next_attempt_at, accepted_at, progress, waived } = application
-  if (waived)
-    return (
-      <>
-        {t(`apps.waived.${isReason(waived.reason) ? waived.reason : 'other'}`)}{' '}
-        {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
-      </>
-    )
-  if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
-  const isDue = next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
-  if (accepted_at)
-    return (
-      <>
-        {progress ? t('apps.progress', progress) : t('apps.deleting')}{' '}
-        {isDue ? t('apps.silent') : t.rich('apps.began', { date: () => <LocalTime dateTime={accepted_at} /> })}
-      </>
-    )
-  if (next_attempt_at === undefined) return t('apps.open')
-  if (isDue) return t('apps.now')
-  if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
-  return t.rich('apps.again', {
-    time: () => <RelativeTime dateTime={next_attempt_at} renderedAt={renderedAt} />,
-  })
-}
-
-/** An application says the last day or the moment of the end. */
-const isTime = (until: string) => until.includes('T')
-
-/** What the application said that it keeps, in words that were registered for it. */
-function KeptThere({ retained }: { retained: NonNullable<Application['retained']> }) {
-  const t = useTranslations('Deletion')
-  if (retained.length === 0) return null
-  return (
-    <ul className="text-ink-muted text-sm">
-      {retained.map(({ category, reason, until }) => (
-        <li key={`${category} ${reason} ${until}`} className="wrap-anywhere">
-          {until
-            ? t.rich('apps.keepsUntil', {
-                category,
-                reason,
-                date: () => <LocalTime dateTime={isTime(until) ? until : `${until}T12:00:00.000Z`} format="date" />,
-              })
-            : t('apps.keeps', { category, reason })}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
 function Kept({ status, until }: { status: WithdrawalStatus; until: string | null }) {
   const t = useTranslations('Deletion')
   const { retention_period: days } = status.data_retention
-  const row = (what: string, why: string) => (
-    <KeptRow key={what} what={what}>
-      {until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why}
-    </KeptRow>
-  )
+  const told = (why: string) =>
+    until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why
+  const chosen = CHOICES.filter((choice) => status.kept_by_choice.includes(choice))
   return (
     <Card>
       <CardHeader title={t('keptTitle', { days })} description={t('keptText')} />
       <CardBody>
-        <dl className="divide-y divide-line">
-          {row(t('keptItems.law'), t('reasons.law'))}
-          {row(t('keptItems.record'), t('keptItems.recordWhy'))}
-          {CHOICES.filter((choice) => status.kept_by_choice.includes(choice)).map((choice) =>
-            row(t(`keptItems.${choice}`), t('reasons.choice')),
-          )}
-        </dl>
+        <Rows
+          rows={[
+            [t('keptItems.law'), told(t('reasons.law'))],
+            [t('keptItems.record'), told(t('keptItems.recordWhy'))],
+            ...chosen.map((choice) => [t(`keptItems.${choice}`), told(t('reasons.choice'))] as const),
+          ]}
+        />
       </CardBody>
     </Card>
-  )
-}
-
-function KeptRow({ what, children }: { what: string; children: ReactNode }) {
-  return (
-    <div className="gap-x-6 py-3 first:pt-0 last:pb-0 sm:grid sm:grid-cols-2">
-      <dt className="font-medium">{what}</dt>
-      <dd className="text-ink-muted">{children}</dd>
-    </div>
   )
 }
 

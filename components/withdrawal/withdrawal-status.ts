@@ -4,7 +4,7 @@ import { type Query, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
-import type { getWithdrawalStatus } from '@/contract/withdrawal'
+import type { getWithdrawalStatus, StepStatus } from '@/contract/withdrawal'
 import { useHost } from '../host/host'
 
 export type WithdrawalStatus = Answer<typeof getWithdrawalStatus>
@@ -61,3 +61,7 @@ function createBackOff() {
     return Math.max(asked, Math.min(MIN_INTERVAL_MS * GROWTH ** (reads - readsWhenSeen), MAX_INTERVAL_MS))
   }
 }
+
+/** A status that this page does not know yet counts as in progress. */
+export const stateOf = (status: string): StepStatus =>
+  status === 'completed' || status === 'pending' ? status : 'processing'

@@ -200,9 +200,8 @@ const Group = ({ id, name, children }: { id: string; name: string; children: Rea
   </div>
 )
 
-/** Its anchor is that of the part on its page, so that an address of the time when the reference was one page leads here. */
 const Line = ({ group, id, mark, title, code }: Record<'group' | 'id' | 'mark' | 'title' | 'code', string>) => (
-  <li id={id} className="scroll-mt-16 target:bg-accent-soft">
+  <li>
     <a href={`${pathOf(group)}#${id}`} className="flex items-baseline gap-3 py-1.5 text-ink-muted hover:text-ink">
       <span className="w-14 shrink-0 font-mono text-xs">{mark}</span>
       <span className="wrap-anywhere">

@@ -3,7 +3,7 @@
 import { useMutation } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { useForm, useWatch } from 'react-hook-form'
+import { type UseFormReturn, useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { GRANTABLE_SCOPES } from '@/contract/define'
 import { isTooOld, useErrorTexts } from '../api/error-texts'
@@ -48,7 +48,6 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
   const form = useForm<TokenValues>({ resolver, shouldFocusError: false })
   useDraft('token', userId, form)
   const { errors } = form.formState
-  const scopes = useWatch({ control: form.control, name: 'scopes' })
   const days = useWatch({ control: form.control, name: 'expires_in_days' })
   const create = useMutation({
     mutationFn: async ({ name, scopes, expires_in_days, current_password }: TokenValues) => {
@@ -101,27 +100,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
         error={fieldText(errors.name)}
         {...form.register('name', { setValueAs: (text: string) => text.trim() })}
       />
-      <fieldset className="min-w-0 space-y-1.5" aria-describedby={errors.scopes && 'scopes-error'}>
-        <legend className="mb-2.5 font-medium">{t('permissions')}</legend>
-        <div className="space-y-3.5">
-          {GRANTABLE_SCOPES.map((scope) => (
-            <CheckboxField
-              key={scope}
-              label={<ScopeName scope={scope} />}
-              hint={<ScopeHint scope={scope} />}
-              {...form.register(`scopes.${scope}`, { deps: 'scopes' })}
-            />
-          ))}
-        </div>
-        <div aria-live="polite" className="empty:hidden">
-          {scopes?.[DELETING_SCOPE] && (
-            <Alert tone="danger" title={t('danger')} className="mt-3">
-              <p>{t('dangerText')}</p>
-            </Alert>
-          )}
-        </div>
-        <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
-      </fieldset>
+      <Scopes form={form} />
       <RadioField
         legend={t('lifetime')}
         hint={Number(days) >= LONG_DAYS ? t('lifetimeLong') : t('lifetimeHint')}
@@ -140,5 +119,35 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
         password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
       />
     </FormCard>
+  )
+}
+
+function Scopes({ form: { control, register, formState } }: { form: UseFormReturn<TokenValues> }) {
+  const t = useTranslations('AccessTokens')
+  const { fieldText } = useErrorTexts()
+  const scopes = useWatch({ control, name: 'scopes' })
+  const { errors } = formState
+  return (
+    <fieldset className="min-w-0 space-y-1.5" aria-describedby={errors.scopes && 'scopes-error'}>
+      <legend className="mb-2.5 font-medium">{t('permissions')}</legend>
+      <div className="space-y-3.5">
+        {GRANTABLE_SCOPES.map((scope) => (
+          <CheckboxField
+            key={scope}
+            label={<ScopeName scope={scope} />}
+            hint={<ScopeHint scope={scope} />}
+            {...register(`scopes.${scope}`, { deps: 'scopes' })}
+          />
+        ))}
+      </div>
+      <div aria-live="polite" className="empty:hidden">
+        {scopes?.[DELETING_SCOPE] && (
+          <Alert tone="danger" title={t('danger')} className="mt-3">
+            <p>{t('dangerText')}</p>
+          </Alert>
+        )}
+      </div>
+      <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
+    </fieldset>
   )
 }

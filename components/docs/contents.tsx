@@ -45,29 +45,10 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
     if (box && entry) box.scrollTop = entry.offsetTop - box.clientHeight / 2
   }, [here])
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
-  const isIn = (text: string) => wanted.every((word) => text.toLowerCase().includes(word))
-  const meaningOf = (code: string) => `${code} ${meanings[code]?.message} ${meanings[code]?.details}`
-  const search = (group: ContentsGroup): Found[] =>
-    group.entries.flatMap((entry) => {
-      const { id, title, mark, words: own, codes = [], members = [] } = entry
-      const parts = [
-        ...codes.filter((code) => isIn(meaningOf(code))).map((code) => [code, `${code} ${meanings[code]?.message}`]),
-        ...members.filter(isIn).map((member) => [member, member]),
-      ].map(([part, text]) => ({ id: `${id}.${part}`, title: String(text) }))
-      return parts.length > 0 || isIn(`${group.title} ${title} ${mark} ${own}`) ? [{ ...entry, parts }] : []
-    })
-  const shown = groups
-    .map((group) => {
-      const isSearched = wanted.length > 0
-      const entries = isSearched ? search(group) : group.path === path ? group.entries : []
-      return {
-        ...group,
-        entries: entries as readonly (ContentsEntry | Found)[],
-        isShown: !isSearched || entries.length > 0,
-      }
-    })
-    .filter(({ isShown }) => isShown)
-  const linkTo = (group: ContentsGroup, id: string) => (group.path === path ? `#${id}` : `${group.path}#${id}`)
+  const shown =
+    wanted.length > 0
+      ? groups.map((group) => searched(group, wanted, meanings)).filter(({ entries }) => entries.length > 0)
+      : groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
   const content = (
     <>
       <label className="mb-3 block space-y-1 font-medium noscript:hidden">
@@ -81,43 +62,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
         />
       </label>
       {shown.map((group) => (
-        <div key={group.path} className="pb-3">
-          <a
-            href={group.path}
-            aria-current={group.path === path ? 'page' : undefined}
-            className="block rounded-md py-1 font-medium hover:text-accent max-lg:py-2"
-          >
-            {group.title}
-          </a>
-          {group.entries.length > 0 && (
-            <ul>
-              {group.entries.map((entry) => (
-                <li key={entry.id}>
-                  <a
-                    href={linkTo(group, entry.id)}
-                    aria-current={group.path === path && entry.id === here ? 'location' : undefined}
-                    onClick={fold}
-                    className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
-                  >
-                    {entry.mark && <span className="w-11 shrink-0 font-mono text-[0.6875rem]">{entry.mark}</span>}
-                    <span className="wrap-anywhere">{entry.title}</span>
-                  </a>
-                  {'parts' in entry &&
-                    entry.parts.map((part) => (
-                      <a
-                        key={part.id}
-                        href={linkTo(group, part.id)}
-                        onClick={fold}
-                        className="wrap-anywhere ms-4 block rounded-md border-line border-s px-3 py-1 text-[0.8125rem] text-ink-muted hover:text-ink max-lg:py-2"
-                      >
-                        {part.title}
-                      </a>
-                    ))}
-                </li>
-              ))}
-            </ul>
-          )}
-        </div>
+        <Group key={group.path} group={group} isHere={group.path === path} here={here} />
       ))}
       <p role="status" className="text-ink-muted">
         {shown.length === 0 && 'Nothing in the reference has these words.'}
@@ -134,6 +79,80 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
         {content}
       </div>
     </nav>
+  )
+}
+
+/** What has all the words: the entry itself, or errors and members of it. */
+function searched(
+  group: ContentsGroup,
+  wanted: readonly string[],
+  meanings: ContentsProps['meanings'],
+): ContentsGroup & { entries: Found[] } {
+  const isIn = (text: string) => wanted.every((word) => text.toLowerCase().includes(word))
+  const entries = group.entries.flatMap((entry) => {
+    const { id, title, mark, words, codes = [], members = [] } = entry
+    const found = [
+      ...codes.map((code) => ({
+        part: code,
+        text: `${code} ${meanings[code]?.message}`,
+        more: meanings[code]?.details,
+      })),
+      ...members.map((member) => ({ part: member, text: member, more: '' })),
+    ].filter(({ text, more }) => isIn(`${text} ${more}`))
+    const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
+    return parts.length > 0 || isIn(`${group.title} ${title} ${mark} ${words}`) ? [{ ...entry, parts }] : []
+  })
+  return { ...group, entries }
+}
+
+interface GroupProps {
+  group: { title: string; path: string; entries: readonly (ContentsEntry | Found)[] }
+  /** It is that of the page. */
+  isHere: boolean
+  /** The part that the top of the window shows. */
+  here: string | undefined
+}
+
+function Group({ group, isHere, here }: GroupProps) {
+  const linkTo = (id: string) => (isHere ? `#${id}` : `${group.path}#${id}`)
+  return (
+    <div className="pb-3">
+      <a
+        href={group.path}
+        aria-current={isHere ? 'page' : undefined}
+        className="block rounded-md py-1 font-medium hover:text-accent max-lg:py-2"
+      >
+        {group.title}
+      </a>
+      {group.entries.length > 0 && (
+        <ul>
+          {group.entries.map((entry) => (
+            <li key={entry.id}>
+              <a
+                href={linkTo(entry.id)}
+                aria-current={isHere && entry.id === here ? 'location' : undefined}
+                onClick={fold}
+                className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
+              >
+                {entry.mark && <span className="w-11 shrink-0 font-mono text-[0.6875rem]">{entry.mark}</span>}
+                <span className="wrap-anywhere">{entry.title}</span>
+              </a>
+              {'parts' in entry &&
+                entry.parts.map((part) => (
+                  <a
+                    key={part.id}
+                    href={linkTo(part.id)}
+                    onClick={fold}
+                    className="wrap-anywhere ms-4 block rounded-md border-line border-s px-3 py-1 text-[0.8125rem] text-ink-muted hover:text-ink max-lg:py-2"
+                  >
+                    {part.title}
+                  </a>
+                ))}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   )
 }
 

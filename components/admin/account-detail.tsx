@@ -1,10 +1,9 @@
-import Link from 'next/link'
 import type { ShownAccount } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
-import { textLink } from '../ui/text-link'
 import { FactGrid } from './fact-grid'
+import { WithdrawalLink } from './links'
 import { Row } from './section'
 
 interface AccountDetailProps {
@@ -24,10 +23,7 @@ export const AccountDetail = ({ account, maxSessions }: AccountDetailProps) =>
       <CardHeader title={account.user_id} aside={<Badge>Withdrawn</Badge>} />
       <CardBody>
         <p>
-          This person has deleted the account:{' '}
-          <Link href={`/admin/withdrawals/${account.withdrawal_id}`} className={textLink}>
-            {account.withdrawal_id}
-          </Link>
+          This person has deleted the account: <WithdrawalLink id={account.withdrawal_id} />
         </p>
       </CardBody>
     </Card>

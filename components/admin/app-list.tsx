@@ -1,9 +1,8 @@
-import Link from 'next/link'
 import type { listApps } from '@/contract/apps'
 import type { Data } from '@/contract/define'
 import { Badge } from '../ui/badge'
 import { Card, CardBody } from '../ui/card'
-import { textLink } from '../ui/text-link'
+import { AppLink } from './links'
 import { Row, RowList } from './section'
 import { count } from './words'
 
@@ -14,15 +13,7 @@ export const AppList = ({ apps }: { apps: readonly App[] }) => (
     <CardBody>
       <RowList rows={apps} none="No application is registered. The operator command registers one.">
         {(app) => (
-          <Row
-            key={app.app_id}
-            title={
-              <Link href={`/admin/apps/${app.app_id}`} className={textLink}>
-                {app.name}
-              </Link>
-            }
-            badge={<AppBadges app={app} />}
-          >
+          <Row key={app.app_id} title={<AppLink id={app.app_id} name={app.name} />} badge={<AppBadges app={app} />}>
             {app.endpoint ?? 'Asks for its tasks'}
           </Row>
         )}

@@ -1,11 +1,10 @@
 'use client'
 
-import Link from 'next/link'
 import type * as z from 'zod'
 import type { delivery } from '@/contract/apps'
 import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
-import { textLink } from '../ui/text-link'
+import { AppLink } from './links'
 import { Row, Section } from './section'
 import { count } from './words'
 
@@ -47,10 +46,7 @@ export function DeliveryRow({ delivery, renderedAt, isOfPage = false }: Delivery
           {!isOfPage && (
             <>
               {' '}
-              to{' '}
-              <Link href={`/admin/apps/${delivery.app_id}`} className={textLink}>
-                {delivery.app_name}
-              </Link>
+              to <AppLink id={delivery.app_id} name={delivery.app_name} />
             </>
           )}
         </>

@@ -1,15 +1,14 @@
 'use client'
 
 import { CircleCheck } from 'lucide-react'
-import Link from 'next/link'
 import type { ReactNode } from 'react'
 import type { FailingApp, TroubledWithdrawal } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
+import { AppLink, WithdrawalLink } from './links'
 import { operate } from './operate'
 import { Retry } from './retry-button'
 import { Row } from './section'
@@ -65,11 +64,7 @@ export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttention
         <div role="status" className="space-y-1 text-sm not-empty:mt-4">
           {asked.done.map(({ id }) => (
             <p key={id} className="text-success">
-              Tried again: nothing of{' '}
-              <Link href={`/admin/withdrawals/${id}`} className={textLink}>
-                {id}
-              </Link>{' '}
-              fails any more.
+              Tried again: nothing of <WithdrawalLink id={id} /> fails any more.
             </p>
           ))}
         </div>
@@ -87,11 +82,7 @@ function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
   const { app_id, name, waiting, dead, attempts, since, last_error } = app
   return (
     <Row
-      title={
-        <Link href={`/admin/apps/${app_id}`} className={textLink}>
-          {name}
-        </Link>
-      }
+      title={<AppLink id={app_id} name={name} />}
       badge={
         <>
           {waiting > 0 && <Badge tone="warning">{many(waiting, 'event')} not delivered</Badge>}
@@ -129,9 +120,7 @@ function Troubled({ withdrawal, renderedAt, onAsked }: TroubledProps) {
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div className="min-w-0">
           <h3 className="wrap-anywhere font-medium font-mono text-sm leading-6">
-            <Link href={`/admin/withdrawals/${id}`} className={textLink}>
-              {id}
-            </Link>
+            <WithdrawalLink id={id} />
           </h3>
           <p className="text-ink-muted text-sm">
             Started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />

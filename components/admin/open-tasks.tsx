@@ -1,11 +1,9 @@
 'use client'
 
-import Link from 'next/link'
 import type { ShownTask, TaskState } from '@/contract/tasks'
 import { Card, CardBody, CardHeader } from '../ui/card'
-import { cn } from '../ui/class-names'
 import { RelativeTime } from '../ui/relative-time'
-import { textLink } from '../ui/text-link'
+import { WithdrawalLink } from './links'
 import { RowList } from './section'
 import { StepName } from './step-name'
 import { TaskRow } from './task-row'
@@ -35,10 +33,7 @@ export function OpenTasks({ counts, tasks, is_cut, renderedAt }: OpenTasksProps)
               renderedAt={renderedAt}
               onAsked={() => asked.ask(task.task_id, task.name)}
             >
-              <Link href={`/admin/withdrawals/${task.withdrawal_id}`} className={cn(textLink, 'font-mono text-xs')}>
-                {task.withdrawal_id}
-              </Link>
-              , <StepName step={task.phase} />, withdrawn{' '}
+              <WithdrawalLink id={task.withdrawal_id} />, <StepName step={task.phase} />, withdrawn{' '}
               <RelativeTime dateTime={task.started_at} renderedAt={renderedAt} />
             </TaskRow>
           )}

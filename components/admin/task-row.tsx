@@ -1,6 +1,5 @@
 'use client'
 
-import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useState } from 'react'
 import type { ShownTask } from '@/contract/tasks'
@@ -11,8 +10,8 @@ import { Countdown } from '../ui/countdown'
 import { RadioField } from '../ui/field'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
-import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
+import { AppLink } from './links'
 import { operate, sentenceOf } from './operate'
 import { Retry } from './retry-button'
 import { Row } from './section'
@@ -30,11 +29,7 @@ export function TaskRow({ task, renderedAt, onAsked, children }: TaskRowProps) {
   const { app_id, name, state, is_app_disabled, progress, completed_at, waived } = task
   return (
     <Row
-      title={
-        <Link href={`/admin/apps/${app_id}`} className={textLink}>
-          {name}
-        </Link>
-      }
+      title={<AppLink id={app_id} name={name} />}
       badge={
         <>
           <Badge tone={TASK_TONES[state]}>{toLabel(state)}</Badge>

@@ -6,7 +6,7 @@ import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { textLink } from '../ui/text-link'
+import { WithdrawalLink } from './links'
 import { Row, RowList } from './section'
 import { StepName } from './step-name'
 import { count, WITHDRAWAL_WORDS } from './words'
@@ -75,11 +75,7 @@ function WithdrawalRow({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawa
   } = withdrawal
   return (
     <Row
-      title={
-        <Link href={`/admin/withdrawals/${encodeURIComponent(id)}`} className={`${textLink} font-mono text-sm`}>
-          {id}
-        </Link>
-      }
+      title={<WithdrawalLink id={id} />}
       badge={
         <>
           {is_past_due && <Badge tone="danger">Past due date</Badge>}

@@ -1,6 +1,6 @@
 'use client'
 
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useTranslations } from 'use-intl/react'
 import type { WaysToConfirm } from '../access/confirm-identity'
@@ -11,38 +11,20 @@ import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { Disclosure } from '../ui/disclosure'
 import { Blockers, type Known, useBlockers } from './blockers'
-import { type Counts, DeletionOverview, type OpenAccess } from './deletion-overview'
+import { DeletionOverview, type DeletionOverviewProps } from './deletion-overview'
 import { WithdrawAccountForm } from './withdraw-account-form'
 
-interface DeleteAccountProps {
-  userId: string
-  email: string
+interface DeleteAccountProps extends Omit<DeletionOverviewProps, 'renderedAt' | 'children'> {
   ways: WaysToConfirm
   known: Known
-  counts: Counts | null
-  open: OpenAccess
   supportEmail: string
-  applications: readonly { name: string; isToldAtOnce: boolean }[]
-  deletedWithin: string
-  retentionDays: number
-  keptUntil: string
-  details: ReactNode
 }
 
 /** Two screens: what a deletion means, and the form that asks for it. What holds a deletion back stands before both. */
-export function DeleteAccount({
-  applications,
-  counts,
-  open,
-  details,
-  keptUntil,
-  known,
-  supportEmail,
-  ...account
-}: DeleteAccountProps) {
+export function DeleteAccount({ ways, known, supportEmail, ...shown }: DeleteAccountProps) {
   const t = useTranslations('DeleteAccount')
   const { exportPath } = useHost()
-  const { userId, email } = account
+  const { userId, email, deletedWithin, retentionDays } = shown
   const [screen, setScreen] = useState<'overview' | 'form'>('overview')
   const begin = useRef<HTMLButtonElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -68,18 +50,7 @@ export function DeleteAccount({
     target.current?.focus()
   }
   const overview = (
-    <DeletionOverview
-      userId={userId}
-      email={email}
-      counts={counts}
-      open={open}
-      renderedAt={known.renderedAt}
-      applications={applications}
-      deletedWithin={account.deletedWithin}
-      retentionDays={account.retentionDays}
-      keptUntil={keptUntil}
-      details={details}
-    >
+    <DeletionOverview {...shown} renderedAt={known.renderedAt}>
       {!isBlocked && (
         <Button ref={begin} variant="danger" className="w-full sm:w-auto" onClick={() => goTo('form')}>
           {t('begin')}
@@ -98,7 +69,7 @@ export function DeleteAccount({
         // Not taken away again, so that what was typed stays when the person looks at the first screen.
         <div hidden={screen === 'overview' && !isBlocked}>
           <WithdrawAccountForm
-            {...account}
+            {...{ userId, email, ways, deletedWithin, retentionDays }}
             headingRef={heading}
             held={held}
             supportEmail={supportEmail}

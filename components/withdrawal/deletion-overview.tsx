@@ -19,7 +19,7 @@ export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained
 /** What the other pages show as open. Rows of what has ended are deleted with the rest. */
 export type OpenAccess = Partial<Record<'sessions' | 'access_tokens', number>>
 
-interface DeletionOverviewProps {
+export interface DeletionOverviewProps {
   userId: string
   email: string
   /** Null if the server could not count; then the page asks once more. */

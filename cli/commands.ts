@@ -2,11 +2,11 @@ import { appCommands } from './app.ts'
 import { archiveCommands } from './archive.ts'
 import type { Command } from './command.ts'
 import { eventCommands } from './event.ts'
+import { maintenanceCommands } from './maintenance.ts'
 import { sessionCommands } from './session.ts'
 import { taskCommands } from './task.ts'
 import { serviceTokenCommands, tokenCommands } from './token.ts'
 import { transactionCommands } from './transaction.ts'
-import { upkeepCommands } from './upkeep.ts'
 import { userCommands } from './user.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
@@ -22,5 +22,5 @@ export const COMMANDS: Command[] = [
   ...appCommands,
   ...eventCommands,
   ...archiveCommands,
-  ...upkeepCommands,
+  ...maintenanceCommands,
 ]

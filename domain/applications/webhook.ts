@@ -57,7 +57,7 @@ export async function sendWebhook(
 /** 404 and 410 say that the application no longer has the person. */
 export const isSuccess = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
 
-function signedHeaders(id: string, at: Date, body: string, secrets: string[]): Record<string, string> {
+export function signedHeaders(id: string, at: Date, body: string, secrets: string[]): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / second))
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')

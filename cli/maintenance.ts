@@ -5,7 +5,7 @@ import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { command } from './command.ts'
 import { toTime } from './values.ts'
 
-export const upkeepCommands = [
+export const maintenanceCommands = [
   command({
     noun: 'secrets',
     verb: 'reseal',

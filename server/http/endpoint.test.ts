@@ -1,22 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import * as z from 'zod'
-import type { Contract, GrantableScope as Scope } from '@/contract/define'
-import { ERRORS, type ErrorCode } from '@/contract/errors'
-import { blocker } from '@/contract/fields'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { GrantableScope as Scope } from '@/contract/define'
 import { operations as all, userOperations } from '@/contract/operations'
 import { withdrawAccount as withdrawContract } from '@/contract/withdrawal'
-import { createUser } from '@/domain/accounts/user'
-import type { SystemContext } from '@/domain/context'
-import { createProcess } from '@/domain/process'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { signOut } from '@/domain/sessions/sessions'
-import type { Sql } from '@/domain/sql'
 import {
   type Answer,
   type Asking,
-  call,
-  callsBy,
   day,
   givenCaller,
   givenChange,
@@ -25,15 +16,22 @@ import {
   minute,
   NOBODYS_IDS,
   OPERATIONS,
-  readAnswer,
-  request,
 } from '@/testing/api-calls'
-import { codeSentTo, givenSession, type TestContext, tally, testDatabase, wrongCode } from '@/testing/domain'
-import { anotherInstance, installContext, installed, logged } from '@/testing/install-context'
-import { wrapping } from '@/testing/statements'
-import { within } from '@/testing/until'
-import { openDatabase } from '../adapters/database'
-import { api } from './api'
+import { givenSession, type TestContext, wrongCode } from '@/testing/domain'
+import { installed } from '@/testing/install-context'
+import {
+  ask,
+  asks,
+  change,
+  judge,
+  NO_TRACE,
+  operations,
+  resend,
+  send,
+  tracesOf,
+  verify,
+  withdraw,
+} from '@/testing/judged-calls'
 
 let ctx: TestContext
 
@@ -41,88 +39,9 @@ beforeEach(async () => {
   ctx = await installed()
 })
 
-// ---- the form of every answer ----
-
-const time = z.iso.datetime({ precision: 3 })
-/** The operations of the description; those for tokens and sessions have tests of their own. */
-const operations = userOperations.slice(0, 7)
-const answerOf = ({ data, message, timestamp }: Contract) =>
-  z.strictObject({
-    success: z.literal(true),
-    data: z.strictObject(data.shape),
-    ...(message && { message: z.string().min(1) }),
-    ...(timestamp !== false && { timestamp: time }),
-  })
-const refusal = z.strictObject({
-  success: z.literal(false),
-  error: z.strictObject({
-    code: z.string(),
-    message: z.string().min(1),
-    details: z.string().min(1),
-    blockers: z.array(z.strictObject(blocker.shape)).min(1).optional(),
-  }),
-  timestamp: time,
-})
-
-/** Reads an answer and checks everything that all answers have in common. */
-async function judge(response: Response, operation?: string): Promise<Answer> {
-  const answer = await readAnswer(response)
-  const { status, headers, code } = answer
-  const json = JSON.parse(answer.text)
-  expect(headers.get('Content-Type')).toBe('application/json; charset=utf-8')
-  expect(headers.get('Cache-Control')).toBe('no-store')
-  expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
-  expect(headers.get('X-Request-Id')).toMatch(/^[A-Za-z0-9._-]{1,64}$/)
-  expect(headers.has('RateLimit')).toBe(headers.has('RateLimit-Policy'))
-  expect(headers.has('Location')).toBe(status === 202)
-  expect(headers.has('Allow')).toBe(status === 405)
-  if (status < 300) {
-    answerOf(OPERATIONS[operation ?? ''] as Contract).parse(json)
-    expect(status).toBe(operation === 'withdrawAccount' ? 202 : 200)
-    return answer
-  }
-  const { error } = refusal.parse(json)
-  expect(error.blockers !== undefined).toBe(code === 'WITHDRAWAL_003')
-  expect({ code, status, message: error.message }).toEqual({
-    code,
-    status: ERRORS[code as ErrorCode].status,
-    message: ERRORS[code as ErrorCode].message,
-  })
-  const waits = (status === 429 && code !== 'EMAIL_005') || status === 503
-  if (code !== 'REQUEST_007') expect({ code, waits: headers.has('Retry-After') }).toEqual({ code, waits })
-  if (waits) expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
-  expect(headers.has('WWW-Authenticate')).toBe(['AUTH_001', 'AUTH_002', 'WITHDRAWAL_005', 'REAUTH_001'].includes(code))
-  return answer
-}
-
-// ---- asking ----
-
 const POSTS = operations.filter((contract) => contract.method === 'POST').map(({ name }) => name)
 
-const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
-  api(new Request(`http://localhost${path}`, init), '192.0.2.1')
-
-const asks: typeof call = async (caller, operation, asking) =>
-  judge(await request(caller, operation, asking), operation)
-/** A call for this user, without a token unless one is given. */
-const ask = (operation: string, { userId }: { userId: string }, asking?: Asking) => asks({ userId }, operation, asking)
-const { change, verify, resend, withdraw } = callsBy(asks)
-
 const BOTH: Scope[] = ['email:manage', 'account:manage']
-
-/** Every row that a call may leave for these users. */
-async function tracesOf(...userIds: string[]) {
-  const where = { userId: { in: userIds } }
-  return {
-    requests: await ctx.db.emailChangeRequest.count({ where }),
-    limits: await ctx.db.rateLimit.count({ where }),
-    keys: await ctx.db.idempotencyKey.count({ where }),
-    withdrawals: await ctx.db.withdrawal.count({ where }),
-    notices: await ctx.db.notice.count({ where }),
-    mails: ctx.mailbox.length,
-  }
-}
-const NO_TRACE = { requests: 0, limits: 0, keys: 0, withdrawals: 0, notices: 0, mails: 0 }
 
 const withoutTimestamp = (text: string) => text.replace(/"timestamp":"[^"]+"/, '')
 const comparable = ({ status, text, headers }: Answer) => {
@@ -184,7 +103,7 @@ test.each(all.filter((contract) => contract.scope).map(({ name }) => name))(
       const answer = await ask(name, caller, { headers })
       expect([answer.code, answer.headers.get('WWW-Authenticate')]).toEqual(['AUTH_001', 'Bearer'])
     }
-    expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
+    expect(await tracesOf(ctx, caller.userId, stranger.userId)).toEqual(NO_TRACE)
   },
 )
 
@@ -240,7 +159,7 @@ describe.each(scoped.map((contract) => [contract.name, contract] as const))('%s'
         challenge: insufficient,
       })
     }
-    expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+    expect(await tracesOf(ctx, caller.userId)).toEqual(NO_TRACE)
   })
 
   test("B28 L12 answers another user's path and an unknown user's path alike, whatever the body says", async () => {
@@ -267,7 +186,7 @@ describe.each(scoped.map((contract) => [contract.name, contract] as const))('%s'
         )
       }
     }
-    expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
+    expect(await tracesOf(ctx, caller.userId, stranger.userId)).toEqual(NO_TRACE)
   })
 })
 
@@ -414,7 +333,7 @@ describe.each(POSTS)('the body of %s', (name) => {
   ])('sent as %s is refused with 415', async (type) => {
     const caller = await givenCaller(ctx)
     expect((await asks(caller, name, { type })).code).toBe('REQUEST_003')
-    expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+    expect(await tracesOf(ctx, caller.userId)).toEqual(NO_TRACE)
   })
 
   test('sent compressed is refused with 415', async () => {
@@ -491,7 +410,7 @@ describe.each(POSTS)('the body of %s', (name) => {
       const answer = await asks(caller, name, { body })
       expect([answer.code, answer.details]).toEqual(['REQUEST_001', 'The body must be a JSON object.'])
     }
-    expect(await tracesOf(caller.userId)).toEqual({ ...NO_TRACE, limits: name === 'verifyEmail' ? 1 : 0 })
+    expect(await tracesOf(ctx, caller.userId)).toEqual({ ...NO_TRACE, limits: name === 'verifyEmail' ? 1 : 0 })
   })
 })
 
@@ -548,7 +467,7 @@ test.each(ROWS)(
     const caller = await givenCaller(ctx)
     const { id } = await givenChange(ctx, caller)
     await ctx.settle()
-    const before = await tracesOf(caller.userId)
+    const before = await tracesOf(ctx, caller.userId)
     const valid: Record<string, unknown> = {
       ...OPERATIONS[operation]?.example.body,
       ...('change_request_id' in (OPERATIONS[operation]?.example.body ?? {}) && { change_request_id: id }),
@@ -564,7 +483,7 @@ test.each(ROWS)(
       const { [name]: _, ...without } = valid
       expect((await asks(caller, operation, { body: without })).code).toBe(code)
     }
-    const after = await tracesOf(caller.userId)
+    const after = await tracesOf(ctx, caller.userId)
     expect(after).toEqual({ ...before, limits: before.limits + (operation === 'verifyEmail' ? 1 : 0) })
     const request = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
     expect(request).toMatchObject({ attempts: 0, status: 'pending_verification' })
@@ -745,7 +664,7 @@ test('malformed changes, resends and withdrawals count in no limit', async () =>
     await asks(caller, 'withdrawAccount', { body: { confirmation: 'x' } })
     await asks(caller, 'resendVerification', { body: {} })
   }
-  expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+  expect(await tracesOf(ctx, caller.userId)).toEqual(NO_TRACE)
   expect((await change(caller, `x-${caller.email}`)).headers.get('RateLimit')).toContain('r=2;')
   expect((await withdraw(caller)).headers.get('RateLimit')).toContain('"withdraw";r=4;')
 })
@@ -843,467 +762,4 @@ test('an accepted withdrawal has a Location, and afterwards two credentials can 
   expect(await outcome(emailOnly.token)).toEqual(nothing)
   const wrongScope = { token: statusToken ?? '', ids, scope: 'email:manage' }
   expect((await ask('getWithdrawalStatus', caller, wrongScope)).code).toBe('WITHDRAWAL_005')
-})
-
-// ---- Idempotency-Key ----
-
-const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } })
-
-test('a repeated call with the same key and body gets the first answer: one request, one mail, one place', async () => {
-  const caller = await givenCaller(ctx)
-  const address = `new-${caller.email}`
-  const first = await change(caller, address, keyed('k1'))
-  ctx.clock.advance(23 * hour)
-  for (let n = 0; n < 9; n++) {
-    const again = await change(caller, address, keyed('k1'))
-    expect([again.status, again.text]).toEqual([first.status, first.text])
-    expect(again.headers.get('X-Request-Id')).not.toBe(first.headers.get('X-Request-Id'))
-  }
-  expect((await tracesOf(caller.userId)).requests).toBe(1)
-  expect(ctx.mailbox.filter(({ to }) => to === address)).toHaveLength(1)
-  ctx.clock.advance(hour)
-  expect((await change(caller, address, keyed('k1'))).text).not.toBe(first.text)
-})
-
-test('the same key with another body is refused, for the same user and path alone', async () => {
-  const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
-  expect((await change(caller, `a-${caller.email}`, keyed('k1'))).code).toBe('accepted')
-  expect((await change(caller, `b-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_006')
-  expect((await change(other, `b-${other.email}`, keyed('k1'))).code).toBe('accepted')
-  expect((await asks(caller, 'resendVerification', keyed('k1'))).code).toBe('EMAIL_006')
-  expect((await change(caller, `c-${caller.email}`, keyed('k2'))).code).toBe('accepted')
-  expect((await tracesOf(caller.userId)).requests).toBe(2)
-})
-
-test('a second call while the first runs gets REQUEST_007, and the answer afterwards', async () => {
-  const caller = await givenCaller(ctx)
-  const address = `new-${caller.email}`
-  const { send } = ctx.mail
-  let release = () => {}
-  const began = new Promise<void>((resolve) => {
-    ctx.mail.send = async (mail) => {
-      resolve()
-      await new Promise<void>((go) => {
-        release = go
-      })
-      return send(mail)
-    }
-  })
-  const first = change(caller, address, keyed('k1'))
-  await began
-  expect((await change(caller, address, keyed('k1'))).code).toBe('REQUEST_007')
-  expect((await change(caller, `other-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_006')
-  ctx.mail.send = send
-  release()
-  expect((await first).code).toBe('accepted')
-  expect((await change(caller, address, keyed('k1'))).text).toBe((await first).text)
-})
-
-test('an answer that a later try could change is not kept: a refused mail, a full limit, a bug', async () => {
-  const caller = await givenCaller(ctx)
-  const address = `new-${caller.email}`
-  const { send } = ctx.mail
-  ctx.mailServer.accepts = false
-  expect((await change(caller, address, keyed('k1'))).code).toBe('EMAIL_009')
-  ctx.mailServer.accepts = true
-  ctx.mail.send = () => Promise.reject(new Error('a bug'))
-  expect((await change(caller, address, keyed('k1'))).code).toBe('SERVER_001')
-  ctx.mail.send = send
-  expect((await change(caller, address, keyed('k1'))).code).toBe('accepted')
-  for (const key of ['k2', 'k3']) expect((await change(caller, `${key}-${address}`, keyed(key))).code).toBe('accepted')
-  expect((await change(caller, `k4-${address}`, keyed('k4'))).code).toBe('EMAIL_008')
-  ctx.clock.advance(hour)
-  expect((await change(caller, `k4-${address}`, keyed('k4'))).code).toBe('accepted')
-})
-
-test('the answer to a withdrawal is repeated to the token that made the call, and to no other', async () => {
-  const caller = await givenCaller(ctx)
-  const second = await givenToken(ctx, caller.userId)
-  const first = await withdraw(caller, keyed('k1'))
-  const again = await withdraw(caller, keyed('k1'))
-  expect([again.status, again.text]).toEqual([202, first.text])
-  expect(again.headers.get('Location')).toBe(first.headers.get('Location'))
-  expect((await withdraw({ ...caller, ...second }, keyed('k1'))).code).toBe('WITHDRAWAL_002')
-  expect((await withdraw(caller)).code).toBe('WITHDRAWAL_002')
-  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(1)
-})
-
-test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
-  'the Idempotency-Key "%s" is refused, and nothing happens',
-  async (key) => {
-    const caller = await givenCaller(ctx)
-    const answer = await change(caller, `new-${caller.email}`, keyed(key))
-    expect([answer.code, answer.details]).toEqual(['REQUEST_001', expect.stringContaining('Idempotency-Key')])
-    expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
-  },
-)
-
-test('a body that is too large is refused also by operations without a body', async () => {
-  const caller = await givenCaller(ctx)
-  const sized = (bytes: number) => ({ headers: { 'Content-Length': String(bytes) } })
-  expect((await asks(caller, 'getEmailStatus', sized(16_385))).code).toBe('REQUEST_002')
-  expect((await asks(caller, 'getEmailStatus', sized(16_384))).status).toBe(200)
-})
-
-test('a refusal that no limit counted is not kept under its key, so the body can be corrected', async () => {
-  const caller = await givenCaller(ctx)
-  const key = keyed('mended')
-  const body = { new_email: 'not an address', current_password: caller.password }
-  expect((await asks(caller, 'changeEmail', { ...key, body })).code).toBe('EMAIL_001')
-  expect(await ctx.db.idempotencyKey.count({ where: { userId: caller.userId } })).toBe(0)
-  const mended = { ...body, new_email: `new-${caller.email}` }
-  expect((await asks(caller, 'changeEmail', { ...key, body: mended })).status).toBe(200)
-})
-
-test('a call whose token is revoked meanwhile is refused and releases its key', async () => {
-  const [caller, address] = [await givenCaller(ctx), 'between-two-looks@example.test']
-  const { sql } = ctx
-  ctx.sql = async (statement, values) => {
-    if (statement.name.startsWith('begin-email-change')) {
-      ctx.sql = sql
-      await ctx.db.accessToken.updateMany({ where: { userId: caller.userId }, data: { revokedAt: ctx.clock.now() } })
-    }
-    return sql(statement, values)
-  }
-  expect((await change(caller, address, keyed('k1'))).code).toBe('AUTH_001')
-  await ctx.db.accessToken.updateMany({ where: { userId: caller.userId }, data: { revokedAt: null } })
-  expect((await change(caller, address, keyed('k1'))).code).toBe('accepted')
-})
-
-test('an Idempotency-Key grants nothing: token, scope and path are checked first', async () => {
-  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
-  await change(caller, `new-${caller.email}`, keyed('k1'))
-  const body = { new_email: `new-${caller.email}`, current_password: caller.password }
-  const asking = { body, ...keyed('k1') }
-  expect((await ask('changeEmail', caller, asking)).code).toBe('AUTH_001')
-  expect((await ask('changeEmail', caller, { ...asking, token: caller.token, scope: null })).code).toBe('AUTH_002')
-  expect((await ask('changeEmail', caller, { ...asking, token: stranger.token })).code).toBe('AUTH_002')
-})
-
-test('no table holds a kept answer in plain text', async () => {
-  const caller = await givenCaller(ctx)
-  const first = await withdraw(caller, keyed('a-key-of-the-caller'))
-  const [kept] = await ctx.db.$queryRaw<{ row: string; answer: Uint8Array }[]>`
-    SELECT to_jsonb(k)::text AS row, answer FROM idempotency_keys k WHERE user_id = ${caller.userId}`
-  expect(kept?.answer.length).toBeGreaterThan(0)
-  expect(kept?.row).not.toContain('a-key-of-the-caller')
-  expect(Buffer.from(kept?.answer ?? []).includes(String(first.data.status_token))).toBe(false)
-})
-
-/** Places at which a process can die that starts a withdrawal or creates a token, and what a repetition finds after a minute. */
-const DEATHS = [
-  ['before its effect', 'none'],
-  ['between its effect and the kept answer', 'none'],
-  ['between the kept answer and the commit', 'none'],
-  ['between the commit and the answer', 'first'],
-] as const
-
-/** An instance with connections of its own, which loses all of them at that place and stays silent. */
-async function givenDyingInstance(place: (typeof DEATHS)[number][0]) {
-  const name = `doomed_${randomBytes(4).toString('hex')}`
-  const { url } = await testDatabase()
-  const database = openDatabase(`${url}?application_name=${name}`)
-  // Not awaited: the connection of the transaction in which it dies is never given back.
-  onTestFinished(() => void database.close())
-  let died = () => {}
-  const death = new Promise<void>((resolve) => {
-    died = resolve
-  })
-  const ran: string[] = []
-  /** Fails with a sentence where the call is answered, or hangs, without the death. */
-  const deathDuring = (call: Promise<unknown>) =>
-    within(
-      () => `the process to die ${place}; it ran the statements ${ran.join(', ')}`,
-      Promise.race([
-        death,
-        call.then(() => {
-          // The end of one connection may be answered before all of them have ended.
-          if (isDying) return death
-          throw new Error(`answered before the process died ${place}; it ran the statements ${ran.join(', ')}`)
-        }),
-      ]),
-    )
-  let isDying = false
-  const die = async () => {
-    isDying = true
-    await ctx.db.$queryRaw`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ${name}`
-    died()
-    return new Promise<never>(() => {})
-  }
-  const doomed = (sql: Sql): Sql => {
-    return async (statement, values) => {
-      const { name } = statement
-      ran.push(name)
-      const isEffect = name === 'create-access-token' || name === 'end-account-access'
-      if (place === 'before its effect' && isEffect) await die()
-      if (place === 'between its effect and the kept answer' && name === 'keep-idempotent-answer') await die()
-      const rows = await sql(statement, values)
-      if (place === 'between the kept answer and the commit' && name === 'keep-idempotent-answer') await die()
-      return rows as never
-    }
-  }
-  const transaction: SystemContext['transaction'] = async (work) => {
-    const result = await wrapping(database.transaction, doomed)(work)
-    if (place === 'between the commit and the answer') await die()
-    return result
-  }
-  // What a dead process has begun never ends, so nothing waits for it.
-  const background: SystemContext['background'] = (work) => void work().catch(() => {})
-  const own = { process: createProcess(), sql: doomed(database.sql), transaction, background }
-  return { context: { ...ctx, ...own }, deathDuring }
-}
-
-const effectsOf = async (userId: string) => ({
-  tokens: await ctx.db.accessToken.count({ where: { userId, name: 'Nightly export' } }),
-  withdrawals: await ctx.db.withdrawal.count({ where: { userId } }),
-})
-
-test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map((death) => [name, ...death] as const)))(
-  'a %s whose process dies %s is repeated without a second effect',
-  async (name, place, found) => {
-    const user = await givenCaller(ctx)
-    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
-    const caller = { ...user, token }
-    const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
-    const { context, deathDuring } = await givenDyingInstance(place)
-    installContext(context)
-    await deathDuring(call(caller, name, keyed('k1')))
-    installContext(ctx)
-
-    expect(await effectsOf(user.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })
-    ctx.clock.advance(minute - 1)
-    const early = await call(caller, name, keyed('k1'))
-    expect(early.code).toBe(found === 'first' ? 'accepted' : 'REQUEST_007')
-    ctx.clock.advance(1)
-    const repeated = await call(caller, name, keyed('k1'))
-    expect([repeated.code, repeated.headers.get('Idempotency-Replayed')]).toEqual([
-      'accepted',
-      found === 'first' ? 'true' : null,
-    ])
-    expect((await call(caller, name, keyed('k1'))).text).toBe(repeated.text)
-    expect(await effectsOf(user.userId)).toEqual(expected)
-  },
-)
-
-test.each(['changeEmail', 'createAccessToken', 'withdrawAccount'])(
-  'a %s requested twenty times at once with one key, on two instances, has one effect and one answer',
-  async (name) => {
-    const user = await givenCaller(ctx)
-    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
-    const body = name === 'changeEmail' && { new_email: `new-${user.email}`, current_password: user.password }
-    const asking = { ...keyed('k1'), ...(body && { body }) }
-    const instances = [ctx, await anotherInstance(ctx)]
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => {
-        installContext(instances[n % 2] as TestContext)
-        return call({ ...user, token }, name, asking)
-      }),
-    )
-    installContext(ctx)
-    const { accepted = 0, REQUEST_007 = 0 } = tally(answers.map(({ code }) => code))
-    expect([accepted > 0, accepted + REQUEST_007]).toEqual([true, 20])
-    answers.push(await call({ ...user, token }, name, asking))
-    expect(new Set(answers.filter(({ code }) => code === 'accepted').map(({ text }) => text)).size).toBe(1)
-    const { tokens, withdrawals } = await effectsOf(user.userId)
-    expect([tokens, withdrawals, (await tracesOf(user.userId)).requests].filter(Boolean)).toEqual([1])
-  },
-)
-
-test('a call that its own repetition overtakes undoes its effect', async () => {
-  const user = await givenCaller(ctx)
-  const caller = { ...user, token: createSessionToken(ctx, user.sessionId).token }
-  const { transaction } = ctx
-  let repeated: Answer | undefined
-  ctx.transaction = async (work) => {
-    ctx.transaction = transaction
-    // The call pauses for longer than its key is held.
-    ctx.clock.advance(minute)
-    repeated = await call(caller, 'createAccessToken', keyed('k1'))
-    return transaction(work)
-  }
-  const overtaken = await call(caller, 'createAccessToken', keyed('k1'))
-  expect([repeated?.code, overtaken.code]).toEqual(['accepted', 'REQUEST_007'])
-  expect((await call(caller, 'createAccessToken', keyed('k1'))).text).toBe(repeated?.text)
-  expect((await effectsOf(user.userId)).tokens).toBe(1)
-})
-
-// ---- faults ----
-
-const failing = (error: unknown) => {
-  installContext({ ...ctx, sql: () => Promise.reject(error), transaction: () => Promise.reject(error) })
-}
-const pgError = (code: string, message = 'canary-of-the-database') => Object.assign(new Error(message), { code })
-
-test.each(operations.map(({ name }) => name))(
-  '%s answers 503 when no database listens, and reveals nothing',
-  async (name) => {
-    const caller = await givenCaller(ctx)
-    const nowhere = openDatabase('postgresql://canary-user:canary-password@127.0.0.1:1/canary')
-    installContext({ ...ctx, sql: nowhere.sql, transaction: nowhere.transaction })
-    const answer = await asks(caller, name)
-    await nowhere.close()
-    expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
-    expect(answer.text).not.toContain('canary')
-  },
-)
-
-test.each([
-  ['the server shuts down', pgError('57P01')],
-  ['the server starts up', pgError('57P03')],
-  ['there are too many connections', pgError('53300')],
-  ['the disk is full', pgError('53100')],
-  ['a statement takes too long', pgError('57014')],
-  ['the server takes no writes', pgError('25006')],
-  ['the connection breaks', pgError('ECONNRESET')],
-  ['the connection is lost', pgError('', 'Connection terminated unexpectedly')],
-  ['no connection comes free', pgError('', 'timeout exceeded when trying to connect')],
-  ['no answer comes', pgError('', 'Query read timeout')],
-  ['no address answers', Object.assign(new AggregateError([pgError('ECONNREFUSED')]), {})],
-])('when %s the answer is 503 with a time to wait', async (_, error) => {
-  const caller = await givenCaller(ctx)
-  failing(error)
-  const answer = await asks(caller, 'getEmailStatus')
-  expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
-  expect(answer.text).not.toContain('canary')
-})
-
-test.each(['40P01', '40001'])(
-  'what other transactions undid at every try (%s) is answered with 503, and not told as an absent database',
-  async (code) => {
-    const caller = await givenCaller(ctx)
-    failing(pgError(code))
-    const lines = logged()
-    const answer = await asks(caller, 'getEmailStatus')
-    expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
-    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['database_contended', 'request'])
-  },
-)
-
-test.each([
-  ['an error', new Error('canary: SELECT password FROM /srv/app/server')],
-  ['an error of the database about our own statement', pgError('42703')],
-  ['a broken rule of the database', pgError('23503')],
-  ['a text', 'canary'],
-  ['nothing', undefined],
-  ['an object that looks like an answer', { code: 'AUTH_001', status: 200, details: 'canary' }],
-])('%s that is unexpected is answered with 500, and reveals nothing', async (_, error) => {
-  const caller = await givenCaller(ctx)
-  failing(error)
-  const { code, text } = await asks(caller, 'getEmailStatus')
-  expect(code).toBe('SERVER_001')
-  expect(text).not.toMatch(/canary|SELECT|\/srv|at \w|node_modules/)
-})
-
-test('a fault in the middle of a withdrawal leaves the account as it was', async () => {
-  const caller = await givenCaller(ctx)
-  for (const last of ['end-account-access', 'plan-withdrawal', 'queue-withdrawal-messages']) {
-    installContext({
-      ...ctx,
-      transaction: wrapping(ctx.transaction, (sql) => async (statement, values) => {
-        const rows = await sql(statement, values)
-        if (statement.name === last) throw pgError('57P01')
-        return rows
-      }),
-    })
-    expect((await withdraw(caller)).code).toBe('SERVER_002')
-    installContext(ctx)
-    expect((await tracesOf(caller.userId)).withdrawals).toBe(0)
-    expect((await asks(caller, 'getEmailStatus')).code).toBe('accepted')
-  }
-  expect((await withdraw(caller)).code).toBe('accepted')
-})
-
-test('a notice that cannot be marked as sent counts as sent', async () => {
-  const caller = await givenCaller(ctx)
-  const { id, code } = await givenChange(ctx, caller)
-  installContext({
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === 'mark-notices-sent' ? Promise.reject(pgError('57P01')) : ctx.sql(statement, values),
-  })
-  const answer = await verify(caller, id, code)
-  expect([answer.code, answer.data.notification_sent]).toEqual(['accepted', true])
-})
-
-// ---- logs ----
-
-test.each([
-  ['changeEmail', { new_email: 'new@example.test', current_password: 'wrong' }],
-  ['changePassword', { new_password: 'another password', current_password: 'wrong' }],
-])(
-  '%s of a client that has gone before its password was checked takes no place in a limit',
-  async (operation, body) => {
-    ctx = await installed({ password: { places: 1, windowMs: hour } })
-    const caller = await givenCaller(ctx)
-    const client = new AbortController()
-    const { passwords } = ctx
-    ctx.passwords = {
-      ...passwords,
-      verify(...check) {
-        client.abort()
-        return passwords.verify(...check)
-      },
-    }
-    expect((await call(caller, operation, { body, signal: client.signal })).code).toBe('SERVER_002')
-    expect((await call(caller, operation, { body })).code).toBe('EMAIL_007')
-  },
-)
-
-test('no line of the log holds a name, an address, a password, a code, a token, a key or what the caller wrote', async () => {
-  const mark = `canary${randomBytes(6).toString('hex')}`
-  const email = `${mark}@example.test`
-  const password = `${mark} password`
-  const userId = await createUser(ctx, { email, password, name: `${mark} Lovelace`, emailVerified: true })
-  const sessionId = await givenSession(ctx, userId)
-  const caller = { userId, email, password, sessionId, ...(await givenToken(ctx, userId)) }
-  const session = createSessionToken(ctx, sessionId).token
-  const lines = logged()
-  const headers = {
-    'User-Agent': `${mark}\x1b[31m`,
-    'Idempotency-Key': mark,
-    'X-Request-Id': `${mark} {"level":60}`,
-    Cookie: mark,
-    Referer: `https://${mark}.test`,
-  }
-  const asking = { headers }
-  await change(caller, `New-${email}`, asking)
-  const code = codeSentTo(ctx, `New-${email}`)
-  const id = String((await change(caller, `New-${email}`, asking)).data.change_request_id)
-  await change({ ...caller, password: `${mark} wrong` }, `x-${email}`)
-  await change(caller, `${mark} not an address`)
-  await asks(caller, 'changeEmail', { raw: `{"${mark}":` })
-  await verify(caller, id, wrongCode(code))
-  await verify(caller, mark, mark)
-  await ask('getEmailStatus', { userId: mark }, { token: session })
-  await ask('getEmailStatus', caller, { token: `uat_${mark}` })
-  await judge(await send(`/api/v1/${mark}?token=${mark}`))
-  await ctx.settle()
-  const { send: take } = ctx.mail
-  ctx.mail.send = () => Promise.reject(new Error(`550 ${email} ${code}`))
-  expect((await change(caller, `y-${email}`)).code).toBe('SERVER_001')
-  ctx.mail.send = take
-  failing(pgError('23505', `duplicate key (${email})`))
-  expect((await asks(caller, 'getEmailStatus')).code).toBe('SERVER_001')
-  installContext(ctx)
-  expect((await verify(caller, id, code)).code).toBe('accepted')
-  await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', feedback: mark }, headers })
-  await ctx.settle()
-  expect(lines.length).toBeGreaterThanOrEqual(14)
-  const secrets = [mark, email, password, code, caller.token, session, 'Lovelace', '\x1b']
-  for (const secret of secrets) expect(lines.filter((line) => line.includes(secret))).toEqual([])
-})
-
-test('every answer leaves one line with its request id, its operation, its caller, its status and its code', async () => {
-  const caller = await givenCaller(ctx)
-  const lines = logged()
-  await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'one' } })
-  await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'two' }, scope: null })
-  await judge(await send('/api/v1/nothing', { headers: { 'X-Request-Id': 'three' } }))
-  const { userId } = caller
-  const operation = 'getEmailStatus'
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { event: 'request', requestId: 'one', operation, userId, status: 200 },
-    { event: 'request', requestId: 'two', operation, userId, status: 403, code: 'AUTH_002' },
-    { event: 'request', requestId: 'three', status: 404, code: 'REQUEST_005' },
-  ])
 })

@@ -11,20 +11,19 @@ import { type LockedAccount, lockForService } from '../lock-account'
 import { acceptPassword } from '../passwords/password-formats'
 import {
   closePendingChange,
-  type Described,
   endSessions,
   equalsAsText,
   integer,
   isUniqueViolation,
   literal,
   type Part,
-  type Shape,
   type Sql,
   sql,
   statement,
   type Transaction,
   text,
   time,
+  type ValuesOf,
 } from '../sql'
 import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
@@ -180,37 +179,28 @@ const localeOf = ({ locale }: Pick<Wanted, 'locale'>): string | null | undefined
 const raisedVersion = (v: { firstVersion: Part; now: Part }) =>
   sql`version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = greatest(${sinceFormer(v)}, credentials_since)`
 
-const EDITED = {
-  userId: text,
-  externalId: text.orNull,
-  name: text,
-  email: text,
-  locale: text.orNull,
-  firstVersion: integer,
-  now: time,
-} satisfies Shape
-type Edited = Described<typeof EDITED>
-
-const updateFields = statement(
-  'update-account-of-service',
-  // `verifiedAt` is null if the address stays verified or unverified as it is.
-  { ...EDITED, verifiedAt: time.orNull },
-  {},
-  (v) => sql`UPDATE users
-   SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, locale = ${v.locale},
-       email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${raisedVersion(v)}
-   WHERE id = ${v.userId}`,
-)
-
 // Lock order: account, address.
-const replaceAddress = statement(
-  'replace-address-of-account',
-  { ...EDITED, emailKey: text, heldSince: time },
+const updateUser = statement(
+  'update-account-of-service',
+  {
+    userId: text,
+    externalId: text.orNull,
+    name: text,
+    email: text,
+    emailKey: text,
+    verifiedAt: time.orNull,
+    locale: text.orNull,
+    firstVersion: integer,
+    heldSince: time,
+    now: time,
+  },
   { version: integer },
   (v) => sql`UPDATE users
-   SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
-       locale = ${v.locale}, email_verified_at = ${v.now}, email_undeliverable_at = NULL, ${raisedVersion(v)}
-   WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince})
+   SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey}, locale = ${v.locale},
+       email_verified_at = ${v.verifiedAt},
+       email_undeliverable_at = CASE WHEN email_key = ${v.emailKey} THEN email_undeliverable_at END, ${raisedVersion(v)}
+   WHERE id = ${v.userId}
+     AND CASE WHEN email_key = ${v.emailKey} THEN true ELSE address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince}) END
    RETURNING version`,
 )
 
@@ -282,6 +272,11 @@ type Changes = Pick<Wanted, 'email' | 'email_verified' | 'name' | 'locale' | 'if
     hasNewDetails?: boolean
   }
 
+function requireVersion({ version }: LockedAccount, { if_version: wanted = version }: Changes) {
+  if (wanted === version) return
+  throw new AppError('USER_003', `The account is at version ${version}. Read it again before you change it.`)
+}
+
 /** `account` must be locked. Writes nothing if nothing differs. */
 export async function updateAccount(
   ctx: SystemContext,
@@ -290,80 +285,82 @@ export async function updateAccount(
   input: Changes,
   by: AuditActor,
 ): Promise<void> {
-  const { id: userId } = account
+  const { id: userId, email_verified_at: wasVerifiedAt } = account
   const address = input.email === undefined ? undefined : addressOf(input.email)
   const isOther = address !== undefined && address.key !== account.email_key
-  if (input.email_verified === false && (isOther || account.email_verified_at)) {
+  if (input.email_verified === false && (isOther || wasVerifiedAt)) {
     const what = isOther ? 'An address that replaces another counts as verified' : 'The address is verified already'
     throw new AppError('REQUEST_001', `${what}: email_verified must not be false.`)
   }
   const now = ctx.clock.now()
   const locale = localeOf(input)
+  const isProven = !isOther && !wasVerifiedAt && input.email_verified === true
   const wanted = {
     userId,
     externalId: input.externalId,
     name: input.name ?? account.name,
     email: address?.typed ?? account.email,
+    emailKey: address?.key ?? account.email_key,
+    verifiedAt: isOther || isProven ? now : wasVerifiedAt,
     locale: locale === undefined ? account.locale : locale,
     firstVersion: input.firstVersion ?? 0,
+    heldSince: heldSince(ctx, now),
     now,
   }
-  const verifiedAt = input.email_verified && !account.email_verified_at ? now : null
   const differs =
     input.hasNewDetails ||
-    verifiedAt !== null ||
+    isOther ||
+    isProven ||
     wanted.externalId !== account.external_id ||
     wanted.name !== account.name ||
     wanted.email !== account.email ||
     wanted.locale !== account.locale
   const isLost = input.old_mailbox === 'lost'
   const isForgotten = isLost && (await forgetOldMailbox(ctx, tx, { userId, isOther, by, at: now }))
-  if ((isOther || differs || isForgotten) && (input.if_version ?? account.version) !== account.version) {
-    throw new AppError('USER_003', `The account is at version ${account.version}. Read it again before you change it.`)
-  }
+  if (differs || isForgotten) requireVersion(account, input)
   // Every session of an account that the identity provider did not know began with a password.
   const isLinked = account.external_id === null && wanted.externalId !== null
   if (isLinked && ctx.freshSignIn.requiredAcr !== null) await tx(endFreshness, { userId })
-  if (isOther) return replace(ctx, tx, account, { ...wanted, emailKey: address.key, isLost, by })
   if (!differs) return
-  await tx(updateFields, { ...wanted, verifiedAt })
-  if (verifiedAt) await addAudit(ctx, tx, 'email.verified', { ...by, userId, at: now })
+  const [updated] = await tx(updateUser, wanted)
+  if (!updated) throw new AppError('EMAIL_002')
+  if (isOther) return recordReplaced(ctx, tx, account, { ...wanted, ...updated, isLost, by })
+  if (isProven) await addAudit(ctx, tx, 'email.verified', { ...by, userId, at: now })
   await addAudit(ctx, tx, 'user.updated', { ...by, userId, at: now })
 }
 
-/** As a verification does it. */
-async function replace(
+/** What follows a replaced address, as a verification does it. */
+async function recordReplaced(
   ctx: SystemContext,
   tx: Transaction,
   { email: oldEmail, email_key: oldKey, email_verified_at: oldVerifiedAt, has_password: hasPassword }: LockedAccount,
-  { isLost, by, emailKey, ...wanted }: Edited & { emailKey: string; isLost: boolean; by: AuditActor },
+  {
+    isLost,
+    by,
+    version,
+    ...replaced
+  }: ValuesOf<typeof updateUser> & { isLost: boolean; by: AuditActor; version: number },
 ): Promise<void> {
-  const { userId, locale, name: userName, email, now } = wanted
-  const [replaced] = await tx(replaceAddress, { ...wanted, emailKey, heldSince: heldSince(ctx, now) })
-  if (!replaced) throw new AppError('EMAIL_002')
+  const { userId, locale, name: userName, email, emailKey, now } = replaced
   const changeId = ctx.secrets.randomId('ecr_')
-  const change = {
-    changeId,
-    userId,
-    oldEmail,
-    oldEmailKey: isLost ? null : oldKey,
-    oldVerifiedAt,
-    email,
-    emailKey,
-    now,
-  }
+  const oldEmailKey = isLost ? null : oldKey
+  const change = { changeId, userId, oldEmail, oldEmailKey, oldVerifiedAt, email, emailKey, now, version }
+  const oldRecipient = isLost ? 'lost' : 'old'
   const told = {
     changeId,
+    userId,
     userName,
+    locale,
     hasPassword,
     oldEmail,
     newEmail: email,
     at: now,
-    oldRecipient: isLost ? 'lost' : 'old',
+    oldRecipient,
+    by,
   } as const
   await Promise.all([
-    tx(insertChange, { ...change, method: by.actor, ip: by.ip ?? '', version: replaced.version }),
+    tx(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
     tx(endWithAddress, { userId, now }),
-    tellEmailChanged(ctx, tx, { ...told, userId, locale, by }),
+    tellEmailChanged(ctx, tx, told),
   ])
 }

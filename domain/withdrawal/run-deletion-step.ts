@@ -1,4 +1,4 @@
-import { KEPT_FOR, type KeptFor } from '@/contract/vocabulary'
+import { CHOICES, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import { addEndEvent } from '../applications/events'
@@ -259,15 +259,8 @@ async function completeStep(
   await writeReceipts(ctx, sql, withdrawalId)
 }
 
-function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {
-  const isKept: Record<KeptFor, boolean> = {
-    law: true,
-    analytics: row.keep_analytics,
-    audit_logs: row.keep_audit_logs,
-    transaction_history: row.keep_transaction_history,
-  }
-  return new Set(KEPT_FOR.filter((reason) => isKept[reason]))
-}
+const keepsOf = (row: ClaimedRow): ReadonlySet<KeptFor> =>
+  new Set<KeptFor>(['law', ...CHOICES.filter((choice) => row[`keep_${choice}`])])
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? ` ${error.code}` : undefined)
 

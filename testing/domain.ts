@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { expect, inject } from 'vitest'
-import type { Data, Input } from '@/contract/define'
+import type { Data, GrantableScope, Input } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD } from '@/contract/vocabulary'
 import type { withdrawAccount as withdrawContract } from '@/contract/withdrawal'
@@ -12,9 +12,11 @@ import { type AppChanges, registerApp } from '@/domain/applications/manage'
 import type { Actor, Context, Credential, LinkContext, SystemContext } from '@/domain/context'
 import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
+import { verifyEmail } from '@/domain/email/verify-email'
 import { LIMITS, type Limits } from '@/domain/limits/limits'
 import type { AppAnswer, AppRequest, ArchiveStore, Clock, EngineEvent, LedgerStore, Message } from '@/domain/ports'
 import { createProcess } from '@/domain/process'
+import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { readCredential, sessionCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { startSession } from '@/domain/sessions/sessions'
@@ -280,6 +282,13 @@ export async function asCaller(ctx: TestContext, credential: Credential): Promis
   return { ...ctx, actor, ip: '192.0.2.1', buckets: [] }
 }
 
+/** The context of a request with a new access token of this user. */
+export async function asToken(ctx: TestContext, userId: string, scopes: GrantableScope[]): Promise<Context> {
+  const token = { userId, name: 'test', scopes, expiresInMs: 3_600_000, actor: 'operator' }
+  const { accessToken } = await issueAccessToken(ctx, token)
+  return asCaller(ctx, (await readCredential(ctx, accessToken, null)) as Credential)
+}
+
 export const asService = (ctx: TestContext): Context => ({
   ...ctx,
   actor: { kind: 'service_token', id: 'svt_1', userId: '', externalId: null, scopes: [] } as unknown as Actor,
@@ -308,6 +317,15 @@ export async function givenPendingChange(
   const data = await changeEmail(await asUser(ctx, user), changeInput(user, newEmail))
   await ctx.settle()
   return { ...data, code: codeSentTo(ctx, newEmail) }
+}
+
+/** The change is verified with its code, and what follows at once has been done. */
+export async function givenVerifiedChange(ctx: TestContext, user: TestUser, newEmail?: string) {
+  const pending = await givenPendingChange(ctx, user, newEmail)
+  const { change_request_id, code: verification_code } = pending
+  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code })
+  await ctx.settle()
+  return pending
 }
 
 /** The code of the newest verification message to this address. */

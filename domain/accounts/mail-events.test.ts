@@ -7,6 +7,7 @@ import {
   changeInput,
   givenPendingChange,
   givenUser,
+  givenVerifiedChange,
   outcomeOf,
   runDueWork,
   type TestContext,
@@ -144,9 +145,7 @@ test('an account whose own address takes no mail is told of, may prove that addr
 
 test('a security notice to the old address that comes back is told of, though the account has that address no longer', async () => {
   const { ctx, told, user } = await givenHeard()
-  const { change_request_id, code, new_email: newEmail } = await givenPendingChange(ctx, user)
-  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
-  await ctx.settle()
+  const { change_request_id, new_email: newEmail } = await givenVerifiedChange(ctx, user)
   await tell(ctx, about(ctx, noticeTo(ctx, user.email), user.email))
   await runDueWork(ctx)
   expect(told).toMatchObject([

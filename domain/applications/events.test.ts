@@ -5,13 +5,12 @@ import {
   asService,
   asUser,
   changeInput,
-  givenPendingChange,
   givenSession,
   givenUser,
+  givenVerifiedChange,
   outcomeOf,
   pass,
   type TestContext,
-  type TestUser,
   tablesWith,
   testContext,
   withdrawAs,
@@ -19,7 +18,6 @@ import {
 import { putUser } from '../accounts/put-user'
 import { setPassword } from '../accounts/user'
 import { changeEmail } from '../email/change-email'
-import { verifyEmail } from '../email/verify-email'
 import { changePassword } from '../passwords/change-password'
 import { confirmPasswordReset } from '../passwords/confirm-password-reset'
 import { requestPasswordReset } from '../passwords/request-password-reset'
@@ -65,14 +63,6 @@ async function givenApplication(settings: { audience?: string; includes?: string
   return { ctx, appId, told, state }
 }
 
-async function verifyChange(ctx: TestContext, user: TestUser, email: string) {
-  const { change_request_id, code } = await givenPendingChange(ctx, user, email)
-  const caller = await asUser(ctx, user)
-  await verifyEmail(caller, { userId: user.userId, change_request_id, verification_code: code })
-  await ctx.settle()
-  return change_request_id
-}
-
 async function runToTheEnd(ctx: TestContext) {
   for (const ms of [5 * 60_000, hour, day]) {
     await pass(ctx, ms)
@@ -82,7 +72,7 @@ async function runToTheEnd(ctx: TestContext) {
 test('a change sends an event when it is requested and when it is verified, with only the id of the change', async () => {
   const { ctx, told } = await givenApplication()
   const user = await givenUser(ctx)
-  const changeId = await verifyChange(ctx, user, `new-${user.email}`)
+  const { change_request_id: changeId } = await givenVerifiedChange(ctx, user, `new-${user.email}`)
   const data = { change_request_id: changeId, subject: user.userId, account: user.userId }
   expect(told).toMatchObject([
     { type: 'account.email_change_requested', data },
@@ -98,7 +88,7 @@ test('only applications that asked for addresses get them, sealed at rest and de
   const user = await givenUser(ctx)
   state.status = 503
   const email = `secret-${user.email}`
-  await verifyChange(ctx, user, email)
+  await givenVerifiedChange(ctx, user, email)
   // Only the change request and the account contain them.
   expect(await tablesWith(ctx, email)).toEqual(['email_change_requests', 'users'])
   expect(told.map(({ data }) => [data.old_email, data.new_email])).toEqual([
@@ -189,9 +179,9 @@ test('an application for connected users gets only their events, with its own id
   const { ctx, appId, told } = await givenApplication({ audience: 'connected' })
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
-  await verifyChange(ctx, stranger, `new-${stranger.email}`)
+  await givenVerifiedChange(ctx, stranger, `new-${stranger.email}`)
   await withdrawAs(ctx, stranger)
-  await verifyChange(ctx, user, `new-${user.email}`)
+  await givenVerifiedChange(ctx, user, `new-${user.email}`)
   expect(told.map(({ data }) => data.subject)).toEqual(['reader 7', 'reader 7'])
 })
 
@@ -199,7 +189,7 @@ test('no event is written if no application wants it, or only a disabled one', a
   const { ctx, appId } = await givenApplication()
   await ctx.db.connectedApp.update({ where: { id: appId }, data: { disabledAt: ctx.clock.now() } })
   const user = await givenUser(ctx)
-  await verifyChange(ctx, user, `new-${user.email}`)
+  await givenVerifiedChange(ctx, user, `new-${user.email}`)
   const { id: withdrawalId } = await withdrawAs(ctx, user)
   await runToTheEnd(ctx)
   expect(await ctx.db.event.count({ where: { OR: [{ userId: user.userId }, { withdrawalId }] } })).toBe(0)
@@ -230,7 +220,7 @@ test('F37 an undelivered event outlives the account with its subject sealed, in 
   const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
   const user = await givenUser(ctx)
   state.status = 503
-  await verifyChange(ctx, user, `new-${user.email}`)
+  await givenVerifiedChange(ctx, user, `new-${user.email}`)
   await withdrawAs(ctx, user)
   await pass(ctx, hour)
   expect(await tablesWith(ctx, user.userId)).not.toContain('event_deliveries')

@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest'
 import { createEndpointRule } from '@/server/adapters/applications'
 import {
   asUser,
-  givenPendingChange,
   givenUser,
+  givenVerifiedChange,
   givenWithdrawal,
   outcomeOf,
   pass,
@@ -12,7 +12,6 @@ import {
 } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import { signatureOf } from '@/testing/webhook'
-import { verifyEmail } from '../email/verify-email'
 import type { AppRequest } from '../ports'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { endTask } from './deliver'
@@ -39,9 +38,7 @@ async function givenShop() {
 
 async function changeAddress(ctx: TestContext) {
   const user = await givenUser(ctx)
-  const { change_request_id, code } = await givenPendingChange(ctx, user, `new-${user.email}`)
-  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
-  await ctx.settle()
+  await givenVerifiedChange(ctx, user)
   return user
 }
 

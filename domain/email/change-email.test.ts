@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
 import {
   asCaller,
+  asToken,
   asUser,
   changeInput,
   givenPendingChange,
@@ -15,10 +16,8 @@ import {
 } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import { setPassword } from '../accounts/user'
-import type { Credential } from '../context'
 import { pseudonymousBucket } from '../limits/buckets'
-import { issueAccessToken } from '../sessions/access-tokens'
-import { readCredential, sessionCredential } from '../sessions/authenticate'
+import { sessionCredential } from '../sessions/authenticate'
 import { signOut } from '../sessions/sessions'
 import { sql, statement, text } from '../sql'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
@@ -258,9 +257,7 @@ test.each([
   { what: 'the account is withdrawn', by: 'an access token', act: withdrawalOf, code: 'AUTH_001' },
 ])('a change by $by gets $code when $what during sending', async ({ by, act, code }) => {
   const { userId } = user
-  const token = { userId, name: 'test', scopes: ['email:manage' as const], expiresInMs: hour, actor: 'operator' }
-  const credential = await readCredential(ctx, (await issueAccessToken(ctx, token)).accessToken, null)
-  const call = by === 'a session' ? await asUser(ctx, user) : await asCaller(ctx, credential as Credential)
+  const call = by === 'a session' ? await asUser(ctx, user) : await asToken(ctx, userId, ['email:manage'])
   const { send } = ctx.mail
   let acted = false
   call.mail = {

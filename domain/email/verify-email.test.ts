@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import {
-  asCaller,
+  asToken,
   asUser,
   givenPendingChange,
   givenSession,
@@ -15,8 +15,6 @@ import {
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import type { MailOutcome } from '../ports'
-import { issueAccessToken } from '../sessions/access-tokens'
-import { readCredential } from '../sessions/authenticate'
 import { cancelEmailChange } from './cancel-email-change'
 import { getEmailStatus } from './get-email-status'
 import { resendVerification } from './resend-verification'
@@ -181,17 +179,8 @@ test('a call that cannot succeed counts as a call, and not as an attempt', async
 })
 
 test('a verification by an access token ends every browser session', async () => {
-  const { accessToken } = await issueAccessToken(ctx, {
-    userId: user.userId,
-    name: '',
-    scopes: ['email:manage'],
-    expiresInMs: hour,
-    actor: 'operator',
-  })
-  const credential = await readCredential(ctx, accessToken, null)
-  if (!credential) throw new Error('the token opens nothing')
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
-  await verifyEmail(await asCaller(ctx, credential), input)
+  await verifyEmail(await asToken(ctx, user.userId, ['email:manage']), input)
   await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
   const audited = await ctx.db.auditEvent.findFirstOrThrow({ where: { userId: user.userId, action: 'email.changed' } })
   expect(audited).toMatchObject({ actor: 'access_token' })

@@ -6,6 +6,7 @@ import {
   changeInput,
   givenPendingChange,
   givenUser,
+  givenVerifiedChange,
   heldUp,
   type TestContext,
   type TestUser,
@@ -137,11 +138,6 @@ test('a refusal after another try was accepted changes nothing', async () => {
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ sentAt: ctx.clock.now(), failedAt: null }])
 })
 
-async function verifyChange(ctx: TestContext, user: TestUser) {
-  const { change_request_id, code } = await givenPendingChange(ctx, user)
-  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
-}
-
 /** Causes a notice of each kind, to all of its recipients. */
 const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
   email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
@@ -151,7 +147,7 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
     await putUser(asService(ctx), { ...named, email: user.email })
   },
   async email_reverted(ctx, user) {
-    await verifyChange(ctx, user)
+    await givenVerifiedChange(ctx, user)
     const change = await ctx.db.emailChangeRequest.findFirstOrThrow({ where: { userId: user.userId } })
     const input = { changeRequestId: change.id, new_password: 'a new password' }
     await undoEmailChange(asNobody(ctx, createNotMeToken(ctx, change.id)), input)
@@ -165,12 +161,12 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
     }),
   password_reset: (ctx, user) => requestPasswordReset(asNobody(ctx), { email: user.email }),
   async withdrawal_requested(ctx, user) {
-    await verifyChange(ctx, user)
+    await givenVerifiedChange(ctx, user)
     await requestWithdrawal(asNobody(ctx), { email: user.email })
   },
   data_exported: async (ctx, user) => exportData(await asUser(ctx, user), { userId: user.userId }),
   async account_withdrawal_told(ctx, user) {
-    await verifyChange(ctx, user)
+    await givenVerifiedChange(ctx, user)
     await CAUSES.account_withdrawal_started?.(ctx, user)
   },
 }

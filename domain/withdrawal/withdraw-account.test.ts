@@ -10,6 +10,7 @@ import {
   givenPendingChange,
   givenSession,
   givenUser,
+  givenVerifiedChange,
   outcomeOf,
   pass,
   runDueWork,
@@ -232,9 +233,7 @@ test('every letter says who asked, the person, a service or support, at the firs
     for (const accepts of [true, false]) {
       const ctx = await testContext()
       const user = await givenUser(ctx)
-      const { change_request_id, code } = await givenPendingChange(ctx, user)
-      await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
-      await ctx.settle()
+      await givenVerifiedChange(ctx, user)
       ctx.mailServer.accepts = accepts
       await begin(ctx, user)
       await ctx.settle()

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenSession, givenUser, pass, testContext } from '@/testing/domain'
+import {
+  asUser,
+  givenPendingChange,
+  givenSession,
+  givenUser,
+  givenVerifiedChange,
+  pass,
+  testContext,
+} from '@/testing/domain'
 import { verifyEmail } from '../email/verify-email'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { signOut } from '../sessions/sessions'
@@ -80,9 +88,7 @@ test('L20 one cleanup deletes all expired buckets, however many there are', asyn
 test('an audit row keeps its client address for thirty days, and everything else forever', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
-  const { code, change_request_id } = await givenPendingChange(ctx, user)
-  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
-  await ctx.settle()
+  await givenVerifiedChange(ctx, user)
   const rows = () => ctx.db.auditEvent.findMany({ where: { userId: user.userId }, orderBy: { id: 'asc' } })
   const before = await rows()
   expect(before.filter(({ ip }) => ip === '192.0.2.1').map(({ action }) => action)).toContain('email.changed')

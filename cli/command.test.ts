@@ -26,17 +26,12 @@ const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email sh
 
 test.each([
   ['', 'The command is missing; --help lists all of them.'],
-  ['usr create', 'Unknown command usr. Did you mean user?'],
-  ['sevice-token list', 'Unknown command sevice-token. Did you mean service-token?'],
-  ['x', 'Unknown command x. --help lists all of them.'],
+  ['usr create', 'Unknown command usr. --help lists all of them.'],
   ['constructor', 'Unknown command constructor. --help lists all of them.'],
   ['transaction', 'transaction needs one of list, add, settle, cancel after it.'],
   ['transaction --user usr_1', 'transaction needs one of list, add, settle, cancel after it.'],
-  ['user craete', 'user has no command craete. Did you mean create?'],
   ['session toString', 'session has no command toString. It has list, end.'],
-  ['user create --emial a@b.test', 'user create has no option --emial. Did you mean --email?'],
-  ['user create --pass x', 'user create has no option --pass. Did you mean --password?'],
-  ['user create --passwrod=secret', 'user create has no option --passwrod. Did you mean --password?'],
+  ['user create --passwrod=secret', 'user create has no option --passwrod. --help lists all of them.'],
   ['user create --constructor x', 'user create has no option --constructor. --help lists all of them.'],
   ['user create -e', 'user create has no option -e. --help lists all of them.'],
   ['user create --password correct horse', 'user create takes no value without an option; quote a value with spaces.'],
@@ -125,9 +120,9 @@ test('the help of a command explains every option', () => {
   expect(help('token create --help')).toContain('One of email:manage, account:manage. It can be repeated.')
 })
 
-test('the help of an unknown command asks what was meant', () => {
-  expect(() => help('usr --help')).toThrow('Did you mean user?')
-  expect(() => help('user creat --help')).toThrow('Did you mean create?')
+test('the help of an unknown command says which there are', () => {
+  expect(() => help('usr --help')).toThrow('--help lists all of them.')
+  expect(() => help('session lst --help')).toThrow('It has list, end.')
 })
 
 test('a terminal gets aligned lines and a table for a list', () => {

@@ -1,6 +1,5 @@
 import { isStorable } from '@/contract/define'
 import type { SystemContext } from '@/domain/context'
-import { nearestOf } from '@/server/nearest'
 
 /** The operator's command is wrong; the message says how. */
 export class UsageError extends Error {}
@@ -101,14 +100,13 @@ export function findCommand(commands: Command[], [noun = '', verb = '']: string[
   if (verb === '' || verb.startsWith('-')) throw new UsageError(`${noun} needs one of ${verbs.join(', ')} after it.`)
   const found = ofNoun.find((command) => command.verb === verb)
   if (found) return found
-  throw new UsageError(`${noun} has no command ${verb}.${suggest(verb, verbs) ?? ` It has ${verbs.join(', ')}.`}`)
+  throw new UsageError(`${noun} has no command ${verb}. It has ${verbs.join(', ')}.`)
 }
 
 export function commandsOf(commands: Command[], noun: string): Command[] {
   const found = commands.filter((command) => command.noun === noun)
   if (found.length > 0) return found
-  const nouns = [...new Set(commands.map((command) => command.noun)), 'batch', 'help']
-  throw new UsageError(`Unknown command ${noun}.${suggest(noun, nouns) ?? ' --help lists all of them.'}`)
+  throw new UsageError(`Unknown command ${noun}. --help lists all of them.`)
 }
 
 /** The texts of each option that is given, in their order. */
@@ -134,9 +132,7 @@ function readWords(command: Command, words: string[]): Record<string, string[]> 
     const [, option = '', inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
     const entry = Object.hasOwn(options, option) ? options[option] : undefined
     if (!entry || entry.positional) {
-      const known = Object.keys(options).flatMap((known) => (options[known]?.positional ? [] : `--${known}`))
-      const wrong = word.split('=')[0] as string
-      throw new UsageError(`${name} has no option ${wrong}.${suggest(wrong, known) ?? ' --help lists all of them.'}`)
+      throw new UsageError(`${name} has no option ${word.split('=')[0]}. --help lists all of them.`)
     }
     if (texts[option] && !entry.multiple) throw new UsageError(`--${option} is given more than once.`)
     if (!entry.value && inline !== undefined) throw new UsageError(`--${option} takes no value.`)
@@ -191,13 +187,4 @@ function readValue(name: string, option: Option, text: string): unknown {
 function choiceSentence(name: string, { choices = [], multiple }: Option): string {
   if (choices.length === 2 && !multiple) return `--${name} must be ${choices.join(' or ')}`
   return `--${name} must be ${multiple ? 'one or more' : 'one'} of ${choices.join(', ')}`
-}
-
-/** The question whether the nearest of the known words was meant; null if none is near. */
-function suggest(word: string, known: string[]): string | null {
-  const lettersOf = (name: string) => name.replace(/^--/, '').length
-  const isNear = (candidate: string, edits: number) =>
-    edits <= Math.ceil(Math.min(lettersOf(word), lettersOf(candidate)) / 3)
-  const near = nearestOf(word, known, isNear)
-  return near ? ` Did you mean ${near}?` : null
 }

@@ -4,7 +4,6 @@ import { AppError, parseIssueMessage } from '@/contract/errors'
 import type { Context } from '@/domain/context'
 import { takePlaces, userBucket } from '@/domain/limits/buckets'
 import { takeReadPlace, takeServicePlace } from '@/domain/limits/reads'
-import { nearestOf } from '../nearest'
 import type { Params } from './exchange'
 
 interface Sent {
@@ -50,24 +49,10 @@ function parseWith(schema: z.ZodObject | undefined, value: unknown): Record<stri
     const issue = result.error.issues[0]
     if (!issue?.path.length) throw new AppError('REQUEST_001')
     const { code, details } = parseIssueMessage(issue.message)
-    throw new AppError(code, details + mistypedMember(schema, value, issue.path))
+    throw new AppError(code, details)
   }
   return result?.data ?? {}
 }
-
-/** Names the unknown member that was probably meant to be the one that is missing. */
-function mistypedMember(schema: z.ZodObject | undefined, value: unknown, [name, ...inner]: PropertyKey[]): string {
-  const isMissing = typeof name === 'string' && inner.length === 0 && isObject(value) && !Object.hasOwn(value, name)
-  if (!schema || !isMissing) return ''
-  const unknown = Object.keys(value).filter((one) => one.length <= MAX_NAME_LENGTH && !Object.hasOwn(schema.shape, one))
-  const near = nearestOf(name, unknown, (one, edits) => edits <= Math.ceil(Math.min(one.length, name.length) / 3))
-  return near ? ` ${JSON.stringify(near)} is no member: did you mean ${name}?` : ''
-}
-
-/** Longer names are not compared. */
-const MAX_NAME_LENGTH = 40
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 async function takeCallPlace(ctx: Context, bucket: NonNullable<Contract['limit']>['bucket']) {
   if (bucket === 'read') takeReadPlace(ctx)

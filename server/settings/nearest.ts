@@ -1,13 +1,13 @@
-/** The known word that the word is nearest to, if any is near enough. The beginning of a known word counts as one edit. */
+/** The known name that the name is nearest to, if any is near enough. */
 export const nearestOf = (
-  word: string,
+  name: string,
   known: readonly string[],
   isNear: (candidate: string, edits: number) => boolean,
 ): string | undefined =>
   known
     // At least as many edits as the lengths differ by. Without this check the names of an environment take 40 ms of a start.
-    .filter((candidate) => candidate.startsWith(word) || isNear(candidate, Math.abs(candidate.length - word.length)))
-    .map((candidate) => ({ candidate, edits: candidate.startsWith(word) ? 1 : editsBetween(word, candidate) }))
+    .filter((candidate) => isNear(candidate, Math.abs(candidate.length - name.length)))
+    .map((candidate) => ({ candidate, edits: editsBetween(name, candidate) }))
     .filter(({ candidate, edits }) => isNear(candidate, edits))
     .sort((a, b) => a.edits - b.edits)[0]?.candidate
 

@@ -6,11 +6,10 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { SeenTexts } from '@/domain/accounts/seen-texts'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { signIn } from '@/domain/passwords/sign-in'
-import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { asUser, givenUser, type TestContext, testContext, untilWaiting } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
-import { wrapping } from '@/testing/statements'
+import { atStatement } from '@/testing/statements'
 import { execute, sentenceOf } from './execute.ts'
 import { linesOf } from './import-users.ts'
 
@@ -279,16 +278,13 @@ async function importWith(line: { external_id: string }, name: string, meanwhile
   const countImported = () => ctx.db.auditEvent.count({ where: { action: 'user.imported' } })
   const before = await countImported()
   let isDone = false
-  const watch =
-    (sql: Sql): Sql =>
-    async (statement, values) => {
-      if (statement.name === name && !isDone) {
-        isDone = true
-        await meanwhile()
-      }
-      return sql(statement, values)
+  ctx = atStatement(ctx, name, async (run) => {
+    if (!isDone) {
+      isDone = true
+      await meanwhile()
     }
-  Object.assign(ctx, { sql: watch(ctx.sql), transaction: wrapping(ctx.transaction, watch) })
+    return run()
+  })
   const [result] = await importFile(await toFile([line]))
   expect(isDone).toBe(true)
   const accounts = await ctx.db.user.count({ where: { externalId: line.external_id, withdrawnAt: null } })

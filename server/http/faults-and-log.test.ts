@@ -6,7 +6,7 @@ import { call, givenCaller, givenChange, givenToken, hour } from '@/testing/api-
 import { codeSentTo, givenSession, type TestContext, wrongCode } from '@/testing/domain'
 import { installContext, installed, logged } from '@/testing/install-context'
 import { ask, asks, change, judge, operations, send, tracesOf, verify, withdraw } from '@/testing/judged-calls'
-import { wrapping } from '@/testing/statements'
+import { atStatement } from '@/testing/statements'
 import { openDatabase } from '../adapters/database'
 
 let ctx: TestContext
@@ -83,14 +83,11 @@ test.each([
 test('a fault in the middle of a withdrawal leaves the account as it was', async () => {
   const caller = await givenCaller(ctx)
   for (const last of ['end-account-access', 'plan-withdrawal', 'queue-withdrawal-messages']) {
-    installContext({
-      ...ctx,
-      transaction: wrapping(ctx.transaction, (sql) => async (statement, values) => {
-        const rows = await sql(statement, values)
-        if (statement.name === last) throw pgError('57P01')
-        return rows
-      }),
-    })
+    const dying = async (run: () => Promise<object[]>) => {
+      await run()
+      throw pgError('57P01')
+    }
+    installContext(atStatement(ctx, last, dying))
     expect((await withdraw(caller)).code).toBe('SERVER_002')
     installContext(ctx)
     expect((await tracesOf(ctx, caller.userId)).withdrawals).toBe(0)
@@ -102,11 +99,7 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
 test('a notice that cannot be marked as sent counts as sent', async () => {
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
-  installContext({
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === 'mark-notices-sent' ? Promise.reject(pgError('57P01')) : ctx.sql(statement, values),
-  })
+  installContext(atStatement(ctx, 'mark-notices-sent', () => Promise.reject(pgError('57P01'))))
   const answer = await verify(caller, id, code)
   expect([answer.code, answer.data.notification_sent]).toEqual(['accepted', true])
 })

@@ -3,6 +3,7 @@ import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api-calls'
 import { givenUser, type TestContext } from '@/testing/domain'
 import { installContext, installed } from '@/testing/install-context'
+import { atStatement } from '@/testing/statements'
 import { currentHealth } from './health'
 import { metricsPage } from './metrics-page'
 
@@ -74,14 +75,7 @@ test('the backlog is read for each request, and left out when it cannot be read'
 })
 
 test('a figure that cannot be read is left out alone, and the log names it', async () => {
-  const warned: unknown[] = []
-  const { sql } = ctx
-  installContext({
-    ...ctx,
-    sql: (asked, values) =>
-      asked.name === 'count-waiting-deliveries' ? Promise.reject(new Error('too slow')) : sql(asked, values),
-    warn: (...line) => void warned.push(line),
-  })
+  installContext(atStatement(ctx, 'count-waiting-deliveries', () => Promise.reject(new Error('too slow'))))
   const text = await read()
   expect(text).not.toContain('account_event_deliveries{state="waiting"}')
   for (const name of [
@@ -92,7 +86,7 @@ test('a figure that cannot be read is left out alone, and the log names it', asy
     expect({ name, count: figure(text, name) }).toEqual({ name, count: expect.any(Number) })
     expect(figure(text, name)).not.toBeNaN()
   }
-  expect(warned).toEqual([['figures_unknown', { figures: 'undelivered' }]])
+  expect(ctx.warnings).toEqual([{ event: 'figures_unknown', figures: 'undelivered' }])
 })
 
 test('a count stops above ten thousand, however many rows there are', async () => {

@@ -1,5 +1,14 @@
 import type { Page } from '@playwright/test'
-import { expect, expectAccessible, expectSignInPage, requestChange, signIn, test, type User } from './fixtures'
+import {
+  expect,
+  expectAccessible,
+  expectFits,
+  expectSignInPage,
+  requestChange,
+  signIn,
+  test,
+  type User,
+} from './fixtures'
 
 async function createToken(page: Page, user: User, name: string): Promise<string> {
   await page.goto('/settings/access-tokens')
@@ -135,8 +144,7 @@ for (const [colorScheme, width] of [
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
     const check = async () => {
       await expectAccessible(page)
-      const root = () => document.documentElement.scrollWidth - document.documentElement.clientWidth
-      expect(await page.evaluate(root)).toBeLessThanOrEqual(0)
+      await expectFits(page)
     }
     const checkDialog = async (opener: string, keep: string) => {
       await page.getByRole('button', { name: opener }).first().click()

@@ -4,6 +4,8 @@ import net from 'node:net'
 import path from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
+import type { Data } from '@/contract/define'
+import type { withdrawAccount } from '@/contract/withdrawal'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, Operator } from '@/testing/operator'
 import { findingsOf } from './second-engine/audit'
@@ -80,8 +82,12 @@ export async function createUser(operator: Operator, { verified = true } = {}): 
   return { id, email, password, name }
 }
 
-/** Starts a withdrawal as a program does; resolves to its id. */
-export async function startWithdrawal(operator: Operator, userId: string, origin: string): Promise<string> {
+/** Starts a withdrawal as a program does. */
+export async function startWithdrawal(
+  operator: Operator,
+  userId: string,
+  origin = SERVICE_URL,
+): Promise<Data<typeof withdrawAccount>> {
   const { access_token } = await operator.run('token', 'create', '--user', userId, '--scope', 'account:manage')
   const answer = await fetch(`${origin}/api/v1/users/${userId}/withdraw`, {
     method: 'POST',
@@ -92,7 +98,7 @@ export async function startWithdrawal(operator: Operator, userId: string, origin
     },
     body: JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT' }),
   })
-  return (await answer.json()).data.withdrawal_id
+  return (await answer.json()).data
 }
 
 export async function signIn(page: Page, user: User, at = '/sign-in', texts = en): Promise<void> {
@@ -157,6 +163,12 @@ export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).exclude('iframe').setLegacyMode().analyze()
   expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])
   if (process.env.SECOND_ENGINE) expect(await findingsOf(page, process.env.SECOND_ENGINE)).toEqual([])
+}
+
+/** Nothing is wider than the window. */
+export async function expectFits(page: Page): Promise<void> {
+  const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+  expect(scrollWidth, `sideways scroll on ${page.url()}`).toBe(clientWidth)
 }
 
 /** Waits for animations, because a dialog that is still fading in fails the contrast check. */

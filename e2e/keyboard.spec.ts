@@ -142,6 +142,8 @@ test('an address is changed with the keyboard alone', async ({ page, user, inbox
   await typeInto(page, current, 'not the password')
   await page.keyboard.press('Enter')
   await expectRefusedAt(current, /Nothing was changed/)
+  await expect(address).toHaveValue(newEmail)
+  await expectAccessible(page)
   await page.keyboard.type(user.password)
   const [code, link] = [page.getByLabel(/^Code/), page.getByLabel(/^Link/)]
   await tabTo(page, code)

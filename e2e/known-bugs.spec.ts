@@ -3,6 +3,7 @@ import net from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
 import { listening } from '@/testing/listening'
 import type { Operator } from '@/testing/operator'
+import { createAccount } from '@/testing/operator'
 import { expect, linkIn, requestChange, sendRaw, signIn, test, type User } from './fixtures'
 import { SERVICE_URL } from './service-urls'
 
@@ -236,16 +237,7 @@ test('B30 the cookies of a withdrawn account open no page and recreate no accoun
     }
   }
   // The address is free, so no account was created from the cookie.
-  const { user_id: heir } = await operator.run(
-    'user',
-    'create',
-    '--email',
-    user.email,
-    '--password',
-    user.password,
-    '--name',
-    'Heir',
-  )
+  const heir = await createAccount(operator, user)
   expect(heir).toMatch(/^usr_/)
   expect(heir).not.toBe(user.id)
   expect(await (await old.request.get('/api/auth/session')).json()).toEqual({})

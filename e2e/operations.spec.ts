@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { createUser, expect, expectAccessible, signIn, startWithdrawal, test } from './fixtures'
+import { createUser, expect, expectAccessible, expectFits, signIn, startWithdrawal, test } from './fixtures'
 import { SERVICE_URL } from './service-urls'
 
 async function find(page: Page, text: string) {
@@ -14,8 +14,7 @@ async function expectAccessibleEverywhere(page: Page) {
   }
   await page.setViewportSize({ width: 390, height: 844 })
   await expectAccessible(page)
-  const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
-  expect(scrollWidth, page.url()).toBe(clientWidth)
+  await expectFits(page)
   await page.setViewportSize({ width: 1280, height: 800 })
 }
 
@@ -41,7 +40,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.getByText('Active', { exact: true })).toBeVisible()
   await expectAccessibleEverywhere(page)
 
-  const withdrawalId = await startWithdrawal(operator, leaver.id, SERVICE_URL)
+  const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, leaver.id)
 
   await page.getByRole('link', { name: 'Withdrawals', exact: true }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Withdrawals' })).toBeVisible()

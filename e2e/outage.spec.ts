@@ -40,6 +40,8 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
   await signIn(page, user, `${instance.url}/sign-in`)
   const storageState = await page.context().storageState()
   await cluster.goDown('fast')
+  const session = await page.request.get(`${instance.url}/api/auth/session`)
+  expect([session.status(), session.headers()['set-cookie']]).toEqual([503, undefined])
 
   // What was typed is refused with one text.
   await page.getByLabel(en.EmailSettings.newEmail).fill(`new-${user.email}`)

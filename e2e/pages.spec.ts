@@ -1,5 +1,5 @@
 import { REFERENCE_PATHS } from '@/app/docs/api/reference'
-import { expect, expectAccessible, signIn, test } from './fixtures'
+import { expect, expectAccessible, expectFits, signIn, test } from './fixtures'
 
 const [, , ...OTHER_GROUPS] = REFERENCE_PATHS
 
@@ -20,10 +20,7 @@ for (const [colorScheme, viewport] of [
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
       // One component draws every group of the reference, and looking at one takes seconds: outside the long suite the first stands for all.
       if (process.env.SECOND_ENGINE || !OTHER_GROUPS.includes(path)) await expectAccessible(page)
-      const overflow = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      )
-      expect(overflow, `sideways scroll on ${path}`).toBe(0)
+      await expectFits(page)
     }
     for (const path of [
       '/',

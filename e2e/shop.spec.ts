@@ -1,9 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
 import { checkReceiver } from '@/cli/app-check'
+import { webhookSignature } from '@/testing/webhook'
 import { expectAccessible } from './fixtures'
 import { SHOP_SERVICE_URL, SHOP_URL } from './service-urls'
 
@@ -53,8 +53,7 @@ const shopSettings = async () => JSON.parse(await readFile(path.join(DATA_DIR, '
 async function tellShop(message: object, id = 'dlv_by_hand'): Promise<number> {
   const { signing_secret } = await shopSettings()
   const [at, body] = [Math.floor(Date.now() / 1000), JSON.stringify(message)]
-  const key = Buffer.from(signing_secret.replace('whsec_', ''), 'base64')
-  const signature = `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
+  const signature = webhookSignature(signing_secret, id, at, body)
   const headers = { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signature }
   return (await fetch(`${SHOP_URL}/account-messages`, { method: 'POST', headers, body })).status
 }

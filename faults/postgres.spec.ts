@@ -14,10 +14,10 @@ import {
   withdrawalStatus,
 } from '@/testing/person'
 import { rawSql } from '@/testing/raw-sql'
+import { TcpProxy } from '@/testing/tcp-proxy'
 import { until, withStatus } from '@/testing/until'
-import { blockedOn, givenWorld, holdLock } from '@/testing/world'
+import { blockedOn, givenWorld, holdLock, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
-import { SilentNetwork } from './silent-network'
 
 test('F5 a restart of PostgreSQL during withdrawals causes 503 at once, and the service heals by itself without loss', (context) =>
   outage(context, 'fast'))
@@ -149,12 +149,19 @@ test('F7 a long row lock costs its own user a 503 and nobody else anything', asy
   await expectFullEnd(world, { person: locked, withdrawalId: again.body.data.withdrawal_id })
 })
 
+/** A network before the database that can fall silent, as connections do that a firewall has forgotten. */
+async function givenNetwork(context: TestContext, world: World) {
+  const network = new TcpProxy(Number(new URL(world.databaseUrl).port))
+  await network.open()
+  context.onTestFinished(() => network.shut())
+  return { network, databaseUrl: Object.assign(new URL(world.databaseUrl), { port: String(network.port) }).href }
+}
+
 test('F6 silent connections cost a 503 to the calls that wait on them and delay nobody else', async (context) => {
   const world = await givenWorld(context)
-  const network = await SilentNetwork.start(world.databaseUrl)
-  context.onTestFinished(() => network.stop())
+  const { network, databaseUrl } = await givenNetwork(context, world)
   // More than are open when they fall silent: where all are silent that may be opened, all calls wait until they are given up.
-  const settings = { DATABASE_URL: network.url(world.databaseUrl), DATABASE_CONNECTIONS: '24' }
+  const settings = { DATABASE_URL: databaseUrl, DATABASE_CONNECTIONS: '24' }
   const instance = await world.start(settings)
   const person = await givenPerson(world, instance)
   expect((await emailStatus(instance, person)).status).toBe(200)
@@ -177,9 +184,8 @@ test('F6 silent connections cost a 503 to the calls that wait on them and delay 
 
 test('F6 a transaction on a silent connection ends within five seconds, and the next one works', async (context) => {
   const world = await givenWorld(context)
-  const network = await SilentNetwork.start(world.databaseUrl)
-  context.onTestFinished(() => network.stop())
-  const database = openDatabase(network.url(world.databaseUrl))
+  const { network, databaseUrl } = await givenNetwork(context, world)
+  const database = openDatabase(databaseUrl)
   const transact = () => database.transaction((sql) => rawSql(sql, 'SELECT 1 AS one'))
   await transact()
   expect(network.silence()).toBe(1)

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestContext } from 'vitest'
@@ -9,13 +8,15 @@ import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { FAULTS_DIR } from './run-directory'
 import { NOTE_COMPLETIONS } from './step-completions'
+import { TcpProxy } from './tcp-proxy'
 import { NOTE_TRANSITIONS } from './traces'
 import { until } from './until'
 
 /** A PostgreSQL of the test's own, to stop and start again behind one address. */
 export class Cluster {
   readonly dataDir = path.join(FAULTS_DIR, `cluster-${randomBytes(6).toString('hex')}`)
-  private readonly proxy = new PortProxy()
+  /** The server takes a new port whenever it starts; its clients know this one. */
+  private readonly proxy = new TcpProxy()
   private server: { url: string; stop(): Promise<void> } | undefined
 
   private constructor(private readonly bin: string | undefined) {}
@@ -95,38 +96,5 @@ function isAlive(pid: number): boolean {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch {
     return false
-  }
-}
-
-/** The server takes a new port whenever it starts. Its clients know this one, which refuses connections while the server is away. */
-class PortProxy {
-  port = 0
-  private server: Server | undefined
-  private readonly sockets = new Set<Socket>()
-
-  async open(target: number): Promise<void> {
-    this.server = createServer((client) => {
-      const upstream = connect(target, '127.0.0.1')
-      for (const [socket, other] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        this.sockets.add(socket)
-        socket.on('error', () => {})
-        socket.on('close', () => {
-          this.sockets.delete(socket)
-          other.destroy()
-        })
-        socket.pipe(other)
-      }
-    })
-    await new Promise<void>((resolve) => this.server?.listen(this.port, '127.0.0.1', resolve))
-    this.port = (this.server.address() as AddressInfo).port
-  }
-
-  async shut(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.server?.close(() => resolve()))
-    for (const socket of this.sockets) socket.destroy()
-    await closed
   }
 }

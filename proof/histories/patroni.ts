@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { globSync, openSync, readFileSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,53 +8,9 @@ import pg from 'pg'
 import type { TestContext } from 'vitest'
 import { migrateDeploy } from '@/server/migrate'
 import { freePort } from '@/testing/instance'
+import { TcpProxy } from '@/testing/tcp-proxy'
 import { NOTE_TRANSITIONS } from '@/testing/traces'
 import { until } from '@/testing/until'
-
-/** A way over the network, which can fall silent or be cut. */
-class Link {
-  private isCut = false
-  private readonly sockets = new Set<Socket>()
-
-  private constructor(private readonly server: Server) {}
-
-  static async open(port: number, target: number): Promise<Link> {
-    const link = new Link(createServer((near) => link.join(near, target)))
-    await new Promise<void>((resolve) => link.server.listen(port, '127.0.0.1', resolve))
-    return link
-  }
-
-  private join(near: Socket, target: number) {
-    if (this.isCut) return near.destroy()
-    const far = connect(target, '127.0.0.1')
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => this.sockets.delete(socket) && other.destroy())
-      socket.pipe(other)
-    }
-  }
-
-  /** What is on its way never arrives. */
-  silence() {
-    for (const socket of this.sockets) socket.unpipe().pause()
-  }
-  cut() {
-    this.isCut = true
-    for (const socket of this.sockets) socket.destroy()
-  }
-  heal() {
-    this.isCut = false
-    for (const socket of this.sockets) if (socket.isPaused()) socket.destroy()
-  }
-  close() {
-    this.cut()
-    this.server.close()
-  }
-}
 
 interface Member {
   name: string
@@ -71,7 +26,7 @@ export class Node {
     readonly name: string,
     private readonly directory: string,
     readonly ports: { postgres: number; rest: number },
-    readonly links: { postgres: Link; rest: Link; etcd: Link },
+    readonly links: { postgres: TcpProxy; rest: TcpProxy; etcd: TcpProxy },
   ) {}
 
   start() {
@@ -145,7 +100,7 @@ export class PatroniCluster {
       for (const node of nodes) {
         node.signalPatroni('SIGKILL')
         node.signalPostgres('SIGKILL')
-        for (const link of Object.values(node.links)) link.close()
+        for (const link of Object.values(node.links)) void link.shut()
       }
       etcd.kill('SIGKILL')
       haproxy.kill('SIGKILL')
@@ -263,10 +218,11 @@ async function prepareNode(directory: string, name: string, etcdPort: number, is
   }
   await writeFile(path.join(directory, `${name}.yml`), JSON.stringify(config))
   const links = {
-    postgres: await Link.open(linked.postgres, ports.postgres),
-    rest: await Link.open(linked.rest, ports.rest),
-    etcd: await Link.open(linked.etcd, etcdPort),
+    postgres: new TcpProxy(ports.postgres, linked.postgres),
+    rest: new TcpProxy(ports.rest, linked.rest),
+    etcd: new TcpProxy(etcdPort, linked.etcd),
   }
+  for (const link of Object.values(links)) await link.open()
   return new Node(name, directory, ports, links)
 }
 

@@ -30,8 +30,8 @@ const FAULTS: Record<string, (leader: Node, clients: Clients) => Heal | Promise<
     // With synchronous replication nobody is answered then.
     await until('somebody is answered', () => clients.withdrawn.length > length + 1, 3_000).catch(() => {})
     leader.signalPostgres('SIGKILL')
-    leader.links.postgres.cut()
-    return () => leader.links.postgres.heal()
+    void leader.links.postgres.shut()
+    return () => void leader.links.postgres.open()
   },
   'its machine stands still': (leader) => {
     for (const signal of [leader.signalPatroni, leader.signalPostgres]) signal.call(leader, 'SIGSTOP')
@@ -40,9 +40,9 @@ const FAULTS: Record<string, (leader: Node, clients: Clients) => Heal | Promise<
     }
   },
   'it is alone, and clients still reach it': (leader) => {
-    for (const link of Object.values(leader.links)) link.cut()
+    for (const link of Object.values(leader.links)) void link.shut()
     return () => {
-      for (const link of Object.values(leader.links)) link.heal()
+      for (const link of Object.values(leader.links)) void link.open()
     }
   },
   'its machine dies': (leader) => {

@@ -10,7 +10,7 @@ import { createSecrets } from '@/server/adapters/secrets'
 import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
 import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
-import { rawSql } from '@/testing/raw-sql'
+import { rawSql, runAt } from '@/testing/raw-sql'
 import { givenWorld, KEYS, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
@@ -59,10 +59,7 @@ test('every flow completes and no time shifts behind PgBouncer in session mode, 
 test('a start behind PgBouncer in transaction mode is refused with a sentence, before any migration', async (context) => {
   if (!hasPgBouncer) return skip(context, 'PgBouncer is not installed (PGBOUNCER)')
   const { place } = await Cluster.start(context)
-  const admin = new pg.Client({ connectionString: place.databaseUrl })
-  await admin.connect()
-  await admin.query('CREATE DATABASE untouched')
-  await admin.end()
+  await runAt(place.databaseUrl, 'CREATE DATABASE untouched')
   const direct = Object.assign(new URL(place.databaseUrl), { pathname: 'untouched' }).href
   const pooled = await startPgBouncer(context, direct, 'transaction')
   const sentence =

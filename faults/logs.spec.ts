@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import pg from 'pg'
 import { expect, test } from 'vitest'
 import type { Instance } from '@/testing/instance'
 import {
@@ -13,6 +12,8 @@ import {
   verifyEmail,
   withdraw,
 } from '@/testing/person'
+import { runAt } from '@/testing/raw-sql'
+
 import { until } from '@/testing/until'
 import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
@@ -115,14 +116,13 @@ async function allFlows(world: World, instance: Instance): Promise<number[]> {
 async function givenServiceRole(world: World): Promise<{ role: string; url: string }> {
   const role = `service_${randomBytes(6).toString('hex')}`
   const password = randomBytes(12).toString('hex')
-  const admin = new pg.Client({ connectionString: world.databaseUrl })
-  await admin.connect()
-  await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
-  for (const schema of ['public', 'completions']) {
-    await admin.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
-    await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
-  }
-  await admin.end()
+  const schemas = 'SCHEMA public, completions'
+  await runAt(
+    world.databaseUrl,
+    `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`,
+    `GRANT USAGE ON ${schemas} TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN ${schemas} TO ${role}`,
+  )
   return { role, url: Object.assign(new URL(world.databaseUrl), { username: role, password }).href }
 }
 

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migrateDeploy } from '@/server/migrate'
 import { answer } from '@/testing/application'
+import { createDatabase } from '@/testing/database'
 import type { Answer, Instance } from '@/testing/instance'
 import {
   changeEmail,
@@ -14,6 +13,7 @@ import {
   withdraw,
   withdrawalOf,
 } from '@/testing/person'
+
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, type World } from '@/testing/world'
@@ -145,12 +145,7 @@ async function expectEveryStepOnTime(world: World, people: Person[]) {
 
 /** As the last release left it. */
 async function databaseOfLastRelease() {
-  const name = `upgrade_${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client({ connectionString: inject('adminUrl') })
-  await admin.connect()
-  await admin.query(`CREATE DATABASE ${name}`)
-  await admin.end()
-  const databaseUrl = Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
+  const databaseUrl = await createDatabase('template1')
   await migrateDeploy(databaseUrl, `${LAST_RELEASE}/prisma/migrations`)
   return { databaseUrl, postgresLogs: [FAULTS_DIR], release: LAST_RELEASE }
 }

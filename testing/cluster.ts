@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import pg from 'pg'
 import type { TestContext } from 'vitest'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
+import { runAt } from './raw-sql'
 import { FAULTS_DIR } from './run-directory'
 import { NOTE_COMPLETIONS } from './step-completions'
 import { TcpProxy } from './tcp-proxy'
@@ -32,10 +32,7 @@ export class Cluster {
     const url = await cluster.comeUp()
     test.onTestFinished(() => cluster.goDown('fast'))
     await migrateDeploy(url)
-    const client = new pg.Client({ connectionString: url })
-    await client.connect()
-    await client.query(NOTE_COMPLETIONS + NOTE_TRANSITIONS)
-    await client.end()
+    await runAt(url, NOTE_COMPLETIONS + NOTE_TRANSITIONS)
     return cluster
   }
 

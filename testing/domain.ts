@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
-import { expect, inject } from 'vitest'
+import { expect } from 'vitest'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD } from '@/contract/vocabulary'
@@ -27,6 +26,7 @@ import { createEndpointRule } from '@/server/adapters/applications'
 import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
+import { createDatabase } from './database'
 import { rawSql } from './raw-sql'
 import { atStatement, checkingRows, wrapping } from './statements'
 
@@ -89,13 +89,7 @@ export function testDatabase(): Promise<TestDatabase> {
 
 /** The end of the run drops it. */
 async function cloneDatabase(): Promise<TestDatabase> {
-  const template = inject('templateDatabase')
-  const name = `${template.replace('template', '')}${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client({ connectionString: inject('adminUrl') })
-  await admin.connect()
-  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
-  await admin.end()
-  const url = Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
+  const url = await createDatabase()
   return { url, open: openDatabase(url) }
 }
 

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
-import { inject, type TestContext } from 'vitest'
+import type { TestContext } from 'vitest'
 import { Application, accept, type Script } from './application'
+import { createDatabase } from './database'
 import { Engine, type Fate } from './engine-server'
 import { Instance } from './instance'
 import { MailServer } from './mail-server'
@@ -57,7 +58,7 @@ export async function givenWorld(
 ): Promise<World> {
   const dataDir = path.join(FAULTS_DIR, `world-${randomBytes(6).toString('hex')}`)
   await mkdir(dataDir, { recursive: true })
-  const own: Place = place ?? { databaseUrl: await cloneDatabase(), postgresLogs: [FAULTS_DIR] }
+  const own: Place = place ?? { databaseUrl: await createDatabase(), postgresLogs: [FAULTS_DIR] }
   const { databaseUrl, postgresLogs, release } = own
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: 20_000 })
   pool.on('error', () => {})
@@ -98,15 +99,6 @@ export async function givenWorld(
     await pool.end()
   })
   return world
-}
-
-async function cloneDatabase(): Promise<string> {
-  const name = `faults_${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client({ connectionString: inject('adminUrl') })
-  await admin.connect()
-  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`)
-  await admin.end()
-  return Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
 }
 
 /** A connection of the test's own that holds the locks of `text` until the function it returns is called. */

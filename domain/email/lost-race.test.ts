@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '@/server/adapters/database'
+import { setDatabase } from '@/testing/database'
 import {
   asUser,
   givenPendingChange,
@@ -26,19 +26,10 @@ const LIMITS = { target: NO_LIMIT, targetMail: NO_LIMIT }
 /** A context on a database with PostgreSQL's default log settings, and a search of its log for a text. */
 async function givenLoggingDatabase() {
   const { url } = await testDatabase()
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  const name = new URL(url).pathname.slice(1)
   const settings = { log_min_messages: 'warning', log_min_error_statement: 'error', log_error_verbosity: 'default' }
-  for (const [setting, value] of Object.entries(settings)) {
-    await admin.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`)
-  }
+  onTestFinished(await setDatabase(url, settings))
   const database = openDatabase(url, MANY)
-  onTestFinished(async () => {
-    await database.close()
-    await admin.query(`ALTER DATABASE ${name} RESET ALL`)
-    await admin.end()
-  })
+  onTestFinished(() => database.close())
   const [setting] = await rawSql<{ data_directory: string }>(database.sql, 'SHOW data_directory')
   const log = path.join(setting?.data_directory ?? '', '../pg.log')
   const ctx: TestContext = { ...(await testContext(LIMITS)), sql: database.sql, transaction: database.transaction }

@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { signIn } from '@/domain/passwords/sign-in'
 import {
@@ -13,7 +12,9 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
+import { setDatabase } from '@/testing/database'
 import { pass, runDueWork, testDatabase, wrongCode } from '@/testing/domain'
+import { runAt } from '@/testing/raw-sql'
 import { givenService, type Service } from '@/testing/service'
 import { STATEMENTS } from '@/testing/statements'
 
@@ -82,11 +83,8 @@ const NOTE_WRITES = `
 // Whatever the database's default is, a commit waits where nobody has said otherwise.
 beforeAll(async () => {
   const { url } = await testDatabase()
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(NOTE_WRITES)
-  await client.query(`ALTER DATABASE ${client.database} SET synchronous_commit = off`)
-  await client.end()
+  await runAt(url, NOTE_WRITES)
+  await setDatabase(url, { synchronous_commit: 'off' })
 })
 
 interface Write {

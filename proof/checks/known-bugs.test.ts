@@ -1,5 +1,4 @@
-import pg from 'pg'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { ERRORS } from '@/contract/errors'
 import { userOperations } from '@/contract/operations'
 import { reportPlaceOf } from '@/domain/applications/task-token'
@@ -29,6 +28,8 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
+import { setDatabase } from '@/testing/database'
+
 import { givenSession, outcomeOf, tally, testDatabase, wrongCode } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import {
@@ -153,26 +154,18 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
     const caller = await givenCaller(ctx)
     const { id, code } = await givenChange(ctx, caller)
     const { url } = await testDatabase()
-    const admin = new pg.Client({ connectionString: url })
-    await admin.connect()
-    const name = new URL(url).pathname.slice(1)
-    await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = '${level}'`)
+    onTestFinished(await setDatabase(url, { default_transaction_isolation: level }))
     const database = openDatabase(url)
-    try {
-      Object.assign(ctx, { sql: database.sql, transaction: database.transaction })
-      const text = `SELECT current_setting('transaction_isolation') AS level`
-      const [row] = await rawSql<{ level: string }>(ctx.sql, text)
-      // The service sets its own.
-      expect(row?.level).toBe('read committed')
-      const answers = await Promise.all(times(200, () => verify(caller, id, wrongCode(code))))
-      expect(tally(answers.map((answer) => answer.code))).toEqual({ EMAIL_003: 5, EMAIL_005: 195 })
-      expect((await verify(caller, id, code)).code).toBe('EMAIL_005')
-      expect((await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).attempts).toBe(5)
-    } finally {
-      await admin.query(`ALTER DATABASE ${name} RESET default_transaction_isolation`)
-      await admin.end()
-      await database.close()
-    }
+    onTestFinished(() => database.close())
+    Object.assign(ctx, { sql: database.sql, transaction: database.transaction })
+    const text = `SELECT current_setting('transaction_isolation') AS level`
+    const [row] = await rawSql<{ level: string }>(ctx.sql, text)
+    // The service sets its own.
+    expect(row?.level).toBe('read committed')
+    const answers = await Promise.all(times(200, () => verify(caller, id, wrongCode(code))))
+    expect(tally(answers.map((answer) => answer.code))).toEqual({ EMAIL_003: 5, EMAIL_005: 195 })
+    expect((await verify(caller, id, code)).code).toBe('EMAIL_005')
+    expect((await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).attempts).toBe(5)
   },
 )
 

@@ -6,6 +6,7 @@ import { sql, statement, text, time } from '@/domain/sql'
 import { openDatabase } from '@/server/adapters/database'
 import { processState } from '@/server/process-state'
 import { givenToken, hour } from '@/testing/api-calls'
+import { setDatabase } from '@/testing/database'
 import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 
@@ -18,9 +19,7 @@ processState.log = pino({ level: 'silent' })
 let url: string
 beforeAll(async () => {
   ;({ url } = await testDatabase())
-  const client = await givenClient()
-  await client.query(`ALTER DATABASE ${client.database} SET timezone = 'America/New_York'`)
-  await client.end()
+  await setDatabase(url, { timezone: 'America/New_York' })
 })
 
 /** A client that knows nothing of the service's settings. */

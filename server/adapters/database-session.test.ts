@@ -1,5 +1,5 @@
-import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { setDatabase } from '@/testing/database'
 import { givenSession, givenUser, testContext, testDatabase } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
@@ -17,16 +17,7 @@ const STRANGE = {
 
 async function givenStrangeDatabase(options: string) {
   const { url } = await testDatabase()
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  const name = new URL(url).pathname.slice(1)
-  for (const [setting, value] of Object.entries(STRANGE)) {
-    await admin.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`)
-  }
-  onTestFinished(async () => {
-    await admin.query(`ALTER DATABASE ${name} RESET ALL`)
-    await admin.end()
-  })
+  onTestFinished(await setDatabase(url, STRANGE))
   const database = openDatabase(`${url}?options=${encodeURIComponent(options)}`, 6)
   onTestFinished(() => database.close())
   return database

@@ -20,7 +20,7 @@ export const AREAS = {
   },
   undo: {
     mutate: ['domain/email/{undo-email-change,get-not-me,not-me,not-me-token}.ts'],
-    tests: ['domain/email/undo-email-change.test.ts', 'proof/models/{not-me,lost-mailbox}.test.ts'],
+    tests: ['domain/email/{undo-email-change,not-me,lost-mailbox}.test.ts'],
   },
   withdrawal: {
     mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,start-withdrawal}.ts'],

@@ -1,7 +1,7 @@
 import type { Step } from '@/contract/withdrawal'
 import { beginDueDeliveries } from './applications/deliveries'
 import type { SystemContext } from './context'
-import { expireNotices, sendDueNotices } from './mail/notices'
+import { expireNotices, sendDueNotices } from './mail/notice-queue'
 import { answerDueLinkRequests } from './mail/request-link'
 import { LINK_NOTICES, NOTICE_KINDS } from './notices'
 import type { CallQueue } from './process'

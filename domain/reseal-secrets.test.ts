@@ -4,7 +4,7 @@ import { createSecrets } from '@/server/adapters/secrets'
 import { givenConnectedApps, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { writeArchive } from './applications/archives'
 import { beginIdempotentCall, type FirstCall, keepAnswer } from './idempotency'
-import { sendDueNotices } from './mail/notices'
+import { sendDueNotices } from './mail/notice-queue'
 import { resealSecrets, SEALED } from './reseal-secrets'
 import { runDeletionStep } from './withdrawal/run-deletion-step'
 

@@ -25,7 +25,7 @@ import {
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
 import { defineNotice } from '../mail/define-notice'
-import { addNotice } from '../mail/notices'
+import { addNotice } from '../mail/notice-queue'
 import { renewForeignHash } from '../passwords/foreign-hashes'
 import { isWrongPassword, lockProven } from '../passwords/replace-password'
 import { codeExpiresAt } from '../pending-change'

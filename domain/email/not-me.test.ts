@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createNotMeToken } from '@/domain/email/not-me-token'
-import { sendDueNotices } from '@/domain/mail/notices'
+import { sendDueNotices } from '@/domain/mail/notice-queue'
 import { NOTICE_KINDS } from '@/domain/notices'
 import { signIn } from '@/domain/passwords/sign-in'
 import { createSessionToken } from '@/domain/sessions/page-tokens'

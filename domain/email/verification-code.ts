@@ -2,7 +2,7 @@ import { type Address, maskAddress, parseAddress } from '@/contract/address'
 import type { VerificationMethod } from '@/contract/email'
 import type { Context, SystemContext } from '../context'
 import type { SentMail } from '../mail/mail-deliveries'
-import { noteSent } from '../mail/notices'
+import { noteSent } from '../mail/notice-queue'
 
 /** The code is bound to its request: the MAC of one request's code fits no other request. */
 const macText = (changeRequestId: string, code: string) => `${changeRequestId}:${code}`

@@ -11,7 +11,7 @@ import { AFTER, eachDue, isAfter } from '../work/each-due'
 import { type LinkNotice, type LinkRecipient, linkFactsOf } from './link-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
 import { LINKS, type LinkKind } from './links'
-import { addNotice } from './notices'
+import { addNotice } from './notice-queue'
 
 /** The encrypted content of the row of a request. */
 interface LinkRequest {

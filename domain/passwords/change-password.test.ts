@@ -13,7 +13,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { setPassword } from '../accounts/user'
-import { sendDueNotices } from '../mail/notices'
+import { sendDueNotices } from '../mail/notice-queue'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { readCredential } from '../sessions/authenticate'
 import { changePassword } from './change-password'

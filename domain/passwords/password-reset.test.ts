@@ -14,7 +14,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { setPassword } from '../accounts/user'
-import { sendDueNotices } from '../mail/notices'
+import { sendDueNotices } from '../mail/notice-queue'
 import { answerDueLinkRequests } from '../mail/request-link'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { requestWithdrawal } from '../withdrawal/request-withdrawal'

@@ -3,7 +3,7 @@ import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
-import { addNotice } from '../mail/notices'
+import { addNotice } from '../mail/notice-queue'
 import { endAccess } from '../sessions/end-access'
 import { integer, type RowOf, type Sql, sql, statement, type Transaction, text } from '../sql'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { setPassword } from '@/domain/accounts/user'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
-import { sendDueNotices } from '@/domain/mail/notices'
+import { sendDueNotices } from '@/domain/mail/notice-queue'
 import { NOTICE_KINDS } from '@/domain/notices'
 import {
   type Asking,

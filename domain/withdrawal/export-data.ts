@@ -9,7 +9,7 @@ import type { Download, DownloadedDocument } from '../download'
 import { bucketOf, takePlaces } from '../limits/buckets'
 import { lockAccountOfId } from '../lock-account'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
-import { addNotice } from '../mail/notices'
+import { addNotice } from '../mail/notice-queue'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { isStillLive } from '../sessions/live-caller'
 import {

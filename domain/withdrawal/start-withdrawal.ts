@@ -6,7 +6,7 @@ import { addAudit } from '../audit'
 import type { Actor, SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
 import type { LockedAccount } from '../lock-account'
-import { addNotice } from '../mail/notices'
+import { addNotice } from '../mail/notice-queue'
 import type { LedgerEntry, RequestedBy } from '../ports'
 import { ALL_SCOPES } from '../sessions/authenticate'
 import {

@@ -26,7 +26,7 @@ import { sql, statement, text } from '../sql'
 import { exportData } from '../withdrawal/export-data'
 import { requestWithdrawal } from '../withdrawal/request-withdrawal'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
-import { sendDueNotices } from './notices'
+import { sendDueNotices } from './notice-queue'
 
 const [minute, day] = [60_000, 86_400_000]
 /** The lease of a sender on its notice. */

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { expect, type TestContext, test } from 'vitest'
+import { rssMib } from '@/bench/services'
 import type { Instance } from '@/testing/instance'
 import { givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, type Person } from '@/testing/person'
@@ -55,8 +56,6 @@ function drip(instance: Instance, begin: string, text: string): SlowClient {
 }
 
 const openFiles = ({ pid }: Instance) => readdirSync(`/proc/${pid}/fd`).length
-const memoryOf = ({ pid }: Instance) =>
-  Number(/(?<=VmRSS:\s+)\d+/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[0] ?? 0) / 1024
 
 /** What others do goes on as ever until all slow clients are gone. */
 async function expectServedMeanwhile(world: World, instance: Instance, clients: SlowClient[]) {
@@ -97,7 +96,7 @@ test.for([
     const { world, instance, person } = await givenRange(context)
     await emailStatus(instance, person)
     const before = openFiles(instance)
-    const memory = memoryOf(instance)
+    const memory = rssMib(instance.pid)
     const [begin, text] = form(person)
     const clients = Array.from({ length: CLIENTS }, () => drip(instance, begin, text))
     context.onTestFinished(() => {
@@ -107,10 +106,8 @@ test.for([
     // Those that were answered were told that they took too long.
     for (const { received } of clients) expect(received).toMatch(/^(?:HTTP\/1\.1 408 |$)/)
     await until('their sockets are given back', () => openFiles(instance) <= before + 20)
-    process.stdout.write(
-      `  ${calls} calls meanwhile; memory ${Math.round(memory)} → ${Math.round(memoryOf(instance))} MiB\n`,
-    )
-    expect(memoryOf(instance)).toBeLessThan(memory + 256)
+    process.stdout.write(`  ${calls} calls meanwhile; memory ${memory} → ${rssMib(instance.pid)} MiB\n`)
+    expect(rssMib(instance.pid)).toBeLessThan(memory + 256)
     expect(instance.output).not.toContain('unexpected_error')
   },
 )
@@ -131,7 +128,7 @@ function givenDeafClients(context: TestContext, instance: Instance, asked: strin
 
 test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else and use bounded memory`, async (context) => {
   const { world, instance } = await givenRange(context)
-  const memory = memoryOf(instance)
+  const memory = rssMib(instance.pid)
   // The largest answer there is, more of it than the system's own buffers take.
   const asked = 'GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4)
   const sockets = givenDeafClients(context, instance, asked)
@@ -139,8 +136,8 @@ test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else an
   for (let count = 0; count < 200; count++) {
     expect((await emailStatus(instance, reader)).status).toBe(200)
   }
-  process.stdout.write(`  memory ${Math.round(memory)} → ${Math.round(memoryOf(instance))} MiB\n`)
-  expect(memoryOf(instance)).toBeLessThan(memory + 384)
+  process.stdout.write(`  memory ${memory} → ${rssMib(instance.pid)} MiB\n`)
+  expect(rssMib(instance.pid)).toBeLessThan(memory + 384)
   for (const socket of sockets) socket.destroy()
   await until('their sockets are given back', () => openFiles(instance) < CLIENTS)
   expect((await emailStatus(instance, reader)).status).toBe(200)
@@ -148,16 +145,16 @@ test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else an
 
 test(`L19 ${CLIENTS} clients that send 200 requests at once and read no answer are cut off and use bounded memory`, async (context) => {
   const { world, instance, person } = await givenRange(context)
-  const memory = memoryOf(instance)
+  const memory = rssMib(instance.pid)
   const asked = headOf(person, 'GET', 'email/status', '\r\n').repeat(200)
   givenDeafClients(context, instance, asked)
   const [reader] = (await givenPeople(world, 1)) as [Person]
   let most = memory
   for (let count = 0; count < 200; count++) {
     expect((await emailStatus(instance, reader)).status).toBe(200)
-    most = Math.max(most, memoryOf(instance))
+    most = Math.max(most, rssMib(instance.pid))
   }
-  process.stdout.write(`  memory ${Math.round(memory)} → ${Math.round(most)} MiB\n`)
+  process.stdout.write(`  memory ${memory} → ${most} MiB\n`)
   expect(most).toBeLessThan(memory + 384)
   await until('their sockets are given back', () => openFiles(instance) < CLIENTS)
 })

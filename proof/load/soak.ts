@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
+import { median, rssMib } from '@/bench/services'
 import { answer } from '@/testing/application'
 import { tally, wrongCode } from '@/testing/domain'
 import type { Instance } from '@/testing/instance'
@@ -156,7 +157,6 @@ interface Sample {
 
 async function sample({ world, instances }: Range): Promise<Sample> {
   const { pid } = instances[0] as Instance
-  const [resident = '0'] = /(?<=VmRSS:\s+)\d+/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   const descriptors = readdirSync(`/proc/${pid}/fd`).length
   const [row] = await world.query<{ connections: number; queue: number; buckets: number }>(
     `SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
@@ -166,7 +166,7 @@ async function sample({ world, instances }: Range): Promise<Sample> {
             (SELECT count(*)::int FROM rate_limits) AS buckets`,
   )
   if (!row) throw new Error('no figures')
-  return { memory: Math.round(Number(resident) / 1024), descriptors, ...row }
+  return { memory: rssMib(pid), descriptors, ...row }
 }
 
 /** Until the load has gone on for so long. */
@@ -175,8 +175,6 @@ async function watch(range: Range, ms: number): Promise<Sample[]> {
   for (const end = Date.now() + ms; Date.now() < end; await sleep(SAMPLE_MS)) samples.push(await sample(range))
   return samples
 }
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /** The middle of the last quarter against that of the second: what leaks grows on, however slow the machine is. */
 function expectFlat(samples: Sample[], slack: Record<keyof Sample, number>) {

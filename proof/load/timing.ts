@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { median } from '@/bench/services'
 import type { Instance } from '@/testing/instance'
 import { COSTLY, givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, type Person } from '@/testing/person'
@@ -41,8 +42,6 @@ function shuffled<T>(values: T[]): T[] {
   const keyed = values.map((value) => ({ value, key: Math.random() }))
   return keyed.toSorted((a, b) => a.key - b.key).map(({ value }) => value)
 }
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /**
  * In random order, because what a call leaves to be done after its answer slows the calls that follow, and every regular order lets more

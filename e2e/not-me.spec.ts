@@ -158,6 +158,8 @@ test('the page says whether a link is incomplete or no longer works', async ({ p
     ['', 'This link isn’t complete'],
     ['#change=ecr_x&token=nme_x', 'This link isn’t complete'],
     [`#change=ecr_${'A'.repeat(22)}&token=nme_${'A'.repeat(43)}`, 'This link no longer works'],
+    // As a press leaves it.
+    ['#done', 'This link no longer works'],
   ] as const) {
     await page.goto('about:blank')
     await page.goto(`/not-me${fragment}`)

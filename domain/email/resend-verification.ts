@@ -1,4 +1,3 @@
-import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { resendVerification as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
@@ -23,6 +22,7 @@ import {
   STILL_PENDING,
 } from '../pending-change'
 import { audit, bytes, integer, sql, statement, text, time, UNWAITED } from '../sql'
+import { parseStoredAddress } from './set-address'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
 /** The bucket of the messages to the address of the change request `r`. */
@@ -165,8 +165,7 @@ interface Resend {
 
 /** Returns the new code, and the message that the mail server took. */
 async function sendCode(ctx: Context, { id: changeId, newEmail }: PendingChange, { method, expiresAt, now }: Resend) {
-  const address = parseAddress(newEmail)
-  if (!address) throw new Error('a stored address does not parse')
+  const address = parseStoredAddress(newEmail)
   const code = ctx.secrets.randomCode()
   const messageId = `${changeId}-${now.getTime()}`
   const validMs = expiresAt.getTime() - now.getTime()

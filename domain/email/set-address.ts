@@ -1,4 +1,4 @@
-import type { Address } from '@/contract/address'
+import { type Address, parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { heldSince } from '../limits/held-addresses'
@@ -28,6 +28,12 @@ export async function setAddress(
 ): Promise<boolean> {
   const { typed: email, key: emailKey } = address
   return (await tx(setAddressOf, { userId, email, emailKey, verifiedAt, heldSince: heldSince(ctx, at) })).length > 0
+}
+
+export function parseStoredAddress(stored: string): Address {
+  const address = parseAddress(stored)
+  if (!address) throw new Error('a stored address does not parse')
+  return address
 }
 
 /** For writers of an address: another one may store it without `address_is_free`. */

@@ -1,4 +1,4 @@
-import { maskAddress, parseAddress } from '@/contract/address'
+import { maskAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { undoEmailChange as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
@@ -15,7 +15,7 @@ import { noteIncident } from '../security-incidents'
 import { integer, type RowOf, type Sql, sql, statement, type Transaction, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
-import { setAddress } from './set-address'
+import { parseStoredAddress, setAddress } from './set-address'
 
 interface UndoFacts extends ChangeFacts {
   outcome: UndoOutcome
@@ -151,16 +151,10 @@ async function revert(
   }: Change,
   { userId, at }: { userId: string; at: Date },
 ): Promise<Undone[]> {
-  const address = { typed: email, key: keyOf(email) }
+  const address = { typed: email, key: parseStoredAddress(email).key }
   // It is held for the account. Somebody else can only have it from before it was held.
   if (!(await setAddress(ctx, tx, { userId, address, verifiedAt, at }))) throw wrongLink()
   return tx(revertFrom, { userId, changeId, version, closedAt, at })
-}
-
-function keyOf(storedEmail: string): string {
-  const address = parseAddress(storedEmail)
-  if (!address) throw new Error('a stored address does not parse')
-  return address.key
 }
 
 /** Writes to the old address, and to each other one that the undone changes brought, about the latest of these. */
@@ -184,6 +178,6 @@ async function tellAddresses(
     )
   const oldestFirst = undone.toSorted((a, b) => Number(a.closed_at) - Number(b.closed_at))
   const latest = new Map(oldestFirst.map((one) => [one.new_email_key, one]))
-  latest.delete(keyOf(oldEmail))
+  latest.delete(parseStoredAddress(oldEmail).key)
   await Promise.all([notice('old', change), ...[...latest.values()].map((one) => notice('new', one))])
 }

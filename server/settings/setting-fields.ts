@@ -14,13 +14,7 @@ const DURATION = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.
 export function parseDuration(text: string): number | null {
   const match = DURATION.exec(text)
   if (!match || !/\d/.test(text) || text.endsWith('T')) return null
-  const [weeks, days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map((part) => Number(part ?? 0))
   return Math.round(((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
@@ -30,12 +24,7 @@ const PERIOD = /^P(?:(\d{1,2})Y)?(?:(\d{1,3})M)?(?:(\d{1,3})W)?(?:(\d{1,4})D)?$/
 export function parsePeriod(text: string): CalendarPeriod | null {
   const match = PERIOD.exec(text)
   if (!match) return null
-  const [years, months, weeks, days] = match.slice(1).map((part) => Number(part ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [years = 0, months = 0, weeks = 0, days = 0] = match.slice(1).map((part) => Number(part ?? 0))
   return { months: years * 12 + months, days: weeks * 7 + days }
 }
 

@@ -178,6 +178,16 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   }
 }
 
+/** A context whose erasure ledger is empty, though the tests of the file share the database. */
+export async function givenLedger(): Promise<TestContext> {
+  const ctx = await testContext()
+  await ctx.db.erasureLedgerBatch.deleteMany()
+  await ctx.db.withdrawal.updateMany({ data: { ledgeredAt: ctx.clock.now(), ledgerSeq: null } })
+  const origin = randomBytes(8).toString('hex')
+  await ctx.db.erasureLedgerHead.updateMany({ data: { origin, seq: 0, hash: '', batchSeq: 0, at: null } })
+  return ctx
+}
+
 /** As a share that is no longer mounted, until the returned function is called. */
 export function unmountLedger({ ledgered }: Pick<TestContext, 'ledgered'>): () => void {
   const mounted = [...ledgered]

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { givenUser, ledgerLines, type TestContext, testContext, unmountLedger, withdrawAs } from '@/testing/domain'
+import { givenLedger, givenUser, ledgerLines, type TestContext, unmountLedger, withdrawAs } from '@/testing/domain'
 import { acceptOldDatabase } from './ledger/adopt-erasure-ledger'
 import { compareWithLedger } from './ledger/compare-with-ledger'
 import { writeErasureLedger } from './ledger/erasure-ledger'
@@ -8,15 +7,6 @@ import { listReceipts } from './receipts/receipts'
 import { replayErasureLedger, replayGap } from './replay-erasure-ledger'
 
 // What a failover to a replica that lagged loses, point by point of decision 0016.
-
-async function givenLedger(): Promise<TestContext> {
-  const ctx = await testContext()
-  await ctx.db.erasureLedgerBatch.deleteMany()
-  await ctx.db.withdrawal.updateMany({ data: { ledgeredAt: ctx.clock.now(), ledgerSeq: null } })
-  const origin = randomBytes(8).toString('hex')
-  await ctx.db.erasureLedgerHead.updateMany({ data: { origin, seq: 0, hash: '', batchSeq: 0, at: null } })
-  return ctx
-}
 
 const headOf = (ctx: TestContext) => ctx.db.erasureLedgerHead.findFirstOrThrow()
 

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
 import {
   asUser,
+  givenLedger,
   givenUser,
   ledgerLines,
   runDueWork,
@@ -23,16 +24,6 @@ import { trimErasureLedger } from './trim-erasure-ledger'
 
 const day = 24 * 60 * 60 * 1000
 const confirmation = 'DELETE_MY_ACCOUNT' as const
-
-/** The tests of a file share a database; each has a ledger of its own. */
-async function givenLedger(): Promise<TestContext> {
-  const ctx = await testContext()
-  await ctx.db.erasureLedgerBatch.deleteMany()
-  await ctx.db.withdrawal.updateMany({ data: { ledgeredAt: ctx.clock.now(), ledgerSeq: null } })
-  const origin = randomBytes(8).toString('hex')
-  await ctx.db.erasureLedgerHead.updateMany({ data: { origin, seq: 0, hash: '', batchSeq: 0, at: null } })
-  return ctx
-}
 
 async function givenLeaver(ctx: TestContext) {
   const user = await givenUser(ctx)

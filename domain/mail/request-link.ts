@@ -79,7 +79,9 @@ const findAccount = (ctx: SystemContext, kind: LinkKind, { emailKey, at }: { ema
     ? ctx.sql(accountByAddress, { emailKey })
     : ctx.sql(accountByHeldAddress, { emailKey, heldSince: heldSince(ctx, at) })
 
-const lockAccount = statement('lock-account-for-link', { userId: text }, { id: text }, (v) => openAccount(v.userId))
+const lockAccount = statement('lock-account-for-link', { userId: text }, { id: text, name: text }, (v) =>
+  openAccount(v.userId),
+)
 
 const dropRequest = statement(
   'drop-link-request',

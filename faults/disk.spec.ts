@@ -1,8 +1,9 @@
+import { openSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { Cluster } from '@/testing/cluster'
-import type { Answer } from '@/testing/instance'
+import type { Answer, Instance } from '@/testing/instance'
 import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
@@ -59,6 +60,8 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   await expectFullEnd(world, { person: withdrawing, withdrawalId: accepted.body.data.withdrawal_id })
 })
 
+const readinessOf = async ({ url }: Instance) => (await fetch(`${url}/api/health/ready`)).json()
+
 test('F44 a ledger directory that is unmounted under a running service holds it, and takes no line until it is back', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
@@ -71,13 +74,18 @@ test('F44 a ledger directory that is unmounted under a running service holds it,
   await expect(world.operator.run('withdrawal', 'start', '--user', second.id)).rejects.toThrow('Nothing was changed')
   const again = () => withdraw(instance, second, { 'Idempotency-Key': 'once' })
   expectAway(await again())
-  const ready = async () => (await fetch(`${instance.url}/api/health/ready`)).json()
-  await until('it is held', async () => (await ready()).reason === 'ledger_missing')
+  await until('it is held', async () => (await readinessOf(instance)).reason === 'ledger_missing')
   expect(await readdir(directory)).toEqual([])
   await rmdir(directory)
   await rename(`${directory}-away`, directory)
-  await until('it serves', async () => (await ready()).status === 'ready')
+  await until('it serves', async () => (await readinessOf(instance)).status === 'ready')
   expect((await again()).status).toBe(202)
+  // Another directory at a start is the wrong store too.
+  await rename(directory, `${directory}-away`)
+  const other = await world.start({}, openSync('/dev/null', 'w'))
+  await until('it is held', async () => (await readinessOf(other)).reason === 'ledger_missing')
+  await rename(`${directory}-away`, directory)
+  await until('it serves', async () => (await readinessOf(other)).status === 'ready')
 })
 
 test('F20 F42 a full data directory refuses mail and withdrawals whole, with LEDGER_BEFORE_ANSWER=0 mail alone, and the erasure ledger is complete afterwards', async (context) => {

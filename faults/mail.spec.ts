@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
+import { changeEmail, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
@@ -44,31 +44,6 @@ test('F9 the sealed confirmation is destroyed in time when the mail server stays
   const { body } = await withdraw(instance, person)
   await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
   expect(await world.query('SELECT FROM notices WHERE sealed IS NOT NULL')).toEqual([])
-})
-
-test('F9 a change is refused with EMAIL_009 while the mail server is away, the older change stays, and no quota is spent', async (context) => {
-  const world = await givenWorld(context)
-  const instance = await world.start()
-  const person = await givenPerson(world, instance)
-  const before = await emailStatus(instance, person)
-  const places = () =>
-    world.query('SELECT key, cardinality(hits) AS taken FROM rate_limits WHERE cardinality(hits) > 0 ORDER BY key')
-  const placesBefore = await places()
-  await world.mail.goAway()
-  for (let tries = 0; tries < 4; tries++) {
-    const refusal = await changeEmail(instance, person)
-    expect(refusal.status).toBe(503)
-    expect(refusal.body.error.code).toBe('EMAIL_009')
-    expect(Number(refusal.headers.get('Retry-After'))).toBeGreaterThan(0)
-  }
-  expect(await places()).toEqual(placesBefore)
-  expect((await emailStatus(instance, person)).body.data).toEqual(before.body.data)
-  expect(await world.query('SELECT FROM email_change_requests')).toHaveLength(1)
-
-  await world.mail.startAgain()
-  const outcomes = []
-  for (let tries = 0; tries < 3; tries++) outcomes.push((await changeEmail(instance, person)).status)
-  expect(outcomes).toEqual([200, 200, 429])
 })
 
 test('F10 a change ends with EMAIL_009 within 12 s when the mail server takes the message and never answers, and nothing is kept', async (context) => {

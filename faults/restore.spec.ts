@@ -6,6 +6,7 @@ import { expect, type TestContext, test } from 'vitest'
 import type { ReplayReport } from '@/domain/withdrawal/replay-erasure-ledger'
 import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
+import { createAccount } from '@/testing/operator'
 import { emailStatus, givenPerson, givenPlainPerson, type Person, withdraw } from '@/testing/person'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, KEYS, WORLD_SETTINGS, type World } from '@/testing/world'
@@ -116,8 +117,7 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   // Somebody who has left and come back under the same address before the backup.
   const returner = await givenPlainPerson(world)
   expect((await withdraw(first, returner)).status).toBe(202)
-  const named = ['--email', returner.email, '--password', returner.password, '--name', 'Ada']
-  const { user_id: returned = '' } = await world.operator.run('user', 'create', ...named)
+  const returned = await createAccount(world.operator, { ...returner, name: 'Ada' })
   await until('the first line is stored', () => ledgerFiles(world).length === 1)
   expect(await first.stop()).toBe(0)
   const restore = await takeBackup(world, cluster)

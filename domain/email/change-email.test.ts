@@ -100,7 +100,7 @@ test('only the right password reveals that an address is taken, five times an ho
   expect(await outcomeOf(change(ctx, user, `free-${user.email}`))).toBe('accepted')
 })
 
-test('when the mail server refuses, nothing is stored, no place is used, the older change stays, and the answer says to retry after a minute', async () => {
+test('F9 when the mail server refuses, nothing is stored, no place is used, the older change stays, and the answer says to retry after a minute', async () => {
   const older = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
   const newEmail = `again-${user.email}`

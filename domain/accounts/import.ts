@@ -89,7 +89,13 @@ const insertAccounts = statement(
      ON CONFLICT DO NOTHING
      RETURNING id
    ), audited AS (
-     ${audit('user.imported', { from: sql`account JOIN line USING (id)`, id: sql`audit_id`, user: sql`id`, actor: sql`'operator'`, at: v.now })}
+     ${audit('user.imported', {
+       from: sql`account JOIN line USING (id)`,
+       id: sql`audit_id`,
+       user: sql`id`,
+       actor: sql`'operator'`,
+       at: v.now,
+     })}
    )
    SELECT id FROM account`,
 )

@@ -48,9 +48,25 @@ const insertAccountEvent = statement(
      LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id AND c.disabled_at IS NULL
      WHERE u.id = ${v.userId} AND (a.audience = 'everyone' OR c.id IS NOT NULL)
    ), written_event AS (
-     ${insertEvent({ type: v.type, id: v.eventId, user: v.userId, withdrawal: NULL, data: sql`${v.data}::jsonb`, version: sql`version`, at: v.at, from: sql`receivers LIMIT 1` })}
+     ${insertEvent({
+       type: v.type,
+       id: v.eventId,
+       user: v.userId,
+       withdrawal: NULL,
+       data: sql`${v.data}::jsonb`,
+       version: sql`version`,
+       at: v.at,
+       from: sql`receivers LIMIT 1`,
+     })}
    )
-   ${insertDeliveries({ event: v.eventId, app: sql`app_id`, subject: sql`subject`, sealed: sql`CASE WHEN has_addresses THEN ${v.addresses}::bytea END`, at: v.at, from: sql`receivers` })}
+   ${insertDeliveries({
+     event: v.eventId,
+     app: sql`app_id`,
+     subject: sql`subject`,
+     sealed: sql`CASE WHEN has_addresses THEN ${v.addresses}::bytea END`,
+     at: v.at,
+     from: sql`receivers`,
+   })}
    RETURNING app_id`,
 )
 
@@ -125,7 +141,16 @@ const announce = statement(
      SELECT a.id AS app_id, r.sealed FROM unnest(${v.appIds}::text[], ${v.sealed}::bytea[]) AS r (app_id, sealed)
      JOIN connected_apps a ON a.id = r.app_id AND ${isCalled(sql`a`)} AND ${v.type}::text = ANY(a.events)
    ), written_event AS (
-     ${insertEvent({ type: sql`${v.type}::text`, id: v.eventId, user: sql`NULL`, withdrawal: v.withdrawalId, data: sql`jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text)`, version: sql`${v.version}::int`, at: v.now, from: sql`(SELECT FROM told LIMIT 1) AS anybody` })}
+     ${insertEvent({
+       type: sql`${v.type}::text`,
+       id: v.eventId,
+       user: sql`NULL`,
+       withdrawal: v.withdrawalId,
+       data: sql`jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text)`,
+       version: sql`${v.version}::int`,
+       at: v.now,
+       from: sql`(SELECT FROM told LIMIT 1) AS anybody`,
+     })}
    )
    ${insertDeliveries({ event: v.eventId, app: sql`app_id`, subject: sql`NULL`, sealed: sql`sealed`, at: v.now, from: sql`told` })}`,
 )

@@ -48,7 +48,10 @@ const claim = statement(
      WHERE r.id = ${v.changeId} AND r.user_id = ${v.userId} AND ${STILL_PENDING} AND r.expires_at > ${v.now}
        AND r.attempts < ${v.maxAttempts} AND r.sent_at <= ${v.sentBefore}
    ), places AS (
-     ${takePlacesOf(v, sql`(SELECT bucket AS key, NULL AS user_id, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms FROM open) AS b`)}
+     ${takePlacesOf(
+       v,
+       sql`(SELECT bucket AS key, NULL AS user_id, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms FROM open) AS b`,
+     )}
    ), claimed AS (
      UPDATE email_change_requests r SET sent_at = ${v.now}
      FROM places, open
@@ -95,7 +98,15 @@ const replaceCode = statement(
      WHERE id = ${v.changeId} AND ${STILL_PENDING} AND sent_at = ${v.claimedAt}
      RETURNING id, user_id
    )
-   ${audit('email_change.resent', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: v.callerKind, subject: sql`id`, ip: v.ip, at: v.claimedAt })}
+   ${audit('email_change.resent', {
+     from: sql`request`,
+     id: v.auditId,
+     user: sql`user_id`,
+     actor: v.callerKind,
+     subject: sql`id`,
+     ip: v.ip,
+     at: v.claimedAt,
+   })}
    RETURNING id`,
 )
 

@@ -54,12 +54,16 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
   await expectNoBadTrace(world)
 }
 
-/** Tables, files, logs and payloads that hold one of the texts. Mails are the person's own, and so is what each application calls them. */
+/**
+ * Tables, files, logs and payloads that hold one of the texts. Mails are the person's own, also in the trial mailbox, which keeps them for ten
+ * minutes after a deletion, and so is what each application calls them.
+ */
 export async function placesOf(world: World, texts: string[]): Promise<string[]> {
   const places = new Set<string>()
   for (const text of texts) {
     for (const table of await tablesWith(world, text)) places.add(`table ${table}`)
     for (const file of await filesBelow(world.dataDir)) {
+      if (file.endsWith('.deleted.json')) continue
       if (holds(await readIfThere(file), text)) places.add(`file ${path.relative(world.dataDir, file)}`)
     }
     for (const file of world.postgresLogs) if (holds(await readFile(file), text)) places.add('log of PostgreSQL')

@@ -116,12 +116,13 @@ async function allFlows(world: World, instance: Instance): Promise<number[]> {
 async function givenServiceRole(world: World): Promise<{ role: string; url: string }> {
   const role = `service_${randomBytes(6).toString('hex')}`
   const password = randomBytes(12).toString('hex')
-  const schemas = 'SCHEMA public, completions'
+  const schemas = 'SCHEMA public, completions, traces'
   await runAt(
     world.databaseUrl,
     `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`,
     `GRANT USAGE ON ${schemas} TO ${role}`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN ${schemas} TO ${role}`,
+    `GRANT USAGE ON ALL SEQUENCES IN ${schemas} TO ${role}`,
   )
   return { role, url: Object.assign(new URL(world.databaseUrl), { username: role, password }).href }
 }

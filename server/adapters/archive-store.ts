@@ -38,10 +38,15 @@ export function inDirectory(directory: string, { hasManyWriters = false } = {}):
     const file = path.join(directory, objectKey)
     const draft = hasManyWriters ? `${file}.${randomUUID()}.part` : `${file}.part`
     await mkdir(path.dirname(file), { recursive: true })
-    await writeDurably(draft, content)
-    const named = await name(draft, file)
-    await syncDirectory(path.dirname(file))
-    return named
+    try {
+      await writeDurably(draft, content)
+      const named = await name(draft, file)
+      await syncDirectory(path.dirname(file))
+      return named
+    } finally {
+      // Also after a failure, or each try would leave one on a disk that is full.
+      await rm(draft, { force: true })
+    }
   }
   return {
     put: (objectKey, content) => write(objectKey, content, rename),
@@ -73,9 +78,9 @@ async function nameOnce(draft: string, file: string): Promise<boolean> {
     const { code = '' } = error as NodeJS.ErrnoException
     if (NO_LINKS.has(code)) return rename(draft, file).then(() => true)
     if (code !== 'EEXIST') throw error
-    return rm(draft).then(() => false)
+    return false
   }
-  return rm(draft).then(() => true)
+  return true
 }
 
 async function writeDurably(file: string, content: Uint8Array) {

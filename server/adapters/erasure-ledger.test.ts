@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -47,6 +47,14 @@ test('one of the instances that add the same object in one directory at once suc
   )
   expect(added.filter(Boolean)).toHaveLength(1)
   expect(await store.get('log/a/1')).toBe(`lines ${added.indexOf(true)}`)
+  expect(await readdir(path.join(ledgerDir, 'log/a'))).toEqual(['1'])
+})
+
+test('a try that fails leaves no partial file', async () => {
+  const { ledgerDir, store } = await givenStore()
+  // Nothing can be named like a folder.
+  await mkdir(path.join(ledgerDir, 'log/a/1'), { recursive: true })
+  await expect(store.put('log/a/1', 'lines')).rejects.toThrow()
   expect(await readdir(path.join(ledgerDir, 'log/a'))).toEqual(['1'])
 })
 

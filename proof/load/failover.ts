@@ -143,6 +143,8 @@ test.for([true, false])(
     process.stdout.write(`  ${failovers.length} failovers, ${clients.withdrawn.length} withdrawals answered, `)
     process.stdout.write(`${replayed} replayed\n  ${JSON.stringify(judged)}\n`)
     expect(problems.slice(0, 2)).toEqual([])
+    // A connection that the last failover cut is noticed by its first use.
+    await until('the database answers', () => world.query('SELECT'))
     // Without synchronous replication an account may be lost with its withdrawal, and the line names nobody.
     if (isSynchronous) process.stdout.write(`  ${await expectGoodTrace(world, HISTORY_KINDS)} transitions\n`)
     else await expectNoBadTrace(world)

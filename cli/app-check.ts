@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signedHeaders } from '@/domain/applications/webhook'
+import { isSuccess, signedHeaders } from '@/domain/applications/webhook'
 
 /** A receiver has to answer a call within ten seconds. */
 const PATIENCE_MS = 10_000
@@ -156,9 +156,7 @@ async function inParts(call: ReturnType<typeof httpRequest>, sent: string, pace:
   call.end()
 }
 
-const isAccepted = (status: number) => status >= 200 && status < 300
-/** An application that does not know the person has nothing to do. */
-const isSuccess = (status: number) => isAccepted(status) || status === 404 || status === 410
+const isSuccessful = (status: number) => isSuccess({ status })
 const isRefused = (status: number) => status >= 400
 
 /** Refused, because nobody but the service may say this. */
@@ -172,7 +170,7 @@ const forged = (call: string, mend: string, how: (receiver: Receiver) => Message
 const taken = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
   call,
   wanted: '2xx, or 404 for an unknown person',
-  isRight: isSuccess,
+  isRight: isSuccessful,
   mend,
   ask: (receiver) => receiver.send(how(receiver)),
 })
@@ -242,12 +240,12 @@ const CHECKS: Check[] = [
   {
     call: 'the same message five times at once',
     wanted: '2xx or 404, each',
-    isRight: isSuccess,
+    isRight: isSuccessful,
     mend: 'Let calls that run at the same time with one id share one result.',
     async ask(receiver) {
       const message = { id: newId(), body: receiver.withdrawn() }
       const answers = await Promise.all(Array.from({ length: 5 }, () => receiver.send(message)))
-      return answers.find(({ status }) => !isSuccess(status)) ?? (answers[0] as Answer)
+      return answers.find(({ status }) => !isSuccessful(status)) ?? (answers[0] as Answer)
     },
   },
   taken(
@@ -281,7 +279,7 @@ const LAST: Check[] = [
   {
     call: 'a call that is cut, and one after it',
     wanted: '2xx for the second',
-    isRight: isSuccess,
+    isRight: isSuccessful,
     mend: 'A connection that breaks must not end the receiver.',
     async ask(receiver) {
       await receiver.send({ body: receiver.withdrawn(), pace: 'cut' })

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { sql, statement, text } from '@/domain/sql'
-import { testDatabase } from '@/testing/domain'
+import { testDatabase, untilWaiting } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
 
-/** Two rows that a test locks. */
-async function givenRows(): Promise<{ database: ReturnType<typeof openDatabase>; rows: [string, string] }> {
+/** Three rows that a test locks. */
+async function givenRows() {
   const { url } = await testDatabase()
   const database = openDatabase(url)
   onTestFinished(() => database.close())
-  const rows: [string, string] = [`a-${performance.now()}`, `b-${performance.now()}`]
+  const keyed = (name: string) => `${name}-${performance.now()}`
+  const rows: [string, string, string] = [keyed('a'), keyed('b'), keyed('c')]
   await database.transaction((sql) =>
     rawSql(
       sql,
@@ -23,8 +24,8 @@ async function givenRows(): Promise<{ database: ReturnType<typeof openDatabase>;
 }
 
 const LOCK = 'SELECT FROM rate_limits WHERE key = $1 FOR UPDATE'
-const lockBoth = statement(
-  'lock-both-rows',
+const lockAll = statement(
+  'lock-all-rows',
   { keys: text.list },
   { key: text },
   (v) => sql`SELECT key FROM rate_limits WHERE key = ANY(${v.keys}) ORDER BY key FOR UPDATE`,
@@ -61,27 +62,27 @@ test('F41 of two transactions that wait for each other one is repeated, and neit
 
 test('F41 a statement that another transaction deadlocks is repeated, and its caller does not see it', async () => {
   const { database, rows } = await givenRows()
-  const [a, b] = rows
+  const [first, between, last] = rows
   let tries = 0
-  let locked: Promise<{ key: string }[]> | undefined
-  await database.transaction(async (sql) => {
-    tries++
-    await rawSql(sql, LOCK, [b])
-    locked ??= database.sql(lockBoth, { keys: rows })
-    locked.catch(() => {})
-    await expect
-      .poll(
-        () => database.db
-          .$queryRaw`SELECT FROM pg_stat_activity WHERE query LIKE '%rate_limits%' AND wait_event_type = 'Lock'
-        AND datname = current_database()`,
-        { timeout: 10_000 },
-      )
-      .toHaveLength(1)
-    await rawSql(sql, LOCK, [a])
+  const barrier = Promise.withResolvers<void>()
+  const holder = database.transaction(async (sql) => {
+    await rawSql(sql, LOCK, [between])
+    await barrier.promise
   })
-  expect(await locked).toEqual([{ key: a }, { key: b }])
-  // The statement began to wait first, so the database ends it. On a busy machine it may end the transaction, which is repeated too.
-  expect(tries).toBeLessThanOrEqual(2)
+  const both = database.sql(lockAll, { keys: rows })
+  await untilWaiting(database)
+  const other = database.transaction(async (sql) => {
+    tries++
+    // A waiter looks for a deadlock once, a second after it began to wait. The statement is the one that shall find it.
+    await rawSql(sql, "SET LOCAL deadlock_timeout = '10min'")
+    await rawSql(sql, LOCK, [last])
+    await rawSql(sql, LOCK, [first])
+  })
+  await untilWaiting(database, 2)
+  barrier.resolve()
+  await Promise.all([holder, other])
+  expect(await both).toEqual(rows.map((key) => ({ key })))
+  expect(tries).toBe(1)
 })
 
 test('a transaction that meets a deadlock at every try is given up', async () => {

@@ -10,7 +10,7 @@ import { createPasswords } from './adapters/passwords'
 import { createSecrets } from './adapters/secrets'
 import { processState, type ServiceContext } from './process-state'
 import { getEnv } from './settings/env'
-import { createDatabaseGuard } from './watch/guard-database'
+import { LedgerGuard } from './watch/guard-database'
 import { describeError, log } from './watch/log'
 import { traced } from './watch/tracing'
 
@@ -18,9 +18,8 @@ import { traced } from './watch/tracing'
 export async function openContext(): Promise<ServiceContext> {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
-  const guard = createDatabaseGuard(env)
-  const { admit } = guard
-  const database = openDatabase(env.databaseUrl, env.databaseConnections, { admit })
+  const guard = new LedgerGuard(env)
+  const database = openDatabase(env.databaseUrl, env.databaseConnections, { admit: (sql) => guard.admit(sql) })
   const clock = createClock(database.sql, (skewMs, isOff) =>
     log()[isOff ? 'error' : 'warn']({
       event: isOff ? 'clock_off' : 'clock_right_again',

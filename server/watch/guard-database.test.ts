@@ -8,7 +8,7 @@ import { type TestContext, testContext, testDatabase, unmountLedger } from '@/te
 import { until } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 import { processState } from '../process-state'
-import { createDatabaseGuard } from './guard-database'
+import { LedgerGuard } from './guard-database'
 
 afterEach(() => {
   processState.heldFor = undefined
@@ -18,8 +18,8 @@ afterEach(() => {
 async function givenPrimary(test: Parameters<typeof Cluster.start>[0], settings: { maxReplayedLines: number }) {
   const cluster = await Cluster.start(test)
   const { databaseUrl } = cluster.place
-  const guard = createDatabaseGuard({ databaseUrl, acceptsOldDatabase: false, ...settings })
-  const database = openDatabase(databaseUrl, 2, { admit: guard.admit })
+  const guard = new LedgerGuard({ databaseUrl, acceptsOldDatabase: false, ...settings })
+  const database = openDatabase(databaseUrl, 2, { admit: (sql) => guard.admit(sql) })
   test.onTestFinished(async () => {
     guard.stop()
     await database.close()
@@ -107,7 +107,7 @@ test('F43 a new primary that is too far behind, or whose ledger cannot be read, 
 
 test('F43 a connection to another cluster than the one that was compared is refused', async (context) => {
   const { url } = await testDatabase()
-  const guard = createDatabaseGuard({ databaseUrl: url, acceptsOldDatabase: false, maxReplayedLines: 100 })
+  const guard = new LedgerGuard({ databaseUrl: url, acceptsOldDatabase: false, maxReplayedLines: 100 })
   context.onTestFinished(() => guard.stop())
   const ctx = await testContext()
   await guard.watch(ctx)

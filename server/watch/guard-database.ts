@@ -3,7 +3,12 @@ import type { SystemContext } from '@/domain/context'
 import { type RowOf, type Sql, sql, statement, text } from '@/domain/sql'
 import { acceptOldDatabase } from '@/domain/withdrawal/ledger/adopt-erasure-ledger'
 import { compareWithLedger } from '@/domain/withdrawal/ledger/compare-with-ledger'
-import { lockLedger, readLedgerHead, requireKnownStore } from '@/domain/withdrawal/ledger/erasure-ledger'
+import {
+  type LedgerHead,
+  lockLedger,
+  readLedgerHead,
+  requireKnownStore,
+} from '@/domain/withdrawal/ledger/erasure-ledger'
 import { replayGap } from '@/domain/withdrawal/replay-erasure-ledger'
 import { openDatabase } from '../adapters/database'
 import { isDatabaseAway } from '../adapters/database-away'
@@ -48,121 +53,139 @@ class DatabaseHeld extends Error {
   }
 }
 
+type Settings = Pick<Env, 'databaseUrl' | 'acceptsOldDatabase' | 'maxReplayedLines'>
+
+/** `first`: why the first comparison keeps the database held, null if it does not. `served` resolves when nothing does. */
+interface Settling {
+  first: Promise<HeldFor | null>
+  served: Promise<void>
+}
+
 /**
  * Keeps calls from a database that has lost what it acknowledged: a replica that lagged and took over, or a backup that was restored
  * under a running service. A connection that is opened anew serves at once where the database itself proves that nothing was lost:
  * same cluster, same timeline, no earlier position. Otherwise the database is compared with the ledger first.
  */
-export function createDatabaseGuard(
-  env: Pick<Env, 'databaseUrl' | 'acceptsOldDatabase' | 'maxReplayedLines'>,
-): DatabaseGuard {
-  let of: SystemContext | undefined
-  let proven: Identity | null = null
-  let origin: string | undefined
+export class LedgerGuard implements DatabaseGuard {
+  readonly #settings: Settings
+  #watched: SystemContext | undefined
+  #proven: Identity | null = null
+  #origin: string | undefined
   /** A replay has found what a person must mend. */
-  let isForOperator = false
-  let settling: { first: Promise<boolean>; served: Promise<void> } | undefined
-  let timer: NodeJS.Timeout | undefined
+  #isForOperator = false
+  #settling: Settling | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  async admit(sql: Sql) {
+    if (!this.#watched) return
+    const { isProven, seen } = await this.#look(sql)
+    if (isProven) return
+    await this.#requireLevel(this.#watched)
+    if (!seen || !this.#proven || isSame(seen, this.#proven)) return
+    if (seen.cluster !== this.#proven.cluster) log().error({ event: 'two_databases', hint: TWO_DATABASES })
+    // The next connection is looked at again.
+    throw new DatabaseHeld()
+  }
+
+  async watch(ctx: SystemContext) {
+    this.#watched = ctx
+    const { first, served } = this.#settle(ctx, true)
+    this.#timer = setInterval(() => this.#lookAgain(ctx).catch(() => {}), LOOK_MS).unref()
+    return { served: (await first) ? served : null }
+  }
+
+  stop() {
+    clearInterval(this.#timer)
+  }
 
   /** Looks at the database behind a connection. It compares with the state known before the query; a newer one could wrongly look ahead. */
-  async function look(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
-    const before = proven
+  async #look(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
+    const before = this.#proven
     const seen = await identityOf(sql)
     if (!seen?.position || !before?.position) return { isProven: false, seen }
     if (!isSame(seen, before) || BigInt(seen.position) < BigInt(before.position)) return { isProven: false, seen }
-    if (proven === before) proven = seen
+    if (this.#proven === before) this.#proven = seen
     return { isProven: true, seen }
   }
 
-  async function compare(ctx: SystemContext, isStart: boolean): Promise<HeldFor | null> {
-    const seen = await identityOf(ctx.sql)
-    const head = await readLedgerHead(ctx)
-    const { maxReplayedLines: maxLines } = env
-    const state = await compareWithLedger(ctx, { head, maxLines }).catch((error) => {
-      log().error({ event: 'ledger_not_read', ...describeError(error) })
-      return null
-    })
-    if (!state) return 'ledger_away'
-    if (origin !== undefined && origin !== head.origin) return 'ledger_missing'
-    if (state.state !== 'level' && isStart && env.acceptsOldDatabase) {
-      await acceptOldDatabase(ctx)
-      log().warn({ event: 'old_database_accepted' })
-    } else if (state.state === 'missing') return 'ledger_missing'
-    else if (state.state === 'behind') {
-      hold('ledger_ahead')
-      if (state.lines <= maxLines && !isForOperator) isForOperator = !(await replay(ctx).catch(isToBeTriedAgain))
-      return 'ledger_ahead'
-    }
-    origin = head.origin
-    proven = seen
-    isForOperator = false
-    return null
+  async #lookAgain(ctx: SystemContext) {
+    if (this.#settling) return
+    const { isProven, seen } = await this.#look(ctx.sql)
+    // If the role cannot read the identity, only new connections are checked.
+    if ((seen && !isProven) || (await isUneven(ctx))) await this.#requireLevel(ctx)
+  }
+
+  async #requireLevel(ctx: SystemContext) {
+    const { first } = this.#settling ?? this.#settle(ctx)
+    if (await first) throw new DatabaseHeld()
   }
 
   /** Settles the database by a few connections of its own, which nothing else uses. */
-  function settle(ctx: SystemContext, isStart = false): { first: Promise<boolean>; served: Promise<void> } {
-    const { promise: first, resolve: tellFirst, reject: failFirst } = Promise.withResolvers<boolean>()
-    const run = async () => {
-      const own = openDatabase(env.databaseUrl as string, 3, { timeLimits: { idle_in_transaction_session_timeout: 0 } })
-      const inOwn = { ...ctx, ...own }
-      try {
-        for (let tries = 1; ; tries++) {
-          const heldFor = await compare(inOwn, isStart).catch((error) => {
-            if (tries === 1) throw error
-            log().error({ event: 'database_not_compared', ...describeError(error) })
-            return processState.heldFor ?? 'ledger_away'
-          })
-          if (heldFor) hold(heldFor)
-          tellFirst(heldFor === null)
-          if (!heldFor) {
-            settling = undefined
-            return release(ctx)
-          }
-          await sleep(Math.min(PAUSE_MS * tries, MAX_PAUSE_MS), undefined, { ref: false })
-        }
-      } finally {
-        await own.close().catch(() => {})
-      }
-    }
-    const served = outsideRequest(run)
-    served.catch((error) => {
-      settling = undefined
-      failFirst(error)
+  #settle(ctx: SystemContext, isStart = false): Settling {
+    const { databaseUrl } = this.#settings
+    const own = openDatabase(databaseUrl as string, 3, { timeLimits: { idle_in_transaction_session_timeout: 0 } })
+    const compare = () => this.#compare({ ...ctx, ...own }, isStart)
+    const first = outsideRequest(compare)
+    const served = compareUntilLevel(first, compare).finally(async () => {
+      this.#settling = undefined
+      await own.close().catch(() => {})
     })
-    first.catch(() => {})
-    return { first, served }
+    served.catch(() => {})
+    this.#settling = { first, served }
+    return this.#settling
   }
 
-  async function requireLevel(ctx: SystemContext) {
-    settling ??= settle(ctx)
-    if (!(await settling.first)) throw new DatabaseHeld()
+  /** Holds the database, or releases it. */
+  async #compare(ctx: SystemContext, isStart: boolean): Promise<HeldFor | null> {
+    const seen = await identityOf(ctx.sql)
+    const head = await readLedgerHead(ctx)
+    const heldFor = await this.#heldFor(ctx, head, isStart)
+    if (heldFor) {
+      hold(heldFor)
+      return heldFor
+    }
+    this.#origin = head.origin
+    this.#proven = seen
+    this.#isForOperator = false
+    release(ctx)
+    return null
   }
 
-  return {
-    async admit(sql) {
-      if (!of) return
-      const { isProven, seen } = await look(sql)
-      if (isProven) return
-      await requireLevel(of)
-      if (!seen || !proven || isSame(seen, proven)) return
-      if (seen.cluster !== proven.cluster) log().error({ event: 'two_databases', hint: TWO_DATABASES })
-      // The next connection is looked at again.
-      throw new DatabaseHeld()
-    },
-    async watch(ctx) {
-      of = ctx
-      settling = settle(ctx, true)
-      const { first, served } = settling
-      const lookAgain = async () => {
-        if (settling) return
-        const { isProven, seen } = await look(ctx.sql)
-        // If the role cannot read the identity, only new connections are checked.
-        if ((seen && !isProven) || (await isUneven(ctx))) await requireLevel(ctx)
-      }
-      timer = setInterval(() => lookAgain().catch(() => {}), LOOK_MS).unref()
-      return { served: (await first) ? null : served }
-    },
-    stop: () => clearInterval(timer),
+  async #heldFor(ctx: SystemContext, head: LedgerHead, isStart: boolean): Promise<HeldFor | null> {
+    const { maxReplayedLines: maxLines, acceptsOldDatabase } = this.#settings
+    const compared = await compareWithLedger(ctx, { head, maxLines }).catch((error) => {
+      log().error({ event: 'ledger_not_read', ...describeError(error) })
+      return null
+    })
+    if (!compared) return 'ledger_away'
+    if (this.#origin !== undefined && this.#origin !== head.origin) return 'ledger_missing'
+    if (compared.state === 'level') return null
+    if (isStart && acceptsOldDatabase) {
+      await acceptOldDatabase(ctx)
+      log().warn({ event: 'old_database_accepted' })
+      return null
+    }
+    if (compared.state !== 'behind') return 'ledger_missing'
+    hold('ledger_ahead')
+    if (compared.lines <= maxLines && !this.#isForOperator) {
+      this.#isForOperator = !(await replay(ctx).catch(isToBeTriedAgain))
+    }
+    return 'ledger_ahead'
+  }
+}
+
+async function compareUntilLevel(first: Settling['first'], compare: () => Settling['first']) {
+  let heldFor = await first
+  for (let tries = 1; heldFor; tries++) {
+    await sleep(Math.min(PAUSE_MS * tries, MAX_PAUSE_MS), undefined, { ref: false })
+    heldFor = await compare().catch((error) => {
+      log().error({ event: 'database_not_compared', ...describeError(error) })
+      return heldFor
+    })
   }
 }
 

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import type { startPasswordThread } from './password-thread'
 import type { PasswordJob } from './password-worker'
 import { createPasswords, type PasswordQueue } from './passwords'
+
+vi.mock('node:timers/promises', () => ({ setTimeout: vi.fn(async () => {}) }))
 
 const THREADS = 3
 /** Each thread has the next job as well. */
@@ -248,17 +251,21 @@ test('a failure affects its own job only, and a dead thread is replaced', async 
 
 test('an answer that is held back waits longer once a check has taken longer, but never four times as long', async () => {
   const { queues, passwords } = heldThreads()
-  const timed = async (checkMs: number) => {
-    const begun = performance.now()
+  let at = 0
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => at)
+  onTestFinished(() => now.mockRestore())
+  const heldAfter = async (checkMs: number) => {
+    vi.mocked(sleep).mockClear()
     const answer = passwords.verify(OWN, 'password', { notBeforeMs: 50 })
-    await new Promise((resolve) => setTimeout(resolve, checkMs))
+    await settle()
+    at += checkMs
     for (const { end } of queues.flat()) end(true)
     await answer
-    return performance.now() - begun
+    return vi.mocked(sleep).mock.calls
   }
-  expect(await timed(0)).toBeGreaterThanOrEqual(49)
-  await timed(120)
-  expect(await timed(0)).toBeGreaterThanOrEqual(115)
-  await timed(400)
-  expect(await timed(0)).toBeLessThan(390)
+  expect(await heldAfter(0)).toEqual([[50]])
+  expect(await heldAfter(120)).toEqual([])
+  expect(await heldAfter(20)).toEqual([[120 * 0.99 - 20]])
+  await heldAfter(400)
+  expect(await heldAfter(0)).toEqual([[4 * 50 * 0.99]])
 })

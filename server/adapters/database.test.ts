@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { sql, statement, text } from '@/domain/sql'
+import { type Sql, sql, statement, text } from '@/domain/sql'
 import { testDatabase, untilWaiting } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
@@ -111,17 +110,13 @@ test('F41 of statements that are sent together the first that failed says why, w
 
 test('work that goes on after its transaction has failed cannot use the connection any more', async () => {
   const { database, rows } = await givenRows()
-  let late: Promise<unknown> | undefined
+  let inside: Sql | undefined
   const failing = database.transaction(async (sql) => {
-    late = sleep(0).then(async () => {
-      await failing.catch(() => {})
-      return rawSql(sql, LOCK, [rows[0]])
-    })
-    late.catch(() => {})
+    inside = sql
     throw new Error('on purpose')
   })
   await expect(failing).rejects.toThrow('on purpose')
-  await expect(late).rejects.toThrow('the transaction is over')
+  await expect(rawSql(inside as Sql, LOCK, [rows[0]])).rejects.toThrow('the transaction is over')
 })
 
 test('what a transaction asks for after its commit begins once, after it, and is forgotten with an attempt that fails', async () => {

@@ -269,3 +269,15 @@ test('an answer that is held back waits longer once a check has taken longer, bu
   await heldAfter(400)
   expect(await heldAfter(0)).toEqual([[4 * 50 * 0.99]])
 })
+
+test('an answer that is held back keeps no thread and no place in the line', async () => {
+  const { queues, passwords } = heldThreads()
+  const over = Promise.withResolvers<void>()
+  for (let n = 0; n < AT_THREADS; n++) vi.mocked(sleep).mockReturnValueOnce(over.promise)
+  const held = Array.from({ length: AT_THREADS }, () => passwords.verify(OWN, 'held', { notBeforeMs: 1_000_000 }))
+  const next = passwords.verify(OWN, 'next')
+  await endAll(queues, [next])
+  expect(passwords.load().own).toEqual({ running: 0, waiting: 0 })
+  over.resolve()
+  expect(await Promise.all([...held, next])).toEqual(Array(AT_THREADS + 1).fill(true))
+})

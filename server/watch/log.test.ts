@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import pino from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { createStatusToken } from '@/domain/withdrawal/status-token'
@@ -19,8 +18,13 @@ beforeEach(() => {
 
 test("log lines of a request carry its id, also after its answer, and no other request's", async () => {
   const ctx = await testContext()
-  ctx.mail.send = async () => {
-    await setTimeout(10)
+  let codes = 0
+  const bothAsked = Promise.withResolvers<void>()
+  const bothAnswered = Promise.withResolvers<void>()
+  ctx.mail.send = async ({ message }) => {
+    const isCode = message.template === 'verify-new-email'
+    if (isCode && ++codes === 2) bothAsked.resolve()
+    await (isCode ? bothAsked : bothAnswered).promise
     log().info({ event: 'mail' })
     return 'accepted'
   }
@@ -31,6 +35,7 @@ test("log lines of a request carry its id, also after its answer, and no other r
     expect(code).toBe('accepted')
   }
   await Promise.all([changeAs('first'), changeAs('second')])
+  bothAnswered.resolve()
   await ctx.settle()
   log().info({ event: 'alone' })
   // The second message, to the current address, goes out after the answer.

@@ -30,5 +30,7 @@ export default defineConfig({
     maxWorkers: Math.max(3, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A machine may be busy. `vi.waitFor` has no such setting and gives up after a second.
+    expect: { poll: { timeout: 30_000 } },
   },
 })

@@ -61,13 +61,13 @@ test('an application that hangs delays no other withdrawal, no purge and no hous
   const { withdrawalId: other } = await givenWithdrawal(ctx, ['shop'])
   ctx.clock.advance(hour)
   await sweep(ctx)
-  await vi.waitFor(async () => expect(await stateOf(ctx, other, 'shop')).toBe('completed'))
+  await expect.poll(() => stateOf(ctx, other, 'shop')).toBe('completed')
   expect(await stateOf(ctx, stuck, 'hangs')).toBe('processing')
   expect((await rowOf(ctx, old)).purgedAt).toEqual(ctx.clock.now())
   // The call lasts longer than a day.
   ctx.clock.advance(day)
   await sweep(ctx)
-  await vi.waitFor(async () => expect(await isOpen(ctx, other)).toBe(false))
+  await expect.poll(() => isOpen(ctx, other)).toBe(false)
   expect(asked.filter((name) => name === 'shop')).toHaveLength(1)
 })
 
@@ -140,22 +140,22 @@ test('a waiting call takes the next free place, and first tries have places of t
   const { withdrawalId: fresh } = await givenWithdrawal(ctx, ['shop'])
   ctx.clock.advance(hour - 30 * second)
   for (let sweeps = 0; sweeps < 3; sweeps++) await runDueSteps(ctx, 2)
-  await vi.waitFor(() => expect(hanging).toHaveLength(2))
+  await expect.poll(() => hanging).toHaveLength(2)
   // No sweep runs in between.
   for (let ended = 1; ended <= 3; ended++) {
     hanging.shift()?.answer({ status: 503 })
-    await vi.waitFor(() => expect(asked).toHaveLength(2 + ended))
+    await expect.poll(() => asked).toHaveLength(2 + ended)
     expect(hanging).toHaveLength(2)
   }
   expect(await stateOf(ctx, late, 'shop')).toBe('pending')
   answerAll({ status: 503 })
-  await vi.waitFor(async () => expect(await stateOf(ctx, late, 'shop')).toBe('completed'))
+  await expect.poll(() => stateOf(ctx, late, 'shop')).toBe('completed')
   await ctx.settle()
 
   ctx.clock.advance(minute)
   await runDueSteps(ctx, 2)
-  await vi.waitFor(() => expect(hanging).toHaveLength(2))
-  await vi.waitFor(async () => expect(await stateOf(ctx, fresh, 'shop')).toBe('completed'))
+  await expect.poll(() => hanging).toHaveLength(2)
+  await expect.poll(() => stateOf(ctx, fresh, 'shop')).toBe('completed')
   expect(hanging).toHaveLength(2)
   ctx.apps.answer = async () => ({ status: 204 })
 })
@@ -207,6 +207,6 @@ test('two copies of this code in one process share the places for calls', async 
   expect(copy.runDueSteps).not.toBe(runDueSteps)
   for (let sweeps = 0; sweeps < 3; sweeps++) {
     await Promise.all([runDueSteps(ctx, 2), copy.runDueSteps(ctx, 2)])
-    await vi.waitFor(() => expect(hanging).toHaveLength(2))
+    await expect.poll(() => hanging).toHaveLength(2)
   }
 })

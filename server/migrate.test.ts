@@ -7,7 +7,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { listening } from '@/testing/listening'
 import { migrateDeploy } from './migrate'
 
@@ -67,7 +67,7 @@ async function givenDatabase() {
           )
           return rows.length
         },
-        { timeout: 15_000, interval: 10 },
+        { interval: 10 },
       )
       .toBe(count)
   return { url, db, drop, untilWaiting }
@@ -219,8 +219,7 @@ test('a start that waits for another start, or for a table, says so and goes on 
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
   const told: object[] = []
   const tellWaiting = (facts: object) => void told.push(facts)
-  const untilTold = (facts: object) =>
-    vi.waitFor(() => expect(told.slice(-2)).toEqual([facts, facts]), { timeout: 20_000 })
+  const untilTold = (facts: object) => expect.poll(() => told.slice(-2)).toEqual([facts, facts])
   await db.query('SELECT pg_advisory_lock(72707369)')
   await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
   const start = migrateDeploy(url, await givenMigrations(FILES), { toldEveryMs: 20, tellWaiting })

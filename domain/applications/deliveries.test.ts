@@ -195,18 +195,18 @@ test('an application that hangs on many calls delays no other, and has at most t
     await connectApp(ctx, { userId: user.userId, appId, subject: user.userId })
   }
   for (const user of users) await withdraw(ctx, user)
-  await vi.waitFor(() => expect(hanging).toHaveLength(10))
+  await expect.poll(() => hanging).toHaveLength(10)
   await withdraw(ctx, await givenPerson(ctx, 'quick.test'))
-  await vi.waitFor(() => expect(startedOf('quick.test')).toHaveLength(1))
+  await expect.poll(() => startedOf('quick.test')).toHaveLength(1)
   await beginDueDeliveries(ctx)
   expect(hanging).toHaveLength(10)
   // The next call takes a free place without a sweep.
   hanging.shift()?.({ status: 204 })
-  await vi.waitFor(() => expect(startedOf('hangs.test')).toHaveLength(11))
+  await expect.poll(() => startedOf('hangs.test')).toHaveLength(11)
 
   state.answering = () => ({ status: 204 })
   for (const answer of hanging.splice(0)) answer({ status: 204 })
-  await vi.waitFor(async () => expect(await ctx.db.eventDelivery.count({ where: { status: 'pending' } })).toBe(0))
+  await expect.poll(() => ctx.db.eventDelivery.count({ where: { status: 'pending' } })).toBe(0)
   expect(startedOf('hangs.test')).toHaveLength(25)
 })
 
@@ -219,7 +219,7 @@ test('another instance repeats the deliveries of a dead one after its lease, and
       }),
   )
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await vi.waitFor(() => expect(startedOf('shop.test')).toHaveLength(1))
+  await expect.poll(() => startedOf('shop.test')).toHaveLength(1)
   state.answering = () => ({ status: 503 })
   const other = { ...ctx, process: createProcess() }
   ctx.clock.advance(20 * second - 1)
@@ -227,9 +227,7 @@ test('another instance repeats the deliveries of a dead one after its lease, and
   expect(startedOf('shop.test')).toHaveLength(1)
   ctx.clock.advance(1)
   await beginDueDeliveries(other)
-  await vi.waitFor(async () =>
-    expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ attempts: 2, leaseUntil: null }]),
-  )
+  await expect.poll(() => deliveriesOf(ctx, withdrawalId)).toMatchObject([{ attempts: 2, leaseUntil: null }])
   const before = await deliveriesOf(ctx, withdrawalId)
   answerLate({ status: 500 })
   await ctx.settle()

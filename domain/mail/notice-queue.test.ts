@@ -233,7 +233,7 @@ test('marking notices as sent never waits for a row while it holds another, so n
     return send(mail)
   }
   const sent = sendDueNotices(ctx, NOTICE_KINDS)
-  await expect.poll(() => sending, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => sending).toBe(2)
 
   const notices = await ctx.db.notice.findMany({
     where: { sentAt: null, dueAt: { not: null } },

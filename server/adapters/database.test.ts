@@ -7,7 +7,8 @@ import { openDatabase } from './database'
 /** Three rows that a test locks. */
 async function givenRows() {
   const { url } = await testDatabase()
-  const database = openDatabase(url)
+  // A waiter looks for a deadlock once, so soon after it began to wait.
+  const database = openDatabase(`${url}?options=-c%20deadlock_timeout%3D50ms`)
   onTestFinished(() => database.close())
   const keyed = (name: string) => `${name}-${performance.now()}`
   const rows: [string, string, string] = [keyed('a'), keyed('b'), keyed('c')]
@@ -72,7 +73,7 @@ test('F41 a statement that another transaction deadlocks is repeated, and its ca
   await untilWaiting(database)
   const other = database.transaction(async (sql) => {
     tries++
-    // A waiter looks for a deadlock once, a second after it began to wait. The statement is the one that shall find it.
+    // The statement is the one that shall find the deadlock.
     await rawSql(sql, "SET LOCAL deadlock_timeout = '10min'")
     await rawSql(sql, LOCK, [last])
     await rawSql(sql, LOCK, [first])

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { parseAddress } from '@/contract/address'
 import type { Message } from '@/domain/ports'
 import { logged } from '@/testing/install-context'
@@ -473,7 +473,7 @@ test('however a mail server stalls, send ends within fourteen seconds, and messa
   expect(new Set(await send([silent, dripping, ...dozen]))).toEqual(new Set(['deferred']))
   expect(performance.now() - startedAt).toBeLessThan(14_000)
   // A connection that nobody waits for is closed.
-  await vi.waitFor(() => expect(dripped.map(({ destroyed }) => destroyed)).toEqual([true]))
+  await expect.poll(() => dripped.map(({ destroyed }) => destroyed)).toEqual([true])
   stalls = false
   expect(new Set(await send(dozen))).toEqual(new Set(['accepted']))
 }, 40_000)

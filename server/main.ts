@@ -9,7 +9,7 @@ import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
 import { isDatabaseAway, onceDatabaseAnswers } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
 import { api, badRequest } from './http/api'
-import { clientIp, warnWithoutTrustedProxy } from './http/client-ip'
+import { clientIp } from './http/client-ip'
 import { refuse as refuseCall } from './http/exchange'
 import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
@@ -58,7 +58,6 @@ async function main() {
   const env = getEnv()
   captureForeignLines()
   process.on('uncaughtException', crash)
-  warnWithoutTrustedProxy(env)
   process.on('SIGINT', () => stop(0))
   process.on('SIGTERM', () => drain(env))
   // The ipc channel closes when scripts/start.mjs has ended.

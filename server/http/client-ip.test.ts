@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { afterEach, expect, test, vi } from 'vitest'
-import { logged } from '@/testing/install-context'
-import type { Env } from '../settings/env'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -106,21 +104,6 @@ test('a client is one address, whatever port its connections have', async () => 
     ),
   )
   expect(new Set(addresses)).toEqual(new Set(['198.51.100.7', '2001:db8::5']))
-})
-
-test('only production without a trusted proxy logs a warning, once', async () => {
-  const lines = logged()
-  const { warnWithoutTrustedProxy } = await clientIpWith(undefined)
-  const env = (isProduction: boolean, trustedProxyHops: number) => ({ isProduction, trustedProxyHops }) as Env
-  for (const [isProduction, hops] of [
-    [false, 0],
-    [true, 1],
-    [true, 0],
-  ] as const)
-    warnWithoutTrustedProxy(env(isProduction, hops))
-  expect(lines.map((line) => JSON.parse(line))).toEqual([
-    expect.objectContaining({ event: 'no_trusted_proxy', hint: expect.stringContaining('TRUSTED_PROXY_HOPS') }),
-  ])
 })
 
 test('only the first forwarding header counts with trusted hops', async () => {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { processState } from '../process-state'
-import { type Env, getEnv } from '../settings/env'
-import { log } from '../watch/log'
+import { getEnv } from '../settings/env'
 
 /** The client's address: the peer's, or the X-Forwarded-For entry that the outermost of TRUSTED_PROXY_HOPS proxies added. */
 export function clientIp(incoming: IncomingMessage): string {
@@ -25,15 +24,6 @@ function addressOf(entry: string): string | null {
   if (ipv6 !== undefined) return isIP(ipv6) === 6 ? plain(ipv6) : null
   const address = IPV4_WITH_PORT.exec(entry)?.[1] ?? entry
   return isIP(address) ? plain(address) : null
-}
-
-/** Production runs behind an https proxy. With no trusted hop, the limits by client address would count all clients as one. */
-export function warnWithoutTrustedProxy({ isProduction, trustedProxyHops }: Env): void {
-  if (!isProduction || trustedProxyHops > 0) return
-  log().warn({
-    event: 'no_trusted_proxy',
-    hint: 'TRUSTED_PROXY_HOPS is 0: every client behind a reverse proxy counts as one address. Set it to the number of your proxies.',
-  })
 }
 
 export const markClientIp = (incoming: IncomingMessage, ip: string): void => {

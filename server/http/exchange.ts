@@ -4,7 +4,7 @@ import type { Actor, BucketState } from '@/domain/context'
 import type { Download } from '@/domain/download'
 import type { KeptAnswer } from '@/domain/idempotency'
 import { challengeOf } from '@/domain/sessions/fresh-sign-in'
-import { eventOf } from '../adapters/database-away'
+import { logEventOf } from '../adapters/database-away'
 import { systemContext } from '../system-context'
 import { describeError, log, requestIdOf } from '../watch/log'
 import { countRequest } from '../watch/metrics'
@@ -102,7 +102,7 @@ export class Exchange {
 
   private toAppError(error: unknown): AppError {
     if (error instanceof AppError) return error
-    const event = eventOf(error)
+    const event = logEventOf(error)
     log().error({ event, ...this.facts(), ...describeError(error) })
     return event === 'unexpected_error' ? new AppError('SERVER_001') : new AppError('SERVER_002', undefined, 5)
   }

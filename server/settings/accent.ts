@@ -1,10 +1,11 @@
-const channel = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+/** Red, green and blue of a colour such as #1f4fc4, each from 0 to 255. */
+const channelsOf = (color: string) => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
 
-/** Relative luminance of WCAG 2, of a colour such as #1f4fc4. */
+const linear = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+
+/** Relative luminance of WCAG 2. */
 function luminance(color: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) =>
-    channel(Number.parseInt(color.slice(at, at + 2), 16) / 255),
-  )
+  const [red = 0, green = 0, blue = 0] = channelsOf(color).map((value) => linear(value / 255))
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
@@ -61,7 +62,6 @@ export function accentsOf(color: string): Record<'light' | 'dark', Accent> {
 
 /** So much of the one colour in the other. */
 function mix(one: string, other: string, share: number): string {
-  const channelsOf = (color: string) => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
   const others = channelsOf(other)
   const mixed = channelsOf(one).map((value, index) => value * share + (others[index] ?? 0) * (1 - share))
   return `#${mixed.map((value) => Math.round(value).toString(16).padStart(2, '0')).join('')}`

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Given, type Parsed, url } from './setting-fields'
+import { type Parsed, url, type Variables } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export const ENGINE_FIELDS = {
@@ -23,7 +23,7 @@ export function engineSettings(settings: Parsed<typeof ENGINE_FIELDS>) {
   }
 }
 
-export const engineProblems = (given: Given): string[] =>
+export const engineProblems = (given: Variables): string[] =>
   isEngineDev(given) ? ['INNGEST_DEV must not be set when APP_ENV is production: it would accept unsigned calls.'] : []
 
 const isEngineDev = ({ INNGEST_DEV }: { INNGEST_DEV?: string | undefined }) =>

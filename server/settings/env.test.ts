@@ -98,6 +98,7 @@ test.each([
   ['APP_ENV', 'staging'],
   ['PORT', '0'],
   ['PORT', '65536'],
+  ['DEMO_OIDC_PORT', '65536'],
   ['DATABASE_CONNECTIONS', '0'],
   ['APP_URL', 'accounts.example.com'],
   ['APP_URL', 'javascript:alert(1)'],

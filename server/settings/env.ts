@@ -4,10 +4,9 @@ import { ENGINE_FIELDS, engineProblems, engineSettings } from './engine-settings
 import { INSTANCE_FIELDS, instanceProblems, instanceSettings } from './instance-settings'
 import { LIMIT_FIELDS, limitSettings } from './limit-settings'
 import { MAIL_FIELDS, mailProblems, mailSettings } from './mail-settings'
-import { nearestOf } from './nearest'
 import { PAGE_FIELDS, pageProblems, pageSettings } from './page-settings'
 import { SECRET_FIELDS, secretSettings } from './secret-settings'
-import type { Given } from './setting-fields'
+import type { Variables } from './setting-fields'
 import { SettingsError } from './settings-error'
 import { SIGN_IN_FIELDS, signInSettings } from './sign-in-settings'
 import { STORE_FIELDS, storeProblems, storeSettings } from './store-settings'
@@ -31,25 +30,37 @@ export type Env = ReturnType<typeof parseEnv>
 /** Every variable that the service reads. */
 export const SETTING_VARIABLES = Object.keys(schema.shape)
 
-/** Of long names with one or two wrong letters, since other programs have variables of their own. */
-const isSlip = (name: string, edits: number) => edits <= (name.length < 10 ? 1 : 2)
-
-/** A sentence for each variable that is no setting but is nearly called like one. */
-export const misspelled = (source: Record<string, string | undefined>): string[] =>
+/** A sentence for each variable that is no setting but has the letters of one, but for one or two. Other variables are other programs'. */
+export const misspelled = (source: Variables): string[] =>
   Object.keys(source)
     .filter((name) => name.length > 5 && name.includes('_') && !SETTING_VARIABLES.includes(name))
     .flatMap((name) => {
-      const meant = nearestOf(name, SETTING_VARIABLES, (candidate, edits) => !source[candidate] && isSlip(name, edits))
+      const maxSlips = name.length < 10 ? 1 : 2
+      const meant = SETTING_VARIABLES.find(
+        (setting) =>
+          !source[setting] && Math.max(lettersBeyond(setting, name), lettersBeyond(name, setting)) <= maxSlips,
+      )
       return meant ? [`${name} is no setting. Did you mean ${meant}?`] : []
     })
 
+/** How many letters of a name the other name does not have. */
+function lettersBeyond(other: string, name: string): number {
+  const rest = [...other].reduce((left, letter) => left.replace(letter, ''), name)
+  return rest.length
+}
+
 export const PRODUCTION_NEEDS = [
-  ...(['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const),
-  ...(['MAIL_FROM', 'SUPPORT_EMAIL'] as const),
+  'DATABASE_URL',
+  'SMTP_URL',
+  'AUTH_SECRET',
+  'CODE_SECRET',
+  'APP_URL',
+  'MAIL_FROM',
+  'SUPPORT_EMAIL',
 ] as const
 
 /** A sentence for each thing that production needs or refuses. */
-const productionProblems = (given: Given): string[] => [
+const productionProblems = (given: Variables): string[] => [
   ...PRODUCTION_NEEDS.filter((name) => !given[name]).map((name) => `${name} must be set when APP_ENV is production.`),
   ...[storeProblems, instanceProblems, pageProblems, mailProblems, engineProblems].flatMap((problemsOf) =>
     problemsOf(given),
@@ -70,7 +81,7 @@ const DOUBTS: [isDoubtful: (env: Env) => boolean, hint: string][] = [
   ],
   [
     (env) => env.trustedProxyHops === 0,
-    'TRUSTED_PROXY_HOPS is 0: behind a proxy, all people share its address in limits and sessions.',
+    'TRUSTED_PROXY_HOPS is 0: every client behind a proxy counts as one address in limits and sessions. Set it to the number of your proxies.',
   ],
   [(env) => env.brand.name === DEFAULT_NAME, `PRODUCT_NAME is not set: people read "${DEFAULT_NAME}".`],
   [(env) => env.brand.privacyUrl === undefined, 'PRIVACY_URL is not set: no page links to a privacy notice.'],
@@ -99,7 +110,7 @@ export function setDatabaseUrl(databaseUrl: string): void {
   process.env.DATABASE_URL = databaseUrl
 }
 
-export function parseEnv(source: Given) {
+export function parseEnv(source: Variables) {
   // An empty variable counts as not set.
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
   const result = schema.safeParse(given)

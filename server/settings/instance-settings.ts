@@ -1,16 +1,11 @@
 import path from 'node:path'
 import * as z from 'zod'
 import { hour } from '@/domain/limits/durations'
-import { count, durationUpTo, flag, type Given, type Parsed, url } from './setting-fields'
+import { count, durationUpTo, flag, type Parsed, port, url, type Variables } from './setting-fields'
 
 export const INSTANCE_FIELDS = {
   APP_ENV: z.enum(['local', 'production'], 'must be local or production').default('local'),
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, 'must be a port number')
-    .transform(Number)
-    .refine((port) => port >= 1 && port <= 65_535, 'must be a port number from 1 to 65535')
-    .default(3000),
+  PORT: port.default(3000),
   APP_URL: url(['http:', 'https:'], 'https://accounts.example.com')
     .refine((text) => /^\w+:\/\/[^/?#]+\/?$/.test(text), 'must be an origin without a path')
     .optional(),
@@ -18,10 +13,7 @@ export const INSTANCE_FIELDS = {
   TRUSTED_PROXY_HOPS: count(0),
   DRAIN_TIME: durationUpTo(hour, 'PT10S, of an hour at most').optional(),
   ALLOW_PRIVATE_ENDPOINTS: flag.optional(),
-  HSTS_INCLUDE_SUBDOMAINS: z
-    .enum(['0', '1'], 'must be 0 or 1')
-    .transform((text) => text === '1')
-    .default(true),
+  HSTS_INCLUDE_SUBDOMAINS: flag.default(true),
 }
 
 export type InstanceFields = Parsed<typeof INSTANCE_FIELDS>
@@ -47,5 +39,5 @@ export function instanceSettings(settings: InstanceFields) {
   }
 }
 
-export const instanceProblems = ({ APP_URL }: Given): string[] =>
+export const instanceProblems = ({ APP_URL }: Variables): string[] =>
   APP_URL?.startsWith('http:') ? ['APP_URL must be https when APP_ENV is production.'] : []

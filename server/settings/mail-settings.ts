@@ -3,7 +3,7 @@ import { parseAddress } from '@/contract/address'
 import { MAIL_SOURCES, type MailSource } from '@/contract/vocabulary'
 import { MAIL_EVENT_SOURCES } from '../adapters/mail-events/sources'
 import type { Brand } from './brand-settings'
-import { type Given, type Parsed, url } from './setting-fields'
+import { type Parsed, url, type Variables } from './setting-fields'
 
 /** Stand-ins of local mode. */
 const LOCAL_SENDER = 'no-reply@localhost'
@@ -72,7 +72,7 @@ export function mailSettings(
   }
 }
 
-export const mailProblems = ({ MAIL_FROM, SUPPORT_EMAIL }: Given): string[] => [
+export const mailProblems = ({ MAIL_FROM, SUPPORT_EMAIL }: Variables): string[] => [
   ...(MAIL_FROM?.includes(LOCAL_SENDER)
     ? [`MAIL_FROM must be an address of yours when APP_ENV is production, not ${LOCAL_SENDER}.`]
     : []),

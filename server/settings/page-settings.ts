@@ -1,4 +1,4 @@
-import { type Given, list, type Parsed } from './setting-fields'
+import { list, type Parsed, type Variables } from './setting-fields'
 
 /** The spelling that browsers send. A port or a letter case that they would leave out is another text. */
 const isOrigin = (text: string, protocols: string[]) =>
@@ -36,5 +36,5 @@ export const pageSettings = (settings: Parsed<typeof PAGE_FIELDS>) => ({
   returnTo: settings.RETURN_TO,
 })
 
-export const pageProblems = ({ ALLOWED_ORIGINS = '' }: Given): string[] =>
+export const pageProblems = ({ ALLOWED_ORIGINS = '' }: Variables): string[] =>
   /(?:^|[\s,])http:/.test(ALLOWED_ORIGINS) ? ['ALLOWED_ORIGINS must be https when APP_ENV is production.'] : []

@@ -6,7 +6,7 @@ import { day } from '@/domain/limits/durations'
 export type Parsed<Fields extends z.ZodRawShape> = z.output<z.ZodObject<Fields>>
 
 /** The variables as they were given; an empty one counts as not set. */
-export type Given = Record<string, string | undefined>
+export type Variables = Record<string, string | undefined>
 
 const DURATION = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
 
@@ -55,6 +55,11 @@ export const count = (fallback: number) =>
     .regex(/^\d{1,9}$/, 'must be a whole number, 0 or more')
     .transform(Number)
     .default(fallback)
+export const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number')
+  .transform(Number)
+  .refine((number) => number >= 1 && number <= 65_535, 'must be a port number from 1 to 65535')
 export const flag = z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1')
 export const url = (protocols: string[], example: string) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {

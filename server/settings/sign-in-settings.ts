@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { OutsideIssuer } from '@/domain/ports'
 import type { InstanceFields } from './instance-settings'
 import { keptSecret } from './secret-settings'
-import { durationText, flag, list, type Parsed, url } from './setting-fields'
+import { durationText, flag, list, type Parsed, port, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export interface IssuerSettings {
@@ -56,11 +56,7 @@ export const SIGN_IN_FIELDS = {
     .optional(),
   DELETION_BY_MAIL: flag.default(true),
   DEMO_OIDC: flag.default(false),
-  DEMO_OIDC_PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, 'must be a port number')
-    .transform(Number)
-    .optional(),
+  DEMO_OIDC_PORT: port.optional(),
 }
 
 type Fields = Parsed<typeof SIGN_IN_FIELDS> & InstanceFields

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod'
 import type { InstanceFields } from './instance-settings'
-import { count, flag, type Given, type Parsed, url } from './setting-fields'
+import { count, flag, type Parsed, url, type Variables } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export interface S3Settings {
@@ -61,7 +61,7 @@ export const storeSettings = (settings: Fields) => ({
   waitsForLedger: settings.LEDGER_BEFORE_ANSWER,
 })
 
-export const storeProblems = ({ LEDGER_DIR, LEDGER_S3_ENDPOINT, ARCHIVE_S3_ENDPOINT }: Given): string[] =>
+export const storeProblems = ({ LEDGER_DIR, LEDGER_S3_ENDPOINT, ARCHIVE_S3_ENDPOINT }: Variables): string[] =>
   LEDGER_DIR || LEDGER_S3_ENDPOINT || ARCHIVE_S3_ENDPOINT
     ? []
     : [

@@ -33,7 +33,6 @@ interface ProcessState {
   context?: ServiceContext
   /** The in-process sweep has been started. */
   isSweeping?: boolean
-  /** Why no call is served although the database is there. */
   heldFor?: HeldFor | undefined
   /** The process is shutting down. */
   isStopping?: boolean

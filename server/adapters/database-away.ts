@@ -45,7 +45,7 @@ export const isContended = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '40P01' || error.code === '40001')
 
 /** The log's event for an error that nobody threw on purpose. All but `unexpected_error` pass, so the caller may try again. */
-export function eventOf(error: unknown): 'database_away' | 'database_contended' | 'unexpected_error' {
+export function logEventOf(error: unknown): 'database_away' | 'database_contended' | 'unexpected_error' {
   if (isContended(error)) return 'database_contended'
   return isDatabaseAway(error) ? 'database_away' : 'unexpected_error'
 }

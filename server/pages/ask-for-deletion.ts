@@ -2,7 +2,7 @@ import { AppError } from '@/contract/errors'
 import { isLanguage } from '@/contract/languages'
 import { requestWithdrawal as contract } from '@/contract/withdrawal-request'
 import { requestWithdrawal } from '@/domain/withdrawal/request-withdrawal'
-import { eventOf } from '../adapters/database-away'
+import { logEventOf } from '../adapters/database-away'
 import { answer } from '../http/answer'
 import { clientIpOf } from '../http/client-ip'
 import { systemContext } from '../system-context'
@@ -34,7 +34,7 @@ async function ask(email: string, ip: string): Promise<Outcome> {
     return 'sent'
   } catch (error) {
     if (error instanceof AppError) return error.code === 'RATE_001' ? 'limited' : 'failed'
-    log().error({ event: eventOf(error), ...describeError(error) })
+    log().error({ event: logEventOf(error), ...describeError(error) })
     return 'failed'
   }
 }

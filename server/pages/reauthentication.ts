@@ -1,6 +1,6 @@
 import type { Purpose } from '@/contract/access'
 import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/sessions/reauthenticate'
-import { eventOf } from '../adapters/database-away'
+import { logEventOf } from '../adapters/database-away'
 import { clientIpOf } from '../http/client-ip'
 import { readCookie, toSetCookie } from '../http/cookies'
 import { getEnv } from '../settings/env'
@@ -39,7 +39,7 @@ export async function finishHere(request: Request): Promise<Response> {
     tell(outcome)
     return await lead(outcome)
   } catch (error) {
-    log().error({ event: eventOf(error), ...describeError(error) })
+    log().error({ event: logEventOf(error), ...describeError(error) })
     return redirect(`${PAGES.change}?unconfirmed=away`)
   }
 }

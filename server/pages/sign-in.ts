@@ -12,7 +12,7 @@ import { authenticateSession } from '@/domain/sessions/authenticate'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { signOut, touchSession } from '@/domain/sessions/sessions'
 import { signInWithProvider } from '@/domain/sessions/sign-in-with-provider'
-import { eventOf } from '../adapters/database-away'
+import { logEventOf } from '../adapters/database-away'
 import { wellKnownOf } from '../adapters/identity-provider'
 import { clientIpOf } from '../http/client-ip'
 import { cookieName } from '../http/cookies'
@@ -177,7 +177,7 @@ async function checkCredentials(
       throw new Error(`${error.code}:${error.retryAfterSeconds ?? ''}`)
     }
     log().error({ event: 'sign_in_failed', ...describeError(error) })
-    throw new Error(eventOf(error) === 'unexpected_error' ? 'SERVER_001:' : 'SERVER_002:5')
+    throw new Error(logEventOf(error) === 'unexpected_error' ? 'SERVER_001:' : 'SERVER_002:5')
   }
 }
 
@@ -242,7 +242,7 @@ async function answerSession(response: Response): Promise<Response> {
     const answer = sessionId ? await describeSession(sessionId) : null
     return new Response(JSON.stringify(answer ?? {}), { status: response.status, headers: response.headers })
   } catch (error) {
-    const event = eventOf(error)
+    const event = logEventOf(error)
     log().error({ event, operation: 'session', ...describeError(error) })
     return Response.json(
       {},

@@ -30,41 +30,28 @@ export async function metricsPage(request: Request): Promise<Response> {
 }
 
 async function readGauges() {
-  const {
-    passwords,
-    foreignHashes,
-    dueDates,
-    steps,
-    outbox,
-    notices,
-    deliveries,
-    silentApps,
-    degraded,
-    held,
-    clockOff,
-    ledgerBatches,
-  } = metrics()
+  const gauges = metrics()
   const ctx = systemContext()
   for (const [line, load] of Object.entries(ctx.passwords.load())) {
-    for (const [state, count] of Object.entries(load)) passwords.set({ line, state }, count)
+    for (const [state, count] of Object.entries(load)) gauges.passwords.set({ line, state }, count)
   }
-  clockOff.set(ctx.clock.isOff?.() ? 1 : 0)
-  for (const reason of HOLDS) held.set({ reason }, processState.heldFor === reason ? 1 : 0)
+  gauges.clockOff.set(ctx.clock.isOff?.() ? 1 : 0)
+  for (const reason of HOLDS) gauges.held.set({ reason }, processState.heldFor === reason ? 1 : 0)
   const health = await currentHealth()
-  for (const part of DISPENSABLE) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
+  for (const part of DISPENSABLE) gauges.degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
   const [backlog, left] = await Promise.all([watchBacklog(ctx), countForeignHashes(ctx)])
   for (const [gauge, figures] of [
-    [steps, backlog.steps],
-    [dueDates, backlog.dueDates],
-    [notices, backlog.notices],
-    [deliveries, backlog.deliveries],
+    [gauges.steps, backlog.steps],
+    [gauges.dueDates, backlog.dueDates],
+    [gauges.notices, backlog.notices],
+    [gauges.deliveries, backlog.deliveries],
   ] as const) {
     for (const [state, count] of Object.entries(figures)) show(gauge, count, { state })
   }
-  show(outbox, backlog.outbox)
-  show(ledgerBatches, backlog.ledger.waiting)
-  show(silentApps, backlog.silentApps)
-  show(foreignHashes, left)
+  show(gauges.outbox, backlog.outbox)
+  show(gauges.ledgerBatches, backlog.ledger.waiting)
+  show(gauges.silentApps, backlog.silentApps)
+  show(gauges.foreignHashes, left)
 }
 
 /** A figure that cannot be read is left out, because its old value would look like a current one. */

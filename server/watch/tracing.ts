@@ -53,7 +53,7 @@ export function traceRequest({ requestId, method, operation, status, code, ms }:
       ...(code && { 'error.type': code }),
     },
   })
-  if (status >= 500) span?.setStatus({ code: ERROR as number })
+  if (status >= 500) span?.setStatus({ code: ERROR })
   span?.end()
 }
 
@@ -63,7 +63,7 @@ export async function traced<T>(name: string, attributes: Record<string, string>
   try {
     return await work()
   } catch (error) {
-    span?.setStatus({ code: ERROR as number })
+    span?.setStatus({ code: ERROR })
     throw error
   } finally {
     span?.end()

@@ -1,6 +1,13 @@
 import type { Email } from 'postal-mime'
 import type { MailEvent } from '@/domain/ports'
-import { isSame, type MailEventSettings, messageOf, require, type SourceOfMailEvents, timeOf } from './source'
+import {
+  isSame,
+  type MailEventAdapter,
+  type MailEventSettings,
+  messageByHeader,
+  requireGenuine,
+  timeOf,
+} from './mail-event-adapter'
 
 /** Delivery status notifications (RFC 3464) of one's own mail server. Other actions say nothing of the end. */
 const STATES: Record<string, MailEvent['state']> = {
@@ -9,11 +16,11 @@ const STATES: Record<string, MailEvent['state']> = {
   delivered: 'delivered',
 }
 
-export const dsn: SourceOfMailEvents = {
+export const dsn: MailEventAdapter = {
   setting: { form: /^[\x21-\x7e]{16,}$/, must: 'must be 16 visible ASCII characters or more' },
   create: (settings) => ({
     async read({ headers, body }) {
-      require(isSame(headers.get('Authorization') ?? '', `Bearer ${settings.secret}`))
+      requireGenuine(isSame(headers.get('Authorization') ?? '', `Bearer ${settings.secret}`))
       const { default: PostalMime } = await import('postal-mime')
       const mail = await PostalMime.parse(body, { rfc822Attachments: true }).catch(() => null)
       return mail ? eventsOf(mail, settings) : []
@@ -51,7 +58,7 @@ function quotedMessage(mail: Email, host: string) {
   const [head = ''] = (partOf(mail, /^(message\/(rfc822|global)|text\/rfc822-headers|message\/global-headers)$/) ?? '')
     .trimStart()
     .split(/\r?\n\r?\n/, 1)
-  return messageOf(fieldsOf(head).get('message-id'), host)
+  return messageByHeader(fieldsOf(head).get('message-id'), host)
 }
 
 /** The address that the report was sent to, `bounce+<id>@…`. */

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto'
 import * as z from 'zod'
 import {
-  eventOf,
   isFresh,
   isSame,
-  MESSAGE,
-  messageNamed,
-  messageOf,
-  readJson,
-  require,
-  type SourceOfMailEvents,
-} from './source'
+  type MailEventAdapter,
+  MESSAGE_KEY,
+  messageByHeader,
+  messageById,
+  parseJson,
+  requireGenuine,
+  toEvents,
+} from './mail-event-adapter'
 
 const shape = z.object({
   signature: z.object({ timestamp: z.string(), token: z.string(), signature: z.string() }),
@@ -28,18 +28,18 @@ const shape = z.object({
 })
 
 /** What is signed is a time and a token, and not the event. */
-export const mailgun: SourceOfMailEvents = {
+export const mailgun: MailEventAdapter = {
   setting: { form: /^[\x21-\x7e]{16,}$/, must: 'must be the signing key of the webhooks' },
-  header: (messageId) => ['X-Mailgun-Variables', JSON.stringify({ [MESSAGE]: messageId })],
+  header: (messageId) => ['X-Mailgun-Variables', JSON.stringify({ [MESSAGE_KEY]: messageId })],
   create: ({ secret, host }) => ({
     async read({ body }, now) {
-      const call = readJson(shape, body)
-      require(call !== null)
+      const call = parseJson(shape, body)
+      requireGenuine(call !== null)
       const { timestamp, token, signature } = call.signature
       const expected = createHmac('sha256', secret)
         .update(timestamp + token)
         .digest('hex')
-      require(isSame(signature, expected) && isFresh(new Date(Number(timestamp) * 1000), now))
+      requireGenuine(isSame(signature, expected) && isFresh(new Date(Number(timestamp) * 1000), now))
       const data = call['event-data']
       if (!data) return []
       const { event, severity, recipient, message, 'user-variables': variables } = data
@@ -49,8 +49,8 @@ export const mailgun: SourceOfMailEvents = {
         ['delivered', 'delivered' as const],
         ['complained', 'complained' as const],
       ])
-      const about = messageNamed(variables?.[MESSAGE]) ?? messageOf(message?.headers?.['message-id'], host)
-      return eventOf(about, states.get(event), { addresses: [recipient], at: new Date(data.timestamp * 1000) })
+      const about = messageById(variables?.[MESSAGE_KEY]) ?? messageByHeader(message?.headers?.['message-id'], host)
+      return toEvents(about, states.get(event), { addresses: [recipient], at: new Date(data.timestamp * 1000) })
     },
   }),
 }

@@ -1,6 +1,15 @@
 import * as z from 'zod'
 import type { MailEvent } from '@/domain/ports'
-import { eventOf, isSame, MESSAGE, messageNamed, readJson, require, type SourceOfMailEvents, timeOf } from './source'
+import {
+  isSame,
+  type MailEventAdapter,
+  MESSAGE_KEY,
+  messageById,
+  parseJson,
+  requireGenuine,
+  timeOf,
+  toEvents,
+} from './mail-event-adapter'
 
 /** Other types are answers of programs, or say nothing of the end. */
 const BOUNCES: Record<string, MailEvent['state']> = {
@@ -25,22 +34,22 @@ const shape = z.object({
 })
 
 /** Postmark signs nothing: it sends the user and the password that the URL of the webhook has. */
-export const postmark: SourceOfMailEvents = {
+export const postmark: MailEventAdapter = {
   setting: {
     form: /^[\x21-\x39\x3b-\x7e]+:[\x21-\x7e]{16,}$/,
     must: 'must be user:password as in the URL of the webhook, the password of 16 visible ASCII characters or more',
   },
-  header: (messageId) => [`X-PM-Metadata-${MESSAGE}`, messageId],
+  header: (messageId) => [`X-PM-Metadata-${MESSAGE_KEY}`, messageId],
   create: ({ secret }) => ({
     async read({ headers, body }) {
       const expected = `Basic ${Buffer.from(secret).toString('base64')}`
-      require(isSame(headers.get('Authorization') ?? '', expected))
-      const record = readJson(shape, body)
+      requireGenuine(isSame(headers.get('Authorization') ?? '', expected))
+      const record = parseJson(shape, body)
       if (!record) return []
       const { RecordType, Type = '', Email, Recipient, BouncedAt, DeliveredAt, Metadata } = record
       const state = { Bounce: BOUNCES[Type], Delivery: 'delivered', SpamComplaint: 'complained' } as const
       const addresses = [Email, Recipient].filter((address) => address !== undefined)
-      return eventOf(messageNamed(Metadata?.[MESSAGE]), state[RecordType], {
+      return toEvents(messageById(Metadata?.[MESSAGE_KEY]), state[RecordType], {
         addresses,
         at: timeOf(BouncedAt ?? DeliveredAt),
       })

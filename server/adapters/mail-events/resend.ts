@@ -2,17 +2,17 @@ import { createHmac } from 'node:crypto'
 import * as z from 'zod'
 import type { MailEvent } from '@/domain/ports'
 import {
-  eventOf,
   isFresh,
   isSame,
-  MESSAGE,
-  messageNamed,
-  messageOf,
-  readJson,
-  require,
-  type SourceOfMailEvents,
+  type MailEventAdapter,
+  MESSAGE_KEY,
+  messageByHeader,
+  messageById,
+  parseJson,
+  requireGenuine,
   timeOf,
-} from './source'
+  toEvents,
+} from './mail-event-adapter'
 
 const STATES: Record<string, MailEvent['state']> = {
   'email.bounced': 'undeliverable',
@@ -40,7 +40,7 @@ const shape = z.object({
 const REFERENCE = 'X-Entity-Ref-ID'
 
 /** Signed as Standard Webhooks are, under the names of Svix. */
-export const resend: SourceOfMailEvents = {
+export const resend: MailEventAdapter = {
   setting: { form: /^whsec_[A-Za-z0-9+/]{24,}={0,2}$/, must: 'must be the signing secret of the webhook, whsec_…' },
   header: (messageId) => [REFERENCE, messageId],
   create({ secret, host }) {
@@ -51,17 +51,17 @@ export const resend: SourceOfMailEvents = {
           (name) => headers.get(`svix-${name}`) ?? headers.get(`webhook-${name}`) ?? '',
         )
         const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
-        require((signatures ?? '').split(' ').some((signature) => isSame(signature, `v1,${expected}`)))
-        require(isFresh(new Date(Number(timestamp) * 1000), now))
-        const call = readJson(shape, body)
+        requireGenuine((signatures ?? '').split(' ').some((signature) => isSame(signature, `v1,${expected}`)))
+        requireGenuine(isFresh(new Date(Number(timestamp) * 1000), now))
+        const call = parseJson(shape, body)
         if (!call) return []
         const { to, tags = {}, headers: sent = [], message_id: messageId, bounce } = call.data
-        const tag = Array.isArray(tags) ? tags.find(({ name }) => name === MESSAGE)?.value : tags[MESSAGE]
+        const tag = Array.isArray(tags) ? tags.find(({ name }) => name === MESSAGE_KEY)?.value : tags[MESSAGE_KEY]
         const reference = sent.find(({ name }) => name.toLowerCase() === REFERENCE.toLowerCase())?.value
-        const message = messageNamed(tag) ?? messageNamed(reference) ?? messageOf(messageId, host)
+        const message = messageById(tag) ?? messageById(reference) ?? messageByHeader(messageId, host)
         const isPassing = call.type === 'email.bounced' && bounce?.type === 'Undetermined'
         const state = isPassing ? 'deferred' : STATES[call.type]
-        return eventOf(message, state, { addresses: to, at: timeOf(call.created_at) })
+        return toEvents(message, state, { addresses: to, at: timeOf(call.created_at) })
       },
     }
   },

@@ -2,15 +2,15 @@ import { createPublicKey, verify } from 'node:crypto'
 import * as z from 'zod'
 import type { MailEvent } from '@/domain/ports'
 import {
-  eventOf,
   isFresh,
-  MESSAGE,
-  messageNamed,
-  messageOf,
-  readJson,
-  require,
-  type SourceOfMailEvents,
-} from './source'
+  type MailEventAdapter,
+  MESSAGE_KEY,
+  messageByHeader,
+  messageById,
+  parseJson,
+  requireGenuine,
+  toEvents,
+} from './mail-event-adapter'
 
 const STATES: Record<string, MailEvent['state']> = {
   bounce: 'undeliverable',
@@ -26,16 +26,16 @@ const one = z.object({
   event: z.string(),
   timestamp: z.number(),
   'smtp-id': z.string().optional(),
-  [MESSAGE]: z.string().optional(),
+  [MESSAGE_KEY]: z.string().optional(),
 })
 
 /** The setting is the public key of the signed event webhook; the service holds no secret of it. */
-export const sendgrid: SourceOfMailEvents = {
+export const sendgrid: MailEventAdapter = {
   setting: {
     form: /^MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE[A-Za-z0-9+/]{86}==$/,
     must: 'must be the verification key of the signed event webhook, in base64',
   },
-  header: (messageId) => ['X-SMTPAPI', JSON.stringify({ unique_args: { [MESSAGE]: messageId } })],
+  header: (messageId) => ['X-SMTPAPI', JSON.stringify({ unique_args: { [MESSAGE_KEY]: messageId } })],
   create({ secret, host }) {
     const key = createPublicKey({ key: Buffer.from(secret, 'base64'), format: 'der', type: 'spki' })
     return {
@@ -43,13 +43,13 @@ export const sendgrid: SourceOfMailEvents = {
         const signature = headers.get('X-Twilio-Email-Event-Webhook-Signature') ?? ''
         const timestamp = headers.get('X-Twilio-Email-Event-Webhook-Timestamp') ?? ''
         const signed = Buffer.concat([Buffer.from(timestamp), body])
-        require(verify('sha256', signed, key, Buffer.from(signature, 'base64')))
-        require(isFresh(new Date(Number(timestamp) * 1000), now))
-        return (readJson(shape, body) ?? []).flatMap((value) => {
+        requireGenuine(verify('sha256', signed, key, Buffer.from(signature, 'base64')))
+        requireGenuine(isFresh(new Date(Number(timestamp) * 1000), now))
+        return (parseJson(shape, body) ?? []).flatMap((value) => {
           const { data } = one.safeParse(value)
           if (!data) return []
-          const message = messageNamed(data[MESSAGE]) ?? messageOf(data['smtp-id'], host)
-          return eventOf(message, STATES[data.event], { addresses: [data.email], at: new Date(data.timestamp * 1000) })
+          const message = messageById(data[MESSAGE_KEY]) ?? messageByHeader(data['smtp-id'], host)
+          return toEvents(message, STATES[data.event], { addresses: [data.email], at: new Date(data.timestamp * 1000) })
         })
       },
     }

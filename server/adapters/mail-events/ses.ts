@@ -3,16 +3,16 @@ import * as z from 'zod'
 import { AppError } from '@/contract/errors'
 import type { MailEvent } from '@/domain/ports'
 import {
-  eventOf,
   isFresh,
-  MESSAGE,
-  messageNamed,
-  messageOf,
-  readJson,
-  require,
-  type SourceOfMailEvents,
+  type MailEventAdapter,
+  MESSAGE_KEY,
+  messageByHeader,
+  messageById,
+  parseJson,
+  requireGenuine,
   timeOf,
-} from './source'
+  toEvents,
+} from './mail-event-adapter'
 
 const envelope = z.object({
   Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
@@ -49,12 +49,12 @@ const MAX_CERTIFICATE_BYTES = 16 * 1024
 const CALL_MS = 5_000
 
 /** Amazon SES tells by Amazon SNS. The setting names the topics, because anybody can have a topic that Amazon signs. */
-export const ses: SourceOfMailEvents = {
+export const ses: MailEventAdapter = {
   setting: {
     form: /^arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(,arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+)*$/,
     must: 'must be the ARN of the SNS topic, or several separated by commas',
   },
-  header: (messageId) => ['X-SES-MESSAGE-TAGS', `${MESSAGE}=${messageId}`],
+  header: (messageId) => ['X-SES-MESSAGE_KEY-TAGS', `${MESSAGE_KEY}=${messageId}`],
   create({ secret, host, fetch }) {
     const topics = secret.split(',')
     const certificates = new Map<string, Promise<X509Certificate>>()
@@ -66,12 +66,12 @@ export const ses: SourceOfMailEvents = {
     }
     return {
       async read({ body }, now) {
-        const call = readJson(envelope, body)
-        require(call !== null && topics.includes(call.TopicArn) && isOfSns(call.SigningCertURL, '.pem'))
+        const call = parseJson(envelope, body)
+        requireGenuine(call !== null && topics.includes(call.TopicArn) && isOfSns(call.SigningCertURL, '.pem'))
         const { publicKey } = await certificateAt(call.SigningCertURL)
         const hash = call.SignatureVersion === '2' ? 'sha256' : 'sha1'
-        require(verify(hash, Buffer.from(signedTextOf(call)), publicKey, Buffer.from(call.Signature, 'base64')))
-        require(isFresh(timeOf(call.Timestamp) ?? new Date(0), now))
+        requireGenuine(verify(hash, Buffer.from(signedTextOf(call)), publicKey, Buffer.from(call.Signature, 'base64')))
+        requireGenuine(isFresh(timeOf(call.Timestamp) ?? new Date(0), now))
         if (call.Type === 'Notification') return eventsOf(call.Message, host)
         if (call.Type === 'SubscriptionConfirmation' && isOfSns(call.SubscribeURL ?? '')) {
           await fetch(call.SubscribeURL ?? '', { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) })
@@ -98,7 +98,7 @@ async function readCertificate(load: typeof fetch, url: string): Promise<X509Cer
   const response = await load(url, { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) }).catch(() => null)
   if (!response || response.status >= 500) throw new AppError('SERVER_002', undefined, 30)
   const text = await response.text()
-  require(response.ok && text.length <= MAX_CERTIFICATE_BYTES && text.includes('-----BEGIN CERTIFICATE-----'))
+  requireGenuine(response.ok && text.length <= MAX_CERTIFICATE_BYTES && text.includes('-----BEGIN CERTIFICATE-----'))
   return new X509Certificate(text)
 }
 
@@ -112,13 +112,13 @@ function signedTextOf(call: Envelope): string {
 }
 
 function eventsOf(text: string, host: string): MailEvent[] {
-  const told = readJson(notification, text)
+  const told = parseJson(notification, text)
   if (!told) return []
   const { mail, bounce, complaint, delivery, deliveryDelay: delay } = told
   const original = mail.headers?.find(({ name }) => name.toLowerCase() === 'message-id')?.value
-  const message = messageNamed(mail.tags?.[MESSAGE]?.[0]) ?? messageOf(original, host)
+  const message = messageById(mail.tags?.[MESSAGE_KEY]?.[0]) ?? messageByHeader(original, host)
   const event = (state: MailEvent['state'], to: z.output<typeof recipients>, timestamp: string) =>
-    eventOf(message, state, { addresses: to.map(({ emailAddress }) => emailAddress), at: timeOf(timestamp) })
+    toEvents(message, state, { addresses: to.map(({ emailAddress }) => emailAddress), at: timeOf(timestamp) })
   switch (told.eventType ?? told.notificationType) {
     case 'Bounce':
       return bounce
@@ -128,7 +128,7 @@ function eventsOf(text: string, host: string): MailEvent[] {
       return complaint ? event('complained', complaint.complainedRecipients, complaint.timestamp) : []
     case 'Delivery':
       return delivery
-        ? eventOf(message, 'delivered', { addresses: delivery.recipients, at: timeOf(delivery.timestamp) })
+        ? toEvents(message, 'delivered', { addresses: delivery.recipients, at: timeOf(delivery.timestamp) })
         : []
     case 'DeliveryDelay':
       return delay ? event('deferred', delay.delayedRecipients, delay.timestamp) : []

@@ -201,7 +201,7 @@ test.each(SIGNING)(
 test('the header that a source needs carries the id of the message', () => {
   const settings = { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' }
   expect(headersForEvents(settings, ID)).toEqual({
-    'X-SES-MESSAGE-TAGS': `delivery=${ID}`,
+    'X-SES-MESSAGE_KEY-TAGS': `delivery=${ID}`,
     'X-PM-Metadata-delivery': ID,
     'X-Mailgun-Variables': JSON.stringify({ delivery: ID }),
     'X-SMTPAPI': JSON.stringify({ unique_args: { delivery: ID } }),

@@ -1,15 +1,15 @@
 import type { MailSource } from '@/contract/vocabulary'
 import type { MailEventSource } from '@/domain/ports'
 import { dsn } from './dsn'
+import type { MailEventAdapter, MailEventSettings } from './mail-event-adapter'
 import { mailgun } from './mailgun'
 import { postmark } from './postmark'
 import { resend } from './resend'
 import { sendgrid } from './sendgrid'
 import { ses } from './ses'
-import type { MailEventSettings, SourceOfMailEvents } from './source'
 
 /** Every source of mail events. */
-export const MAIL_EVENT_SOURCES: Readonly<Record<MailSource, SourceOfMailEvents>> = {
+export const MAIL_EVENT_SOURCES: Readonly<Record<MailSource, MailEventAdapter>> = {
   ses,
   postmark,
   mailgun,

@@ -15,7 +15,7 @@ export interface MailEventSettings {
 }
 
 /** Everything that the service has to know of one source of mail events. */
-export interface SourceOfMailEvents {
+export interface MailEventAdapter {
   /** What its setting must be, as the end of a sentence, and whether a text is that. */
   setting: { form: RegExp; must: string }
   create(settings: MailEventSettings): MailEventSource
@@ -24,7 +24,7 @@ export interface SourceOfMailEvents {
 }
 
 /** Parses the JSON of a body; null if it is not of this shape. */
-export function readJson<Shape extends z.ZodType>(shape: Shape, body: Uint8Array | string): z.output<Shape> | null {
+export function parseJson<Shape extends z.ZodType>(shape: Shape, body: Uint8Array | string): z.output<Shape> | null {
   try {
     return shape.safeParse(JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString())).data ?? null
   } catch {
@@ -33,19 +33,19 @@ export function readJson<Shape extends z.ZodType>(shape: Shape, body: Uint8Array
 }
 
 /** The message of an event that tells the id in metadata, under the name that we gave it. */
-export const MESSAGE = 'delivery'
-export const messageNamed = (id: unknown): MailEvent['message'] | null =>
+export const MESSAGE_KEY = 'delivery'
+export const messageById = (id: unknown): MailEvent['message'] | null =>
   typeof id === 'string' && /^(?:ecr|ntc)_[\w-]{22,60}$/.test(id) ? { id } : null
 
 /** The message of an event that tells the Message-ID; null for a message of another sender. */
-export function messageOf(messageId: unknown, host: string): MailEvent['message'] | null {
+export function messageByHeader(messageId: unknown, host: string): MailEvent['message'] | null {
   const [, id, sentBy] =
     (typeof messageId === 'string' && /^<?([\w-]{1,100})@([^@<>\s]+?)>?$/.exec(messageId.trim())) || []
   return id !== undefined && sentBy?.toLowerCase() === host ? { id } : null
 }
 
 /** The event, if its source says which message of ours it is about, and a state that matters. */
-export const eventOf = (
+export const toEvents = (
   message: MailEvent['message'] | null,
   state: MailEvent['state'] | undefined,
   about: Pick<MailEvent, 'addresses' | 'at'>,
@@ -56,7 +56,7 @@ export const isSame = (one: string, other: string): boolean => timingSafeEqual(s
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /** Refuses a call that is not the source's, without telling why. */
-export function require(isGenuine: boolean): asserts isGenuine {
+export function requireGenuine(isGenuine: boolean): asserts isGenuine {
   if (!isGenuine) throw new AppError('AUTH_001', 'The call is not signed by the source.')
 }
 

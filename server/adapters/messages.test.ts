@@ -7,7 +7,8 @@ import { LANGUAGES, type Language } from '@/contract/languages'
 import type { Message } from '@/domain/ports'
 import type { Slot } from '@/emails/slot'
 import { ENGLISH, flatten, sourceOf, type Texts } from '../texts/catalogue'
-import { lookIn, type MessageSettings, mailsIn, renderMessage, toContent, toText } from './messages'
+import { letterOf, lookIn, type MessageSettings, wordingIn } from './letters'
+import { renderMessage, toText } from './messages'
 
 vi.mock('react-email', { spy: true })
 
@@ -53,9 +54,9 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
 
 /** The template with the texts themselves, without slots. */
 async function filled(message: Message, language: Language = 'en', by = settings): Promise<ReactElement> {
-  const mails = await mailsIn(language)
-  const { values, toElement } = toContent(message, mails, by)
-  return toElement(lookIn(mails, by), values)
+  const wording = await wordingIn(language)
+  const { values, toElement } = letterOf(message, wording, by)
+  return toElement(lookIn(wording, by), values)
 }
 
 test('a template whose rendering failed is rendered again for the next message', async () => {
@@ -257,7 +258,7 @@ test.each(LANGUAGES)(
         }
         expect(text).not.toMatch(/[{}]/)
         for (const other of foreign) {
-          const group = toContent(message, await mailsIn(language), by).letter
+          const group = letterOf(message, await wordingIn(language), by).name
           const theirs = (await sourceOf(other)) as { Mails: Record<string, Record<string, string>> }
           expect(text).not.toContain(theirs.Mails[group]?.intro ?? theirs.Mails[group]?.reason)
         }

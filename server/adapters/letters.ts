@@ -1,0 +1,199 @@
+import { createElement, type ReactElement, type ReactNode } from 'react'
+import { createTranslator } from 'use-intl/core'
+import { dateTag, type Language } from '@/contract/languages'
+import type { Message } from '@/domain/ports'
+import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
+import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
+import DataExported from '@/emails/data-exported'
+import EmailChangeRequested from '@/emails/email-change-requested'
+import EmailChanged from '@/emails/email-changed'
+import EmailReverted from '@/emails/email-reverted'
+import type { Look } from '@/emails/layout'
+import type { LetterTexts } from '@/emails/letter-texts'
+import NoPasswordToReset from '@/emails/no-password-to-reset'
+import PasswordChanged from '@/emails/password-changed'
+import PasswordReset from '@/emails/password-reset'
+import type { Slot } from '@/emails/slot'
+import VerifyNewEmail from '@/emails/verify-new-email'
+import WithdrawalBySignIn from '@/emails/withdrawal-by-sign-in'
+import WithdrawalRequested from '@/emails/withdrawal-requested'
+import { accentInTheDark } from '../settings/accent'
+import type { Env } from '../settings/env'
+import { daysInWords, validityInWords } from '../texts/duration-words'
+import { type Catalogue, catalogueOf } from '../texts/texts'
+
+export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
+
+type Texts = Catalogue['Mails']
+/** What all letters in a language are written with. */
+export interface Wording {
+  language: Language
+  messages: Catalogue
+}
+/** Their names are those of their texts; all letters share those of `letter`. */
+type LetterName = Exclude<keyof Texts, 'letter'>
+/** What every template needs beside its own properties. */
+interface LetterProps<Name extends LetterName> {
+  look: Look
+  t: LetterTexts<Name>
+}
+
+/** The texts of a template's slots. */
+type Values<Props> = { [Name in keyof Props as Props[Name] extends Slot ? Name : never]: string }
+/** What a template may branch on. Each choice has a rendered form of its own, so free text and numbers are not allowed. */
+type Choices<Props> = {
+  [Name in Exclude<keyof Props, 'look' | 't'> as Props[Name] extends Slot ? never : Name]: string extends Props[Name]
+    ? never
+    : number extends Props[Name]
+      ? never
+      : Props[Name]
+}
+
+/** What a message says, before it is rendered. */
+export interface Letter {
+  name: LetterName
+  subject: 'subject' | 'subjectOwn' | 'subjectStopped'
+  values: Record<string, string>
+  choices: Record<string, unknown>
+  /** The template in a language. Its slots hold these texts, or marks. */
+  toElement(look: Look, texts: Record<string, string>): ReactElement
+}
+
+export const textsOf = <Name extends keyof Texts>({ language, messages }: Wording, letter: Name) =>
+  createTranslator({
+    locale: language,
+    messages,
+    namespace: `Mails.${letter}` as 'Mails',
+    timeZone: 'UTC',
+  }) as unknown as LetterTexts<Name>
+
+export const wordingIn = async (language: Language): Promise<Wording> => ({
+  language,
+  messages: await catalogueOf(language),
+})
+
+const OWN_ACCENT = { accentColor: '#1f4fc4', accentInTheDark: '#9dbdff' }
+
+export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: MessageSettings): Look {
+  const { accentColor } = brand
+  return {
+    language: wording.language,
+    product: brand.name,
+    productUrl: brand.url ?? null,
+    logoUrl: brand.logo ? `${appUrl}/brand/logo` : null,
+    ...(accentColor ? { accentColor, accentInTheDark: accentInTheDark(accentColor) } : OWN_ACCENT),
+    supportEmail,
+    supportUrl: brand.supportUrl ?? null,
+    t: textsOf(wording, 'letter'),
+  }
+}
+
+const letterIn =
+  (wording: Wording) =>
+  <Name extends LetterName, Props extends LetterProps<Name>>(
+    name: Name,
+    template: (props: Props & LetterProps<Name>) => ReactNode,
+    values: Values<Props>,
+    choices: Choices<Props>,
+    subject: Letter['subject'] = 'subject',
+  ): Letter => ({
+    name,
+    subject,
+    values,
+    choices,
+    // A text becomes a slot only here.
+    toElement: (look, texts) =>
+      createElement(template, { look, t: textsOf(wording, name), ...texts, ...choices } as unknown as Props),
+  })
+
+/** What each kind of message says: the letter, its values as texts, and what it branches on. */
+export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswordSignIn }: MessageSettings): Letter {
+  const { language } = wording
+  const userName = displayName(message.userName)
+  const time = (date: Date) => utcIn(language, date)
+  const letter = letterIn(wording)
+  switch (message.template) {
+    case 'verify-new-email': {
+      const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
+      const validity = validityInWords(language, message.validMs) ?? textsOf(wording, 'letter')('lessThanAMinute')
+      const values = { userName, currentEmail, newEmail, code, link, validity }
+      const subject = isOwn ? 'subjectOwn' : 'subject'
+      return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
+    }
+    case 'email-changed': {
+      const { hasPassword, oldEmail, newEmail, notMe } = message
+      // The operator command has none.
+      const ipAddress = message.ipAddress || '–'
+      const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
+      const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }
+      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+    }
+    case 'email-change-requested': {
+      const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
+      const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
+      const requestedAt = time(message.requestedAt)
+      const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...link }
+      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
+    }
+    case 'email-reverted': {
+      const { to, email, newEmail, outcome } = message
+      const values = { userName, email, newEmail, revertedAt: time(message.revertedAt) }
+      const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
+      return letter('emailReverted', EmailReverted, values, { to, outcome }, subject)
+    }
+    case 'password-changed': {
+      const { ipAddress } = message
+      const resetUrl = `${appUrl}/forgot-password`
+      const values = { userName, changedAt: time(message.changedAt), ipAddress, resetUrl }
+      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
+    }
+    case 'password-reset': {
+      const { link, ipAddress } = message
+      return letter('passwordReset', PasswordReset, { userName, link, endsAt: time(message.endsAt), ipAddress }, {})
+    }
+    case 'no-password-to-reset': {
+      const { provider, ipAddress } = message
+      const values = { userName, provider: provider ?? '', signInUrl: `${appUrl}/sign-in`, ipAddress }
+      return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
+    }
+    case 'withdrawal-requested': {
+      const { link, endsAt, ipAddress } = message
+      return letter('withdrawalRequested', WithdrawalRequested, { userName, link, endsAt: time(endsAt), ipAddress }, {})
+    }
+    case 'withdrawal-by-sign-in': {
+      const { settingsUrl, ipAddress } = message
+      return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ipAddress }, {})
+    }
+    case 'data-exported': {
+      const { ipAddress, settingsUrl } = message
+      const values = { userName, exportedAt: time(message.exportedAt), ipAddress, settingsUrl }
+      return letter('dataExported', DataExported, values, {})
+    }
+    case 'account-withdrawal-started': {
+      const { askedBy, progressUrl, scheduledCompletion, retentionDays } = message
+      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
+      return letter(
+        'accountWithdrawalStarted',
+        AccountWithdrawalStarted,
+        { userName, progressUrl, doneBy, retention },
+        { askedBy },
+      )
+    }
+    case 'account-withdrawal-told': {
+      const { askedBy, scheduledCompletion, retentionDays } = message
+      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
+      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, { askedBy })
+    }
+  }
+}
+
+/** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */
+function utcIn(language: Language, date: Date): string {
+  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+}
+
+/** Cuts a long name, so that it cannot push the message out of sight. */
+function displayName(name: string): string {
+  const characters = Array.from(name.trim())
+  return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : characters.join('')
+}

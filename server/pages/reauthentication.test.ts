@@ -7,7 +7,7 @@ import { givenUser, type TestContext } from '@/testing/domain'
 import { givenProvider, type TestProvider } from '@/testing/identity-provider'
 import { installContext, installed } from '@/testing/install-context'
 import { getEnv } from '../settings/env'
-import { finishHere, isReauthentication } from './reauthentication'
+import { answerReauthentication, isReauthentication } from './reauthentication'
 import { sessionCookie, sessionOf } from './session-cookie'
 
 const externalId = () => randomBytes(6).toString('hex')
@@ -33,7 +33,7 @@ async function givenBrowser(purpose: string) {
 type Browser = Awaited<ReturnType<typeof givenBrowser>>
 
 const returnFromProvider = (query: URLSearchParams, cookies: string) =>
-  finishHere(new Request(`${ctx.appUrl}/api/auth/callback/oidc?${query}`, { headers: { Cookie: cookies } }))
+  answerReauthentication(new Request(`${ctx.appUrl}/api/auth/callback/oidc?${query}`, { headers: { Cookie: cookies } }))
 const locationOf = (response: Response) => response.headers.get('Location')?.replace(ctx.appUrl, '')
 const answerFor = ({ url, subject }: Browser) => provider.answer(url, subject)
 

@@ -24,7 +24,7 @@ export const isReauthentication = (request: Request): boolean =>
  * Handles the browser's return from the provider. It gets a new session if all was right, otherwise it keeps the old one and shows
  * a sentence.
  */
-export async function finishHere(request: Request): Promise<Response> {
+export async function answerReauthentication(request: Request): Promise<Response> {
   const { appUrl } = getEnv()
   const { headers } = request
   const ctx = systemContext()
@@ -36,21 +36,21 @@ export async function finishHere(request: Request): Promise<Response> {
       userAgent: headers.get('User-Agent') ?? '',
       ip: clientIpOf(headers),
     })
-    tell(outcome)
-    return await lead(outcome)
+    logOutcome(outcome)
+    return await pageAfter(outcome)
   } catch (error) {
     log().error({ event: logEventOf(error), ...describeError(error) })
     return redirect(`${PAGES.change}?unconfirmed=away`)
   }
 }
 
-function tell(outcome: Outcome) {
+function logOutcome(outcome: Outcome) {
   const { userId } = outcome
   if ('refusal' in outcome) log().warn({ event: 'reauthentication_refused', reason: outcome.refusal, userId })
   else log().info({ event: 'reauthenticated', purpose: outcome.purpose, userId })
 }
 
-async function lead(outcome: Outcome): Promise<Response> {
+async function pageAfter(outcome: Outcome): Promise<Response> {
   const page = PAGES[outcome.purpose ?? 'change']
   if ('refusal' in outcome) return redirect(`${page}?unconfirmed=${FOR_PAGES[outcome.refusal] ?? 'failed'}`)
   const { sessionId, userId } = outcome

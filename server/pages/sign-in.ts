@@ -1,28 +1,23 @@
-import NextAuth, { type NextAuthOptions, type Session } from 'next-auth'
+import type { NextAuthOptions, Session } from 'next-auth'
 import { encode } from 'next-auth/jwt'
 import Credentials from 'next-auth/providers/credentials'
 import type { OAuthConfig } from 'next-auth/providers/oauth'
 import { lengthOf } from '@/contract/define'
 import { MAX_PASSWORD_LENGTH } from '@/contract/email'
-import { AppError, ERRORS, isErrorCode } from '@/contract/errors'
+import { AppError } from '@/contract/errors'
 import type { BucketState, SystemContext } from '@/domain/context'
 import { signIn } from '@/domain/passwords/sign-in'
 import type { IdTokenClaims } from '@/domain/ports'
-import { authenticateSession } from '@/domain/sessions/authenticate'
-import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { signOut, touchSession } from '@/domain/sessions/sessions'
+import { signOut } from '@/domain/sessions/sessions'
 import { signInWithProvider } from '@/domain/sessions/sign-in-with-provider'
 import { logEventOf } from '../adapters/database-away'
 import { wellKnownOf } from '../adapters/identity-provider'
 import { clientIpOf } from '../http/client-ip'
 import { cookieName } from '../http/cookies'
-import { answerInvalidJson } from '../http/invalid-json'
-import { rateLimitHeaders } from '../http/rate-limit-headers'
 import { getEnv } from '../settings/env'
 import type { ProviderSettings } from '../settings/sign-in-settings'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
-import { finishHere, isReauthentication } from './reauthentication'
 import { decodeCookie, SESSION_COOKIE, SESSION_SECONDS, sessionOf } from './session-cookie'
 
 let options: Omit<NextAuthOptions, 'providers'> | undefined
@@ -37,7 +32,10 @@ export function authOptions(buckets: BucketState[] = [], request?: Request): Nex
       ...(hasPasswordSignIn ? [byPassword(buckets, request?.signal)] : []),
       ...(identityProvider ? [byProvider(identityProvider)] : []),
     ],
-    callbacks: { ...options.callbacks, signIn: (attempt) => admit(attempt, request?.headers ?? new Headers()) },
+    callbacks: {
+      ...options.callbacks,
+      signIn: (attempt) => admitFromProvider(attempt, request?.headers ?? new Headers()),
+    },
   }
 }
 
@@ -135,7 +133,7 @@ type SignInCallback = NonNullable<NextAuthOptions['callbacks']>['signIn']
 type Attempt = Parameters<NonNullable<SignInCallback>>[0]
 
 /** Connects the provider's answer with an account, or leads to a sentence that says why not. A password was checked before. */
-async function admit({ user, account, profile }: Attempt, headers: Headers): Promise<boolean | string> {
+async function admitFromProvider({ user, account, profile }: Attempt, headers: Headers): Promise<boolean | string> {
   if (account?.provider !== 'oidc') return true
   const claims = profile as unknown as IdTokenClaims
   try {
@@ -178,92 +176,5 @@ async function checkCredentials(
     }
     log().error({ event: 'sign_in_failed', ...describeError(error) })
     throw new Error(logEventOf(error) === 'unexpected_error' ? 'SERVER_001:' : 'SERVER_002:5')
-  }
-}
-
-/** The answer of /api/auth/session. */
-interface SessionAnswer {
-  user: { id: string; name: string; email: string }
-  sessionId: string
-  /** A token for /api/v1, valid for at most ten minutes. Pages keep it in memory only. */
-  accessToken: string
-  accessTokenExpiresAt: string
-}
-
-/** The routes of next-auth. next-auth only decodes the cookie, because it would treat a failed look-up of the session as signed out. */
-export async function serveAuth(
-  request: Request,
-  context: { params: Promise<{ nextauth: string[] }> },
-): Promise<Response> {
-  const [action, provider] = (await context.params).nextauth
-  // next-auth would write the body of any such request into the log.
-  if (action === '_log') return new Response(null, { status: 404 })
-  const isOidc = provider === 'oidc' && getEnv().identityProvider !== undefined
-  // The provider sends the browser back with a GET. A HEAD must not use up the answer.
-  const method = isOidc ? 'GET' : 'POST'
-  if (action === 'callback' && request.method !== method) {
-    return new Response(null, { status: 405, headers: { Allow: method } })
-  }
-  if (action === 'callback' && isOidc && isReauthentication(request)) return finishHere(request)
-  const buckets: BucketState[] = []
-  const options = authOptions(buckets, request)
-  const response: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
-  if (action === 'callback' && isOidc) return landSignedIn(response)
-  if (action === 'session' && response.ok) return answerSession(response)
-  return action === 'callback' ? tellLimits(response, buckets) : response
-}
-
-/** next-auth would lead to the front page, but only the browser knows where the person was going. */
-function landSignedIn(response: Response): Response {
-  const { appUrl } = getEnv()
-  const location = response.headers.get('Location') ?? ''
-  if (![appUrl, `${appUrl}/`].includes(location)) return response
-  const headers = new Headers(response.headers)
-  headers.set('Location', `${appUrl}/sign-in/return`)
-  return new Response(null, { status: response.status, headers })
-}
-
-/** Sets status and headers of a refusal. next-auth reports what `checkCredentials` threw in a URL: `error=RATE_001:900`. */
-async function tellLimits(response: Response, buckets: BucketState[]): Promise<Response> {
-  const headers = new Headers(response.headers)
-  const limits = rateLimitHeaders(buckets, systemContext().clock.now())
-  for (const [name, value] of Object.entries(limits)) headers.set(name, value)
-  const location = response.headers.get('Location')
-  const text = location ?? (await response.clone().text())
-  const [, code = '', seconds = ''] = /[?&]error=([A-Z]+_\d+)%3A(\d*)/.exec(text) ?? []
-  if (seconds && isErrorCode(code)) headers.set('Retry-After', seconds)
-  const status = isErrorCode(code) && !location ? ERRORS[code].status : response.status
-  return new Response(response.body, { status, headers })
-}
-
-async function answerSession(response: Response): Promise<Response> {
-  const { sessionId } = (await response.json()) as Partial<Session>
-  try {
-    const answer = sessionId ? await describeSession(sessionId) : null
-    return new Response(JSON.stringify(answer ?? {}), { status: response.status, headers: response.headers })
-  } catch (error) {
-    const event = logEventOf(error)
-    log().error({ event, operation: 'session', ...describeError(error) })
-    return Response.json(
-      {},
-      event === 'unexpected_error'
-        ? { status: 500, headers: { 'Cache-Control': 'no-store' } }
-        : { status: 503, headers: { 'Cache-Control': 'no-store', 'Retry-After': '5' } },
-    )
-  }
-}
-
-/** Null when the session has ended or the account is withdrawn. */
-async function describeSession(sessionId: string): Promise<SessionAnswer | null> {
-  const ctx = systemContext()
-  const actor = await authenticateSession(ctx, sessionId)
-  if (!actor) return null
-  ctx.background(() => touchSession(ctx, actor.id))
-  const { token, expiresAt } = createSessionToken(ctx, actor.id)
-  return {
-    user: { id: actor.userId, name: actor.user.name, email: actor.user.email },
-    sessionId: actor.id,
-    accessToken: token,
-    accessTokenExpiresAt: expiresAt.toISOString(),
   }
 }

@@ -1,4 +1,4 @@
 import { refuseOtherMethods } from '@/server/http/methods'
-import { serveAuth } from '@/server/pages/sign-in'
+import { serveAuth } from '@/server/pages/serve-auth'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMethods({ GET: serveAuth, POST: serveAuth })

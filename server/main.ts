@@ -62,16 +62,7 @@ async function main() {
   process.on('SIGTERM', () => drain(env))
   // The ipc channel closes when scripts/start.mjs has ended.
   process.on('disconnect', () => stop(0))
-  if (!env.databaseUrl) {
-    const database = await startEmbeddedPostgres({ dataDir: env.dataDir })
-    closers.push(() => database.stop())
-    setDatabaseUrl(database.url)
-  }
-  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) }).catch(
-    (error) => {
-      throw env.databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(env.databaseUrl, error)) : error
-    },
-  )
+  await prepareDatabase(env)
   const ctx = await openContext()
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
@@ -118,6 +109,20 @@ async function main() {
   if (processState.isStopping) return
   announce(env, demo)
   module.flushCompileCache?.()
+}
+
+/** Starts the embedded database where no other is set, and migrates whichever it is. */
+async function prepareDatabase({ databaseUrl, dataDir }: Env) {
+  if (databaseUrl === undefined) {
+    const database = await startEmbeddedPostgres({ dataDir })
+    closers.push(() => database.stop())
+    setDatabaseUrl(database.url)
+  }
+  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) }).catch(
+    (error) => {
+      throw databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
+    },
+  )
 }
 
 const OTHER_SECRET =

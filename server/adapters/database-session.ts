@@ -43,7 +43,7 @@ export async function openSession(client: pg.ClientBase, limits: Partial<TimeLim
  * neither do prepared statements and session locks.
  */
 export async function checkSession(client: pg.ClientBase, connectionString: string): Promise<void> {
-  const [pid, lost] = await look(client)
+  const [pid, lost] = await readSession(client)
   if (lost) throw new Error(`The database does not keep the session setting ${lost}. ${REMEDY}`)
   // A different id shows that a pooler stands between.
   if (pid !== (client as Client).processID && (await isShared(client, connectionString))) {
@@ -56,7 +56,7 @@ export async function checkSession(client: pg.ClientBase, connectionString: stri
 const REMEDY =
   'The service needs sessions of its own: use session pooling (in PgBouncer pool_mode = session), or connect to PostgreSQL itself.'
 
-async function look(client: pg.ClientBase): Promise<[pid: number, lost: string | undefined]> {
+async function readSession(client: pg.ClientBase): Promise<[pid: number, lost: string | undefined]> {
   const names = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]
   const columns = names.map((name) => `current_setting('${name}') AS "${name}"`)
   const { rows } = await client.query(`SELECT pg_backend_pid() AS pid, ${columns.join(', ')}`)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { LedgerStore } from '@/domain/ports'
 import type { Env } from '../settings/env'
-import { inBucket, inDirectory } from './archive-store'
+import { inBucket, inDirectory } from './object-store'
 
 /** Keeps the erasure ledger in a directory or in a bucket. */
 export function createLedgerStore({

@@ -7,7 +7,7 @@ import { createDedupeFetch } from 'next/dist/server/lib/dedupe-fetch'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ArchiveStore } from '@/domain/ports'
 import { listening } from '@/testing/listening'
-import { createArchiveStore, inBucket, type ObjectStore } from './archive-store'
+import { createArchiveStore, inBucket, type ObjectStore } from './object-store'
 
 test('a directory keeps one file for each archive, and deleting an archive twice is no error', async () => {
   const parent = await mkdtemp(path.join(tmpdir(), 'archives-'))
@@ -107,14 +107,14 @@ test('a bucket takes an object that is added once, and one that knows no conditi
   ])
   expect(String(objects.get('/copies/log/2'))).toBe('other')
   answers.push(403)
-  await expect(store.add('log/3', Buffer.from('first'))).rejects.toMatchObject({ code: 'archive_store_403' })
+  await expect(store.add('log/3', Buffer.from('first'))).rejects.toMatchObject({ code: 'object_store_403' })
 })
 
 test('a bucket that refuses a deletion or a look-up is an error, so that the step fails', async () => {
   const { answers, store } = await givenS3()
   for (const ask of [store.delete, store.exists]) {
     answers.push(403)
-    await expect(ask('arc_1.bin')).rejects.toMatchObject({ code: 'archive_store_403' })
+    await expect(ask('arc_1.bin')).rejects.toMatchObject({ code: 'object_store_403' })
   }
 })
 
@@ -146,5 +146,5 @@ test('a missing bucket is an error and not an empty list', async () => {
   const { settings } = await givenS3()
   const bucket = inBucket({ ...settings, bucket: 'none' })
   const names = bucket.list('log/')[Symbol.asyncIterator]()
-  await expect(names.next()).rejects.toMatchObject({ code: 'archive_store_404' })
+  await expect(names.next()).rejects.toMatchObject({ code: 'object_store_404' })
 })

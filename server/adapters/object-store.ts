@@ -120,7 +120,7 @@ export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): Obje
     // A missing bucket must not look like an empty list.
     if (response.status === 404 && method !== 'PUT' && !place.startsWith('?')) return null
     const { status } = response
-    throw Object.assign(new Error(`the archive store answered ${status}`), { code: `archive_store_${status}` })
+    throw Object.assign(new Error(`the object store answered ${status}`), { code: `object_store_${status}` })
   }
   return {
     put: (objectKey, content) => send('PUT', `/${objectKey}`, content).then(() => {}),
@@ -130,8 +130,8 @@ export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): Obje
         return true
       } catch (error) {
         const { code } = error as { code?: string }
-        if (code === 'archive_store_412') return false
-        if (code !== 'archive_store_501' || !knowsConditions) throw error
+        if (code === 'object_store_412') return false
+        if (code !== 'object_store_501' || !knowsConditions) throw error
         knowsConditions = false
         return this.add(objectKey, content)
       }

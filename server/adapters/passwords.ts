@@ -6,7 +6,8 @@ import { createPasswordLine, type PasswordLine } from './password-line'
 import { startPasswordThread } from './password-thread'
 
 /** The hash of a random password that nobody knows, with the same parameters as all others. */
-const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
+const HASH_OF_NOBODY =
+  '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
 /** At most four, because each thread takes about 17 MiB. */
 const MAX_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
 const MAX_WAITING_OWN = 500
@@ -35,14 +36,15 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
   return {
     hash: async (password, signal) => String((await own.inTurn({ password }, signal)).result),
     async verify(hashed, password, { notBeforeMs = 0, isForeign = false, signal } = {}) {
-      const line = (hashed === undefined ? isForeign : !hashed.startsWith(OWN_PASSWORD_PREFIX)) ? foreign : own
-      const { result, beganAt } = await line.inTurn({ password, hashed: hashed ?? NOBODYS }, signal)
+      const waitsWithForeign = hashed === undefined ? isForeign : !hashed.startsWith(OWN_PASSWORD_PREFIX)
+      const line = waitsWithForeign ? foreign : own
+      const { result, beganAt } = await line.inTurn({ password, hashed: hashed ?? HASH_OF_NOBODY }, signal)
       const tookMs = performance.now() - beganAt
-      // If the machine is busier than when it was measured, the next checks also take as long as a slow one takes now.
-      if (notBeforeMs > 0)
+      if (notBeforeMs > 0) {
+        // If the machine is busier than when it was measured, the next checks also take as long as a slow one takes now.
         heldMs = Math.min(MAX_RAISE * notBeforeMs, Math.max(notBeforeMs, tookMs, heldMs * HELD_DECAY))
-      const leftMs = notBeforeMs > 0 ? heldMs - tookMs : 0
-      if (leftMs > 0) await sleep(leftMs)
+        if (heldMs > tookMs) await sleep(heldMs - tookMs)
+      }
       return result === true && hashed !== undefined
     },
     async timeOf(hashed) {

@@ -28,7 +28,7 @@ import { clientIpOf } from './client-ip'
 import { Exchange, type Params, refuse } from './exchange'
 import { once } from './idempotency-key'
 import { acceptInput, parseInput } from './input'
-import { METHODS } from './methods'
+import { METHODS, type Method } from './methods'
 import { originHeaders } from './origins'
 
 type Result<C extends Contract> = C extends { file: string } ? Download : Data<C>
@@ -42,8 +42,6 @@ export interface Endpoint<C extends Contract = Contract> {
   contract: C
   handle(request: Request, params: Params, ip: string): Promise<Response>
 }
-
-type Method = (typeof METHODS)[number]
 
 /** A handler of a route file. `endpoint` is undefined if the path has no operation of this method. */
 type RouteHandler<E extends Endpoint | undefined> = ((
@@ -130,35 +128,42 @@ async function admit(
   params: Params,
   ip: string,
 ): Promise<Context> {
-  const { buckets, setCookie, clientGone } = exchange
-  const { headers } = exchange.request
+  const { request, buckets, setCookie, clientGone } = exchange
   const system = systemContext()
-  if (isTaskContract(contract)) {
-    const actor = authenticateReport(system, headers.get('Authorization') ?? '', params.taskId ?? '')
-    exchange.actor = actor
-    return { ...system, actor, ip, buckets, setCookie, clientGone }
-  }
-  const token = bearerOf(exchange.request)
-  if (isAccountLinkContract(contract)) {
-    if (!isBearerSent(exchange.request)) throw new AppError('AUTH_001')
-    // Only a repeated call with its key may read the answer of a link that was used.
-    const isRepeatable = contract.withdrawn === 'refused' && headers.has('Idempotency-Key')
-    const actor = await authenticateLink(system, token ?? '', isRepeatable)
-    exchange.actor = actor
-    return { ...system, actor, ip, buckets, setCookie, clientGone }
-  }
-  const origin = headers.get('Origin')
-  const credential = token ? await readCredential(system, token, origin) : null
-  const actor =
-    (credential && (await findCaller(system, credential))) ??
-    (token && contract.withdrawn
-      ? await authenticateWithdrawn(system, { token, origin }, params, contract.withdrawn)
-      : null)
+  const actor = await findActor(system, request, contract, params)
   if (!actor) throw new AppError('AUTH_001')
   exchange.actor = actor
-  const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
-  if (missing) throw new AppError(contract.forbidden, missing)
+  if (!isTaskContract(contract) && !isAccountLinkContract(contract)) {
+    const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
+    if (missing) throw new AppError(contract.forbidden, missing)
+  }
   return { ...system, actor, ip, buckets, setCookie, clientGone }
+}
+
+/** Whom the credential names: the task of a report, the account of a mailed link, or a caller. */
+async function findActor(
+  system: SystemContext,
+  request: Request,
+  contract: Exclude<Contract, LinkContract>,
+  params: Params,
+): Promise<Actor | null> {
+  const { headers } = request
+  if (isTaskContract(contract)) {
+    return authenticateReport(system, headers.get('Authorization') ?? '', params.taskId ?? '')
+  }
+  const token = bearerOf(request)
+  if (isAccountLinkContract(contract)) {
+    if (!isBearerSent(request)) return null
+    // Only a repeated call with its key may read the answer of a link that was used.
+    const isRepeatable = contract.withdrawn === 'refused' && headers.has('Idempotency-Key')
+    return authenticateLink(system, token ?? '', isRepeatable)
+  }
+  if (!token) return null
+  const origin = headers.get('Origin')
+  const credential = await readCredential(system, token, origin)
+  const caller = credential && (await findCaller(system, credential))
+  if (caller || !contract.withdrawn) return caller
+  return authenticateWithdrawn(system, { token, origin }, params, contract.withdrawn)
 }
 
 /** Whether a page of /admin makes the call for an operator who is signed in. */

@@ -1,5 +1,5 @@
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-type Method = (typeof METHODS)[number]
+export type Method = (typeof METHODS)[number]
 
 /** The exports of a route file outside the API. Other methods get a 405 with an Allow header, which Next's own 405 lacks. */
 export function refuseOtherMethods<Handler extends (request: never, context: never) => unknown>(

@@ -1,9 +1,9 @@
 import { isForPages } from '@/contract/define'
 import { systemContext } from '../system-context'
 
-const EXPOSED = ['Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate']
-const ACCEPTED = ['Authorization', 'Content-Type', 'X-Required-Scope', 'Idempotency-Key']
-const METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
+const EXPOSED_HEADERS = ['Location', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate']
+const ACCEPTED_HEADERS = ['Authorization', 'Content-Type', 'X-Required-Scope', 'Idempotency-Key']
+const PAGE_METHODS = ['GET', 'HEAD', 'POST', 'DELETE']
 
 /**
  * The headers by which pages of allowed origins may read an answer. No cookie opens the API, so credentials are never allowed; other
@@ -16,7 +16,7 @@ export function originHeaders({ url, headers }: Request): Record<string, string>
   return {
     Vary: 'Origin',
     'Access-Control-Allow-Origin': origin,
-    'Access-Control-Expose-Headers': EXPOSED.join(', '),
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
   }
 }
 
@@ -29,8 +29,8 @@ export function answerPreflight(request: Request): Response | undefined {
     status: 204,
     headers: {
       ...headers,
-      'Access-Control-Allow-Methods': METHODS.join(', '),
-      'Access-Control-Allow-Headers': ACCEPTED.join(', '),
+      'Access-Control-Allow-Methods': PAGE_METHODS.join(', '),
+      'Access-Control-Allow-Headers': ACCEPTED_HEADERS.join(', '),
       'Access-Control-Max-Age': '600',
     },
   })

@@ -10,7 +10,7 @@ test("the time is the database’s, and setting the host's clock does not change
   const clock = createClock(databaseAt(() => begin + 13 * HOUR))
   await clock.follow()
   vi.setSystemTime(begin - HOUR)
-  expect(clock.now().getTime() - (begin + 13 * HOUR)).toBeLessThan(1_000)
+  expect(clock.now().getTime()).toBeLessThan(begin + 14 * HOUR)
   expect(clock.now().getTime()).toBeGreaterThanOrEqual(begin + 13 * HOUR)
   vi.useRealTimers()
   clock.stop()

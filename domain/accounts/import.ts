@@ -35,7 +35,7 @@ interface Line extends ImportedLine {
   line: number
 }
 
-type Found = RowOf<typeof findAccounts>
+type Match = RowOf<typeof findAccounts>
 
 const findAccounts = statement(
   'find-imported',
@@ -189,7 +189,7 @@ async function noteWithdrawn(ctx: SystemContext, lines: Line[]): Promise<void> {
   }
 }
 
-async function lookUp(ctx: SystemContext, lines: Line[]): Promise<[Line, Found][]> {
+async function lookUp(ctx: SystemContext, lines: Line[]): Promise<[Line, Match][]> {
   if (lines.length === 0) return []
   const found = await ctx.sql(findAccounts, {
     externalIds: lines.map(({ externalId }) => externalId),
@@ -200,12 +200,12 @@ async function lookUp(ctx: SystemContext, lines: Line[]): Promise<[Line, Found][
 }
 
 /** The account that an earlier run created from this line, found by the external id or, without one, by the address. */
-function existingOf({ externalId }: Line, { owner, holder, holder_external_id }: Found): string | null {
+function existingOf({ externalId }: Line, { owner, holder, holder_external_id }: Match): string | null {
   if (externalId !== null) return owner
   return holder_external_id === null ? holder : null
 }
 
-function noteHeld({ problems }: Line, { holder, is_held: isHeld }: Found): void {
+function noteHeld({ problems }: Line, { holder, is_held: isHeld }: Match): void {
   if (holder || isHeld) problems.push({ code: 'EMAIL_002', error: 'email is the address of another account.' })
 }
 

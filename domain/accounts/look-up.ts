@@ -1,5 +1,5 @@
 import { parseAddress } from '@/contract/address'
-import type { Input } from '@/contract/define'
+import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { lookUp as contract } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
@@ -23,13 +23,11 @@ const withdrawalById = statement(
   (v) => sql`SELECT id FROM withdrawals WHERE id = ${v.id}`,
 )
 
-export type Found = { kind: 'withdrawal' | 'user'; id: string }
-
 /**
  * For the operator: finds a withdrawal id, user id, address or external id. An address finds only an active account. Its ids find a
  * withdrawn account too, as its withdrawal, until the retention ends.
  */
-export async function lookUp(ctx: SystemContext, text: string): Promise<Found | null> {
+export async function lookUp(ctx: SystemContext, text: string): Promise<Data<typeof contract> | null> {
   const [withdrawal] = await ctx.sql(withdrawalById, { id: text })
   if (withdrawal) return { kind: 'withdrawal', id: withdrawal.id }
   const account =
@@ -41,7 +39,7 @@ export async function lookUp(ctx: SystemContext, text: string): Promise<Found | 
 }
 
 /** Of the admin API. A look at a person is noted before it is answered. */
-export async function lookUpOf(ctx: Context, { text }: Input<typeof contract>): Promise<Found> {
+export async function lookUpOf(ctx: Context, { text }: Input<typeof contract>): Promise<Data<typeof contract>> {
   const found = await lookUp(ctx, text.trim())
   if (!found) throw new AppError('USER_001', 'No withdrawal and no account has this id or address.')
   const { kind, id } = managerOf(ctx)

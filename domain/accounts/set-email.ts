@@ -3,9 +3,9 @@ import type { Data } from '@/contract/define'
 import type { SystemContext } from '../context'
 import { requireAccountOfId } from '../lock-account'
 import { describeAccount, findAccount } from './find-user'
-import { retryConflicts, updateAccount } from './put-user'
+import { retryConflicts, updateAccount } from './update-account'
 
-interface Wanted {
+interface NewAddress {
   userId: string
   email: string
   /** Somebody else reads the mailbox of the address that is replaced. */
@@ -16,7 +16,7 @@ interface Wanted {
 /** For the operator: a verified change, as a service makes it. The sweep of a running service sends the messages. */
 export async function setEmail(
   ctx: SystemContext,
-  { userId, email, oldMailbox, ifVersion }: Wanted,
+  { userId, email, oldMailbox, ifVersion }: NewAddress,
 ): Promise<Omit<Data<typeof putUser>, 'created'>> {
   return retryConflicts(() =>
     ctx.transaction(async (tx) => {

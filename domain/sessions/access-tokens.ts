@@ -36,7 +36,7 @@ const insertToken = statement(
    RETURNING id`,
 )
 
-interface Wanted {
+interface NewToken {
   userId: string
   name: string
   scopes: GrantableScope[]
@@ -52,14 +52,14 @@ interface Issued {
 }
 
 /** Only this answer shows the token. */
-export const issueAccessToken = (ctx: SystemContext, input: Wanted): Promise<Issued> =>
+export const issueAccessToken = (ctx: SystemContext, input: NewToken): Promise<Issued> =>
   ctx.transaction((sql) => issueAccessTokenIn(ctx, sql, input))
 
 /** `sql` must be a transaction, because it locks the account until it ends. */
 export async function issueAccessTokenIn(
   ctx: SystemContext,
   sql: Sql,
-  { userId, name, scopes, expiresInMs, actor }: Wanted,
+  { userId, name, scopes, expiresInMs, actor }: NewToken,
 ): Promise<Issued> {
   await requireAccountOfId(sql, userId)
   const createdAt = ctx.clock.now()

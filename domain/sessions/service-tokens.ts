@@ -24,7 +24,7 @@ const insertToken = statement(
    RETURNING id`,
 )
 
-interface Wanted {
+interface NewServiceToken {
   name: string
   scopes: ServiceScope[]
   /** Hosts that URLs sent with the token may name. */
@@ -37,9 +37,9 @@ interface Wanted {
 /** The operator creates a service token. Only this answer shows it. */
 export async function issueServiceToken(
   ctx: SystemContext,
-  { expiresInMs, appId = null, ...wanted }: Wanted,
+  { expiresInMs, appId = null, ...token }: NewServiceToken,
 ): Promise<{ id: string; serviceToken: string; expiresAt: Date }> {
-  if (wanted.scopes.includes('tasks:work') !== (appId !== null)) {
+  if (token.scopes.includes('tasks:work') !== (appId !== null)) {
     throw new AppError('REQUEST_001', 'The scope tasks:work and the application go together: give both or neither.')
   }
   const now = ctx.clock.now()
@@ -47,8 +47,8 @@ export async function issueServiceToken(
   const serviceToken = `svc_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('svt_')
   await ctx.transaction(async (tx) => {
-    const [token] = await tx(insertToken, { ...wanted, appId, id, tokenHash: sha256(serviceToken), now, expiresAt })
-    if (!token) throw new AppError('REQUEST_001', 'There is no application with this id.')
+    const [inserted] = await tx(insertToken, { ...token, appId, id, tokenHash: sha256(serviceToken), now, expiresAt })
+    if (!inserted) throw new AppError('REQUEST_001', 'There is no application with this id.')
     await auditManager(ctx, tx, 'service_token.created', id)
   })
   return { id, serviceToken, expiresAt }

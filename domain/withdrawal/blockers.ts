@@ -31,7 +31,7 @@ const findHeld = statement(
      EXISTS (SELECT FROM connected_apps a WHERE ${isAsked(sql`a`, v.userId)}) AS asks`,
 )
 
-export interface Found {
+export interface HeldBack {
   /** How many transactions are pending. */
   pending: number
   /** What holds the withdrawal back, in the order of the answer; all pending transactions are one entry. */
@@ -39,7 +39,11 @@ export interface Found {
 }
 
 /** The blockers that this database knows; `asks` says that applications must be asked as well. */
-export async function findBlockers(ctx: SystemContext, sql: Sql, userId: string): Promise<Found & { asks: boolean }> {
+export async function findBlockers(
+  ctx: SystemContext,
+  sql: Sql,
+  userId: string,
+): Promise<HeldBack & { asks: boolean }> {
   const [held] = await sql(findHeld, { userId, now: ctx.clock.now() })
   const { pending, pending_ids: ids, pushed, asks } = held as Held
   const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account', ids }
@@ -49,7 +53,7 @@ export async function findBlockers(ctx: SystemContext, sql: Sql, userId: string)
 const describePending = (pending: number) => `${pending} pending ${pending === 1 ? 'transaction' : 'transactions'}`
 
 /** The sentence gives their number, the list names them. */
-export function refusalOf({ pending, blockers }: Found): AppError {
+export function refusalOf({ pending, blockers }: HeldBack): AppError {
   const others = blockers.length - (pending > 0 ? 1 : 0)
   const counted = [
     ...(pending > 0 ? [describePending(pending)] : []),

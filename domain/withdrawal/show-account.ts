@@ -54,16 +54,16 @@ export async function watchAccount(
   return account && showAccount(ctx, account)
 }
 
-type Wanted = { userId: string } | { email: string } | { externalId: string }
+type AccountKey = { userId: string } | { email: string } | { externalId: string }
 
 /** For the command. Finds a withdrawn account by its ids until `user_profile` has run, but not by its address. */
-export async function showUser(ctx: SystemContext, by: Wanted): Promise<ShownAccount> {
-  const account = await findWanted(ctx, by)
+export async function showUser(ctx: SystemContext, by: AccountKey): Promise<ShownAccount> {
+  const account = await findByKey(ctx, by)
   await noteLookUp(ctx, { userId: account.id, actor: 'operator', actorId: null, ip: null })
   return showAccount(ctx, account)
 }
 
-async function findWanted(ctx: SystemContext, by: Wanted): Promise<AccountRow> {
+async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow> {
   if ('userId' in by) {
     const [account, [withdrawal]] = await Promise.all([findAccount(ctx, by.userId), ctx.sql(withdrawalOf, by)])
     const sentence = withdrawal

@@ -106,6 +106,9 @@ test('PostgreSQL 15 compiles no plan by JIT, not even one that reads a whole tab
   expect(JSON.stringify(plan)).not.toContain('JIT')
 })
 
+/** A time that shifts does so by hours. On a busy machine the service first reads the database's clock with an error of seconds. */
+const expectNear = (time: string, at: number) => expect(Math.abs(Date.parse(time) - at)).toBeLessThan(10 * 60_000)
+
 /** All flows, and the times that they tell. */
 async function expectService(context: TestContext, place: { databaseUrl: string; postgresLogs: string[] }) {
   const world = await givenWorld(context, {}, place)
@@ -122,11 +125,10 @@ async function expectService(context: TestContext, place: { databaseUrl: string;
   expect(Date.parse(created?.expires_at ?? '') - Date.parse(created?.created_at ?? '')).toBe(3_600_000)
 
   const { body: status } = await emailStatus(instance, person)
-  expect(Date.parse(status.data.pending_change.expires_at) - Date.now()).toBeGreaterThan(11 * 3_600_000)
-  expect(Date.parse(status.data.pending_change.expires_at) - Date.now()).toBeLessThan(12 * 3_600_000)
+  expectNear(status.data.pending_change.expires_at, Date.now() + 12 * 3_600_000)
   const verified = await verifyEmail(instance, person, mailedCode(world, person))
   expect(verified.status, JSON.stringify(verified.body)).toBe(200)
-  expect(Math.abs(Date.parse(verified.body.data.changed_at) - Date.now())).toBeLessThan(60_000)
+  expectNear(verified.body.data.changed_at, Date.now())
 
   const withdrawn = await withdraw(instance, person)
   expect(withdrawn.status, JSON.stringify(withdrawn.body)).toBe(202)

@@ -100,7 +100,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
 
   test('accepts a deletion task, reports its progress and its end, and does it once', async () => {
     expect(await send({ id: 'msg_1' })).toBe(202)
-    await vi.waitUntil(async () => (await send({ id: 'msg_1' })) === 200, { timeout: 10_000 })
+    await expect.poll(() => send({ id: 'msg_1' })).toBe(200)
     expect(reportsOn('msg_1')).toEqual([
       { status: 'processing', progress: { done: 1, total: 3 } },
       { status: 'processing', progress: { done: 2, total: 3 } },
@@ -127,16 +127,16 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
     expect(await send({ id: 'dlv_1', type: 'account.invented' })).toBe(200)
     isAway = true
     expect(await send({ id: 'msg_2' })).toBe(202)
-    await vi.waitUntil(() => missed > 0, { timeout: 10_000 })
+    await expect.poll(() => missed).toBeGreaterThan(0)
     isAway = false
-    await vi.waitUntil(async () => (await send({ id: 'msg_2' })) === 200, { timeout: 10_000 })
+    await expect.poll(() => send({ id: 'msg_2' })).toBe(200)
     expect(reportsOn('msg_2').at(-1)).toEqual({ status: 'completed', records: 3 })
   })
 
   test('deletes all the same when somebody has waived the task', async () => {
     isOver = true
     expect(await send({ id: 'msg_3' })).toBe(202)
-    await vi.waitUntil(async () => (await send({ id: 'msg_3' })) === 200, { timeout: 10_000 })
+    await expect.poll(() => send({ id: 'msg_3' })).toBe(200)
     expect(reportsOn('msg_3').at(-1)).toEqual({ status: 'completed', records: 3 })
   })
 })

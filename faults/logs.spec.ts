@@ -145,9 +145,7 @@ async function traces(world: World) {
     'legal_records',
   ]
   const rows = await Promise.all(
-    tables.map((table) =>
-      world.query(`SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${table} t ORDER BY 1`),
-    ),
+    tables.map((table) => world.query(`SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${table} t ORDER BY 1`)),
   )
   return Object.fromEntries(tables.map((table, index) => [table, rows[index]]))
 }

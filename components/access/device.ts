@@ -25,7 +25,7 @@ const handheld = ['iPhone', 'iPad', 'Android']
 const nameIn = (userAgent: string, names: readonly (readonly [string, RegExp])[]) =>
   names.find(([, pattern]) => pattern.test(userAgent))?.[0]
 
-export interface Device {
+interface Device {
   /** “Firefox”, and “Linux”; undefined where they are not known. */
   browser: string | undefined
   system: string | undefined

@@ -29,19 +29,9 @@ export function EmailSettings(props: EmailSettingsProps) {
   const { userId, ways, undoneWithin, initialStatus, renderedAt, hearsOfBounces } = props
   const { refresh } = useHost()
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
-  const [known, setKnown] = useState(status)
-  const [notice, setNotice] = useState<Notice | null>(null)
+  const [notice, setNotice] = useNotice(status)
   const [justSent, setJustSent] = useState(false)
   const [isAsking, setAsking] = useState(false)
-
-  if (status !== known) {
-    setKnown(status)
-    const found = noticeBetween(known, status)
-    const isSaid = found?.changeRequestId === notice?.changeRequestId
-    // A change that looked replaced may have been verified in another browser.
-    const wasVerified = notice?.outcome === 'replaced' && found?.outcome === 'changed'
-    if (found && (!isSaid || wasVerified)) setNotice(found)
-  }
 
   const pending = pendingOf(status)
   const shown = pending && pending.changeRequestId !== notice?.changeRequestId ? pending : null
@@ -110,6 +100,21 @@ export function EmailSettings(props: EmailSettingsProps) {
       />
     </div>
   )
+}
+
+/** What the page says of the change that ended last, here or in another browser. */
+function useNotice(status: EmailStatus) {
+  const [known, setKnown] = useState(status)
+  const [notice, setNotice] = useState<Notice | null>(null)
+  if (status !== known) {
+    setKnown(status)
+    const ended = noticeBetween(known, status)
+    const isSaid = ended?.changeRequestId === notice?.changeRequestId
+    // A change that looked replaced may have been verified in another browser.
+    const wasVerified = notice?.outcome === 'replaced' && ended?.outcome === 'changed'
+    if (ended && (!isSaid || wasVerified)) setNotice(ended)
+  }
+  return [notice, setNotice] as const
 }
 
 function CurrentAddress({ status, children }: { status: EmailStatus; children: ReactNode }) {

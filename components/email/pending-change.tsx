@@ -52,30 +52,49 @@ function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
 /** On a phone the alert may be below the visible part of the page. */
 const showWhole = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' })
 
-export function PendingChange({
-  userId,
-  pending,
-  isOwn,
-  renderedAt,
-  takesFocus,
-  onVerified,
-  onCancelled,
-  onEnded,
-}: PendingChangeProps) {
-  const t = useTranslations('EmailSettings')
-  const { fieldText, showError } = useErrorTexts()
+interface CodeFormProps extends Pick<PendingChangeProps, 'userId' | 'pending' | 'onVerified' | 'onEnded'> {
+  onSubmit: () => void
+}
+
+/** The form of the code, and what a refusal means to it: also one of another call about the same change. */
+function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFormProps) {
+  const { showError } = useErrorTexts()
   const queryClient = useQueryClient()
-  const isLink = pending.method === 'email_link'
-  const { isUndeliverable } = pending
-  const isFolded = isLink || isUndeliverable
-  const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus && isLink)
-  const [sentAgain, setSentAgain] = useState(false)
   /** The status that tells the attempts left may be older than the refusal. */
   const [leftAtMost, setLeftAtMost] = useState(pending.attemptsRemaining)
   const form = useForm({ resolver, reValidateMode: 'onSubmit' })
-  const { errors } = form.formState
   const readAgain = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
-  const focusCode = () => form.setFocus('verification_code')
+  const focus = () => form.setFocus('verification_code')
+  const refused = (error: unknown) => {
+    const end = endOf(error, pending.attemptsRemaining)
+    if (end) onEnded(end)
+    else if (error instanceof ApiError && error.code === 'EMAIL_003') {
+      setLeftAtMost(pending.attemptsRemaining - 1)
+      form.setValue('verification_code', '')
+      form.setError('verification_code', { type: 'wrong', message: error.code })
+      focus()
+    } else showError(form, error)
+    // Not awaited: the next code would be dropped while the status is being read.
+    void readAgain()
+  }
+  const verify = useVerifyEmail(userId, { onMutate: onSubmit, onSuccess: onVerified, onError: refused })
+  const submit = form.handleSubmit(({ verification_code }) => {
+    if (!verify.isPending) verify.mutate({ change_request_id: pending.changeRequestId, verification_code })
+  })
+  const left = Math.min(pending.attemptsRemaining, leftAtMost)
+  return { form, left, submit, isPending: verify.isPending, focus, refused, readAgain }
+}
+
+export function PendingChange(props: PendingChangeProps) {
+  const { userId, pending, isOwn, renderedAt, takesFocus, onVerified, onCancelled, onEnded } = props
+  const t = useTranslations('EmailSettings')
+  const { isUndeliverable } = pending
+  const isLink = pending.method === 'email_link'
+  const isFolded = isLink || isUndeliverable
+  const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus && isLink)
+  const [sentAgain, setSentAgain] = useState(false)
+  const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
+  const { form } = code
 
   const takesCode = useRef(takesFocus && !isLink)
   useEffect(() => {
@@ -84,90 +103,28 @@ export function PendingChange({
     form.setFocus('verification_code')
   }, [form, isFolded])
 
-  const refused = (error: unknown) => {
-    const end = endOf(error, pending.attemptsRemaining)
-    if (end) onEnded(end)
-    else if (error instanceof ApiError && error.code === 'EMAIL_003') {
-      setLeftAtMost(pending.attemptsRemaining - 1)
-      form.setValue('verification_code', '')
-      form.setError('verification_code', { type: 'wrong', message: error.code })
-      focusCode()
-    } else showError(form, error)
-    // Not awaited: the next code would be dropped while the status is being read.
-    void readAgain()
-  }
-  const verify = useVerifyEmail(userId, {
-    onMutate: () => setSentAgain(false),
-    onSuccess: onVerified,
-    onError: refused,
-  })
-  const submit = form.handleSubmit(({ verification_code }) => {
-    if (!verify.isPending) verify.mutate({ change_request_id: pending.changeRequestId, verification_code })
-  })
-
-  const left = Math.min(pending.attemptsRemaining, leftAtMost)
-  const isWrong = errors.verification_code?.type === 'wrong'
-  const code = form.register('verification_code', { onChange: () => form.clearErrors() })
-  const codeField = (
-    <CodeField
-      label={t('codeLabel')}
-      hint={
-        <>
-          <p>{t('codeHint')}</p>
-          {!isWrong && left <= FEW_ATTEMPTS && (
-            <p className="font-medium text-danger">{t('attemptsLeft', { count: left })}</p>
-          )}
-        </>
-      }
-      error={isWrong ? t('wrongCode', { left }) : fieldText(errors.verification_code)}
-      onComplete={() => void submit()}
-      action={
-        <Button type="submit" isPending={verify.isPending} className="h-13! w-full px-6! sm:w-auto">
-          {t('verify')}
-        </Button>
-      }
-      {...code}
-    />
-  )
-
   return (
     <Card>
-      <form method="post" noValidate onFocus={preloadContract} onSubmit={submit}>
+      <form method="post" noValidate onFocus={preloadContract} onSubmit={code.submit}>
         <CardHeader
           title={t(isOwn ? 'ownTitle' : 'pendingTitle')}
           headingRef={heading}
           aside={<TimeLeft until={pending.expiresAt} renderedAt={renderedAt} />}
         />
         <CardBody className="flex flex-col gap-5 pt-3">
-          <LiveRegion>
-            {isUndeliverable && (
-              <Announcement takesFocus="if-lost">
-                <Alert tone="danger" title={t('undeliverableTitle')}>
-                  <p>{t('undeliverableText', { email: pending.newEmail })}</p>
-                </Alert>
-              </Announcement>
-            )}
-          </LiveRegion>
-          {!isUndeliverable && (
-            <div className="space-y-1.5">
-              <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
-                <bdi>{pending.newEmail}</bdi>
-              </p>
-              <p className="text-ink-muted">{t(isLink ? 'linkSent' : 'codeSent')}</p>
-            </div>
-          )}
+          <SentTo pending={pending} />
           {isFolded ? (
             <Disclosure
               summary={t(isUndeliverable ? 'enterLateCode' : 'enterCode')}
-              onToggle={(event) => event.currentTarget.open && focusCode()}
+              onToggle={(event) => event.currentTarget.open && code.focus()}
               className="space-y-3"
             >
-              {codeField}
+              <CodeEntry code={code} />
             </Disclosure>
           ) : (
-            codeField
+            <CodeEntry code={code} />
           )}
-          <ErrorAlert ref={showWhole}>{errors.root?.message}</ErrorAlert>
+          <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
           <LiveRegion>
             {sentAgain && !isUndeliverable && (
               <Alert tone="success" title={t('sentAgainTitle')}>
@@ -191,9 +148,9 @@ export function PendingChange({
           onSent={() => {
             setSentAgain(true)
             takesCode.current = isUndeliverable && !isLink
-            focusCode()
+            code.focus()
           }}
-          onError={refused}
+          onError={code.refused}
         />
         <CancelChange
           userId={userId}
@@ -201,12 +158,66 @@ export function PendingChange({
           isOwn={isOwn}
           onCancelled={() => {
             onCancelled()
-            return readAgain()
+            return code.readAgain()
           }}
-          onRefused={refused}
+          onRefused={code.refused}
         />
       </CardFooter>
     </Card>
+  )
+}
+
+/** Where the newest message went, or that it came back. */
+function SentTo({ pending: { newEmail: email, method, isUndeliverable } }: Pick<PendingChangeProps, 'pending'>) {
+  const t = useTranslations('EmailSettings')
+  return (
+    <>
+      <LiveRegion>
+        {isUndeliverable && (
+          <Announcement takesFocus="if-lost">
+            <Alert tone="danger" title={t('undeliverableTitle')}>
+              <p>{t('undeliverableText', { email })}</p>
+            </Alert>
+          </Announcement>
+        )}
+      </LiveRegion>
+      {!isUndeliverable && (
+        <div className="space-y-1.5">
+          <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
+            <bdi>{email}</bdi>
+          </p>
+          <p className="text-ink-muted">{t(method === 'email_link' ? 'linkSent' : 'codeSent')}</p>
+        </div>
+      )}
+    </>
+  )
+}
+
+function CodeEntry({ code: { form, left, submit, isPending } }: { code: ReturnType<typeof useCodeForm> }) {
+  const t = useTranslations('EmailSettings')
+  const { fieldText } = useErrorTexts()
+  const { verification_code: error } = form.formState.errors
+  const isWrong = error?.type === 'wrong'
+  return (
+    <CodeField
+      label={t('codeLabel')}
+      hint={
+        <>
+          <p>{t('codeHint')}</p>
+          {!isWrong && left <= FEW_ATTEMPTS && (
+            <p className="font-medium text-danger">{t('attemptsLeft', { count: left })}</p>
+          )}
+        </>
+      }
+      error={isWrong ? t('wrongCode', { left }) : fieldText(error)}
+      onComplete={() => void submit()}
+      action={
+        <Button type="submit" isPending={isPending} className="h-13! w-full px-6! sm:w-auto">
+          {t('verify')}
+        </Button>
+      }
+      {...form.register('verification_code', { onChange: () => form.clearErrors() })}
+    />
   )
 }
 

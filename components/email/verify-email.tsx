@@ -51,7 +51,6 @@ interface VerifyEmailProps {
 }
 
 const signInPath = '/sign-in?next=/verify-email'
-const wide = 'w-full'
 
 interface Done {
   answer: Answer<typeof verifyEmail>
@@ -177,7 +176,7 @@ function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: Co
         )}
       </dl>
       <ErrorAlert>{verify.error ? errorText(verify.error) : undefined}</ErrorAlert>
-      <Button className={wide} disabled={isOver} isPending={verify.isPending} onClick={() => verify.mutate()}>
+      <Button className="w-full" disabled={isOver} isPending={verify.isPending} onClick={() => verify.mutate()}>
         {t(isOwn ? 'confirmOwn' : 'confirm')}
       </Button>
       <p className="text-ink-muted text-sm tabular-nums">{t('linkTime', { time })}</p>
@@ -236,7 +235,7 @@ function SignInFirst({
       title={t('signInTitle')}
       text={hasPasswordSignIn ? text : t('signInElsewhereText')}
     >
-      <Button className={wide} onClick={() => window.location.assign(signInPath + fragmentOf(link))}>
+      <Button className="w-full" onClick={() => window.location.assign(signInPath + fragmentOf(link))}>
         {t('signIn')}
       </Button>
       <p className="text-ink-muted text-sm">{t('signInNote')}</p>
@@ -281,7 +280,7 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
       title={t('otherTitle')}
       text={t.rich('otherText', { address: () => bold(email) })}
     >
-      <Button className={wide} isPending={leave.isPending} onClick={() => leave.mutate()}>
+      <Button className="w-full" isPending={leave.isPending} onClick={() => leave.mutate()}>
         {t('otherAccount')}
       </Button>
       <ErrorAlert>{leave.error ? errorText(leave.error) : undefined}</ErrorAlert>
@@ -301,7 +300,7 @@ function Checking() {
 function ToSettings({ children }: { children?: ReactNode }) {
   const t = useTranslations('VerifyEmail')
   return (
-    <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+    <Link href="/settings/email" className={buttonStyle({ className: 'w-full' })}>
       {children || t('toSettings')}
     </Link>
   )

@@ -9,7 +9,7 @@ const FORM_RULES = [
   'tokenName',
   'tokenScopes',
 ] as const
-export type FormRule = (typeof FORM_RULES)[number]
+type FormRule = (typeof FORM_RULES)[number]
 
 /** The message of a form's own rule is the name of its text. */
 export const rule = (name: FormRule): string => name

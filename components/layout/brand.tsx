@@ -4,7 +4,7 @@ import Link from 'next/link'
 import { createContext, type ReactNode, useContext } from 'react'
 
 /** What pages show of the product. */
-export interface PageBrand {
+interface PageBrand {
   name: string
   hasLogo: boolean
   /** The product's own site. */

@@ -10,15 +10,14 @@ import type { Finding, ReadClaims } from './verify-receipts'
 
 type Genuine = Extract<Finding, { state: 'genuine' }>
 
-const isKind = (kind: string): kind is (typeof RECEIPT_KINDS)[number] =>
-  (RECEIPT_KINDS as readonly string[]).includes(kind)
-const isAnswer = (answer: string): answer is (typeof RECEIPT_ANSWERS)[number] =>
-  (RECEIPT_ANSWERS as readonly string[]).includes(answer)
-
 /** A genuine receipt in plain words, line by line. */
 export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { receipt: Genuine }) {
   const t = useTranslations('Receipts')
-  const kind = isKind(claims.kind ?? '') ? (claims.kind as (typeof RECEIPT_KINDS)[number]) : 'unknown'
+  const kind = RECEIPT_KINDS.find((known) => known === claims.kind) ?? 'unknown'
+  const answerText = (answer: string) => {
+    const known = RECEIPT_ANSWERS.find((each) => each === answer)
+    return known ? t(`answers.${known}`) : answer.replaceAll('_', ' ')
+  }
   const { withdrawal, log } = claims
   return (
     <Card className="break-inside-avoid print:shadow-none">
@@ -51,10 +50,7 @@ export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { rece
                 {claims.applications.map(({ name, answer, at }, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
                   <li key={index}>
-                    {t('appLine', {
-                      app: name,
-                      answer: isAnswer(answer) ? t(`answers.${answer}`) : String(answer).replaceAll('_', ' '),
-                    })}
+                    {t('appLine', { app: name, answer: answerText(String(answer)) })}
                     {at && (
                       <>
                         {' '}

@@ -5,7 +5,7 @@ import { useSyncExternalStore } from 'react'
 const MARKS = { spent: '#done', replaced: '#replaced' }
 
 /** How a link ended that was pressed on this page. */
-export type LinkEnd = keyof typeof MARKS
+type LinkEnd = keyof typeof MARKS
 
 // The page shows the state of the link that it was opened with, so another link has to load it from the server. The fragment of a
 // jump inside the page has no fields.

@@ -13,7 +13,6 @@ export const buttonStyle = cva(
         danger:
           'border-transparent bg-danger-action text-on-danger shadow-rest hover:bg-danger-hover data-[inactive]:bg-sunken data-[inactive]:text-ink-muted',
         quiet: 'border-transparent bg-transparent text-ink hover:bg-sunken data-[inactive]:text-ink-muted',
-        'quiet-danger': 'border-transparent bg-transparent text-danger hover:bg-danger-soft',
       },
       size: {
         medium: 'min-h-11 px-4 sm:min-h-10',

@@ -1,7 +1,7 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
+import { WAIVE_REASONS } from '@/contract/vocabulary'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
@@ -50,8 +50,6 @@ function ApplicationState({ application: { status, waived } }: { application: Ap
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 
-const isReason = (reason: string): reason is WaiveReason => (WAIVE_REASONS as readonly string[]).includes(reason)
-
 function ApplicationTime({ application, renderedAt }: { application: Application; renderedAt: string }) {
   const t = useTranslations('Deletion')
   const now = useServerTime(renderedAt)
@@ -59,7 +57,7 @@ function ApplicationTime({ application, renderedAt }: { application: Application
   if (waived)
     return (
       <>
-        {t(`apps.waived.${isReason(waived.reason) ? waived.reason : 'other'}`)}{' '}
+        {t(`apps.waived.${WAIVE_REASONS.find((reason) => reason === waived.reason) ?? 'other'}`)}{' '}
         {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
       </>
     )

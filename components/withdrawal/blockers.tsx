@@ -16,7 +16,7 @@ import { useFocusOnMount } from '../ui/use-focus-on-mount'
 
 const LOOK_AGAIN_MS = 20_000
 
-export interface PendingTransaction {
+interface PendingTransaction {
   id: string
   description: string
   createdAt: string

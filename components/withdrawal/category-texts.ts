@@ -64,7 +64,7 @@ export function useCategoryTexts() {
     return (KEPT_FOR as readonly string[]).includes(reason) ? t('reasons.choice') : reason.replaceAll('_', ' ')
   }
 
-  return { countText, countsText, peoplesText, reasonText }
+  return { countText, countsText, peoplesText, reasonText, listed }
 }
 
 /** Rows of one category may be deleted by several steps. */

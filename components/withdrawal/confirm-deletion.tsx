@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { useLocale, useTranslations } from 'use-intl/react'
+import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { WITHDRAWAL_LINK_TOKEN } from '@/contract/vocabulary'
@@ -142,10 +142,8 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
 
 function Preview({ preview, retentionDays: days }: Pick<ConfirmProps, 'preview' | 'retentionDays'>) {
   const t = useTranslations('DeleteAccount')
-  const language = useLocale()
-  const { countsText, peoplesText } = useCategoryTexts()
+  const { countsText, peoplesText, listed } = useCategoryTexts()
   const { erased, retained, applications } = preview
-  const listed = (items: readonly string[]) => new Intl.ListFormat(language).format(items)
   const apps = [...new Set(applications.map(({ name }) => name))]
   const staying = [...retained.map((count) => countsText([count])), t('staysRecordListed')]
   const rows: [string, ReactNode][] = [

@@ -1,6 +1,6 @@
 'use client'
 
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
@@ -17,7 +17,7 @@ import { useCategoryTexts } from './category-texts'
 export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
 
 /** What the other pages show as open. Rows of what has ended are deleted with the rest. */
-export type OpenAccess = Partial<Record<'sessions' | 'access_tokens', number>>
+type OpenAccess = Partial<Record<'sessions' | 'access_tokens', number>>
 
 export interface DeletionOverviewProps {
   userId: string
@@ -39,36 +39,12 @@ export interface DeletionOverviewProps {
 }
 
 /** What deleting the account means, in short: what goes, what stays, and who is notified, in numbers of this minute. */
-export function DeletionOverview({
-  userId,
-  email,
-  counts,
-  open,
-  renderedAt,
-  applications,
-  deletedWithin,
-  retentionDays,
-  keptUntil,
-  details,
-  children,
-}: DeletionOverviewProps) {
+export function DeletionOverview(props: DeletionOverviewProps) {
+  const { email, renderedAt, applications, deletedWithin, retentionDays, keptUntil, details, children } = props
   const t = useTranslations('DeleteAccount')
-  const { call } = useHost()
   const language = useLocale()
-  const { countsText, peoplesText } = useCategoryTexts()
-  const preview = useQuery<Counts>({
-    queryKey: ['withdrawal-preview', userId],
-    queryFn: () => call('previewWithdrawal', { userId }),
-    initialData: counts ?? undefined,
-    initialDataUpdatedAt: Date.parse(renderedAt),
-    staleTime: 60_000,
-    // The next visit begins with what the server renders then.
-    gcTime: 0,
-    retry: false,
-  })
-  const listed = (items: readonly string[]) => new Intl.ListFormat(language).format(items)
-  const namesOf = (apps: typeof applications) => [...new Set(apps.map(({ name }) => name))]
-  const [now, all] = [namesOf(applications.filter(({ isToldAtOnce }) => isToldAtOnce)), namesOf(applications)]
+  const { countsText, listed } = useCategoryTexts()
+  const preview = useCounts(props.userId, props.counts, renderedAt)
   const kept = preview.data?.retained ?? []
   const staying = [...kept.map((count) => countsText([count])), t('staysRecordListed')]
   return (
@@ -78,39 +54,14 @@ export function DeletionOverview({
         <div className="min-w-0">
           <h2 className="font-semibold">{t('dangerTitle')}</h2>
           <p className="wrap-anywhere text-ink-muted">
-            {t.rich('dangerText', {
-              address: email,
-              time: deletedWithin,
-              email: bold,
-            })}
+            {t.rich('dangerText', { address: email, time: deletedWithin, email: bold })}
           </p>
         </div>
       </div>
       <CardBody>
         <Rows
           rows={[
-            [
-              t('goes'),
-              <div key="goes" aria-live="polite" className="tabular-nums">
-                {preview.data ? (
-                  peoplesText(preview.data.erased, open)
-                ) : preview.isError ? (
-                  <div className="flex flex-wrap items-center justify-between gap-3">
-                    <p>{t('notCounted')}</p>
-                    <Button
-                      variant="secondary"
-                      size="small"
-                      isPending={preview.isFetching}
-                      onClick={() => preview.refetch()}
-                    >
-                      {t('countAgain')}
-                    </Button>
-                  </div>
-                ) : (
-                  t('counting')
-                )}
-              </div>,
-            ],
+            [t('goes'), <Goes key="goes" preview={preview} open={props.open} />],
             [
               t('stays', { days: retentionDays }),
               <span key="stays" className="tabular-nums">
@@ -120,15 +71,7 @@ export function DeletionOverview({
                 })}
               </span>,
             ],
-            [
-              t('notify'),
-              <div key="notify">
-                <p>{t('notifyYou')}</p>
-                {now.length > 0 && <p>{t('notifyNow', { apps: listed(now) })}</p>}
-                {all.length > 0 && <p>{t('notifyDay', { apps: listed(all) })}</p>}
-                {applications.length === 0 && <p>{t('notifyNone')}</p>}
-              </div>,
-            ],
+            [t('notify'), <Notified key="notify" applications={applications} />],
           ]}
         />
       </CardBody>
@@ -137,6 +80,56 @@ export function DeletionOverview({
         {children}
       </div>
     </Card>
+  )
+}
+
+function useCounts(userId: string, counts: Counts | null, renderedAt: string): UseQueryResult<Counts> {
+  const { call } = useHost()
+  return useQuery<Counts>({
+    queryKey: ['withdrawal-preview', userId],
+    queryFn: () => call('previewWithdrawal', { userId }),
+    initialData: counts ?? undefined,
+    initialDataUpdatedAt: Date.parse(renderedAt),
+    staleTime: 60_000,
+    // The next visit begins with what the server renders then.
+    gcTime: 0,
+    retry: false,
+  })
+}
+
+function Goes({ preview, open }: { preview: UseQueryResult<Counts>; open: OpenAccess }) {
+  const t = useTranslations('DeleteAccount')
+  const { peoplesText } = useCategoryTexts()
+  return (
+    <div aria-live="polite" className="tabular-nums">
+      {preview.data ? (
+        peoplesText(preview.data.erased, open)
+      ) : preview.isError ? (
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <p>{t('notCounted')}</p>
+          <Button variant="secondary" size="small" isPending={preview.isFetching} onClick={() => preview.refetch()}>
+            {t('countAgain')}
+          </Button>
+        </div>
+      ) : (
+        t('counting')
+      )}
+    </div>
+  )
+}
+
+function Notified({ applications }: Pick<DeletionOverviewProps, 'applications'>) {
+  const t = useTranslations('DeleteAccount')
+  const { listed } = useCategoryTexts()
+  const namesOf = (apps: typeof applications) => [...new Set(apps.map(({ name }) => name))]
+  const [now, all] = [namesOf(applications.filter(({ isToldAtOnce }) => isToldAtOnce)), namesOf(applications)]
+  return (
+    <div>
+      <p>{t('notifyYou')}</p>
+      {now.length > 0 && <p>{t('notifyNow', { apps: listed(now) })}</p>}
+      {all.length > 0 && <p>{t('notifyDay', { apps: listed(all) })}</p>}
+      {applications.length === 0 && <p>{t('notifyNone')}</p>}
+    </div>
   )
 }
 

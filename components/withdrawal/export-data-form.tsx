@@ -15,7 +15,7 @@ import { Announcement } from '../ui/announcement'
 import { saveFile } from '../ui/save-file'
 
 /** The provider leads back to the page of the deletion, which asks for the same proof and leads on. */
-export const YOUR_DATA = '/settings/data'
+const YOUR_DATA = '/settings/data'
 
 interface ExportDataFormProps {
   userId: string

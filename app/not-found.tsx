@@ -5,10 +5,7 @@ import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await pageTexts('Failure')
-  return { title: t('tabTitle') }
-}
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Failure'))('tabTitle') })
 
 export default async function NotFound() {
   const session = await sessionIfReadable()

@@ -9,6 +9,7 @@ import { describeApplications, describeDeletion } from '@/domain/withdrawal/desc
 import { OUTCOMES } from '@/server/pages/ask-for-deletion'
 import { unlessAway } from '@/server/pages/away'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
+import type { PageProps } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { AskByMail } from './ask-by-mail'
@@ -20,12 +21,8 @@ export const generateMetadata = async (): Promise<Metadata> => ({
   referrer: 'same-origin',
 })
 
-interface Props {
-  searchParams: Promise<Record<string, string | string[] | undefined>>
-}
-
 /** Needs no session and no script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
-export default async function DeleteAccountPage({ searchParams }: Props) {
+export default async function DeleteAccountPage({ searchParams }: PageProps) {
   const { outcome } = await searchParams
   const { brand, supportEmail } = getEnv()
   const { name: product, publisher } = brand

@@ -5,10 +5,10 @@ import { Texts } from '@/components/layout/texts'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await pageTexts('NotMe')
-  return { title: t('tabTitle'), referrer: 'no-referrer' }
-}
+export const generateMetadata = async (): Promise<Metadata> => ({
+  title: (await pageTexts('NotMe'))('tabTitle'),
+  referrer: 'no-referrer',
+})
 
 /** Needs no session: the browser reads the change with the token in the link's fragment, which is never sent here. */
 export default async function NotMePage() {

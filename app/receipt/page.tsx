@@ -8,10 +8,10 @@ import { unlessAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { systemContext } from '@/server/system-context'
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await pageTexts('Receipts')
-  return { title: t('title'), referrer: 'no-referrer' }
-}
+export const generateMetadata = async (): Promise<Metadata> => ({
+  title: (await pageTexts('Receipts'))('title'),
+  referrer: 'no-referrer',
+})
 
 export const dynamic = 'force-dynamic'
 

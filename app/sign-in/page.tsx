@@ -8,7 +8,7 @@ import { PageCard } from '@/components/ui/card'
 import { textLink } from '@/components/ui/text-link'
 import type { FreshSignInSettings } from '@/domain/context'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { sessionIfReadable } from '@/server/pages/session'
+import { type PageProps, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { LinkHint } from './link-hint'
 import { ProviderSignIn } from './provider-sign-in'
@@ -16,11 +16,7 @@ import { SignInForm } from './sign-in-form'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Common'))('signIn') })
 
-interface Props {
-  searchParams: Promise<Record<string, string | string[] | undefined>>
-}
-
-export default async function SignInPage({ searchParams }: Props) {
+export default async function SignInPage({ searchParams }: PageProps) {
   const { next, ended, error, again } = await searchParams
   const { brand, hasPasswordSignIn, identityProvider, freshSignIn } = getEnv()
   // The browser keeps the fragment over a redirect.

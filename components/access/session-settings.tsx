@@ -65,45 +65,56 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
           </ul>
         </CardBody>
         {others.length > 0 && (
-          <CardFooter>
-            <p className="text-ink-muted text-sm">
-              {t.rich('tokensStay', {
-                link: (text) => (
-                  <Link href="/settings/access-tokens" className={textLink}>
-                    {text}
-                  </Link>
-                ),
-              })}
-            </p>
-            <ConfirmedButton
-              label={t('others')}
-              className="w-full sm:w-auto"
-              question={t('othersQuestion')}
-              consequence={
-                <p>
-                  {t('othersConsequence', { others: others.length })}{' '}
-                  {pending &&
-                    t.rich('othersChange', {
-                      newEmail: pending.newEmail,
-                      email: bold,
-                    })}
-                </p>
-              }
-              keep={t('othersKeep')}
-              confirm={t('othersConfirm')}
-              act={() => call('endOtherSessions', { userId })}
-              onDone={() => {
-                setOutcome({
-                  id: 'others',
-                  title: t('othersEnded'),
-                  text: pending ? t('othersEndedChange', { newEmail: pending.newEmail }) : t('othersEndedText'),
-                })
-                return refresh()
-              }}
-            />
-          </CardFooter>
+          <EndOthers
+            userId={userId}
+            others={others.length}
+            newEmail={pending?.newEmail}
+            onEnded={(text) => {
+              setOutcome({ id: 'others', title: t('othersEnded'), text })
+              return refresh()
+            }}
+          />
         )}
       </Card>
     </div>
+  )
+}
+
+interface EndOthersProps {
+  userId: string
+  others: number
+  /** That of a pending change, which ends with the other sessions. */
+  newEmail: string | undefined
+  onEnded: (text: string) => unknown
+}
+
+function EndOthers({ userId, others, newEmail, onEnded }: EndOthersProps) {
+  const t = useTranslations('Sessions')
+  return (
+    <CardFooter>
+      <p className="text-ink-muted text-sm">
+        {t.rich('tokensStay', {
+          link: (text) => (
+            <Link href="/settings/access-tokens" className={textLink}>
+              {text}
+            </Link>
+          ),
+        })}
+      </p>
+      <ConfirmedButton
+        label={t('others')}
+        className="w-full sm:w-auto"
+        question={t('othersQuestion')}
+        consequence={
+          <p>
+            {t('othersConsequence', { others })} {newEmail && t.rich('othersChange', { newEmail, email: bold })}
+          </p>
+        }
+        keep={t('othersKeep')}
+        confirm={t('othersConfirm')}
+        act={() => call('endOtherSessions', { userId })}
+        onDone={() => onEnded(newEmail ? t('othersEndedChange', { newEmail }) : t('othersEndedText'))}
+      />
+    </CardFooter>
   )
 }

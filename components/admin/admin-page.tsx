@@ -2,8 +2,8 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { ColumnPage } from '../layout/page'
 import { PageHeading } from '../layout/page-heading'
+import { RefreshEvery } from '../ui/refresh-every'
 import { LookUp } from './look-up'
-import { RefreshEvery } from './refresh-every'
 
 const SECTIONS = [
   { href: '/admin', label: 'Overview' },

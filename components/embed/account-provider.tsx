@@ -8,7 +8,7 @@ import type { WaysToConfirm } from '../access/confirm-identity'
 import { keepDraft, takeDraft } from '../forms/draft'
 import { type Host, HostProvider } from '../host/host'
 import { serverNow } from '../ui/server-clock'
-import { callsOf } from './embedded-host'
+import { createCalls } from './embedded-host'
 import type { AccountProviderProps, OwnAccount, StartedDeletion } from './types'
 
 /** How long a sign-in counts as fresh. */
@@ -44,7 +44,7 @@ function OneAccount(props: AccountProviderProps) {
   )
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
   const [started, setStarted] = useState<StartedDeletion | null>(null)
-  const [calls] = useState(() => callsOf({ baseUrl, pageToken, onProof: setAuthenticatedAt }))
+  const [calls] = useState(() => createCalls({ baseUrl, pageToken, onProof: setAuthenticatedAt }))
   const signIn = useMemo(
     () => (typeof signInAgain === 'string' ? () => leaveFor(signInAgain) : signInAgain),
     [signInAgain],

@@ -9,7 +9,7 @@ const loadClient = () =>
     throw noAnswer()
   })
 
-interface Account {
+interface PageAccount {
   baseUrl: string
   pageToken: () => Promise<PageToken>
   /** Told with each token when the person last proved who they are, and without a time once that is too long ago for the service. */
@@ -17,7 +17,7 @@ interface Account {
 }
 
 /** The calls of a page of the adopter. The token is in memory only. */
-export function callsOf({ baseUrl, pageToken, onProof }: Account) {
+export function createCalls({ baseUrl, pageToken, onProof }: PageAccount) {
   let held: PageToken | undefined
   let asking: Promise<PageToken> | undefined
 

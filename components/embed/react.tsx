@@ -14,7 +14,7 @@ import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/withdrawal-progress'
 import { AccountProvider, useAccount } from './account-provider'
-import type { DeleteAccountProps, Parts as Exported, StartedDeletion } from './types'
+import type { DeleteAccountProps, Parts, StartedDeletion } from './types'
 
 export * from './account-hooks'
 export type * from './types'
@@ -37,7 +37,7 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
 }
 
 /** The style sheet applies to this element and below it. */
-const Parts = ({ children }: { children: ReactNode }) => (
+const Styled = ({ children }: { children: ReactNode }) => (
   <div className="account-parts" lang={useLocale()}>
     {children}
   </div>
@@ -53,7 +53,7 @@ function Waiting({ first }: { first: { error: Error | null; refetch: () => unkno
     first.refetch()
   }
   return (
-    <Parts>
+    <Styled>
       <div aria-busy={first.error === null} className="space-y-4">
         {first.error && (
           <>
@@ -64,7 +64,7 @@ function Waiting({ first }: { first: { error: Error | null; refetch: () => unkno
           </>
         )}
       </div>
-    </Parts>
+    </Styled>
   )
 }
 
@@ -77,7 +77,7 @@ export function EmailSettings(): ReactNode {
   if (!first.data) return <Waiting first={first} />
   const { data, renderedAt } = first.data
   return (
-    <Parts>
+    <Styled>
       <Email
         userId={userId}
         ways={waysTo('change')}
@@ -86,7 +86,7 @@ export function EmailSettings(): ReactNode {
         initialStatus={data}
         renderedAt={renderedAt}
       />
-    </Parts>
+    </Styled>
   )
 }
 
@@ -114,7 +114,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const longestMs = Math.max(...preview.deletion_steps.map((step) => Date.parse(step.estimated_completion) - countedAt))
   const keptUntil = preview.retained[0]?.until ?? new Date(countedAt + RETENTION_MS).toISOString()
   return (
-    <Parts>
+    <Styled>
       <h2 className="mb-4 font-semibold text-xl leading-7 tracking-[-0.02em]">{t('title')}</h2>
       <Deletion
         userId={userId}
@@ -130,7 +130,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
         keptUntil={keptUntil}
         details={null}
       />
-    </Parts>
+    </Styled>
   )
 }
 
@@ -138,7 +138,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
 export function DeletionProgress({ withdrawalId, statusToken }: StartedDeletion): ReactNode {
   const { userId, supportEmail } = useAccount()
   return (
-    <Parts>
+    <Styled>
       <Progress
         userId={userId}
         withdrawalId={withdrawalId}
@@ -146,9 +146,9 @@ export function DeletionProgress({ withdrawalId, statusToken }: StartedDeletion)
         supportEmail={supportEmail}
         renderedAt={new Date(serverNow()).toISOString()}
       />
-    </Parts>
+    </Styled>
   )
 }
 
 // The declarations of the package are those of `types.ts`.
-void (null as unknown as typeof import('./react') satisfies Exported)
+void (null as unknown as typeof import('./react') satisfies Parts)

@@ -3,13 +3,16 @@
 import { useMutation } from '@tanstack/react-query'
 import { ChevronDown, Gauge, LogOut, Settings2 } from 'lucide-react'
 import Link from 'next/link'
-import { useId, useState } from 'react'
+import { type MouseEvent, useId, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { signOutHere } from '../session/sign-out'
 import { useHydrated } from '../ui/use-hydrated'
 
 const item =
   'flex h-11 w-full items-center gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:h-10 [&>svg]:size-4 [&>svg]:text-ink-muted'
+
+const closeMenu = (event: MouseEvent<HTMLElement>) =>
+  event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
 
 interface AccountMenuProps {
   name: string
@@ -62,21 +65,11 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
               <span className="block text-ink-muted text-sm leading-5">{email}</span>
             </p>
             <div className="-mx-1.5 my-1.5 h-px bg-line" />
-            <Link
-              href="/settings/email"
-              className={item}
-              onClick={(event) => event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()}
-            >
+            <Link href="/settings/email" className={item} onClick={closeMenu}>
               <Settings2 aria-hidden /> {t('settings')}
             </Link>
             {isOperator && (
-              <Link
-                href="/admin"
-                lang="en"
-                hrefLang="en"
-                className={item}
-                onClick={(event) => event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()}
-              >
+              <Link href="/admin" lang="en" hrefLang="en" className={item} onClick={closeMenu}>
                 <Gauge aria-hidden /> Operations
               </Link>
             )}

@@ -1,4 +1,5 @@
 import Link from 'next/link'
+import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 
 interface MessageListProps {
@@ -11,7 +12,10 @@ export function MessageList({ messages, openedId, isChosen }: MessageListProps) 
   return (
     <nav
       aria-label="Messages"
-      className={`overflow-hidden rounded-2xl border border-line bg-surface shadow-rest ${isChosen ? 'max-lg:hidden' : ''}`}
+      className={cn(
+        'overflow-hidden rounded-2xl border border-line bg-surface shadow-rest',
+        isChosen && 'max-lg:hidden',
+      )}
     >
       <ol className="max-h-[44rem] divide-y divide-line overflow-y-auto">
         {messages.map((message) => (

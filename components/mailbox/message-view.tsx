@@ -1,5 +1,6 @@
 import { ArrowLeft } from 'lucide-react'
 import Link from 'next/link'
+import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { MessageFrame } from './message-frame'
 
@@ -12,7 +13,10 @@ interface MessageViewProps {
 export function MessageView({ message, isChosen }: MessageViewProps) {
   return (
     <article
-      className={`overflow-hidden rounded-2xl border border-line bg-surface shadow-rest ${isChosen ? '' : 'max-lg:hidden'}`}
+      className={cn(
+        'overflow-hidden rounded-2xl border border-line bg-surface shadow-rest',
+        !isChosen && 'max-lg:hidden',
+      )}
     >
       <Link
         href="/dev/mailbox"

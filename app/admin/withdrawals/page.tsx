@@ -2,13 +2,12 @@ import { AdminPage } from '@/components/admin/admin-page'
 import { WithdrawalList } from '@/components/admin/withdrawal-list'
 import { WITHDRAWAL_STATES } from '@/contract/operator'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
+import type { PageProps } from '@/server/pages/session'
 import { drawnFor, operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawals')
 
-type Query = Promise<Record<string, string | string[] | undefined>>
-
-export default async function WithdrawalsPage({ searchParams }: { searchParams: Query }) {
+export default async function WithdrawalsPage({ searchParams }: PageProps) {
   const ctx = await operatorContext('/admin/withdrawals')
   const { state: wanted, after } = await searchParams
   const state = WITHDRAWAL_STATES.find((state) => state === wanted) ?? 'processing'

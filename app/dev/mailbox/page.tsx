@@ -4,16 +4,13 @@ import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { MessageList } from '@/components/mailbox/message-list'
 import { MessageView } from '@/components/mailbox/message-view'
-import { Refresh } from '@/components/mailbox/refresh'
+import { RefreshEvery } from '@/components/ui/refresh-every'
 import { readMailbox } from '@/server/local/mailbox'
+import type { PageProps } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Local mailbox' }
 
-interface Props {
-  searchParams: Promise<Record<string, string | string[] | undefined>>
-}
-
-export default async function MailboxPage({ searchParams }: Props) {
+export default async function MailboxPage({ searchParams }: PageProps) {
   const messages = await readMailbox()
   if (!messages) notFound()
   const { id } = await searchParams
@@ -21,7 +18,7 @@ export default async function MailboxPage({ searchParams }: Props) {
   const opened = chosen ?? messages[0]
   return (
     <ColumnPage account={null} link={{ href: '/settings/email', label: 'Settings' }}>
-      <Refresh />
+      <RefreshEvery seconds={2} />
       <PageHeading
         title="Local mailbox"
         description="Without a mail server, every message that would have been sent is kept and shown here, the newest first. New ones appear by themselves; those of a deleted account go after ten minutes."

@@ -9,10 +9,7 @@ import { pageTexts, textsOf } from '@/server/pages/language'
 import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await pageTexts('AccessTokens')
-  return { title: t('title') }
-}
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('AccessTokens'))('title') })
 
 export default async function AccessTokensPage(props: PageProps) {
   const ctx = await pageContext()

@@ -6,10 +6,7 @@ import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await pageTexts('Sessions')
-  return { title: t('title') }
-}
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Sessions'))('title') })
 
 export default async function SessionsPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])

@@ -14,10 +14,7 @@ import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/
 import { getEnv } from '@/server/settings/env'
 import { WhatHappens } from './what-happens'
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await pageTexts('DeleteAccount')
-  return { title: t('title') }
-}
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('DeleteAccount'))('title') })
 
 export default async function WithdrawAccountPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { nextPath } from '@/components/session/next-path'
 import { takeReturnPath } from '@/components/session/return-path'
+import { textLink } from '@/components/ui/text-link'
 
 export function OpenReturnPath() {
   const t = useTranslations('SignIn')
@@ -20,7 +21,7 @@ export function OpenReturnPath() {
     <>
       <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{t('returnTitle')}</h1>
       <p className="mt-1 text-ink-muted">
-        <Link href="/settings/email" className="font-medium text-accent underline underline-offset-3">
+        <Link href="/settings/email" className={textLink}>
           {common('openSettings')}
         </Link>
       </p>

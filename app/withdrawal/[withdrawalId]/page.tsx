@@ -11,10 +11,10 @@ import { pageTexts, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await pageTexts('Deletion')
-  return { title: t('title'), referrer: 'no-referrer' }
-}
+export const generateMetadata = async (): Promise<Metadata> => ({
+  title: (await pageTexts('Deletion'))('title'),
+  referrer: 'no-referrer',
+})
 
 interface Props {
   params: Promise<{ withdrawalId: string }>

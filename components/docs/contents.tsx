@@ -28,7 +28,7 @@ interface ContentsProps {
   meanings: Readonly<Record<string, { message: string; details: string }>>
 }
 
-interface Found extends ContentsEntry {
+interface FoundEntry extends ContentsEntry {
   /** Where in the entry the words stand. */
   parts: { id: string; title: string }[]
 }
@@ -44,10 +44,10 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
     const entry = here && box?.querySelector<HTMLElement>(`a[href="#${here}"]`)
     if (box && entry) box.scrollTop = entry.offsetTop - box.clientHeight / 2
   }, [here])
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+  const searchWords = words.toLowerCase().split(/\s+/).filter(Boolean)
   const shown =
-    wanted.length > 0
-      ? groups.map((group) => searched(group, wanted, meanings)).filter(({ entries }) => entries.length > 0)
+    searchWords.length > 0
+      ? groups.map((group) => searched(group, searchWords, meanings)).filter(({ entries }) => entries.length > 0)
       : groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
   const content = (
     <>
@@ -72,7 +72,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   return (
     <nav aria-label="API reference" className="text-sm max-lg:sticky max-lg:top-0 max-lg:z-10 max-lg:bg-canvas">
       <details className="border-line border-b lg:hidden">
-        <summary className="cursor-pointer py-3 font-medium">Contents</summary>
+        <summary className="py-3 font-medium">Contents</summary>
         <div className="-mx-1 max-h-[60vh] overflow-y-auto px-1 pt-1 pb-3">{content}</div>
       </details>
       <div ref={list} className="-ms-1 sticky top-0 max-h-screen overflow-y-auto py-8 ps-1 pe-2 max-lg:hidden">
@@ -85,10 +85,10 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
 /** What has all the words: the entry itself, or errors and members of it. */
 function searched(
   group: ContentsGroup,
-  wanted: readonly string[],
+  searchWords: readonly string[],
   meanings: ContentsProps['meanings'],
-): ContentsGroup & { entries: Found[] } {
-  const isIn = (text: string) => wanted.every((word) => text.toLowerCase().includes(word))
+): ContentsGroup & { entries: FoundEntry[] } {
+  const isIn = (text: string) => searchWords.every((word) => text.toLowerCase().includes(word))
   const entries = group.entries.flatMap((entry) => {
     const { id, title, mark, words, codes = [], members = [] } = entry
     const found = [
@@ -106,7 +106,7 @@ function searched(
 }
 
 interface GroupProps {
-  group: { title: string; path: string; entries: readonly (ContentsEntry | Found)[] }
+  group: { title: string; path: string; entries: readonly (ContentsEntry | FoundEntry)[] }
   /** It is that of the page. */
   isHere: boolean
   /** The part that the top of the window shows. */

@@ -16,7 +16,7 @@ export function Disclosure({
     <details className={cn('group/disclosure', className)} {...rest}>
       <summary
         hidden={isSummaryHidden}
-        className="inline-flex min-h-11 cursor-pointer list-none items-center gap-1.5 rounded-lg font-medium text-accent [&::-webkit-details-marker]:hidden [&[hidden]]:hidden"
+        className="inline-flex min-h-11 list-none items-center gap-1.5 rounded-lg font-medium text-accent [&::-webkit-details-marker]:hidden [&[hidden]]:hidden"
       >
         <ChevronRight
           className="size-4 shrink-0 transition-transform group-open/disclosure:rotate-90 rtl:group-not-open/disclosure:rotate-180"

@@ -3,10 +3,11 @@ import { Code, Described, ReferenceRows } from '@/components/docs/reference-rows
 import { Badge } from '@/components/ui/badge'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
-import { METHOD_TONES } from './method-tones'
 import { codesOf } from './reference'
 import { isForBrowsers, LANGUAGES, type Language, sampleOf, VARIABLES, variablesOf } from './samples'
 import { SchemaRows } from './schema-rows'
+
+const METHOD_TONES = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: 'danger' } as const
 
 /** The reader chooses the language once, for the page; without a script too. */
 const SHOWN_WITH: Record<Language, string> = {
@@ -149,7 +150,7 @@ export const Part = ({ title, children }: { title: string; children: React.React
 
 const Folded = ({ title, children }: { title: string; children: React.ReactNode }) => (
   <details>
-    <summary className="wrap-anywhere cursor-pointer py-2 text-ink-muted">{title}</summary>
+    <summary className="wrap-anywhere py-2 text-ink-muted">{title}</summary>
     {children}
   </details>
 )

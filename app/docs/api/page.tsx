@@ -2,7 +2,6 @@ import type { Metadata } from 'next'
 import type { ReactNode } from 'react'
 import { CodeBlock } from '@/components/docs/code-block'
 import { Code, ReferenceRows } from '@/components/docs/reference-rows'
-import { cn } from '@/components/ui/class-names'
 import { textLink } from '@/components/ui/text-link'
 import { SCOPES, SERVICE_SCOPES } from '@/contract/define'
 import { ERRORS } from '@/contract/errors'
@@ -12,10 +11,162 @@ import { sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { ErrorRows } from './error-rows'
-import { COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
+import { CHAPTERS, COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
 
 export const metadata: Metadata = { title: 'API documentation' }
+
+export default async function ApiDocumentationPage() {
+  const session = await sessionIfReadable()
+  return (
+    <ReferencePage
+      path={OVERVIEW}
+      title="API documentation"
+      description="Everything the pages do, your program can do too: the pages call this same API."
+    >
+      <Pages />
+      <Examples userId={session?.userId ?? 'usr_…'} />
+      <Authentication />
+      <Envelope />
+      <RateLimits />
+      <Idempotency />
+      <Chapter id="errors" title={CHAPTERS.errors}>
+        <p>Every operation can answer with these. Those of its own stand with the operation.</p>
+        <ErrorRows codes={COMMON_CODES} of="errors" />
+      </Chapter>
+      <AllOperations />
+    </ReferencePage>
+  )
+}
+
+/** The pages of the reference, and the document for programs. */
+const Pages = () => (
+  <div className="space-y-6">
+    <p className="text-ink-muted">
+      For code generators and test tools, the whole contract as{' '}
+      <a href="/api/v1/openapi.json" className={textLink}>
+        OpenAPI 3.1
+      </a>
+      . New members, codes and operations may be added to this version at any time; nothing is renamed or removed.
+    </p>
+    <ul className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
+      {[...OPERATION_GROUPS, WEBHOOKS].map(({ id, name, description }) => (
+        <li key={id}>
+          <a href={pathOf(id)} className={textLink}>
+            {name}
+          </a>
+          <span className="block text-ink-muted">{description}</span>
+        </li>
+      ))}
+    </ul>
+  </div>
+)
+
+const Examples = ({ userId }: { userId: string }) => (
+  <Chapter id="examples" title={CHAPTERS.examples}>
+    <CodeBlock
+      title="Shell"
+      label="the settings for the examples"
+      code={[
+        `export BASE=${getEnv().appUrl}`,
+        `export USER_ID=${userId}`,
+        'export TOKEN=uat_…',
+        'export EXTERNAL_ID=…',
+        'export SERVICE_TOKEN=svc_…',
+      ].join('\n')}
+    />
+    <p className="text-ink-muted">
+      The examples run as pasted once these, and the variables that an operation names, are set. A person makes a token
+      under{' '}
+      <a href="/settings/access-tokens" className={textLink}>
+        Access tokens
+      </a>
+      ; the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
+    </p>
+  </Chapter>
+)
+
+const Authentication = () => (
+  <Chapter id="authentication" title={CHAPTERS.authentication}>
+    <p>
+      Send an access token (<Code>uat_…</Code>) as <Code>Authorization: Bearer</Code>, and the endpoint's scope in{' '}
+      <Code>X-Required-Scope</Code>, exactly once. The token itself has to hold that scope, and opens only the paths of
+      its own user.
+    </p>
+    <ReferenceRows rows={Object.entries(SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
+    <p>
+      In a path, the user is the <Code>usr_…</Code> id, or <Code>~</Code> and the percent-encoded external id.
+    </p>
+    <p>
+      Your own services call <Code>/api/v1/admin/…</Code> with a service token (<Code>svc_…</Code>), which the operator
+      creates. It acts for no user and opens nothing else; a user's token never opens these paths.
+    </p>
+    <ReferenceRows rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
+  </Chapter>
+)
+
+const SUCCESS = {
+  success: true,
+  data: {},
+  message: 'Present where something was done.',
+  timestamp: '2026-11-20T09:00:00.000Z',
+}
+const FAILURE = {
+  success: false,
+  error: { code: 'EMAIL_007', message: ERRORS.EMAIL_007.message, details: ERRORS.EMAIL_007.details },
+  timestamp: '2026-11-20T09:00:00.000Z',
+}
+
+const Envelope = () => (
+  <Chapter id="envelope" title={CHAPTERS.envelope}>
+    <p>
+      Bodies are JSON in UTF-8, {MAX_BODY_BYTES / 1024} KiB at most; fields that an operation does not know are ignored.
+      Times are UTC, ISO 8601 with milliseconds. Every answer has one of two forms, and <Code>X-Request-Id</Code> names
+      the call when you ask for help.
+    </p>
+    <div className="grid gap-3 xl:grid-cols-2">
+      <CodeBlock title="Success" label="the form of a success" code={JSON.stringify(SUCCESS, null, 2)} />
+      <CodeBlock title="Error" label="the form of an error" code={JSON.stringify(FAILURE, null, 2)} />
+    </div>
+    <p>
+      Decide by <Code>code</Code>: it never changes. <Code>message</Code> is its fixed meaning, and <Code>details</Code>{' '}
+      says what to do.
+    </p>
+  </Chapter>
+)
+
+const RETRY_AFTER = 1800
+
+function RateLimits() {
+  const { change } = systemContext().limits
+  return (
+    <Chapter id="limits" title={CHAPTERS.limits}>
+      <p>Limits are rolling windows. A limited answer, success and error alike, carries these headers:</p>
+      <ReferenceRows
+        rows={[
+          {
+            key: 'policy',
+            name: 'RateLimit-Policy',
+            note: `"change";q=${change.places};w=${change.windowMs / 1000}`,
+            text: 'The limit: q places in any w seconds.',
+          },
+          {
+            key: 'limit',
+            name: 'RateLimit',
+            note: `"change";r=${Math.max(change.places - 1, 0)};t=${RETRY_AFTER}`,
+            text: 'What is left: r places now, and t seconds until the next one comes free.',
+          },
+          {
+            key: 'retry',
+            name: 'Retry-After',
+            note: RETRY_AFTER,
+            text: 'In whole seconds. After a 429, waiting exactly that long makes the next call pass; elsewhere it is a good guess.',
+          },
+        ]}
+      />
+    </Chapter>
+  )
+}
 
 /** The key stays the same until the answer is there; a new one would be a new intention. */
 const REPEATED_CALL = `# Once for each thing that you want done. Keep it with your own record of it.
@@ -33,165 +184,35 @@ ask() {
 # The same key and the same body each time, until an answer arrives.
 until ask; do sleep 2; done`
 
-const SUCCESS = {
-  success: true,
-  data: {},
-  message: 'Present where something was done.',
-  timestamp: '2026-11-20T09:00:00.000Z',
-}
-const FAILURE = {
-  success: false,
-  error: { code: 'EMAIL_007', message: ERRORS.EMAIL_007.message, details: ERRORS.EMAIL_007.details },
-  timestamp: '2026-11-20T09:00:00.000Z',
-}
+const Idempotency = () => (
+  <Chapter id="idempotency" title={CHAPTERS.idempotency}>
+    <p>
+      When an answer was lost, send the same <Code>POST</Code> again with the same <Code>Idempotency-Key</Code> (any
+      text of your choice, such as a UUID). Within 24 hours the first answer comes back and nothing happens twice. The
+      same key with another body is refused with <Code>REQUEST_006</Code>.
+    </p>
+    <div data-operation="repeated" data-language="curl">
+      <CodeBlock title="curl" label="the repeated call" code={REPEATED_CALL} />
+    </div>
+  </Chapter>
+)
 
-const RETRY_AFTER = 1800
-
-export default async function ApiDocumentationPage() {
-  const session = await sessionIfReadable()
-  const { change } = systemContext().limits
-  return (
-    <ReferencePage
-      path={OVERVIEW}
-      title="API documentation"
-      description="Everything the pages do, your program can do too: the pages call this same API."
-    >
-      <div className="space-y-6">
-        <p className="text-ink-muted">
-          For code generators and test tools, the whole contract as{' '}
-          <a href="/api/v1/openapi.json" className={textLink}>
-            OpenAPI 3.1
-          </a>
-          . New members, codes and operations may be added to this version at any time; nothing is renamed or removed.
-        </p>
-        <ul className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
-          {[...OPERATION_GROUPS, WEBHOOKS].map(({ id, name, description }) => (
-            <li key={id}>
-              <a href={pathOf(id)} className={cn(textLink, 'font-medium')}>
-                {name}
-              </a>
-              <span className="block text-ink-muted">{description}</span>
-            </li>
-          ))}
-        </ul>
-      </div>
-
-      <Chapter id="examples" title="Examples">
-        <CodeBlock
-          title="Shell"
-          label="the settings for the examples"
-          code={[
-            `export BASE=${getEnv().appUrl}`,
-            `export USER_ID=${session?.userId ?? 'usr_…'}`,
-            'export TOKEN=uat_…',
-            'export EXTERNAL_ID=…',
-            'export SERVICE_TOKEN=svc_…',
-          ].join('\n')}
-        />
-        <p className="text-ink-muted">
-          The examples run as pasted once these, and the variables that an operation names, are set. A person makes a
-          token under{' '}
-          <a href="/settings/access-tokens" className={textLink}>
-            Access tokens
-          </a>
-          ; the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
-        </p>
-      </Chapter>
-
-      <Chapter id="authentication" title="Authentication">
-        <p>
-          Send an access token (<Code>uat_…</Code>) as <Code>Authorization: Bearer</Code>, and the endpoint's scope in{' '}
-          <Code>X-Required-Scope</Code>, exactly once. The token itself has to hold that scope, and opens only the paths
-          of its own user.
-        </p>
-        <ReferenceRows rows={Object.entries(SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
-        <p>
-          In a path, the user is the <Code>usr_…</Code> id, or <Code>~</Code> and the percent-encoded external id.
-        </p>
-        <p>
-          Your own services call <Code>/api/v1/admin/…</Code> with a service token (<Code>svc_…</Code>), which the
-          operator creates. It acts for no user and opens nothing else; a user's token never opens these paths.
-        </p>
-        <ReferenceRows
-          rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))}
-        />
-      </Chapter>
-
-      <Chapter id="envelope" title="Requests and responses">
-        <p>
-          Bodies are JSON in UTF-8, {MAX_BODY_BYTES / 1024} KiB at most; fields that an operation does not know are
-          ignored. Times are UTC, ISO 8601 with milliseconds. Every answer has one of two forms, and{' '}
-          <Code>X-Request-Id</Code> names the call when you ask for help.
-        </p>
-        <div className="grid gap-3 xl:grid-cols-2">
-          <CodeBlock title="Success" label="the form of a success" code={JSON.stringify(SUCCESS, null, 2)} />
-          <CodeBlock title="Error" label="the form of an error" code={JSON.stringify(FAILURE, null, 2)} />
-        </div>
-        <p>
-          Decide by <Code>code</Code>: it never changes. <Code>message</Code> is its fixed meaning, and{' '}
-          <Code>details</Code> says what to do.
-        </p>
-      </Chapter>
-
-      <Chapter id="limits" title="Rate limits">
-        <p>Limits are rolling windows. A limited answer, success and error alike, carries these headers:</p>
-        <ReferenceRows
-          rows={[
-            {
-              key: 'policy',
-              name: 'RateLimit-Policy',
-              note: `"change";q=${change.places};w=${change.windowMs / 1000}`,
-              text: 'The limit: q places in any w seconds.',
-            },
-            {
-              key: 'limit',
-              name: 'RateLimit',
-              note: `"change";r=${Math.max(change.places - 1, 0)};t=${RETRY_AFTER}`,
-              text: 'What is left: r places now, and t seconds until the next one comes free.',
-            },
-            {
-              key: 'retry',
-              name: 'Retry-After',
-              note: RETRY_AFTER,
-              text: 'In whole seconds. After a 429, waiting exactly that long makes the next call pass; elsewhere it is a good guess.',
-            },
-          ]}
-        />
-      </Chapter>
-
-      <Chapter id="idempotency" title="Idempotency">
-        <p>
-          When an answer was lost, send the same <Code>POST</Code> again with the same <Code>Idempotency-Key</Code> (any
-          text of your choice, such as a UUID). Within 24 hours the first answer comes back and nothing happens twice.
-          The same key with another body is refused with <Code>REQUEST_006</Code>.
-        </p>
-        <div data-operation="repeated" data-language="curl">
-          <CodeBlock title="curl" label="the repeated call" code={REPEATED_CALL} />
-        </div>
-      </Chapter>
-
-      <Chapter id="errors" title="Common errors">
-        <p>Every operation can answer with these. Those of its own stand with the operation.</p>
-        <ErrorRows codes={COMMON_CODES} of="errors" />
-      </Chapter>
-
-      <Chapter id="operations" title="All operations">
-        {OPERATION_GROUPS.map((group) => (
-          <Group key={group.id} {...group}>
-            {group.operations.map(({ name, method, summary, path }) => (
-              <Line key={name} group={group.id} id={name} mark={method} title={summary} code={path} />
-            ))}
-          </Group>
+const AllOperations = () => (
+  <Chapter id="operations" title="All operations">
+    {OPERATION_GROUPS.map((group) => (
+      <Group key={group.id} {...group}>
+        {group.operations.map(({ name, method, summary, path }) => (
+          <Line key={name} group={group.id} id={name} mark={method} title={summary} code={path} />
         ))}
-        <Group {...WEBHOOKS}>
-          {webhooks.map(({ name, summary }) => (
-            <Line key={name} group={WEBHOOKS.id} id={name} mark="EVENT" title={summary} code={name} />
-          ))}
-        </Group>
-      </Chapter>
-    </ReferencePage>
-  )
-}
+      </Group>
+    ))}
+    <Group {...WEBHOOKS}>
+      {webhooks.map(({ name, summary }) => (
+        <Line key={name} group={WEBHOOKS.id} id={name} mark="EVENT" title={summary} code={name} />
+      ))}
+    </Group>
+  </Chapter>
+)
 
 const Group = ({ id, name, children }: { id: string; name: string; children: ReactNode }) => (
   <div id={id} className="scroll-mt-16">

@@ -9,14 +9,15 @@ import { type JsonField, namesIn } from './schema-rows'
 
 export const OVERVIEW = '/docs/api'
 
-export const CHAPTERS = [
-  ['examples', 'Examples'],
-  ['authentication', 'Authentication'],
-  ['envelope', 'Requests and responses'],
-  ['limits', 'Rate limits'],
-  ['idempotency', 'Idempotency'],
-  ['errors', 'Common errors'],
-] as const
+/** Of the overview, by their anchors. */
+export const CHAPTERS = {
+  examples: 'Examples',
+  authentication: 'Authentication',
+  envelope: 'Requests and responses',
+  limits: 'Rate limits',
+  idempotency: 'Idempotency',
+  errors: 'Common errors',
+} as const
 
 /** Codes that every operation can answer with. */
 export const COMMON_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
@@ -63,7 +64,11 @@ export const CONTENTS: ContentsGroup[] = [
   {
     title: 'Basics',
     path: OVERVIEW,
-    entries: CHAPTERS.map(([id, title]) => ({ id, title, ...(id === 'errors' && { codes: COMMON_CODES }) })),
+    entries: Object.entries(CHAPTERS).map(([id, title]) => ({
+      id,
+      title,
+      ...(id === 'errors' && { codes: COMMON_CODES }),
+    })),
   },
   ...OPERATION_GROUPS.map(({ id, name, operations: ours }) => ({
     title: name,

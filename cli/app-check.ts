@@ -5,10 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isSuccess, signedHeaders } from '@/domain/applications/webhook'
 
 /** A receiver has to answer a call within ten seconds. */
-const PATIENCE_MS = 10_000
+const MAX_WAIT_MS = 10_000
 /** Sent in parts, a call takes so long. */
 const SLOW_MS = 1_000
-const second = 1000
 
 interface Check {
   call: string
@@ -41,7 +40,7 @@ interface Message {
   pace?: 'cut' | 'slow'
 }
 
-interface Checked {
+interface CheckedReceiver {
   url: string
   secret: string
   /** Where reports go; this service knows no task of the check, and refuses them. */
@@ -50,7 +49,7 @@ interface Checked {
   checks: boolean
 }
 
-export interface CheckedCall {
+interface CallResult {
   call: string
   wanted: string
   answer: string
@@ -61,12 +60,10 @@ export interface CheckedCall {
  * Sends an application's receiver signed, forged, doubled, late, cut, slow and reordered calls about a person that nobody is, and says what to
  * mend where an answer is not what the service needs.
  */
-export async function checkReceiver({ url, secret, appUrl, checks }: Checked): Promise<CheckedCall[]> {
+export async function checkReceiver({ url, secret, appUrl, checks }: CheckedReceiver): Promise<CallResult[]> {
   const receiver = new Receiver(url, secret, appUrl)
-  const results: CheckedCall[] = []
-  for (const { call, wanted, isRight, mend, ask } of checks
-    ? [...CHECKS, WITHDRAWAL_CHECK, ...LAST]
-    : [...CHECKS, ...LAST]) {
+  const results: CallResult[] = []
+  for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...(checks ? [WITHDRAWAL_CHECK] : []), LAST_CHECK]) {
     const { status, body } = await ask(receiver)
     const answer = status === 0 ? 'no answer' : String(status)
     results.push({ call, wanted, answer, ...(!isRight(status, body) && { mend }) })
@@ -98,7 +95,7 @@ class Receiver {
   }
 
   withdrawn(version = 2): string {
-    const due = new Date(Date.now() + 24 * 3600 * second).toISOString()
+    const due = new Date(Date.now() + 24 * 3600 * 1000).toISOString()
     const task = {
       id: 'msg_check',
       due_by: due,
@@ -110,7 +107,7 @@ class Receiver {
 
   async send({ secrets = [this.secret], at = 0, ...message }: Message = {}): Promise<Answer> {
     const { id = newId(), body = this.ping(), sent = body, ...more } = message
-    const signed = signedHeaders(id, new Date(Date.now() + at * second), body, secrets)
+    const signed = signedHeaders(id, new Date(Date.now() + at * 1000), body, secrets)
     return exchange(this.url, { method: 'POST', ...more, headers: { ...signed, ...more.headers }, sent })
   }
 }
@@ -128,7 +125,7 @@ function exchange(url: string, { method, headers = {}, sent = '', pace }: Messag
     const send = url.startsWith('https:') ? httpsRequest : httpRequest
     const call = send(
       url,
-      { method, headers: Object.fromEntries(given), timeout: PATIENCE_MS + SLOW_MS },
+      { method, headers: Object.fromEntries(given), timeout: MAX_WAIT_MS + SLOW_MS },
       (incoming) => {
         const parts: Buffer[] = []
         incoming.on('data', (part) => parts.push(part))
@@ -275,15 +272,14 @@ const WITHDRAWAL_CHECK: Check = {
   ask: (receiver) => receiver.send({ body: receiver.message('account.withdrawal_check') }),
 }
 
-const LAST: Check[] = [
-  {
-    call: 'a call that is cut, and one after it',
-    wanted: '2xx for the second',
-    isRight: isSuccessful,
-    mend: 'A connection that breaks must not end the receiver.',
-    async ask(receiver) {
-      await receiver.send({ body: receiver.withdrawn(), pace: 'cut' })
-      return receiver.send()
-    },
+/** Comes last, because it may end a receiver. */
+const LAST_CHECK: Check = {
+  call: 'a call that is cut, and one after it',
+  wanted: '2xx for the second',
+  isRight: isSuccessful,
+  mend: 'A connection that breaks must not end the receiver.',
+  async ask(receiver) {
+    await receiver.send({ body: receiver.withdrawn(), pace: 'cut' })
+    return receiver.send()
   },
-]
+}

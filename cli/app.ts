@@ -14,7 +14,7 @@ import {
   setApp,
 } from '@/domain/applications/manage'
 import { checkReceiver } from './app-check.ts'
-import { command, UsageError } from './command.ts'
+import { command, UsageError, type ValuesOf } from './command.ts'
 import { toEndpoint, toHost, toSeconds, toSubject } from './values.ts'
 
 const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
@@ -38,26 +38,12 @@ const settings = {
   reason: { value: 'WORD', multiple: true, means: 'Why it may keep that.' },
 } as const
 
-interface Given {
-  name?: string | undefined
-  endpoint?: string | undefined
-  audience?: AppSettings['audience'] | undefined
-  acknowledges?: AppSettings['acknowledges'] | undefined
-  'acknowledge-within'?: number | undefined
-  phase?: AppSettings['phase'] | undefined
-  event: AppSettings['events']
-  include: string[]
-  checks: boolean
-  poll: boolean
-  host: string[]
-  category: string[]
-  reason: string[]
-}
+type GivenSettings = Partial<Record<'name' | 'endpoint', string | undefined>> & ValuesOf<typeof settings>
 
 /** What is given, by the names and the rules of the API. */
-function toSettings(given: Given): Partial<AppSettings> {
+function toSettings(given: GivenSettings): Partial<AppSettings> {
   if (given.poll && given.endpoint !== undefined) throw new UsageError('Give --endpoint or --poll, not both.')
-  const some = <T>(list: T[]) => (list.length > 0 ? list : undefined)
+  const some = <T>(list: readonly T[]) => (list.length > 0 ? list : undefined)
   const parsed = appSettings.partial().safeParse({
     name: given.name,
     endpoint: given.poll ? null : given.endpoint,
@@ -76,7 +62,7 @@ function toSettings(given: Given): Partial<AppSettings> {
   return parsed.data
 }
 
-const OPTIONS: Record<string, keyof Given> = {
+const OPTIONS: Record<string, keyof GivenSettings> = {
   events: 'event',
   includes: 'include',
   hosts: 'host',

@@ -33,13 +33,16 @@ type ValueOf<O extends Option> = O extends { read(text: string, option: string):
   : O extends { choices: readonly (infer Choice)[] }
     ? Choice
     : string
-type Given<O extends Option> = O extends { multiple: true }
+type OptionValue<O extends Option> = O extends { multiple: true }
   ? ValueOf<O>[]
   : O extends { value: string }
     ? O extends { required: true } | { otherwise: string }
       ? ValueOf<O>
       : ValueOf<O> | undefined
     : boolean
+
+/** What a command gets of its options. */
+export type ValuesOf<O extends Options> = { [Name in keyof O]: OptionValue<O[Name]> }
 
 interface Entry<O extends Options> {
   noun: string
@@ -51,7 +54,7 @@ interface Entry<O extends Options> {
   oneOf?: readonly (keyof O & string)[]
   /** It prints many lines, which a batch cannot. */
   printsMany?: true
-  run(ctx: SystemContext, given: { [Name in keyof O]: Given<O[Name]> }, readInput: ReadInput): Promise<Answer>
+  run(ctx: SystemContext, given: ValuesOf<O>, readInput: ReadInput): Promise<Answer>
 }
 
 export type Command = Entry<Options>

@@ -3,21 +3,17 @@ import { appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import type { SystemContext } from '@/domain/context'
+import { createEndpointRule } from '@/server/adapters/applications'
 import { getEnv } from '@/server/settings/env'
 import { parseDuration } from '@/server/settings/setting-fields'
 import { UsageError } from './command.ts'
 
 const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
-/** Plain http is allowed only for trials on one machine. */
+/** Whether its address is public is for the verb to say, because a check may call one on this machine. */
 export function toEndpoint(endpoint: string): string {
-  const protocols = getEnv().isProduction ? ['https:'] : ['https:', 'http:']
-  if (!URL.canParse(endpoint) || !protocols.includes(new URL(endpoint).protocol)) {
-    throw new UsageError(`--endpoint must be a URL that begins with ${protocols.join('// or ')}//.`)
-  }
-  const { username, password } = new URL(endpoint)
-  if (username || password)
-    throw new UsageError('--endpoint must hold no user name or password: no such URL is called.')
+  const problem = createEndpointRule({ ...getEnv(), allowsPrivateEndpoints: true })(endpoint)
+  if (problem) throw new UsageError(`--${problem}`)
   return endpoint
 }
 

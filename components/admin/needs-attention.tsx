@@ -14,7 +14,7 @@ import { Retry } from './retry-button'
 import { Row } from './section'
 import { StepName } from './step-name'
 import { UnreadLine } from './unread'
-import { useAsked } from './use-asked'
+import { useRetried } from './use-retried'
 import { count } from './words'
 
 interface NeedsAttentionProps {
@@ -27,7 +27,7 @@ interface NeedsAttentionProps {
 export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttentionProps) {
   const { withdrawals, is_cut } = troubled ?? { withdrawals: [], is_cut: false }
   const apps = failing?.apps ?? []
-  const asked = useAsked(withdrawals.map(({ withdrawal_id }) => withdrawal_id))
+  const retried = useRetried(withdrawals.map(({ withdrawal_id }) => withdrawal_id))
   return (
     <Card>
       <CardHeader
@@ -47,7 +47,7 @@ export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttention
               key={withdrawal.withdrawal_id}
               withdrawal={withdrawal}
               renderedAt={renderedAt}
-              onAsked={() => asked.ask(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
+              onRetried={() => retried.add(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
             />
           ))}
           {(!troubled || !failing) && (
@@ -62,7 +62,7 @@ export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttention
           </p>
         )}
         <div role="status" className="space-y-1 text-sm not-empty:mt-4">
-          {asked.done.map(({ id }) => (
+          {retried.done.map(({ id }) => (
             <p key={id} className="text-success">
               Tried again: nothing of <WithdrawalLink id={id} /> fails any more.
             </p>
@@ -107,10 +107,10 @@ function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
 interface TroubledProps {
   withdrawal: TroubledWithdrawal
   renderedAt: string
-  onAsked: () => void
+  onRetried: () => void
 }
 
-function Troubled({ withdrawal, renderedAt, onAsked }: TroubledProps) {
+function Troubled({ withdrawal, renderedAt, onRetried }: TroubledProps) {
   const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
   const troubles = [...deletion_steps, ...tasks]
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
@@ -144,7 +144,7 @@ function Troubled({ withdrawal, renderedAt, onAsked }: TroubledProps) {
             of={id}
             attempts={attempts}
             lastError={lastError}
-            onAsked={onAsked}
+            onRetried={onRetried}
           />
         )}
       </div>

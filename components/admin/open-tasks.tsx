@@ -7,7 +7,7 @@ import { WithdrawalLink } from './links'
 import { RowList } from './section'
 import { StepName } from './step-name'
 import { TaskRow } from './task-row'
-import { useAsked } from './use-asked'
+import { useRetried } from './use-retried'
 
 interface OpenTasksProps {
   counts: readonly { state: TaskState; count: number }[]
@@ -17,7 +17,7 @@ interface OpenTasksProps {
 }
 
 export function OpenTasks({ counts, tasks, is_cut, renderedAt }: OpenTasksProps) {
-  const asked = useAsked(tasks.map(({ task_id }) => task_id))
+  const retried = useRetried(tasks.map(({ task_id }) => task_id))
   return (
     <Card>
       <CardHeader
@@ -31,7 +31,7 @@ export function OpenTasks({ counts, tasks, is_cut, renderedAt }: OpenTasksProps)
               key={task.task_id}
               task={task}
               renderedAt={renderedAt}
-              onAsked={() => asked.ask(task.task_id, task.name)}
+              onRetried={() => retried.add(task.task_id, task.name)}
             >
               <WithdrawalLink id={task.withdrawal_id} />, <StepName step={task.phase} />, withdrawn{' '}
               <RelativeTime dateTime={task.started_at} renderedAt={renderedAt} />
@@ -39,7 +39,7 @@ export function OpenTasks({ counts, tasks, is_cut, renderedAt }: OpenTasksProps)
           )}
         </RowList>
         <div role="status" className="space-y-1 text-sm text-success not-empty:mt-4">
-          {asked.done.map(({ id, name }) => (
+          {retried.done.map(({ id, name }) => (
             <p key={id}>Tried again: the task of {name} is done.</p>
           ))}
         </div>

@@ -18,11 +18,11 @@ interface RetryProps {
   isOpen?: boolean
   /** What is said once nothing is left to retry. */
   done?: string
-  onAsked?: () => void
+  onRetried?: (() => void) | undefined
 }
 
 /** Makes what has failed due now, so that the next sweep tries it, and tells what came of it once the page knows. */
-export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it is done', onAsked }: RetryProps) {
+export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it is done', onRetried }: RetryProps) {
   const router = useRouter()
   const errorId = useId()
   const retry = useMutation({
@@ -31,7 +31,7 @@ export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it 
       return attempts
     },
     onSuccess: () => {
-      onAsked?.()
+      onRetried?.()
       router.refresh()
     },
   })

@@ -20,12 +20,12 @@ import { TASK_TONES, toLabel } from './words'
 interface TaskRowProps {
   task: ShownTask
   renderedAt: string
-  onAsked?: () => void
+  onRetried?: (() => void) | undefined
   /** What the task belongs to. */
   children: ReactNode
 }
 
-export function TaskRow({ task, renderedAt, onAsked, children }: TaskRowProps) {
+export function TaskRow({ task, renderedAt, onRetried, children }: TaskRowProps) {
   const { app_id, name, state, is_app_disabled, progress, completed_at, waived } = task
   return (
     <Row
@@ -37,7 +37,7 @@ export function TaskRow({ task, renderedAt, onAsked, children }: TaskRowProps) {
           {progress && `${progress.done} of ${progress.total}`}
         </>
       }
-      aside={<TaskActions task={task} {...(onAsked && { onAsked })} />}
+      aside={<TaskActions task={task} onRetried={onRetried} />}
     >
       {isOpenTask(task) && <WaitsFor task={task} renderedAt={renderedAt} />}
       {waived && `Waived: ${waived.reason}`}
@@ -89,7 +89,7 @@ const reasonTexts = {
   other: 'Another reason',
 } as const
 
-function TaskActions({ task, onAsked }: { task: ShownTask; onAsked?: () => void }) {
+function TaskActions({ task, onRetried }: { task: ShownTask; onRetried?: (() => void) | undefined }) {
   const { task_id: id, name, attempts, last_error } = task
   const isOpen = isOpenTask(task)
   const router = useRouter()
@@ -103,7 +103,7 @@ function TaskActions({ task, onAsked }: { task: ShownTask; onAsked?: () => void 
           attempts={attempts}
           lastError={last_error}
           isOpen={isOpen}
-          {...(onAsked && { onAsked })}
+          onRetried={onRetried}
         />
       )}
       {isOpen && (

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-export interface Row {
+export interface ReferenceRow {
   key: string
   /** Its anchor. */
   id?: string | undefined
@@ -10,7 +10,7 @@ export interface Row {
 }
 
 interface ReferenceRowsProps {
-  rows: readonly Row[]
+  rows: readonly ReferenceRow[]
 }
 
 /** A two-column table that becomes one column on a phone. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Described, ReferenceRows, type Row } from '@/components/docs/reference-rows'
+import { Described, type ReferenceRow, ReferenceRows } from '@/components/docs/reference-rows'
 
 export interface JsonField {
   type?: string | string[]
@@ -29,7 +29,7 @@ export const SchemaRows = ({ schema, io, of }: { schema: z.ZodType; io: 'input' 
 /** The names of the members, as the rows name them. */
 export const namesIn = (schema: JsonField): string[] => fieldRows(schema, { isInput: true }).map(({ key }) => key)
 
-function fieldRows(schema: JsonField, { isInput, prefix = '' }: { isInput: boolean; prefix?: string }): Row[] {
+function fieldRows(schema: JsonField, { isInput, prefix = '' }: { isInput: boolean; prefix?: string }): ReferenceRow[] {
   const { properties = {}, required = [] } = schema
   return Object.entries(properties).flatMap(([name, field]) => {
     const key = prefix + name

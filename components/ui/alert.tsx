@@ -1,31 +1,26 @@
-import { cva, type VariantProps } from 'class-variance-authority'
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import { cn } from './class-names'
 
-const alertStyle = cva('flex gap-3 rounded-xl px-4 py-3.5', {
-  variants: {
-    tone: {
-      info: 'bg-accent-soft [&>svg]:text-accent',
-      success: 'bg-success-soft [&>svg]:text-success',
-      warning: 'bg-warning-soft [&>svg]:text-warning',
-      danger: 'bg-danger-soft [&>svg]:text-danger',
-    },
-  },
-  defaultVariants: { tone: 'info' },
-})
+const tones = {
+  info: 'bg-accent-soft [&>svg]:text-accent',
+  success: 'bg-success-soft [&>svg]:text-success',
+  warning: 'bg-warning-soft [&>svg]:text-warning',
+  danger: 'bg-danger-soft [&>svg]:text-danger',
+}
 
 const icons = { info: Info, success: CircleCheck, warning: TriangleAlert, danger: CircleAlert }
 
-interface AlertProps extends Omit<ComponentProps<'div'>, 'title'>, VariantProps<typeof alertStyle> {
+interface AlertProps extends Omit<ComponentProps<'div'>, 'title'> {
+  tone?: keyof typeof tones
   title: ReactNode
 }
 
 /** Says what happened and what to do. An alert that appears after a press needs role="alert". */
-export function Alert({ tone, title, className, children, ...rest }: AlertProps) {
-  const Icon = icons[tone ?? 'info']
+export function Alert({ tone = 'info', title, className, children, ...rest }: AlertProps) {
+  const Icon = icons[tone]
   return (
-    <div className={cn(alertStyle({ tone }), className)} {...rest}>
+    <div className={cn('flex gap-3 rounded-xl px-4 py-3.5', tones[tone], className)} {...rest}>
       <Icon className="mt-0.5 size-5 shrink-0" aria-hidden />
       <div className="min-w-0 flex-1 space-y-1">
         <p className="wrap-anywhere font-medium">{title}</p>

@@ -1,13 +1,12 @@
 'use client'
 
-import type { VariantProps } from 'class-variance-authority'
 import { LoaderCircle } from 'lucide-react'
 import type { ComponentProps } from 'react'
-import { buttonStyle } from './button-style'
+import { type ButtonLook, buttonStyle } from './button-style'
 import { cn } from './class-names'
 import { useHydrated } from './use-hydrated'
 
-interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonStyle> {
+interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'>, ButtonLook {
   /** The action is running: the button keeps its place and size and ignores further presses. */
   isPending?: boolean
 }
@@ -28,7 +27,7 @@ export function Button({
   return (
     <button
       type="button"
-      className={cn(buttonStyle({ variant, size }), 'relative', className)}
+      className={buttonStyle({ variant, size, className: cn('relative', className) })}
       disabled={!hydrated}
       // Not `disabled` after hydration, because that would drop the focus of the pressed button.
       aria-disabled={isInert || undefined}

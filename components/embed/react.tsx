@@ -12,7 +12,7 @@ import { formatDuration } from '../ui/duration'
 import { ErrorAlert } from '../ui/error-alert'
 import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
-import { Progress } from '../withdrawal/withdrawal-progress'
+import { Progress } from '../withdrawal/progress'
 import { AccountProvider, useAccount } from './account-provider'
 import type { DeleteAccountProps, Parts, StartedDeletion } from './types'
 

@@ -1,6 +1,6 @@
 'use client'
 
-import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
+import { CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { CHOICES } from '@/contract/vocabulary'
@@ -19,30 +19,17 @@ import { Steps } from '../ui/steps'
 import { Applications } from './applications'
 import { useCategoryTexts } from './category-texts'
 import { SaveReceipts } from './save-receipts'
-import { useStatusToken } from './use-status-token'
 import { isRefusal, stateOf, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
 
-interface WithdrawalProgressProps {
+export interface ProgressProps {
   userId: string
   withdrawalId: string
   supportEmail: string
   renderedAt: string
 }
 
-export function WithdrawalProgress(props: WithdrawalProgressProps) {
-  const token = useStatusToken()
-  if (token === undefined) return <Reading />
-  if (token === null) return <BadLink name="incomplete" supportEmail={props.supportEmail} />
-  return <Progress key={token} token={token} {...props} />
-}
-
-export function Progress({
-  userId,
-  withdrawalId,
-  token,
-  supportEmail,
-  renderedAt,
-}: WithdrawalProgressProps & { token: string }) {
+/** How far a deletion is, read with the token that opens it. */
+export function Progress({ userId, withdrawalId, token, supportEmail, renderedAt }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
   const { progressLink } = useHost()
@@ -92,7 +79,7 @@ export function Progress({
   )
 }
 
-function Support({ name, address }: { name: 'support' | 'supportPlain'; address: string }) {
+export function Support({ name, address }: { name: 'support' | 'supportPlain'; address: string }) {
   const t = useTranslations('Deletion')
   return <p className="text-ink-muted text-sm">{t.rich(name, mailLink(address))}</p>
 }
@@ -290,7 +277,7 @@ function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): s
   return startedAt ? new Date(Date.parse(startedAt) + data_retention.retention_period * DAY_MS).toISOString() : null
 }
 
-function Reading() {
+export function Reading() {
   const t = useTranslations('Deletion')
   return (
     <StatusCard icon={LoaderCircle} title={t('reading')} text={t('readingText')}>
@@ -301,25 +288,10 @@ function Reading() {
   )
 }
 
-function BadLink({ name, supportEmail }: { name: 'incomplete' | 'wrong'; supportEmail: string }) {
+export function BadLink({ name, supportEmail }: { name: 'incomplete' | 'wrong'; supportEmail: string }) {
   const t = useTranslations('Deletion')
   return (
     <StatusCard icon={Link2Off} tone="warning" title={t(`${name}Title`)} text={t(`${name}Text`)}>
-      <Support name="supportPlain" address={supportEmail} />
-    </StatusCard>
-  )
-}
-
-interface NotFoundProps {
-  /** For so long a deletion can be read. */
-  days: number
-  supportEmail: string
-}
-
-export function DeletionNotFound({ days, supportEmail }: NotFoundProps) {
-  const t = useTranslations('Deletion')
-  return (
-    <StatusCard icon={Archive} tone="neutral" title={t('notFoundTitle')} text={t('notFoundText', { days })}>
       <Support name="supportPlain" address={supportEmail} />
     </StatusCard>
   )

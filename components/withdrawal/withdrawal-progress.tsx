@@ -1,0 +1,36 @@
+'use client'
+
+import { Archive } from 'lucide-react'
+import { useTranslations } from 'use-intl/react'
+import { secretOfLink } from '../session/link-secret'
+import { StatusCard } from '../ui/status-card'
+import { BadLink, Progress, type ProgressProps, Reading, Support } from './progress'
+
+/** The token stays in the address bar, so that a reload works. */
+const { useSecret: useStatusToken } = secretOfLink((fields) => {
+  const token = fields.get('token')
+  return token && /^wst_[\w-]+$/.test(token) ? token : null
+})
+
+/** The progress with the token in the link's fragment. */
+export function WithdrawalProgress(props: ProgressProps) {
+  const token = useStatusToken()
+  if (token === undefined) return <Reading />
+  if (token === null) return <BadLink name="incomplete" supportEmail={props.supportEmail} />
+  return <Progress key={token} token={token} {...props} />
+}
+
+interface NotFoundProps {
+  /** For so long a deletion can be read. */
+  days: number
+  supportEmail: string
+}
+
+export function DeletionNotFound({ days, supportEmail }: NotFoundProps) {
+  const t = useTranslations('Deletion')
+  return (
+    <StatusCard icon={Archive} tone="neutral" title={t('notFoundTitle')} text={t('notFoundText', { days })}>
+      <Support name="supportPlain" address={supportEmail} />
+    </StatusCard>
+  )
+}

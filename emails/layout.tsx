@@ -17,9 +17,12 @@ const darkStyles = (accent: string) => `
   .accent { color: ${accent} !important; }
 }`
 
+const INK = '#1b1d24'
+const LINE = '#e4e4e1'
+const CANVAS = '#f6f6f4'
 const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 const breakAnywhere = { overflowWrap: 'anywhere', wordBreak: 'break-word' } as const
-const text = { ...breakAnywhere, fontSize: '16px', lineHeight: '25px', margin: '0 0 18px', color: '#1b1d24' }
+const text = { ...breakAnywhere, fontSize: '16px', lineHeight: '25px', margin: '0 0 18px', color: INK }
 const small = { ...text, fontSize: '14px', lineHeight: '22px', color: '#5c616c' }
 
 /** What all letters in one language share. */
@@ -60,6 +63,19 @@ export const marks = (look: Look) => ({
   ),
 })
 
+const titleStyle = {
+  fontSize: '24px',
+  lineHeight: '31px',
+  fontWeight: 650,
+  letterSpacing: '-0.02em',
+  // Where a client knows them: lines of like length, and Japanese breaks between phrases.
+  textWrap: 'balance',
+  wordBreak: 'auto-phrase',
+  overflowWrap: 'anywhere',
+  margin: '0 0 18px',
+  color: INK,
+} as const
+
 interface LayoutProps {
   look: Look
   preview: string
@@ -83,69 +99,25 @@ export function Layout({ look, preview, title, children, footnote, reason }: Lay
         // Else it says English.
         lang={look.language}
         className="canvas"
-        style={{ backgroundColor: '#f6f6f4', margin: 0, padding: '32px 12px', fontFamily: sans }}
+        style={{ backgroundColor: CANVAS, margin: 0, padding: '32px 12px', fontFamily: sans }}
       >
         <Preview>{preview}</Preview>
         <Container style={{ maxWidth: '560px', margin: '0 auto' }}>
-          <Text
-            className="ink"
-            style={{ ...text, fontSize: '15px', fontWeight: 600, margin: '0 0 16px', padding: '0 4px' }}
-          >
-            {look.logoUrl !== null && (
-              <Img
-                src={look.logoUrl}
-                alt=""
-                height="28"
-                style={{
-                  display: 'inline-block',
-                  height: '28px',
-                  maxWidth: '112px',
-                  verticalAlign: 'middle',
-                  marginRight: '10px',
-                }}
-              />
-            )}
-            {look.productUrl === null ? (
-              <span style={{ verticalAlign: 'middle' }}>{look.product}</span>
-            ) : (
-              <Link
-                href={look.productUrl}
-                className="ink"
-                style={{ color: '#1b1d24', textDecoration: 'none', verticalAlign: 'middle' }}
-              >
-                {look.product}
-              </Link>
-            )}
-          </Text>
+          <Sender look={look} />
           <Section
             className="card"
             style={{
               backgroundColor: '#ffffff',
-              border: '1px solid #e4e4e1',
+              border: `1px solid ${LINE}`,
               borderRadius: '14px',
               padding: '32px 28px 14px',
             }}
           >
-            <Heading
-              as="h1"
-              className="ink"
-              style={{
-                fontSize: '24px',
-                lineHeight: '31px',
-                fontWeight: 650,
-                letterSpacing: '-0.02em',
-                // Where a client knows them: lines of like length, and Japanese breaks between phrases.
-                textWrap: 'balance',
-                wordBreak: 'auto-phrase',
-                overflowWrap: 'anywhere',
-                margin: '0 0 18px',
-                color: '#1b1d24',
-              }}
-            >
+            <Heading as="h1" className="ink" style={titleStyle}>
               {title}
             </Heading>
             {children}
-            <Hr className="line" style={{ borderColor: '#e4e4e1', margin: '26px 0 18px' }} />
+            <Hr className="line" style={{ borderColor: LINE, margin: '26px 0 18px' }} />
             <FinePrint>{footnote}</FinePrint>
           </Section>
           <Text
@@ -157,6 +129,39 @@ export function Layout({ look, preview, title, children, footnote, reason }: Lay
         </Container>
       </Body>
     </Html>
+  )
+}
+
+/** The name of the product, and its picture. */
+function Sender({ look }: { look: Look }) {
+  return (
+    <Text className="ink" style={{ ...text, fontSize: '15px', fontWeight: 600, margin: '0 0 16px', padding: '0 4px' }}>
+      {look.logoUrl !== null && (
+        <Img
+          src={look.logoUrl}
+          alt=""
+          height="28"
+          style={{
+            display: 'inline-block',
+            height: '28px',
+            maxWidth: '112px',
+            verticalAlign: 'middle',
+            marginRight: '10px',
+          }}
+        />
+      )}
+      {look.productUrl === null ? (
+        <span style={{ verticalAlign: 'middle' }}>{look.product}</span>
+      ) : (
+        <Link
+          href={look.productUrl}
+          className="ink"
+          style={{ color: INK, textDecoration: 'none', verticalAlign: 'middle' }}
+        >
+          {look.product}
+        </Link>
+      )}
+    </Text>
   )
 }
 
@@ -192,7 +197,7 @@ function Panel({ children, style }: { children: ReactNode; style: CSSProperties 
   return (
     <Section
       className="panel"
-      style={{ backgroundColor: '#f6f6f4', border: '1px solid #e4e4e1', borderRadius: '12px', ...style }}
+      style={{ backgroundColor: CANVAS, border: `1px solid ${LINE}`, borderRadius: '12px', ...style }}
     >
       {children}
     </Section>
@@ -218,7 +223,7 @@ export function CodePanel({ look, code }: { look: Look; code: Slot }) {
             fontWeight: 600,
             letterSpacing: '6px',
             paddingLeft: '6px',
-            color: '#1b1d24',
+            color: INK,
             userSelect: 'all',
           }}
         >
@@ -239,7 +244,7 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
           className="action"
           style={{
             display: 'inline-block',
-            backgroundColor: '#1b1d24',
+            backgroundColor: INK,
             borderRadius: '9px',
             color: '#ffffff',
             fontSize: '16px',
@@ -275,7 +280,7 @@ export function Facts({ facts }: FactsProps) {
           <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
             {label}
           </span>{' '}
-          <span className="ink" style={{ ...breakAnywhere, color: '#1b1d24', fontWeight: 500 }}>
+          <span className="ink" style={{ ...breakAnywhere, color: INK, fontWeight: 500 }}>
             {value}
           </span>
         </Text>

@@ -18,21 +18,23 @@ const TOOLS = {
 }
 
 /** The sources of each bundle. Their hash in dist/ tells whether the bundle is up to date. */
-const SOURCES = {
-  build: [
-    ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'messages', 'server'],
-    ...['prisma/schema.prisma', 'cli', 'scripts/build.mjs'],
-    ...['instrumentation.ts', 'instrumentation-client.ts', 'next.config.mjs', 'postcss.config.mjs'],
-    ...['tsconfig.json', 'package-lock.json'],
-  ],
-  account: [
-    ...['contract', 'domain', 'emails', 'inngest', 'messages', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
-    ...['cli', 'scripts/build.mjs', 'package-lock.json'],
-  ],
-}
+const OF_ACCOUNT = [
+  ...['cli', 'contract', 'domain', 'emails', 'inngest', 'messages', 'server', 'prisma/schema.prisma'],
+  ...['scripts/build.mjs', 'tsconfig.json', 'package-lock.json'],
+]
+const OF_PAGES = [
+  'app',
+  'components',
+  'instrumentation.ts',
+  'instrumentation-client.ts',
+  'next.config.mjs',
+  'postcss.config.mjs',
+]
+const SOURCES = { build: [...OF_ACCOUNT, ...OF_PAGES], account: OF_ACCOUNT }
+const ACCOUNT_OUTPUTS = ['dist/account.mjs', 'dist/password-worker.mjs']
 const OUTPUTS = {
-  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/password-worker.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
-  account: ['dist/account.mjs', 'dist/password-worker.mjs'],
+  build: [...ACCOUNT_OUTPUTS, 'dist/server.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
+  account: ACCOUNT_OUTPUTS,
 }
 
 export function note(line) {

@@ -9,8 +9,12 @@ const HELM = 'helm.sh/helm/v3/cmd/helm@v3.19.0'
 const KUBECONFORM = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0'
 const KUBERNETES = ['1.29.0', '1.30.0', '1.31.0', '1.32.0', '1.33.0', '1.34.0', '1.35.0', '1.36.0']
 
-const NEEDED = ['secretName=accounts', 'settings.APP_URL=https://account.example.com']
-NEEDED.push('settings.MAIL_FROM=Accounts <no-reply@example.com>', 'settings.SUPPORT_EMAIL=support@example.com')
+const NEEDED = [
+  'secretName=accounts',
+  'settings.APP_URL=https://account.example.com',
+  'settings.MAIL_FROM=Accounts <no-reply@example.com>',
+  'settings.SUPPORT_EMAIL=support@example.com',
+]
 const S3 = ['settings.ARCHIVE_S3_ENDPOINT=https://s3.example.com', 'settings.ARCHIVE_S3_BUCKET=accounts']
 /** By name, what is set beside what is needed. */
 const GOOD = {

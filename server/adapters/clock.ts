@@ -16,12 +16,12 @@ const readTime = statement('database-time', {}, { now: time }, () => sql`SELECT 
  */
 export function createClock(
   sql: Sql,
-  tell: (skewMs: number, isOff: boolean) => void = () => {},
+  onSkew: (skewMs: number, isOff: boolean) => void = () => {},
 ): Clock & { isOff(): boolean; follow(): Promise<void>; stop(): void } {
   let isOff = false
   let origin = Date.now() - performance.now()
   let isKnown = false
-  async function look() {
+  async function readDatabaseTime() {
     const asked = performance.now()
     const [row] = await sql(readTime, {})
     const answered = performance.now()
@@ -31,7 +31,7 @@ export function createClock(
     const skewMs = row.now.getTime() - Date.now() + (answered - asked) / 2
     const wasOff = isOff
     isOff = Math.abs(skewMs) > MAX_SKEW_MS
-    if (isOff !== wasOff) tell(skewMs, isOff)
+    if (isOff !== wasOff) onSkew(skewMs, isOff)
   }
   let timer: NodeJS.Timeout | undefined
   return {
@@ -39,8 +39,8 @@ export function createClock(
     now: () => new Date(origin + performance.now()),
     async follow() {
       // While the database is away, the time is extrapolated from the last reading.
-      timer ??= setInterval(() => look().catch(() => {}), FOLLOW_MS).unref()
-      await onceDatabaseAnswers(look)
+      timer ??= setInterval(() => readDatabaseTime().catch(() => {}), FOLLOW_MS).unref()
+      await onceDatabaseAnswers(readDatabaseTime)
     },
     stop: () => clearInterval(timer),
   }

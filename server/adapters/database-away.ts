@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const AWAY = /^(08|53|57P|57014|25006|25P03|55P03)/
-const AWAY_SYSTEM = new Set([
+const AWAY_SQLSTATES = /^(08|53|57P|57014|25006|25P03|55P03)/
+const AWAY_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -37,7 +37,7 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true
   const code = 'code' in error ? String(error.code) : ''
-  return AWAY.test(code) || AWAY_SYSTEM.has(code) || AWAY_MESSAGE.test(error.message)
+  return AWAY_SQLSTATES.test(code) || AWAY_CODES.has(code) || AWAY_MESSAGE.test(error.message)
 }
 
 /** Whether the database rolled back because of another transaction: a deadlock or a conflict. The same work may succeed at once. */

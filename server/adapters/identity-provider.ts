@@ -48,7 +48,7 @@ export function createIdentityProvider(
   return {
     name,
     reauthenticationUrl: ({ state, nonce, codeVerifier }, acr) =>
-      asking(async () => {
+      orUnavailable(async () => {
         const url = new URL((await discover()).authorization_endpoint)
         const parameters = {
           response_type: 'code',
@@ -67,15 +67,15 @@ export function createIdentityProvider(
         return url.href
       }),
     redeem: (answer, request) =>
-      asking(async () => {
+      orUnavailable(async () => {
         const provider = await discover()
         const from = answer.get('iss')
         const isItsAnswer = from === null ? !provider.authorization_response_iss_parameter_supported : from === issuer
         const code = answer.get('code')
         if (!isItsAnswer || answer.get('state') !== request.state || !code) return null
-        const idToken = await exchange(provider, settings, { code, redirectUri, codeVerifier: request.codeVerifier })
+        const idToken = await redeemCode(provider, settings, { code, redirectUri, codeVerifier: request.codeVerifier })
         const claims = idToken === null ? null : await readIdToken(idToken, provider.keys, settings, clock)
-        if (!claims || !isOf(claims, request, clientId)) return null
+        if (!claims || !answersRequest(claims, request, clientId)) return null
         const { sub = '', auth_time, acr } = claims
         return { subject: sub, authenticatedAt: toTime(auth_time), acr: typeof acr === 'string' ? acr : null }
       }),
@@ -90,7 +90,7 @@ async function readMetadata(issuer: string): Promise<Provider> {
 }
 
 /** The ID token for a code; null if the provider refuses the code. */
-async function exchange(
+async function redeemCode(
   provider: Provider,
   { clientId, clientSecret }: ProviderSettings,
   { code, redirectUri, codeVerifier }: { code: string; redirectUri: string; codeVerifier: string },
@@ -144,13 +144,13 @@ async function readIdToken(
 }
 
 /** OpenID Connect Core 3.1.3.7: the token answers this request and was issued to this client. */
-function isOf({ sub, nonce, aud, azp }: JWTPayload, request: ProviderRequest, clientId: string): boolean {
+function answersRequest({ sub, nonce, aud, azp }: JWTPayload, request: ProviderRequest, clientId: string): boolean {
   if (typeof sub !== 'string' || sub === '' || nonce !== request.nonce) return false
   return azp === clientId || (azp === undefined && [aud].flat().length === 1)
 }
 
 /** If the provider cannot be reached, nobody is let in, but the answer does not count as wrong either. */
-async function asking<T>(work: () => Promise<T>): Promise<T> {
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

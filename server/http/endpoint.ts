@@ -26,7 +26,7 @@ import { bearerOf, isBearerSent } from './bearer'
 import { leaveBody, readJson, readRaw } from './bodies'
 import { clientIpOf } from './client-ip'
 import { Exchange, type Params, refuse } from './exchange'
-import { once } from './idempotency-key'
+import { answerOnce } from './idempotency-key'
 import { acceptInput, parseInput } from './input'
 import { METHODS, type Method } from './methods'
 import { originHeaders } from './origins'
@@ -115,7 +115,7 @@ async function serve(
     }
     // A file is streamed, so it is not kept for a repetition.
     const key = contract.method === 'POST' && !contract.file ? request.headers.get('Idempotency-Key') : null
-    return key === null ? await run() : await once(exchange, ctx, { key, body: text, params: path }, run)
+    return key === null ? await run() : await answerOnce(exchange, ctx, { key, body: text, params: path }, run)
   } catch (error) {
     return exchange.fail(error)
   }

@@ -13,7 +13,7 @@ import { describeError, log } from '../watch/log'
 import type { Exchange, Params } from './exchange'
 
 /** Handles the Idempotency-Key: keeps the first answer and repeats it. An answer that a later try could change is not kept. */
-export async function once(
+export async function answerOnce(
   exchange: Exchange,
   ctx: Context,
   given: { key: string; body: string; params: Params },

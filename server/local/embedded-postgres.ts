@@ -49,7 +49,8 @@ interface Options {
   onLog?: (line: string) => void
 }
 
-interface Account {
+/** Of the operating system: how PostgreSQL's programs are run as it, and who owns the files then. */
+interface SystemAccount {
   prefix: string[]
   spawn: { uid?: number; gid?: number }
   owner?: { uid: number; gid: number }
@@ -247,7 +248,7 @@ async function start(cluster: Cluster, password: string, { onLog, bin = binaries
   }
 }
 
-async function initialise(account: Account, bin: string, directory: string, password: string) {
+async function initialise(account: SystemAccount, bin: string, directory: string, password: string) {
   const passwordFile = `${directory}.password`
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 })
@@ -275,7 +276,7 @@ async function stopServer(cluster: Cluster) {
   const server = readPostmaster(cluster)
   if (!server) return
   if (process.platform === 'win32') {
-    const self: Account = { prefix: [], spawn: {} }
+    const self: SystemAccount = { prefix: [], spawn: {} }
     await execute(self, join(binaries(), 'pg_ctl'), ['stop', '-m', 'fast', '-D', 'pg'], cluster.dataDir)
   } else {
     // The signal of `pg_ctl stop -m fast`, which itself refuses to run as root.
@@ -302,19 +303,19 @@ function binaries() {
 }
 
 /** PostgreSQL refuses to run as root. The three ways around that are tried in order of preference. */
-async function chooseAccount(directory: string, bin: string): Promise<Account> {
-  const self: Account = { prefix: [], spawn: {} }
+async function chooseAccount(directory: string, bin: string): Promise<SystemAccount> {
+  const self: SystemAccount = { prefix: [], spawn: {} }
   if (process.geteuid?.() !== 0) return self
   const { uid, gid } = statSync(directory)
   const other = uid === 0 ? unprivilegedAccount() : { uid, gid }
   const ids = [`--reuid=${other.uid}`, `--regid=${other.gid}`, '--clear-groups']
   const caps = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
-  const namespace: Account = {
+  const namespace: SystemAccount = {
     prefix: ['unshare', '--user', '--map-user=1000', '--'],
     spawn: {},
     owner: { uid: 0, gid: 0 },
   }
-  const byAccount: Account[] = [
+  const byAccount: SystemAccount[] = [
     // The capability lets the account pass through directories that only root may enter.
     { prefix: ['setpriv', ...ids, ...caps, '--'], spawn: {}, owner: other },
     { prefix: [], spawn: other, owner: other },
@@ -345,7 +346,7 @@ function giveTo(path: string, owner: { uid: number; gid: number }) {
   if (entry.isDirectory()) for (const name of readdirSync(path)) giveTo(join(path, name), owner)
 }
 
-async function execute(account: Account, command: string, args: string[], cwd: string) {
+async function execute(account: SystemAccount, command: string, args: string[], cwd: string) {
   const [file = command, ...rest] = [...account.prefix, command, ...args]
   const { PATH, SystemRoot, TEMP } = process.env
   // Detached: a Ctrl-C in the terminal must not reach a half-done initdb or start.

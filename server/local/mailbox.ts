@@ -15,7 +15,7 @@ interface StoredMessage {
   text: string
 }
 
-const KEPT = 500
+const MAX_MESSAGES = 500
 /** How long a message of a deleted account can still be read, however fast the deletion is in a trial. */
 const READABLE_MS = 10 * 60_000
 /** The end of such a message's file name. */
@@ -37,7 +37,7 @@ export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<
     await rm(`${file}.part`, { force: true })
     throw error
   }
-  const old = (await listFiles()).slice(KEPT)
+  const old = (await listFiles()).slice(MAX_MESSAGES)
   await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
 }
 

@@ -18,8 +18,8 @@ export async function operatorContext(path: string): Promise<Context> {
   return ctx
 }
 
-/** What the pages are drawn with. */
-export const drawnFor = ({ actor, clock }: Context) => ({
+/** Whose page it is, and when the server has drawn it. */
+export const pageFactsOf = ({ actor, clock }: Context) => ({
   account: { name: actor.user.name, email: actor.user.email },
   renderedAt: clock.now().toISOString(),
 })

@@ -6,14 +6,14 @@ import { UndeliverableUsers } from '@/components/admin/undeliverable-users'
 import { Unread } from '@/components/admin/unread'
 import { MAX_COUNTED } from '@/domain/figures'
 import { watchOverview } from '@/domain/withdrawal/watch-overview'
-import { drawnFor, operatorContext, titleForOperators } from './for-operators'
+import { operatorContext, pageFactsOf, titleForOperators } from './for-operators'
 
 export const generateMetadata = titleForOperators('Operations')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
   const { withdrawals, backlog, troubled, failing, tasks, undeliverable } = await watchOverview(ctx)
-  const { account, renderedAt } = drawnFor(ctx)
+  const { account, renderedAt } = pageFactsOf(ctx)
   return (
     <AdminPage
       account={account}

@@ -2,7 +2,9 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { ColumnPage } from '../layout/page'
 import { PageHeading } from '../layout/page-heading'
+import { cn } from '../ui/class-names'
 import { RefreshEvery } from '../ui/refresh-every'
+import { navLink } from './links'
 import { LookUp } from './look-up'
 
 const SECTIONS = [
@@ -43,7 +45,7 @@ export const AdminPage = ({
               <Link
                 href={href}
                 aria-current={href === section ? (isFirst ? 'page' : 'true') : undefined}
-                className="flex h-11 items-center rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink"
+                className={cn(navLink, 'h-11 px-3')}
               >
                 {label}
               </Link>

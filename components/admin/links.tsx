@@ -2,6 +2,10 @@ import Link from 'next/link'
 import { cn } from '../ui/class-names'
 import { textLink } from '../ui/text-link'
 
+/** Of a navigation, whose link to the page itself is marked. */
+export const navLink =
+  'flex items-center rounded-lg text-ink-muted hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink'
+
 export const AppLink = ({ id, name }: { id: string; name: string }) => (
   <Link href={`/admin/apps/${id}`} className={textLink}>
     {name}

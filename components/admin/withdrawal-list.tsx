@@ -4,9 +4,10 @@ import type { ListedWithdrawal, WithdrawalState } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
+import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { WithdrawalLink } from './links'
+import { navLink, WithdrawalLink } from './links'
 import { Row, RowList } from './section'
 import { StepName } from './step-name'
 import { count, WITHDRAWAL_WORDS } from './words'
@@ -34,7 +35,7 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
             <Link
               href={`/admin/withdrawals?state=${each}`}
               aria-current={each === state ? 'page' : undefined}
-              className="flex h-10 items-center rounded-lg px-2.5 text-ink-muted text-sm hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink"
+              className={cn(navLink, 'h-10 px-2.5 text-sm')}
             >
               {WITHDRAWAL_WORDS[each]}
             </Link>

@@ -8,7 +8,7 @@ const units = [
 ] as const
 
 /** Such as “11 hours 59 minutes”, “5 minutes” or “9 seconds”: the two largest units, rounded up, so that nobody comes back too early. */
-export function formatDuration(seconds: number, language = 'en'): string {
+export function formatDuration(seconds: number, language: string): string {
   const counted = (count: number, unit: (typeof units)[number][0]) =>
     new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
   const whole = seconds > 60 ? Math.ceil(seconds / 60) * 60 : Math.max(0, Math.ceil(seconds))

@@ -192,8 +192,6 @@ interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defa
   legend: string
   options: readonly { value: string; label: string; description?: string }[]
   defaultValue?: string
-  /** Given with onChange where the caller keeps the choice. */
-  value?: string
   /** `cards`: side by side where there is room. `list`: one below the other. */
   appearance?: keyof typeof radioGroup
 }
@@ -209,7 +207,6 @@ export function RadioField({
   hint,
   error,
   defaultValue,
-  value,
   appearance = 'cards',
   className,
   ref,
@@ -235,8 +232,7 @@ export function RadioField({
             <input
               type="radio"
               value={option.value}
-              checked={value === undefined ? undefined : option.value === value}
-              defaultChecked={value === undefined ? option.value === defaultValue : undefined}
+              defaultChecked={option.value === defaultValue}
               className="mt-1 size-4 shrink-0 accent-accent focus-visible:outline-none"
               {...rest}
             />

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair } from 'jose'
+import type Provider from 'oidc-provider'
 import type { RequestContext } from 'oidc-provider'
 import { FOREIGN_HOST, isLocalHost } from '../http/local-host'
 import type { Env } from '../settings/env'
@@ -18,9 +19,9 @@ const MAX_FORM_BYTES = 1024
 export async function startDemoProvider({ demoProviderPort, identityProvider, appUrl }: Env) {
   if (!demoProviderPort || !identityProvider) throw new Error('DEMO_OIDC is not set')
   const { issuer, clientId, clientSecret } = identityProvider
-  const Provider = await loadProvider()
+  const OidcProvider = await loadProvider()
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
-  const provider = new Provider(issuer, {
+  const provider = new OidcProvider(issuer, {
     clients: [
       {
         client_id: clientId,
@@ -49,24 +50,8 @@ export async function startDemoProvider({ demoProviderPort, identityProvider, ap
     },
   })
   provider.on('server_error', (_ctx, error) => log().error({ event: 'demo_provider_failed', ...describeError(error) }))
-  const answer = provider.callback()
-
-  const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    if (!isLocalHost(request.headers.host)) return void response.writeHead(421).end(`${FOREIGN_HOST}\n`)
-    if (!/^\/sign-in\/[\w-]+$/.test(request.url ?? '')) return answer(request, response)
-    response.setHeader('Cache-Control', 'no-store')
-    if (request.method === 'GET') {
-      return void response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page(people()))
-    }
-    const length = Number(request.headers['content-length'] ?? Number.NaN)
-    if (request.method !== 'POST' || !(length <= MAX_FORM_BYTES)) return void response.writeHead(400).end()
-    const chosen = new URLSearchParams(await text(request)).get('person')
-    const person = PEOPLE.find(({ externalId }) => externalId === chosen)
-    const result = person ? { login: { accountId: person.externalId } } : { error: 'access_denied' }
-    return provider.interactionFinished(request, response, result)
-  }
   const server = createServer((request, response) => {
-    serve(request, response).catch((error) => {
+    serve(provider, request, response).catch((error) => {
       log().warn({ event: 'demo_provider_refused', ...describeError(error) })
       if (!response.headersSent) response.writeHead(400, { 'Content-Type': 'text/html; charset=utf-8' })
       response.end(page('<p>This sign-in has ended. Go back to the service and begin again.</p>'))
@@ -82,6 +67,22 @@ export async function startDemoProvider({ demoProviderPort, identityProvider, ap
         server.closeAllConnections()
       }),
   }
+}
+
+/** The choice of a person, and everything else of the provider. */
+async function serve(provider: Provider, request: IncomingMessage, response: ServerResponse) {
+  if (!isLocalHost(request.headers.host)) return void response.writeHead(421).end(`${FOREIGN_HOST}\n`)
+  if (!/^\/sign-in\/[\w-]+$/.test(request.url ?? '')) return provider.callback()(request, response)
+  response.setHeader('Cache-Control', 'no-store')
+  if (request.method === 'GET') {
+    return void response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page(people()))
+  }
+  const length = Number(request.headers['content-length'] ?? Number.NaN)
+  if (request.method !== 'POST' || !(length <= MAX_FORM_BYTES)) return void response.writeHead(400).end()
+  const chosen = new URLSearchParams(await text(request)).get('person')
+  const person = PEOPLE.find(({ externalId }) => externalId === chosen)
+  const result = person ? { login: { accountId: person.externalId } } : { error: 'access_denied' }
+  return provider.interactionFinished(request, response, result)
 }
 
 async function loadProvider() {

@@ -3,7 +3,7 @@ import { WithdrawalList } from '@/components/admin/withdrawal-list'
 import { WITHDRAWAL_STATES } from '@/contract/operator'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
-import { drawnFor, operatorContext, titleForOperators } from '../for-operators'
+import { operatorContext, pageFactsOf, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawals')
 
@@ -12,7 +12,7 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
   const { state: wanted, after } = await searchParams
   const state = WITHDRAWAL_STATES.find((state) => state === wanted) ?? 'processing'
   const page = await listWithdrawals(ctx, { state, after: typeof after === 'string' ? after : undefined })
-  const { account, renderedAt } = drawnFor(ctx)
+  const { account, renderedAt } = pageFactsOf(ctx)
   return (
     <AdminPage
       account={account}

@@ -3,14 +3,12 @@ import { Described } from '@/components/docs/reference-rows'
 import { Badge } from '@/components/ui/badge'
 import type { Webhook } from '@/contract/webhooks'
 import { Part } from './operation'
+import { Section } from './reference-page'
 import { SchemaRows } from './schema-rows'
 
 /** What a connected application receives. */
 export const Message = ({ webhook: { name, summary, description, message, examples } }: { webhook: Webhook }) => (
-  <section id={name} aria-labelledby={`${name}-title`} className="scroll-mt-16 border-line border-t pt-10">
-    <h2 id={`${name}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">
-      {summary}
-    </h2>
+  <Section id={name} title={summary}>
     <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2">
       <Badge className="font-mono">EVENT</Badge>
       <code className="wrap-anywhere font-mono text-[0.8125rem]">{name}</code>
@@ -24,5 +22,5 @@ export const Message = ({ webhook: { name, summary, description, message, exampl
         <CodeBlock key={key} title={title} label={`${title}, of ${summary}`} code={JSON.stringify(value, null, 2)} />
       ))}
     </Part>
-  </section>
+  </Section>
 )

@@ -4,6 +4,7 @@ import { Badge } from '@/components/ui/badge'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
 import { codesOf } from './reference'
+import { Section } from './reference-page'
 import { isForBrowsers, LANGUAGES, type Language, sampleOf, VARIABLES, variablesOf } from './samples'
 import { SchemaRows } from './schema-rows'
 
@@ -21,10 +22,7 @@ export function Operation({ contract }: { contract: Contract }) {
   const errors = codesOf(contract)
   const params = Object.keys(contract.params.shape).length > 0
   return (
-    <section id={name} aria-labelledby={`${name}-title`} className="scroll-mt-16 border-line border-t pt-10">
-      <h2 id={`${name}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">
-        {summary}
-      </h2>
+    <Section id={name} title={summary}>
       <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2">
         <Badge tone={METHOD_TONES[method]} className="font-mono">
           {method}
@@ -82,7 +80,7 @@ export function Operation({ contract }: { contract: Contract }) {
           <ErrorRows codes={errors} of={name} />
         </Folded>
       </Part>
-    </section>
+    </Section>
   )
 }
 

@@ -4,6 +4,7 @@ import { Contents } from '@/components/docs/contents'
 import { Main } from '@/components/layout/main'
 import { Page } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
+import { cn } from '@/components/ui/class-names'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { CONTENTS, MEANINGS } from './reference'
 
@@ -36,17 +37,21 @@ export async function ReferencePage({
   )
 }
 
-export function Chapter({ id, title, children }: { id: string; title: string; children: ReactNode }) {
-  return (
-    <section
-      id={id}
-      aria-labelledby={`${id}-title`}
-      className="scroll-mt-16 space-y-4 border-line border-t pt-10 [&>p]:text-ink-muted"
-    >
-      <h2 id={`${id}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">
-        {title}
-      </h2>
-      {children}
-    </section>
-  )
+interface SectionProps {
+  id: string
+  title: string
+  className?: string
+  children: ReactNode
 }
+
+/** What an anchor of the reference leads to. */
+export const Section = ({ id, title, className, children }: SectionProps) => (
+  <section id={id} aria-labelledby={`${id}-title`} className={cn('scroll-mt-16 border-line border-t pt-10', className)}>
+    <h2 id={`${id}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">
+      {title}
+    </h2>
+    {children}
+  </section>
+)
+
+export const Chapter = (props: SectionProps) => <Section className="space-y-4 [&>p]:text-ink-muted" {...props} />

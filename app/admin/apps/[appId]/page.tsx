@@ -4,7 +4,7 @@ import { AppFacts } from '@/components/admin/app-facts'
 import { DeliveryList } from '@/components/admin/delivery-list'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
-import { drawnFor, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
+import { operatorContext, orNotFound, pageFactsOf, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Application')
 
@@ -18,7 +18,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
   ])
-  const { account, renderedAt } = drawnFor(ctx)
+  const { account, renderedAt } = pageFactsOf(ctx)
   return (
     <AdminPage
       account={account}

@@ -1,14 +1,14 @@
 import { AdminPage } from '@/components/admin/admin-page'
 import { WithdrawalDetail } from '@/components/admin/withdrawal-detail'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
-import { drawnFor, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
+import { operatorContext, orNotFound, pageFactsOf, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawal')
 
 export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
   const ctx = await operatorContext('/admin/withdrawals')
   const withdrawal = await showWithdrawal(ctx, (await params).withdrawalId).catch(orNotFound)
-  const { account, renderedAt } = drawnFor(ctx)
+  const { account, renderedAt } = pageFactsOf(ctx)
   return (
     <AdminPage
       account={account}

@@ -68,7 +68,6 @@ async function register() {
   return { ...token, ...app }
 }
 
-/** Runs operator commands and returns their answers. */
 async function account(...commands) {
   const child = spawn(projectNode(), ['scripts/account.mjs', 'batch'], {
     env: { ...given, ...settings },
@@ -124,7 +123,6 @@ function start(name, script, env, onExit) {
   })
 }
 
-/** Resolves when the page is answered. */
 async function untilAnswered(url) {
   const isUp = () =>
     fetch(url).then(

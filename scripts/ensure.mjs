@@ -41,7 +41,6 @@ export function note(line) {
   process.stderr.write(`${line}\n`)
 }
 
-/** Prints a sentence and ends the process. */
 export function fail(sentence) {
   note(sentence)
   process.exit(1)
@@ -61,7 +60,6 @@ export function need(...programs) {
   for (const program of programs) if (!isThere(program)) skip(`there is no ${program} here`)
 }
 
-/** Whether this machine has the program. */
 export const isThere = (program) =>
   (process.env.PATH ?? '').split(delimiter).some((directory) => existsSync(join(directory, program)))
 

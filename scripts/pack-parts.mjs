@@ -69,7 +69,6 @@ function builtModules({ styles, texts }) {
   }
 }
 
-/** A module for each language. */
 async function compiledTexts(build, contents) {
   const outfile = join(contents, 'catalogue.mjs')
   const stdin = { contents: "export { compileCatalogue } from '@/server/texts/catalogue'", resolveDir: root }

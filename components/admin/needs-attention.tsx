@@ -77,7 +77,6 @@ const MAX_COUNTED = 1_000
 const many = (number: number, noun: string) =>
   number > MAX_COUNTED ? `More than ${count(MAX_COUNTED, noun)}` : count(number, noun)
 
-/** What fails, and what to do. */
 function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
   const { app_id, name, waiting, dead, attempts, since, last_error } = app
   return (

@@ -6,7 +6,6 @@ import { fetchOnServerClock } from '../ui/server-clock'
 
 const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
 
-/** Calls of an origin. */
 export const clientOf = (baseUrl: string, accessToken: ClientOptions['accessToken']) =>
   createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })
 

@@ -68,7 +68,6 @@ function Waiting({ first }: { first: { error: Error | null; refetch: () => unkno
   )
 }
 
-/** The address of the person, and its change. */
 export function EmailSettings(): ReactNode {
   const { userId, waysTo, started } = useAccount()
   const { call } = useHost()
@@ -134,7 +133,6 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   )
 }
 
-/** How far a deletion is. */
 export function DeletionProgress({ withdrawalId, statusToken }: StartedDeletion): ReactNode {
   const { userId, supportEmail } = useAccount()
   return (

@@ -26,7 +26,6 @@ const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
   receiptPage: '/receipt',
 }
 
-/** The pages of this service. */
 export function ServiceHost({ children }: { children: ReactNode }) {
   const { refresh } = useRouter()
   const { name: product, url: productUrl } = useBrand()

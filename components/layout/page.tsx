@@ -21,7 +21,6 @@ export function Page({ languages, children, ...header }: PageProps) {
   )
 }
 
-/** A page of one column. */
 export const ColumnPage = ({
   className = 'max-w-5xl',
   children,

@@ -22,7 +22,6 @@ export async function providerSignInUrl(asks: Record<string, string>): Promise<s
   return url.href
 }
 
-/** Ends this browser's session. */
 export async function endSessionHere(): Promise<void> {
   await post('signout', {})
 }

@@ -6,7 +6,6 @@ import { inngest } from './inngest-client'
 
 const MAX_WAIT_MS = 5_000
 
-/** Sends events to Inngest. */
 export async function emit(events: EngineEvent[]): Promise<boolean> {
   const sending = inngest.send(events).then(
     () => true,

@@ -5,7 +5,6 @@ import type { LedgerStore } from '@/domain/ports'
 import type { Env } from '../settings/env'
 import { inBucket, inDirectory } from './object-store'
 
-/** Keeps the erasure ledger in a directory or in a bucket. */
 export function createLedgerStore({
   ledgerDir,
   ledgerS3,

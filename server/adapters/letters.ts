@@ -25,7 +25,6 @@ import { type Catalogue, catalogueOf } from '../texts/texts'
 export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
 
 type Texts = Catalogue['Mails']
-/** What all letters in a language are written with. */
 export interface Wording {
   language: Language
   messages: Catalogue

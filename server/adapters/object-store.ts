@@ -100,7 +100,6 @@ async function syncDirectory(directory: string) {
   await handle.sync().finally(() => handle.close())
 }
 
-/** Stores each object in an S3-compatible store. */
 export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ObjectStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
   const url = `${endpoint.replace(/\/$/, '')}/${bucket}`

@@ -25,7 +25,6 @@ export async function acceptInput(ctx: Context, contract: Contract, params: Para
   return input
 }
 
-/** Checks the fields of path, query and body. */
 export function parseInput(contract: Contract, params: Params, { body, url }: Sent): Record<string, unknown> {
   const schema = contract.accepts ?? contract.body
   const query = contract.query && parseWith(contract.query, queryOf(url))

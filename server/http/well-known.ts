@@ -20,7 +20,6 @@ const published = (body: string, type: string, seconds: number): Response =>
 export const jwks = async (): Promise<Response> =>
   published(JSON.stringify(await publishedKeys(systemContext())), 'application/jwk-set+json', 3600)
 
-/** The signed head of the erasure ledger. */
 export const erasureLog = async (): Promise<Response> =>
   published(await signedLedgerHead(systemContext()), 'application/jose', 60)
 

@@ -6,7 +6,6 @@ import { getEnv } from '../settings/env'
 interface StoredMessage {
   id: string
   at: string
-  /** The user whose account the message concerns. */
   userId: string
   to: string
   from: string

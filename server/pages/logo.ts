@@ -1,7 +1,6 @@
 import type { Logo } from '../settings/brand-settings'
 import { getEnv } from '../settings/env'
 
-/** The picture of LOGO_FILE. */
 export function serveLogo(): Response {
   const { logo } = getEnv().brand
   return logo ? picture(logo) : new Response(null, { status: 404 })

@@ -27,7 +27,6 @@ const schema = z.object({
 
 export type Env = ReturnType<typeof parseEnv>
 
-/** Every variable that the service reads. */
 export const SETTING_VARIABLES = Object.keys(schema.shape)
 
 /** A sentence for each variable that is no setting but has the letters of one, but for one or two. Other variables are other programs'. */

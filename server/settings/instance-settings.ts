@@ -32,7 +32,6 @@ export function instanceSettings(settings: InstanceFields) {
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
     /** How long an instance that is told to stop still takes new connections. */
     drainMs: settings.DRAIN_TIME ?? (isProduction ? PRODUCTION_DRAIN_MS : 0),
-    /** Whether applications may have addresses that are not public. */
     allowsPrivateEndpoints: !isProduction || settings.ALLOW_PRIVATE_ENDPOINTS === true,
     /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
     hstsCoversSubdomains: settings.HSTS_INCLUDE_SUBDOMAINS,

@@ -49,7 +49,6 @@ export const storeSettings = (settings: Fields) => ({
   archiveS3: toS3Settings(settings, 'ARCHIVE'),
   /** The directory for archives. Without it and `archiveS3` no archives are written. */
   archiveDir: toArchiveDir(settings),
-  /** The directory for the erasure ledger. */
   ledgerDir: toLedgerDir(settings),
   /** The bucket for the erasure ledger, which may be that of the archives. */
   ledgerS3: settings.LEDGER_DIR ? undefined : (toS3Settings(settings, 'LEDGER') ?? toS3Settings(settings, 'ARCHIVE')),

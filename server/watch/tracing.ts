@@ -57,7 +57,6 @@ export function traceRequest({ requestId, method, operation, status, code, ms }:
   span?.end()
 }
 
-/** Runs `work` in a span of its own. */
 export async function traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T> {
   const span = processState.tracing?.tracer.startSpan(name, { attributes })
   try {

@@ -8,7 +8,6 @@ import { resend } from './resend'
 import { sendgrid } from './sendgrid'
 import { ses } from './ses'
 
-/** Every source of mail events. */
 export const MAIL_EVENT_SOURCES: Readonly<Record<MailSource, MailEventAdapter>> = {
   ses,
   postmark,
@@ -28,7 +27,6 @@ interface Settings {
 const switchedOn = ({ mailEvents }: Pick<Settings, 'mailEvents'>) =>
   Object.entries(mailEvents).map(([name, secret]) => ({ name, secret, source: MAIL_EVENT_SOURCES[name as MailSource] }))
 
-/** The sources that have a setting. */
 export function createMailEvents(
   settings: Settings,
   outside: Pick<MailEventSettings, 'fetch'> = { fetch },

@@ -216,8 +216,8 @@ test('B3 a resend that comes between a right code and its effect waits, and repl
   }
   const resent = outcomeOf(resendVerification(await asUser(ctx, user), input))
   await sending.promise
-  // What follows the judgement.
-  const held = atStatement(await asUser(ctx, user), 'lock-account', async (run) => {
+  // It follows the judgement; the lock of the account is asked for in one go with it.
+  const held = atStatement(await asUser(ctx, user), 'set-address', async (run) => {
     taken.resolve('accepted')
     await untilWaiting(ctx)
     return run()

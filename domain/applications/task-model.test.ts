@@ -52,7 +52,7 @@ class Model {
   /** The answer to the application. */
   hear({ status, done }: Report): string {
     if (this.isOver) return status === 'completed' && this.state === 'completed' ? 'accepted' : 'TASK_002'
-    if (status === 'processing' && done < this.done) return 'REQUEST_001'
+    if (status !== 'failed' && done < this.done) return 'REQUEST_001'
     this.state = status === 'processing' ? 'accepted' : status === 'completed' ? 'completed' : 'pending'
     this.done = status === 'failed' ? 0 : done
     this.isDue = false

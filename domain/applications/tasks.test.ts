@@ -214,8 +214,10 @@ test('progress is shown as reported, extends the time-out, and never goes back w
   ctx.clock.advance(599 * second)
   expect((await report(task, { status: 'processing', progress: { done: 3, total: 10 } })).code).toBe('accepted')
   expect(await progressOf(task)).toMatchObject([{ progress: { done: 3, total: 10 } }])
-  const back = await report(task, { status: 'processing', progress: { done: 2, total: 10 } })
-  expect([back.code, back.details]).toEqual(['REQUEST_001', 'progress.done must not go back: it was 3.'])
+  for (const status of ['processing', 'completed']) {
+    const back = await report(task, { status, progress: { done: 2, total: 10 } })
+    expect([back.code, back.details]).toEqual(['REQUEST_001', 'progress.done must not go back: it was 3.'])
+  }
   expect((await report(task, { status: 'processing', progress: { done: 3, total: 12 } })).code).toBe('accepted')
   await pass(ctx, 600 * second - 1)
   expect(sent).toHaveLength(1)

@@ -92,13 +92,13 @@ async function note(ctx: SystemContext, sql: Sql, report: Report): Promise<Noted
     await wakeStep(ctx, sql, tasks)
     return { tasks, state: 'pending' }
   }
-  if (report.status === 'completed') {
-    await sql(noteLast, { ...said(report), now })
-    return { tasks, state: 'ending' }
-  }
   const { done } = report.progress ?? {}
   if (done !== undefined && done < (task.progress_done ?? 0)) {
     throw new AppError('REQUEST_001', `progress.done must not go back: it was ${task.progress_done}.`)
+  }
+  if (report.status === 'completed') {
+    await sql(noteLast, { ...said(report), now })
+    return { tasks, state: 'ending' }
   }
   const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
   await sql(noteProcessing, { ...said(report), now, reportBy })

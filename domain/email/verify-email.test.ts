@@ -16,6 +16,7 @@ import {
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
 import type { MailOutcome } from '../ports'
+import { previewWithdrawal } from '../withdrawal/preview-withdrawal'
 import { cancelEmailChange } from './cancel-email-change'
 import { getEmailStatus } from './get-email-status'
 import { resendVerification } from './resend-verification'
@@ -260,14 +261,21 @@ test.each([
   expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
 })
 
-test('an unverified own address is verified by the same flow: it stays, no session ends, and nobody gets a notice', async () => {
+test('an unverified own address is verified by the same flow: it stays as the account writes it, no session ends, and nobody gets a notice', async () => {
   const user = await givenUser(ctx)
   ctx.mailbox.length = 0
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
   const elsewhere = await givenSession(ctx, user.userId)
   const pending = await givenPendingChange(ctx, user, user.email.toUpperCase().replace('EXAMPLE.TEST', 'example.test'))
-  expect(await verify(ctx, user, pending)).toMatchObject({ email_verified: true, notification_sent: false })
+  expect(await verify(ctx, user, pending)).toMatchObject({
+    email_verified: true,
+    new_email: user.email,
+    notification_sent: false,
+  })
   await ctx.settle()
+  expect(await previewWithdrawal(await asUser(ctx, user), { userId: user.userId })).toMatchObject({
+    address_changed_at: null,
+  })
 
   const status = await getEmailStatus(await asUser(ctx, { ...user, sessionId: elsewhere }))
   expect(status).toMatchObject({

@@ -114,6 +114,8 @@ const close = statement(
     changeId: text,
     at: time,
     ip: text,
+    oldEmail: text,
+    newEmail: text,
     /** Null if it is the account's own address, which is not replaced. */
     oldEmailKey: text.orNull,
     oldVerifiedAt: time.orNull,
@@ -121,7 +123,7 @@ const close = statement(
   },
   {},
   (v) => sql`UPDATE email_change_requests SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip},
-     old_email_key = ${v.oldEmailKey}, old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
+     old_email = ${v.oldEmail}, new_email = ${v.newEmail}, old_email_key = ${v.oldEmailKey}, old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
    WHERE id = ${v.changeId}`,
 )
 const endOtherSessions = statement('end-sessions-but-one', { userId: text, except: text, at: time }, {}, (v) =>
@@ -133,7 +135,7 @@ async function takeEffect(
   ctx: Context,
   tx: Transaction,
   account: LockedAccount,
-  { new_email: newEmail, new_email_key: key }: Pick<RowOf<typeof judgeCode>, 'new_email' | 'new_email_key'>,
+  { new_email: asked, new_email_key: key }: Pick<RowOf<typeof judgeCode>, 'new_email' | 'new_email_key'>,
   { changeId, userId, now: at }: Attempt,
 ): Promise<Verified> {
   const {
@@ -145,11 +147,13 @@ async function takeEffect(
   } = account
   const isOwn = key === account.email_key
   const oldEmailKey = isOwn ? null : account.email_key
-  const address = { typed: isOwn ? oldEmail : newEmail, key }
+  const newEmail = isOwn ? oldEmail : asked
+  const address = { typed: newEmail, key }
+  const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
   const by = { actor: ctx.actor.kind, ip: ctx.ip }
   const [isFree, , told] = await Promise.all([
     setAddress(ctx, tx, { userId, address, verifiedAt: at, at }),
-    tx(close, { changeId, at, ip: ctx.ip, oldEmailKey, oldVerifiedAt, version: account.version + 1 }),
+    tx(close, { ...addresses, changeId, at, ip: ctx.ip, version: account.version + 1 }),
     isOwn
       ? addAudit(ctx, tx, 'email.verified', { ...by, userId, subject: changeId, at })
       : tellEmailChanged(ctx, tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),

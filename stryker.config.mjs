@@ -26,11 +26,12 @@ export const AREAS = {
     mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,start-withdrawal}.ts'],
     tests: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,blockers}.test.ts'],
   },
+  // What each step deletes is data, which the compiler and the tests of export, preview and plan hold.
   erasure: {
-    mutate: ['domain/withdrawal/{erase,purge-retained-data}.ts', 'domain/withdrawal/steps/*.ts'],
+    mutate: ['domain/withdrawal/{erase,purge-retained-data}.ts', 'domain/withdrawal/steps/deletion-steps.ts'],
     tests: [
       'domain/withdrawal/{erase,purge-retained-data,deletion-map}.test.ts',
-      ...['domain/deletion-counts.test.ts', 'domain/applications/archives.test.ts'],
+      ...['domain/deletion-counts.test.ts', 'domain/applications/{archives,events}.test.ts'],
     ],
   },
   ledger: {

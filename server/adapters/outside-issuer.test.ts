@@ -145,6 +145,13 @@ test.each(hostile)('a token with %s is refused', async (_what, make) => {
   expect(await verifier.verify(await make())).toBeNull()
 })
 
+test('a token whose end no database can store is good until the last day that it can', async () => {
+  const { verifier } = await givenIssuer()
+  expect(await verifier.verify(await sign({ claims: { exp: Number.MAX_SAFE_INTEGER } }))).toMatchObject({
+    expiresAt: new Date('9999-12-31T23:59:59.000Z'),
+  })
+})
+
 test("expiry is decided by the service's clock, not by the host's", async () => {
   const { state, verifier } = await givenIssuer()
   state.aheadMs = 3_600_000

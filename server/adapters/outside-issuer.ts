@@ -44,7 +44,7 @@ export function createOutsideIssuer(
         return {
           subject: sub,
           scopes: toScopes(scope),
-          expiresAt: new Date(exp * 1000),
+          expiresAt: new Date(Math.min(exp, MAX_SECONDS) * 1000),
           issuedAt: typeof iat === 'number' ? new Date(iat * 1000) : null,
           authenticatedAt: toTime(auth_time),
           acr: typeof acr === 'string' ? acr : null,

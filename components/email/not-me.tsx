@@ -100,7 +100,7 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
     onError: (error) => (isRefused(error) ? onRefused() : showError(form, error)),
   })
   return (
-    <StatusCard heading="h1" icon={ShieldAlert} tone="warning" title={t(`${kind}Title`)} text={t(`${kind}Text`)}>
+    <StatusCard icon={ShieldAlert} tone="warning" title={t(`${kind}Title`)} text={t(`${kind}Text`)}>
       <dl className="divide-y divide-line rounded-xl border border-line">
         <Fact label={t(isVerified ? 'oldAddress' : 'currentAddress')}>{change.old_email}</Fact>
         <Fact label={t('newAddress')}>{change.new_email}</Fact>
@@ -167,7 +167,6 @@ function Done({ undone, hadPassword }: DoneProps) {
   const isReverted = undone.status === 'reverted'
   return (
     <StatusCard
-      heading="h1"
       icon={CircleCheck}
       tone="success"
       isAnnounced

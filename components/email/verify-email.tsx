@@ -148,7 +148,6 @@ function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: Co
 
   return (
     <StatusCard
-      heading="h1"
       icon={MailCheck}
       title={t(isOwn ? 'confirmTitleOwn' : 'confirmTitle')}
       text={t.rich(isOwn ? 'confirmOwnText' : 'confirmText', { name: () => bold(reader.name) })}
@@ -191,7 +190,6 @@ function Finished({ answer, isOwn, hasPasswordSignIn }: Done & Pick<VerifyEmailP
   const changed = hasPasswordSignIn ? told : 'changedElsewhereText'
   return (
     <StatusCard
-      heading="h1"
       icon={CircleCheck}
       tone="success"
       isAnnounced
@@ -207,7 +205,6 @@ function AlreadyVerified({ email }: { email: string }) {
   const t = useTranslations('VerifyEmail')
   return (
     <StatusCard
-      heading="h1"
       icon={CircleCheck}
       tone="success"
       title={t('verifiedTitle')}
@@ -229,12 +226,7 @@ function SignInFirst({
     ? t.rich(`signInAs${kind}Text`, { masked: address, address: bold })
     : t.rich(`signIn${kind}Text`, { strong: bold })
   return (
-    <StatusCard
-      heading="h1"
-      icon={LogIn}
-      title={t('signInTitle')}
-      text={hasPasswordSignIn ? text : t('signInElsewhereText')}
-    >
+    <StatusCard icon={LogIn} title={t('signInTitle')} text={hasPasswordSignIn ? text : t('signInElsewhereText')}>
       <Button className="w-full" onClick={() => window.location.assign(signInPath + fragmentOf(link))}>
         {t('signIn')}
       </Button>
@@ -256,7 +248,6 @@ function Ended({ how, isAnnounced = false }: EndedProps) {
   const t = useTranslations('VerifyEmail')
   return (
     <StatusCard
-      heading="h1"
       icon={how === 'spent' ? CircleCheck : Link2Off}
       tone={how === 'spent' ? 'accent' : 'warning'}
       isAnnounced={isAnnounced}
@@ -274,7 +265,6 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
   const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(link)) })
   return (
     <StatusCard
-      heading="h1"
       icon={Link2Off}
       tone="warning"
       title={t('otherTitle')}
@@ -291,7 +281,7 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
 function Checking() {
   const t = useTranslations('VerifyEmail')
   return (
-    <StatusCard heading="h1" icon={MailCheck} title={t('tab')} text={t('checking')}>
+    <StatusCard icon={MailCheck} title={t('tab')} text={t('checking')}>
       <ToSettings />
     </StatusCard>
   )

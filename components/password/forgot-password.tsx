@@ -43,7 +43,6 @@ export function ForgotPassword() {
   if (ask.isSuccess)
     return (
       <StatusCard
-        heading="h1"
         icon={MailCheck}
         isAnnounced
         title={t('sentTitle')}

@@ -103,7 +103,6 @@ function Changed({ isAnnounced }: { isAnnounced: boolean }) {
   const common = useTranslations('Common')
   return (
     <StatusCard
-      heading="h1"
       icon={CircleCheck}
       tone="success"
       isAnnounced={isAnnounced}

@@ -51,14 +51,7 @@ export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
   })
   if (hasEnded || isRefused(error) || (secret === null && endOfLink() === 'spent'))
     return (
-      <StatusCard
-        heading="h1"
-        icon={Link2Off}
-        tone="warning"
-        isAnnounced
-        title={t('noLongerTitle')}
-        text={noLongerText}
-      >
+      <StatusCard icon={Link2Off} tone="warning" isAnnounced title={t('noLongerTitle')} text={noLongerText}>
         {wayOut('noLonger')}
       </StatusCard>
     )
@@ -83,7 +76,7 @@ interface IncompleteLinkProps {
 export function IncompleteLink({ text, children }: IncompleteLinkProps) {
   const t = useTranslations('MailedLink')
   return (
-    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={text}>
+    <StatusCard icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={text}>
       {children}
     </StatusCard>
   )
@@ -100,7 +93,7 @@ function UnreadLink({ error, isPending, onRetry }: UnreadLinkProps) {
   const failure = useTranslations('Failure')
   const { errorText } = useErrorTexts()
   return (
-    <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
+    <StatusCard icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
       <Button className="w-full" isPending={isPending} onClick={onRetry}>
         {failure('tryAgain')}
       </Button>
@@ -116,7 +109,7 @@ export function ReadingLink({
   const t = useTranslations('MailedLink')
   const common = useTranslations('Common')
   return (
-    <StatusCard heading="h1" icon={icon} title={title} text={t('reading')}>
+    <StatusCard icon={icon} title={title} text={t('reading')}>
       <noscript>
         <p>{noScript ?? common('noScript')}</p>
       </noscript>

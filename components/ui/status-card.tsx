@@ -9,7 +9,7 @@ interface StatusCardProps {
   icon: LucideIcon
   tone?: keyof typeof tones
   title: ReactNode
-  /** `h1` where the card is the whole page. */
+  /** `h2` where the card is not the whole page. */
   heading?: 'h1' | 'h2'
   text: ReactNode
   /** Takes the focus when it appears, because the pressed button is gone. */
@@ -33,7 +33,7 @@ export function StatusCard({
   icon: Icon,
   tone = 'accent',
   title,
-  heading: Heading = 'h2',
+  heading: Heading = 'h1',
   text,
   isAnnounced = false,
   children,

@@ -112,13 +112,7 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
     },
   })
   return (
-    <StatusCard
-      heading="h1"
-      icon={Trash2}
-      tone="warning"
-      title={t('confirmTitle')}
-      text={t('confirmLead', { time: deletedWithin })}
-    >
+    <StatusCard icon={Trash2} tone="warning" title={t('confirmTitle')} text={t('confirmLead', { time: deletedWithin })}>
       <Preview preview={preview} retentionDays={retentionDays} />
       <Form
         className="space-y-5 border-line border-t pt-5"

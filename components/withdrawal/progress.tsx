@@ -191,6 +191,7 @@ function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; render
   const isLate = useServerTime(renderedAt) > Date.parse(status.scheduled_completion)
   return (
     <StatusCard
+      heading="h2"
       icon={Hourglass}
       title={t('progressTitle')}
       text={
@@ -236,6 +237,7 @@ function Deleted({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
   return (
     <StatusCard
+      heading="h2"
       icon={CircleCheck}
       tone="success"
       title={t.rich('deletedTitle', { date: () => <LocalTime dateTime={status.completed_at ?? ''} format="date" /> })}
@@ -280,7 +282,7 @@ function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): s
 export function Reading() {
   const t = useTranslations('Deletion')
   return (
-    <StatusCard icon={LoaderCircle} title={t('reading')} text={t('readingText')}>
+    <StatusCard heading="h2" icon={LoaderCircle} title={t('reading')} text={t('readingText')}>
       <noscript>
         <p>{t('noScript')}</p>
       </noscript>
@@ -291,7 +293,7 @@ export function Reading() {
 export function BadLink({ name, supportEmail }: { name: 'incomplete' | 'wrong'; supportEmail: string }) {
   const t = useTranslations('Deletion')
   return (
-    <StatusCard icon={Link2Off} tone="warning" title={t(`${name}Title`)} text={t(`${name}Text`)}>
+    <StatusCard heading="h2" icon={Link2Off} tone="warning" title={t(`${name}Title`)} text={t(`${name}Text`)}>
       <Support name="supportPlain" address={supportEmail} />
     </StatusCard>
   )

@@ -29,7 +29,13 @@ interface NotFoundProps {
 export function DeletionNotFound({ days, supportEmail }: NotFoundProps) {
   const t = useTranslations('Deletion')
   return (
-    <StatusCard icon={Archive} tone="neutral" title={t('notFoundTitle')} text={t('notFoundText', { days })}>
+    <StatusCard
+      heading="h2"
+      icon={Archive}
+      tone="neutral"
+      title={t('notFoundTitle')}
+      text={t('notFoundText', { days })}
+    >
       <Support name="supportPlain" address={supportEmail} />
     </StatusCard>
   )

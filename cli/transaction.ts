@@ -4,6 +4,18 @@ import { toCents } from './values.ts'
 
 const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
 
+const ends = (verb: string, status: 'settled' | 'cancelled') =>
+  command({
+    noun: 'transaction',
+    verb,
+    summary: `Ends a pending transaction as ${status}.`,
+    options: { id },
+    async run(ctx, { id }) {
+      await endTransaction(ctx, { id, status })
+      return { transaction_id: id, status }
+    },
+  })
+
 export const transactionCommands = [
   command({
     noun: 'transaction',
@@ -26,24 +38,6 @@ export const transactionCommands = [
       return { transaction_id: await addTransaction(ctx, { userId, status, description, amountCents, ip: '' }) }
     },
   }),
-  command({
-    noun: 'transaction',
-    verb: 'settle',
-    summary: 'Ends a pending transaction as settled.',
-    options: { id },
-    async run(ctx, { id }) {
-      await endTransaction(ctx, { id, status: 'settled' })
-      return { transaction_id: id, status: 'settled' }
-    },
-  }),
-  command({
-    noun: 'transaction',
-    verb: 'cancel',
-    summary: 'Ends a pending transaction as cancelled.',
-    options: { id },
-    async run(ctx, { id }) {
-      await endTransaction(ctx, { id, status: 'cancelled' })
-      return { transaction_id: id, status: 'cancelled' }
-    },
-  }),
+  ends('settle', 'settled'),
+  ends('cancel', 'cancelled'),
 ]

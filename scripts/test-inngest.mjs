@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { begin, ensureBuilt, SKIPPED, tool } from './ensure.mjs'
+import { begin, ensureBuilt, skip, tool } from './ensure.mjs'
 
 // npm run test:inngest: withdrawals driven by a real Inngest server (proof/load/inngest.ts). Exits with 77 where no server is available.
 const PROBE_MS = 20_000
@@ -9,10 +9,7 @@ const PROBE_MS = 20_000
 await begin()
 
 const problem = await findServer()
-if (problem) {
-  process.stdout.write(`SKIPPED: ${problem}\n`)
-  process.exit(SKIPPED)
-}
+if (problem) skip(problem)
 await ensureBuilt('build')
 const args = ['run', '--config', 'proof/load/vitest.config.ts', 'proof/load/inngest.ts']
 process.exit(await tool('vitest', args, { env: { FAULTS_DIR: '.data/inngest-test' } }))
@@ -28,7 +25,7 @@ async function findServer() {
   const works = await answers('npx', ['--yes', 'inngest-cli', 'version'])
   return works
     ? undefined
-    : 'no Inngest server here. Set INNGEST_CLI to an inngest binary, or make npx inngest-cli work.'
+    : 'no Inngest server here. Set INNGEST_CLI to an inngest binary, or make npx inngest-cli work'
 }
 
 /** Whether the command succeeds in time: npm alone retries an unreachable registry for more than a minute. */

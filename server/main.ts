@@ -145,16 +145,13 @@ const NOT_SERVED = 'The service is being restored. Try again later.\n'
 const heldBack = () => new AppError('SERVER_002', NOT_SERVED.trim(), 60)
 
 function requestListener(pages: Promise<Pages>, { isProduction }: Env): RequestListener {
-  const handleApi = getRequestListener((request, { incoming }) => api(request, clientIp(incoming as IncomingMessage)), {
-    errorHandler: badRequest,
-  })
-  const refuseForeignCall = getRequestListener(
-    (request) => refuseCall(request, new AppError('REQUEST_001', FOREIGN_HOST)),
-    { errorHandler: badRequest },
-  )
-  const refuseOldDatabase = getRequestListener((request) => refuseCall(request, heldBack()), {
-    errorHandler: badRequest,
-  })
+  const listenerOf = (answer: (request: Request, incoming: IncomingMessage) => Response | Promise<Response>) =>
+    getRequestListener((request, { incoming }) => answer(request, incoming as IncomingMessage), {
+      errorHandler: badRequest,
+    })
+  const handleApi = listenerOf((request, incoming) => api(request, clientIp(incoming)))
+  const refuseForeignCall = listenerOf((request) => refuseCall(request, new AppError('REQUEST_001', FOREIGN_HOST)))
+  const refuseOldDatabase = listenerOf((request) => refuseCall(request, heldBack()))
   return (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
     const isForeign = !isProduction && !isLocalHost(incoming.headers.host)

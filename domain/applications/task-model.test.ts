@@ -52,9 +52,9 @@ class Model {
   /** The answer to the application. */
   hear({ status, done }: Report): string {
     if (this.isOver) return status === 'completed' && this.state === 'completed' ? 'accepted' : 'TASK_002'
-    if (status !== 'failed' && done < this.done) return 'REQUEST_001'
+    if (status === 'processing' && done < this.done) return 'REQUEST_001'
     this.state = status === 'processing' ? 'accepted' : status === 'completed' ? 'completed' : 'pending'
-    this.done = status === 'failed' ? 0 : done
+    this.done = status === 'failed' ? 0 : Math.max(done, this.done)
     this.isDue = false
     return 'accepted'
   }

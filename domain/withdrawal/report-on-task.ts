@@ -93,13 +93,13 @@ async function note(ctx: SystemContext, sql: Sql, report: Report): Promise<Noted
     return { tasks, state: 'pending' }
   }
   const { done } = report.progress ?? {}
-  if (done !== undefined && done < (task.progress_done ?? 0)) {
-    throw new AppError('REQUEST_001', `progress.done must not go back: it was ${task.progress_done}.`)
-  }
+  const isBack = done !== undefined && done < (task.progress_done ?? 0)
   if (report.status === 'completed') {
-    await sql(noteLast, { ...said(report), now })
+    // Its count must not keep a deletion open that is done. The one before stays.
+    await sql(noteLast, { ...said(isBack ? { ...report, progress: undefined } : report), now })
     return { tasks, state: 'ending' }
   }
+  if (isBack) throw new AppError('REQUEST_001', `progress.done must not go back: it was ${task.progress_done}.`)
   const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
   await sql(noteProcessing, { ...said(report), now, reportBy })
   return { tasks, state: 'accepted' }

@@ -13,6 +13,7 @@ import {
   takeValues,
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
+import { heldSince } from '../limits/held-addresses'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { requireStillOpenChange, STILL_PENDING } from '../pending-change'
 import { noteIncident } from '../security-incidents'
@@ -35,7 +36,7 @@ import { macsOfCode } from './verification-code'
 
 type Attempt = ValuesOf<typeof judgeCode>
 
-// Counts the attempt whatever the code is. Lock order: bucket, account, change request.
+// Counts the attempt whatever the code is. Lock order: bucket, account, change request, address.
 const judgeCode = statement(
   'judge-verification-code',
   {
@@ -45,6 +46,7 @@ const judgeCode = statement(
     /** The MACs that the right code may have; null for a text that cannot be a code and is no attempt. */
     codeMacs: bytes.list.orNull,
     maxAttempts: integer,
+    heldSince: time,
   },
   {
     ...PLACE_ROW,
@@ -52,6 +54,8 @@ const judgeCode = statement(
     is_right: boolean.whenJoined,
     new_email: text.whenJoined,
     new_email_key: text.whenJoined,
+    /** Null unless the code is right. */
+    is_free: boolean.orNull,
   },
   (v) => sql`WITH places AS (${takePlacesPart(v)}), account AS (
      SELECT u.id FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
@@ -61,7 +65,9 @@ const judgeCode = statement(
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
      RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right, r.new_email, r.new_email_key
    )
-   SELECT places.key, places.hits, places.granted, attempt.* FROM places LEFT JOIN attempt ON true`,
+   SELECT places.key, places.hits, places.granted, attempt.*,
+     CASE WHEN attempt.is_right THEN address_is_free(attempt.new_email_key, ${v.userId}, ${v.heldSince}) END AS is_free
+   FROM places LEFT JOIN attempt ON true`,
 )
 
 export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -70,13 +76,15 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const at = ctx.clock.now()
   const asked: AskedPlaces = { take: [bucketOf(contract, ctx, userId)] }
   const codeMacs = code ? macsOfCode(ctx, changeId, code) : null
-  const values = { ...takeValues(asked, at), userId, changeId, codeMacs, maxAttempts: ctx.limits.codeAttempts }
+  const maxAttempts = ctx.limits.codeAttempts
+  const values = { ...takeValues(asked, at), userId, changeId, codeMacs, maxAttempts, heldSince: heldSince(ctx, at) }
   const verifying = ctx.transaction((tx) => verify(ctx, tx, asked, values)).catch(refuseTakenAddress)
-  const { attempts, verified } = await verifying.catch(async (error) => {
-    // The attempt was undone with all else.
+  const { attempts, isTaken, verified } = await verifying.catch(async (error) => {
+    // A writer that did not ask for the address has undone the attempt too.
     if (error instanceof AppError && error.code === 'EMAIL_002') await ctx.sql(judgeCode, values)
     throw error
   })
+  if (isTaken) throw new AppError('EMAIL_002')
   if (!verified) throw await refusalOf(ctx, values, attempts)
   const { newEmail, isTold } = verified
   return {
@@ -90,6 +98,8 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
 interface Outcome {
   /** With this one; null if it is none. */
   attempts: number | null
+  /** The code was right, and somebody else has the address. */
+  isTaken?: boolean
   verified?: Verified
 }
 
@@ -99,12 +109,13 @@ interface Verified {
   isTold: false | Promise<boolean>
 }
 
-/** The attempt and its effect in one transaction. A wrong code throws nothing, so that its attempt is committed before the answer. */
+/** The attempt and its effect in one transaction. A code without effect throws nothing, so that its attempt is committed before the answer. */
 async function verify(ctx: Context, tx: Transaction, asked: AskedPlaces, values: Attempt): Promise<Outcome> {
   const [rows, account] = await Promise.all([tx(judgeCode, values), lockAccountOfId(tx, values.userId)])
   await judgePlaces(ctx, asked, rows, values.now)
   const { attempts, ...change } = rows[0] as RowOf<typeof judgeCode>
   if (!account || attempts === null || !change.is_right) return { attempts }
+  if (!change.is_free) return { attempts, isTaken: true }
   return { attempts, verified: await takeEffect(ctx, tx, account, change, values) }
 }
 
@@ -130,7 +141,6 @@ const endOtherSessions = statement('end-sessions-but-one', { userId: text, excep
   endSessions({ user: v.userId, except: v.except, at: v.at }),
 )
 
-/** All of it is undone if somebody else has the address. */
 async function takeEffect(
   ctx: Context,
   tx: Transaction,

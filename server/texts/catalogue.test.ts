@@ -148,7 +148,7 @@ const sourcesIn = (...directories: string[]): File[] =>
     .filter((name) => /(?<!\.test)\.tsx?$/.test(name))
     .map((name) => [name, readFileSync(name, 'utf8')])
 
-const isOfMails = (name: string) => name.startsWith('emails/') || name === 'server/adapters/messages.ts'
+const isOfMails = (name: string) => name.startsWith('emails/') || name === 'server/adapters/letters.ts'
 const filesOf = (area: string, files: File[]) => files.filter(([, text]) => text.includes(`'${area}'`))
 
 /** Whether a key stands in quotes, or fits a template: `steps.${step}.title`, or `${name}Title` with the name in quotes elsewhere. */

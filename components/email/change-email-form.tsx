@@ -1,7 +1,7 @@
 'use client'
 
 import { type FocusEvent, lazy, Suspense, useEffect, useState } from 'react'
-import { type UseFormReturn, useForm } from 'react-hook-form'
+import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
@@ -38,12 +38,22 @@ interface ChangeEmailFormProps {
 type Values = Body<typeof changeEmail>
 const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
 
+const METHOD_TEXTS = { email_code: 'codeMethod', email_link: 'linkMethod' } as const
+
 /** Where there is a password, the service takes nothing else for a change. */
 export const waysToChange = (ways: WaysToConfirm): WaysToConfirm =>
   ways.hasPassword ? { hasPassword: true, provider: null, confirmedUntil: null } : ways
 
-export function ChangeEmailForm(props: ChangeEmailFormProps) {
-  const { userId, currentEmail, ways, undoneWithin, isPending, isFolded, suggestion, onSent } = props
+export function ChangeEmailForm({
+  userId,
+  currentEmail,
+  ways,
+  undoneWithin,
+  isPending,
+  isFolded,
+  suggestion,
+  onSent,
+}: ChangeEmailFormProps) {
   const t = useTranslations('EmailSettings')
   const { refresh } = useHost()
   const { fieldText, showError } = useErrorTexts()
@@ -94,7 +104,31 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
         isPending={form.formState.isSubmitting || change.isPending}
         onSubmit={submit}
       >
-        <NewAddress form={form} typed={typed} onTyped={setTyped} />
+        <EmailField
+          label={t('newEmail')}
+          autoComplete="email"
+          error={fieldText(errors.new_email)}
+          {...form.register('new_email', {
+            setValueAs: (text: string) => text.trim(),
+            // Not while it is being typed.
+            onChange: () => setTyped(''),
+            onBlur: (event: FocusEvent<HTMLInputElement>) => setTyped(event.target.value),
+          })}
+        />
+        <LiveRegion>
+          {typed && (
+            <Suspense fallback={null}>
+              <MistypedHint
+                address={typed}
+                onUse={(meant) => {
+                  form.setValue('new_email', meant)
+                  setTyped('')
+                  form.setFocus('new_email')
+                }}
+              />
+            </Suspense>
+          )}
+        </LiveRegion>
         {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
         <ConfirmIdentity
           userId={userId}
@@ -105,71 +139,18 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
           values={form.getValues}
           password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
         />
-        <Method form={form} />
+        <RadioField
+          legend={t('method')}
+          options={VERIFICATION_METHODS.map((value) => ({
+            value,
+            label: t(METHOD_TEXTS[value]),
+            description: t(`${METHOD_TEXTS[value]}Text`),
+          }))}
+          defaultValue={DEFAULT_VERIFICATION_METHOD}
+          error={fieldText(errors.verification_method)}
+          {...form.register('verification_method')}
+        />
       </FormCard>
     </Disclosure>
-  )
-}
-
-interface FieldProps {
-  form: UseFormReturn<Values>
-}
-
-interface NewAddressProps extends FieldProps {
-  typed: string
-  onTyped: (address: string) => void
-}
-
-function NewAddress({ form, typed, onTyped }: NewAddressProps) {
-  const t = useTranslations('EmailSettings')
-  const { fieldText } = useErrorTexts()
-  return (
-    <>
-      <EmailField
-        label={t('newEmail')}
-        autoComplete="email"
-        error={fieldText(form.formState.errors.new_email)}
-        {...form.register('new_email', {
-          setValueAs: (text: string) => text.trim(),
-          // Not while it is being typed.
-          onChange: () => onTyped(''),
-          onBlur: (event: FocusEvent<HTMLInputElement>) => onTyped(event.target.value),
-        })}
-      />
-      <LiveRegion>
-        {typed && (
-          <Suspense fallback={null}>
-            <MistypedHint
-              address={typed}
-              onUse={(meant) => {
-                form.setValue('new_email', meant)
-                onTyped('')
-                form.setFocus('new_email')
-              }}
-            />
-          </Suspense>
-        )}
-      </LiveRegion>
-    </>
-  )
-}
-
-const METHOD_TEXTS = { email_code: 'codeMethod', email_link: 'linkMethod' } as const
-
-function Method({ form }: FieldProps) {
-  const t = useTranslations('EmailSettings')
-  const { fieldText } = useErrorTexts()
-  return (
-    <RadioField
-      legend={t('method')}
-      options={VERIFICATION_METHODS.map((value) => ({
-        value,
-        label: t(METHOD_TEXTS[value]),
-        description: t(`${METHOD_TEXTS[value]}Text`),
-      }))}
-      defaultValue={DEFAULT_VERIFICATION_METHOD}
-      error={fieldText(form.formState.errors.verification_method)}
-      {...form.register('verification_method')}
-    />
   )
 }

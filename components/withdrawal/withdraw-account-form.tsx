@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { ArrowLeft } from 'lucide-react'
 import { type RefObject, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { type UseFormReturn, useForm, useWatch } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
@@ -42,8 +42,19 @@ const resolvers = {
   none: rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none),
 }
 
-export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
-  const { userId, email, ways, held, supportEmail, retentionDays, deletedWithin, headingRef, onBack } = props
+const reasons = Object.keys(REASONS) as Reason[]
+
+export function WithdrawAccountForm({
+  userId,
+  email,
+  ways,
+  held,
+  supportEmail,
+  retentionDays,
+  deletedWithin,
+  headingRef,
+  onBack,
+}: WithdrawAccountFormProps) {
   const t = useTranslations('DeleteAccount')
   const { confirmPassword, refresh } = useHost()
   const { fieldText, showError } = useErrorTexts()
@@ -52,6 +63,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
   const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
   const isFilled = useDraft('withdraw', userId, form)
   const { errors } = form.formState
+  const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
   const [asking, setAsking] = useState(false)
   // A wrong password is told here, in the form. The dialog comes when nothing is left to get wrong.
   const confirm = useMutation({
@@ -77,6 +89,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
       if (isHeldBack(error) || isTooOld(error)) refresh()
     },
   })
+  const leaving = withdraw.isPending || withdraw.isSuccess
 
   if (held.blockers.length > 0)
     return <Blockers held={held} supportEmail={supportEmail} takesFocus={isHeldBack(withdraw.error)} />
@@ -94,8 +107,42 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         isPending={form.formState.isSubmitting || confirm.isPending}
         onSubmit={submit}
       >
-        <ReasonFields form={form} isFilled={isFilled} />
-        <KeptByChoice form={form} days={retentionDays} />
+        <RadioField
+          legend={t('reason')}
+          appearance="list"
+          options={[
+            { value: '', label: t('reasons.none') },
+            ...reasons.map((value) => ({ value, label: t(`reasons.${value}`) })),
+          ]}
+          defaultValue=""
+          error={fieldText(errors.reason)}
+          {...form.register('reason', { deps: 'feedback' })}
+        />
+        <TextAreaField
+          // Its counter begins with what is there when it is made.
+          key={String(isFilled)}
+          label={t('feedback')}
+          hint={t(isOther ? 'feedbackNeeded' : 'feedbackHint')}
+          maxCharacters={MAX_FEEDBACK_LENGTH}
+          defaultValue={form.getValues('feedback')}
+          aria-required={isOther}
+          error={fieldText(errors.feedback)}
+          {...form.register('feedback')}
+        />
+        <fieldset className="min-w-0 space-y-4" aria-describedby="keep-hint">
+          <legend className="font-medium">{t('keep', { days: retentionDays })}</legend>
+          <p id="keep-hint" className="-mt-2.5 text-ink-muted text-sm leading-5">
+            {t('keepHint')}
+          </p>
+          {CHOICES.map((choice) => (
+            <CheckboxField
+              key={choice}
+              label={t(`choices.${choice}`)}
+              hint={t(`choices.${choice}Why`)}
+              {...form.register(`data_retention.${choice}`)}
+            />
+          ))}
+        </fieldset>
         <div className="space-y-5 border-line border-t pt-6">
           <PhraseField form={form} />
           <ConfirmIdentity
@@ -112,107 +159,34 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
       <Button variant="quiet" className="mt-4 w-full sm:w-auto" onClick={onBack}>
         <ArrowLeft className="size-4 rtl:rotate-180" aria-hidden /> {t('back')}
       </Button>
-      <LastQuestion
-        isOpen={asking}
-        isBusy={withdraw.isPending || withdraw.isSuccess}
-        email={email}
-        deletedWithin={deletedWithin}
-        onKeep={() => setAsking(false)}
-        onConfirm={form.handleSubmit(({ current_password: _, ...body }) => withdraw.mutate(body))}
-      />
+      <Dialog
+        open={asking}
+        isBusy={leaving}
+        onClose={() => setAsking(false)}
+        title={t('question')}
+        description={
+          <p>
+            {t.rich('consequence', {
+              address: email,
+              time: deletedWithin,
+              email: bold,
+            })}
+          </p>
+        }
+      >
+        <Button variant="secondary" disabled={leaving} onClick={() => setAsking(false)}>
+          {t('keepAccount')}
+        </Button>
+        <Button
+          variant="danger"
+          isPending={leaving}
+          onClick={form.handleSubmit(({ current_password: _, ...body }) => withdraw.mutate(body))}
+        >
+          {t('confirm')}
+        </Button>
+      </Dialog>
     </div>
   )
 }
 
 const isHeldBack = (error: unknown) => error instanceof ApiError && error.code === 'WITHDRAWAL_003'
-
-interface FieldsProps {
-  form: UseFormReturn<WithdrawValues>
-}
-
-const reasons = Object.keys(REASONS) as Reason[]
-
-interface ReasonFieldsProps extends FieldsProps {
-  /** What was typed before the person left for the sign-in is back. */
-  isFilled: boolean
-}
-
-function ReasonFields({ form, isFilled }: ReasonFieldsProps) {
-  const t = useTranslations('DeleteAccount')
-  const { fieldText } = useErrorTexts()
-  const { errors } = form.formState
-  const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
-  return (
-    <>
-      <RadioField
-        legend={t('reason')}
-        appearance="list"
-        options={[
-          { value: '', label: t('reasons.none') },
-          ...reasons.map((value) => ({ value, label: t(`reasons.${value}`) })),
-        ]}
-        defaultValue=""
-        error={fieldText(errors.reason)}
-        {...form.register('reason', { deps: 'feedback' })}
-      />
-      <TextAreaField
-        // Its counter begins with what is there when it is made.
-        key={String(isFilled)}
-        label={t('feedback')}
-        hint={t(isOther ? 'feedbackNeeded' : 'feedbackHint')}
-        maxCharacters={MAX_FEEDBACK_LENGTH}
-        defaultValue={form.getValues('feedback')}
-        aria-required={isOther}
-        error={fieldText(errors.feedback)}
-        {...form.register('feedback')}
-      />
-    </>
-  )
-}
-
-function KeptByChoice({ form, days }: FieldsProps & { days: number }) {
-  const t = useTranslations('DeleteAccount')
-  return (
-    <fieldset className="min-w-0 space-y-4" aria-describedby="keep-hint">
-      <legend className="font-medium">{t('keep', { days })}</legend>
-      <p id="keep-hint" className="-mt-2.5 text-ink-muted text-sm leading-5">
-        {t('keepHint')}
-      </p>
-      {CHOICES.map((choice) => (
-        <CheckboxField
-          key={choice}
-          label={t(`choices.${choice}`)}
-          hint={t(`choices.${choice}Why`)}
-          {...form.register(`data_retention.${choice}`)}
-        />
-      ))}
-    </fieldset>
-  )
-}
-
-interface LastQuestionProps extends Pick<WithdrawAccountFormProps, 'email' | 'deletedWithin'> {
-  isOpen: boolean
-  isBusy: boolean
-  onKeep: () => void
-  onConfirm: () => void
-}
-
-function LastQuestion({ isOpen, isBusy, email, deletedWithin, onKeep, onConfirm }: LastQuestionProps) {
-  const t = useTranslations('DeleteAccount')
-  return (
-    <Dialog
-      open={isOpen}
-      isBusy={isBusy}
-      onClose={onKeep}
-      title={t('question')}
-      description={<p>{t.rich('consequence', { address: email, time: deletedWithin, email: bold })}</p>}
-    >
-      <Button variant="secondary" disabled={isBusy} onClick={onKeep}>
-        {t('keepAccount')}
-      </Button>
-      <Button variant="danger" isPending={isBusy} onClick={onConfirm}>
-        {t('confirm')}
-      </Button>
-    </Dialog>
-  )
-}

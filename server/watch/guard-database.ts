@@ -130,7 +130,7 @@ export class LedgerGuard implements DatabaseGuard {
     const own = openDatabase(databaseUrl as string, 3, { timeLimits: { idle_in_transaction_session_timeout: 0 } })
     const compare = () => this.#compare({ ...ctx, ...own }, isStart)
     const first = outsideRequest(compare)
-    const served = compareUntilLevel(first, compare).finally(async () => {
+    const served = outsideRequest(() => compareUntilLevel(first, compare)).finally(async () => {
       this.#settling = undefined
       await own.close().catch(() => {})
     })

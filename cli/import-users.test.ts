@@ -7,7 +7,7 @@ import { SeenTexts } from '@/domain/accounts/seen-texts'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { signIn } from '@/domain/passwords/sign-in'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { asUser, givenUser, type TestContext, testContext, untilWaiting } from '@/testing/domain'
+import { asUser, givenUser, pass, type TestContext, testContext, untilWaiting } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import { atStatement } from '@/testing/statements'
 import { execute, sentenceOf } from './execute.ts'
@@ -119,6 +119,10 @@ const WRONG: [object | string, RegExp][] = [
   ['{"external_id": "x"', /^The line is not valid JSON\.$/],
   ['["a"]', /^The line must be one JSON object\.$/],
   ['null', /^The line must be one JSON object\.$/],
+  [
+    '{"email": "a@example.test", "name": "A", "\\u0065mail": "b@example.test"}',
+    /^The line names the same key twice\.$/,
+  ],
   [given({ email: undefined }), /^email is missing\.$/],
   [given({ email: 7 }), /^email must be a string\.$/],
   [given({ email: 'no address' }), /^email must hold no space/],
@@ -145,6 +149,8 @@ const WRONG: [object | string, RegExp][] = [
   [given({ locale: 'not a locale' }), /^locale must be a BCP 47 language tag/],
   [given({ created_at: '1 January 2020' }), /^created_at must be a time such as/],
   [given({ created_at: '2020-13-01T00:00:00Z' }), /^created_at must be a time such as/],
+  [given({ created_at: '2023-02-29T00:00:00Z' }), /^created_at must be a time such as/],
+  [given({ created_at: '0000-01-01T00:00:00+01:00' }), /^created_at must be a time such as/],
   [given({ created_at: '2999-01-01T00:00:00Z' }), /^created_at must not be in the future\.$/],
   [given({ external_id: 7 }), /^external_id must be a string\.$/],
   [given({ external_id: '' }), /^external_id must have from 1 to 255 bytes\.$/],
@@ -269,7 +275,7 @@ test('the external id of a withdrawn account is refused, line by line, until its
     { ...refusal, result: 'refused' },
     expect.objectContaining({ line: 2, result: 'created' }),
   ])
-  ctx.clock.advance(ctx.limits.withdrawalRetentionMs + 1)
+  await pass(ctx, ctx.limits.withdrawalRetentionMs + 1)
   expect((await importFile(file)).map(({ result }) => result)).toEqual(['created', 'unchanged'])
 })
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { externalId } from './admin'
 import { contract, isStorable, lengthOf } from './define'
-import { blocker, isoDateTime, maxLength } from './fields'
+import { blocker, givenTime, isoDateTime, maxLength } from './fields'
 
 const MAX_KEY_LENGTH = 255
 const MAX_CODE_LENGTH = 64
@@ -80,8 +80,7 @@ export const putBlocker = contract({
     code,
     title,
     url: url.describe('Where the person settles it: https, and a host of the service token'),
-    expires_at: z.iso
-      .datetime({ offset: true, error: 'REQUEST_001: expires_at must be a time such as 2026-12-20T09:00:00Z.' })
+    expires_at: givenTime('REQUEST_001: expires_at must be a time such as 2026-12-20T09:00:00Z.')
       .nullable()
       .optional()
       .describe('When it ends by itself; null or left out: never'),

@@ -14,6 +14,12 @@ export const minLength = (min: number, message?: string) => afterType(z.minLengt
 export const maxLength = (max: number, message?: string) => afterType(z.maxLength(max, message))
 
 export const isoDateTime = z.iso.datetime({ precision: 3 }).describe('UTC, ISO 8601 with milliseconds')
+/** A time with any offset. Its moment is one that answers can tell: east or west of UTC the year may be another. */
+export const givenTime = (rule: string) =>
+  z.iso.datetime({ offset: true, error: rule }).refine((text) => {
+    const year = new Date(text).getUTCFullYear()
+    return year >= 0 && year <= 9999
+  }, rule)
 /** The last day, or the moment of the end. */
 export const dateOrTime = z.union(
   [z.iso.date(), isoDateTime],

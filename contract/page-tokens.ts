@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { externalId } from './admin'
 import { contract, GRANTABLE_SCOPES } from './define'
-import { isoDateTime, maxLength, minLength } from './fields'
+import { givenTime, isoDateTime, maxLength, minLength } from './fields'
 
 const MAX_ORIGIN_LENGTH = 255
 const MAX_PAGE_TOKEN_SECONDS = 15 * 60
@@ -38,8 +38,7 @@ export const issuePageToken = contract({
       .string('REQUEST_001: origin must be a string.')
       .check(maxLength(MAX_ORIGIN_LENGTH, 'ORIGIN_001'))
       .describe('The origin of the page, one of ALLOWED_ORIGINS; calls of any other are refused'),
-    authenticated_at: z.iso
-      .datetime({ offset: true, error: 'REQUEST_001: authenticated_at must be a time such as 2026-11-20T09:00:00Z.' })
+    authenticated_at: givenTime('REQUEST_001: authenticated_at must be a time such as 2026-11-20T09:00:00Z.')
       .optional()
       .describe('When the person last proved to you who they are; without it the token is no fresh sign-in'),
     expires_in: z

@@ -1,12 +1,13 @@
 import { type Address, MAX_ADDRESS_LENGTH, parseAddress } from '@/contract/address'
 import { canonicalLocale, personLocale, problemOfExternalId } from '@/contract/admin'
 import { AppError, type ErrorCode, parseIssueMessage, RULES } from '@/contract/errors'
-import { lineName } from '@/contract/fields'
+import { givenTime, lineName } from '@/contract/fields'
 import { acceptPassword } from '../passwords/password-formats'
+import { parseStrictJson } from '../strict-json'
 
 /** Other systems have longer names than the API takes. */
 export const importedName = lineName('', 16_384)
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+const createdAt = givenTime('REQUEST_001: created_at must be a time such as 2024-02-29T12:00:00.000Z.')
 
 export interface Problem {
   code: ErrorCode | 'USER_002'
@@ -60,12 +61,9 @@ export function readImportLine(text: string, now: Date): ImportedLine {
 
 /** The object, or the problem as a sentence. */
 function parseObject(text: string): Record<string, unknown> | string {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return 'The line is not valid JSON.'
-  }
+  const read = parseStrictJson(text)
+  if ('problem' in read) return `The line ${read.problem}`
+  const { value } = read
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as Record<string, unknown>) : 'The line must be one JSON object.'
 }
@@ -117,7 +115,7 @@ const takeName = (value: unknown) => ({ name: checked(importedName, value) })
 const takeLocale = (value: unknown) => canonicalLocale(checked(personLocale, value))
 
 /** Refuses in the words of the API. */
-function checked(rule: typeof personLocale, value: unknown): string {
+function checked(rule: typeof personLocale | typeof createdAt, value: unknown): string {
   const parsed = rule.safeParse(value)
   if (parsed.success) return parsed.data
   const { code, details } = parseIssueMessage(parsed.error.issues[0]?.message ?? '')
@@ -125,8 +123,7 @@ function checked(rule: typeof personLocale, value: unknown): string {
 }
 
 function takeTime(value: unknown, now: Date): Date {
-  const time = new Date(typeof value === 'string' && TIME.test(value) ? value : Number.NaN)
-  if (Number.isNaN(time.getTime())) throw refusal('created_at must be a time such as 2024-02-29T12:00:00.000Z.')
+  const time = new Date(checked(createdAt, value))
   if (time > now) throw refusal('created_at must not be in the future.')
   return time
 }

@@ -1,13 +1,19 @@
+import { isUtf8 } from 'node:buffer'
 import { AppError } from '@/contract/errors'
 import { MAX_BODY_BYTES } from '@/contract/vocabulary'
-import { parseStrictJson } from './strict-json'
+import { parseStrictJson } from '@/domain/strict-json'
+
+/** Of containers in a body. */
+const MAX_DEPTH = 5
 
 export async function readJson(request: Request, maxBytes?: number): Promise<{ text: string; value: unknown }> {
   if (!isJson(request.headers)) throw new AppError('REQUEST_003')
   const bytes = await readBody(request, maxBytes)
-  const result = parseStrictJson(bytes)
-  if ('problem' in result) throw new AppError('REQUEST_001', result.problem)
-  return { text: bytes.toString(), value: result.value }
+  if (!isUtf8(bytes)) throw new AppError('REQUEST_001', 'The body is not valid UTF-8.')
+  const text = bytes.toString()
+  const result = parseStrictJson(text, MAX_DEPTH)
+  if ('problem' in result) throw new AppError('REQUEST_001', `The body ${result.problem}`)
+  return { text, value: result.value }
 }
 
 /** The body as it came, for a source that has a form and a signature of its own. */
@@ -23,9 +29,9 @@ export async function readRaw(request: Request, types: readonly string[], maxByt
 function isJson(headers: Headers): boolean {
   const [type = '', ...parameters] = (headers.get('Content-Type') ?? '').toLowerCase().split(';')
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => /^charset\b/.test(parameter))
-  const isUtf8 = charset === undefined || /^charset\s*=\s*("?)utf-8\1$/.test(charset)
+  const isOfUtf8 = charset === undefined || /^charset\s*=\s*("?)utf-8\1$/.test(charset)
   const encoding = headers.get('Content-Encoding') ?? 'identity'
-  return type.trim() === 'application/json' && isUtf8 && encoding.toLowerCase() === 'identity'
+  return type.trim() === 'application/json' && isOfUtf8 && encoding.toLowerCase() === 'identity'
 }
 
 const tooLarge = (maxBytes: number) => new AppError('REQUEST_002', `The body may have ${maxBytes} bytes at most.`)

@@ -132,7 +132,8 @@ async function givenBucket(context: TestContext, certificate: Certificate): Prom
         string,
       ]
       const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
-      return Buffer.from(keys.map((key) => `<Key>${key.slice(place.length + 1)}</Key>`).join(''))
+      const listed = keys.map((key) => `<Key>${key.slice(place.length + 1)}</Key>`).join('')
+      return Buffer.from(`<ListBucketResult>${listed}</ListBucketResult>`)
     }
     if (method === 'PUT') objects.set(path, body)
     else if (!objects.has(path)) return 404

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,7 +8,7 @@ import { createDedupeFetch } from 'next/dist/server/lib/dedupe-fetch'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ArchiveStore } from '@/domain/ports'
 import { listening } from '@/testing/listening'
-import { createArchiveStore, inBucket, type ObjectStore } from './object-store'
+import { createArchiveStore, inBucket, inDirectory, type ObjectStore } from './object-store'
 
 test('a directory keeps one file for each archive, and deleting an archive twice is no error', async () => {
   const parent = await mkdtemp(path.join(tmpdir(), 'archives-'))
@@ -22,6 +23,19 @@ test('a directory keeps one file for each archive, and deleting an archive twice
   expect(await store.exists('arc_1.bin')).toBe(false)
   await store.delete('arc_1.bin')
   expect(await readdir(archiveDir)).toEqual([])
+})
+
+test('a directory that hangs refuses each call in time, leaves threads to others, and serves again', async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'archives-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const pipe = path.join(directory, 'pipe')
+  // It opens for a reader once there is a writer.
+  execFileSync('mkfifo', [pipe])
+  const store = inDirectory(directory, { hasManyWriters: true, timeOutMs: 200 })
+  const reads = await Promise.allSettled(Array.from({ length: 10 }, () => store.get('pipe')))
+  for (const read of reads) expect(read).toMatchObject({ reason: { code: 'object_store_timeout' } })
+  await writeFile(pipe, '')
+  await expect.poll(() => store.get('file').catch(() => 'refused')).toBeNull()
 })
 
 test('without a directory and a bucket there is no archive store', () => {
@@ -56,7 +70,8 @@ async function givenS3() {
       // One key per page.
       const isTruncated = `<IsTruncated>${left.length > 1}</IsTruncated>`
       const keys = left.slice(0, 1).map((key) => `<Contents><Key>${key}</Key></Contents>`)
-      return void response.writeHead(place === '/copies' ? 200 : 404).end(isTruncated + keys)
+      const page = `<ListBucketResult>${isTruncated}${keys}</ListBucketResult>`
+      return void response.writeHead(place === '/copies' ? 200 : 404).end(page)
     }
     const content = method === 'GET' && status === 200 ? objects.get(url) : undefined
     if (content) return void response.writeHead(200).end(content)
@@ -118,6 +133,15 @@ test('a bucket that refuses a deletion or a look-up is an error, so that the ste
   }
 })
 
+test('a bucket that does not answer is named with the reason', async () => {
+  const { settings } = await givenS3()
+  const away = inBucket({ ...settings, endpoint: 'http://127.0.0.1:2' })
+  await expect(away.get('log/1')).rejects.toMatchObject({
+    message: 'The bucket http://127.0.0.1:2/copies does not answer: ECONNREFUSED.',
+    code: 'object_store_ECONNREFUSED',
+  })
+})
+
 test('a bucket lists its objects page by page in their order, and reads them', async () => {
   const { store } = await givenS3()
   const bucket = store as ObjectStore
@@ -147,4 +171,33 @@ test('a missing bucket is an error and not an empty list', async () => {
   const bucket = inBucket({ ...settings, bucket: 'none' })
   const names = bucket.list('log/')[Symbol.asyncIterator]()
   await expect(names.next()).rejects.toMatchObject({ code: 'object_store_404' })
+})
+
+test('what answers in place of a bucket, with a page, half a list or a redirect, is an error', async () => {
+  const page = '<html><body>Please sign in</body></html>'
+  const half = '<ListBucketResult><Contents><Key>log/1</Key></Contents><IsTruncated>fal'
+  const endless = '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>'
+  let list = page
+  const server = createServer((request, response) => {
+    request.resume()
+    if (request.url?.startsWith('/copies/')) response.writeHead(303, { Location: '/sign-in' }).end()
+    else response.writeHead(200).end(request.url === '/sign-in' ? page : list)
+  })
+  const port = await listening(server)
+  onTestFinished(() => void server.close())
+  const store = inBucket({ ...(await givenS3()).settings, endpoint: `http://127.0.0.1:${port}` })
+  const content = Buffer.from('sealed')
+  for (const call of [
+    () => store.put('a', content),
+    () => store.add('a', content),
+    () => store.get('a'),
+    () => store.exists('a'),
+    () => store.delete('a'),
+  ])
+    await expect(call()).rejects.toMatchObject({ code: 'object_store_303' })
+  for (list of [page, half, endless]) {
+    await expect(store.list('log/')[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      code: 'object_store_no_list',
+    })
+  }
 })

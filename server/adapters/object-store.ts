@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { access, link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import type { ArchiveStore } from '@/domain/ports'
 import type { Env } from '../settings/env'
 import type { S3Settings } from '../settings/store-settings'
+import { createSemaphore } from './semaphore'
 
 const TIME_OUT_MS = 20_000
 
@@ -32,8 +34,21 @@ const unlessMissing =
     throw error
   }
 
-/** Stores each object as a file. With `hasManyWriters`, several instances may write the same object, each in a partial file of its own. */
-export function inDirectory(directory: string, { hasManyWriters = false } = {}): ObjectStore {
+/**
+ * Stores each object as a file. With `hasManyWriters`, several instances may write the same object, each in a partial file of its own.
+ * A network directory can hang, so each call ends in time, and all calls together leave threads of the process to others.
+ */
+export function inDirectory(directory: string, { hasManyWriters = false, timeOutMs = TIME_OUT_MS } = {}): ObjectStore {
+  const threads = createSemaphore(hasManyWriters ? 2 : 1, { maxWaitMs: timeOutMs })
+  const failInTime = () => {
+    throw Object.assign(new Error(`The directory ${directory} does not answer.`), { code: 'object_store_timeout' })
+  }
+  async function inTime<T>(work: () => Promise<T>): Promise<T> {
+    await threads.acquire().catch(failInTime)
+    const over = new AbortController()
+    const tooLate = sleep(timeOutMs, undefined, { signal: over.signal, ref: false }).then(failInTime)
+    return Promise.race([work().finally(threads.release), tooLate]).finally(() => over.abort())
+  }
   async function write<T>(objectKey: string, content: Uint8Array, name: (draft: string, file: string) => Promise<T>) {
     const file = path.join(directory, objectKey)
     const draft = hasManyWriters ? `${file}.${randomUUID()}.part` : `${file}.part`
@@ -48,23 +63,27 @@ export function inDirectory(directory: string, { hasManyWriters = false } = {}):
       await rm(draft, { force: true })
     }
   }
+  const read = (objectKey: string) => readFile(path.join(directory, objectKey)).catch(unlessMissing(null))
+  const isThere = (objectKey: string) => access(path.join(directory, objectKey)).then(() => true, unlessMissing(false))
   return {
-    put: (objectKey, content) => write(objectKey, content, rename),
-    add: (objectKey, content) => write(objectKey, content, nameOnce),
-    exists: (objectKey) => access(path.join(directory, objectKey)).then(() => true, unlessMissing(false)),
-    get: (objectKey) => readFile(path.join(directory, objectKey)).catch(unlessMissing(null)),
+    put: (objectKey, content) => inTime(() => write(objectKey, content, rename)),
+    add: (objectKey, content) => inTime(() => write(objectKey, content, nameOnce)),
+    exists: (objectKey) => inTime(() => isThere(objectKey)),
+    get: (objectKey) => inTime(() => read(objectKey)),
     async *list(prefix, after = '') {
-      const names = await readdir(path.join(directory, prefix)).catch(unlessMissing<string[]>([]))
+      const names = await inTime(() => readdir(path.join(directory, prefix)).catch(unlessMissing<string[]>([])))
       for (const name of names.sort()) {
         const objectKey = `${prefix}${name}`
         if (!name.endsWith('.part') && objectKey > after) yield objectKey
       }
     },
-    async delete(objectKey) {
-      const file = path.join(directory, objectKey)
-      // A killed writer can leave the partial file.
-      await Promise.all([file, `${file}.part`].map((path) => rm(path, { force: true })))
-    },
+    delete: (objectKey) =>
+      inTime(async () => {
+        const file = path.join(directory, objectKey)
+        await rm(file, { force: true })
+        // A killed writer can leave the partial file.
+        await rm(`${file}.part`, { force: true })
+      }),
   }
 }
 
@@ -103,23 +122,31 @@ async function syncDirectory(directory: string) {
 export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ObjectStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
   const url = `${endpoint.replace(/\/$/, '')}/${bucket}`
+  /** Says which bucket, because an operator's command prints it. */
+  const failure = (says: string, code: string | number) =>
+    Object.assign(new Error(`The bucket ${url} ${says} ${code}.`), { code: `object_store_${code}` })
   /** Some stores answer 501 to a condition. */
   let knowsConditions = true
   /** Null when the object does not exist. */
   async function send(method: 'GET' | 'PUT' | 'HEAD' | 'DELETE', place: string, content?: Uint8Array, headers = {}) {
-    const response = await client.fetch(`${url}${place}`, {
-      method,
-      headers,
-      body: content as BodyInit | undefined,
-      signal: AbortSignal.timeout(TIME_OUT_MS),
-    })
+    const response = await client
+      .fetch(`${url}${place}`, {
+        method,
+        headers,
+        body: content as BodyInit | undefined,
+        // A page to which a call was led could look like an object that was stored or deleted.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(TIME_OUT_MS),
+      })
+      .catch(({ name, cause }) => {
+        throw failure('does not answer:', cause?.code ?? name)
+      })
     // Read to its end, because Next copies the body of every GET in this process, and cancelling one of two copies never ends.
     const body = Buffer.from(await response.arrayBuffer())
     if (response.ok) return body
     // A missing bucket must not look like an empty list.
     if (response.status === 404 && method !== 'PUT' && !place.startsWith('?')) return null
-    const { status } = response
-    throw Object.assign(new Error(`the object store answered ${status}`), { code: `object_store_${status}` })
+    throw failure('answered', response.status)
   }
   return {
     put: (objectKey, content) => send('PUT', `/${objectKey}`, content).then(() => {}),
@@ -141,11 +168,12 @@ export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): Obje
       for (let last = after, isCut = true; isCut; ) {
         const query = new URLSearchParams({ 'list-type': '2', prefix, ...(last && { 'start-after': last }) })
         const page = String(await send('GET', `?${query}`))
-        for (const [, key = ''] of page.matchAll(/<Key>([^<]+)<\/Key>/g)) {
-          last = key
-          yield key
-        }
+        const keys = [...page.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key)
         isCut = /<IsTruncated>true</.test(page)
+        // Another page must not look like an empty list either.
+        if (!page.includes('</ListBucketResult>') || (isCut && keys.length === 0)) throw failure('answered', 'no_list')
+        yield* keys
+        last = keys.at(-1) ?? last
       }
     },
     delete: (objectKey) => send('DELETE', `/${objectKey}`).then(() => {}),

@@ -13,6 +13,9 @@ export interface S3Settings {
   secretAccessKey: string
 }
 
+/** It goes into an address or a header. */
+const visible = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
+
 export const STORE_FIELDS = {
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/accounts').optional(),
   DATABASE_CONNECTIONS: z
@@ -28,14 +31,14 @@ export const STORE_FIELDS = {
   LEDGER_REPLAY_MAX: count(100),
   ACCEPT_OLD_DATABASE: flag.default(false),
   ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
-  ARCHIVE_S3_BUCKET: z.string().optional(),
-  ARCHIVE_S3_REGION: z.string().default('us-east-1'),
-  ARCHIVE_S3_ACCESS_KEY_ID: z.string().optional(),
+  ARCHIVE_S3_BUCKET: visible.optional(),
+  ARCHIVE_S3_REGION: visible.default('us-east-1'),
+  ARCHIVE_S3_ACCESS_KEY_ID: visible.optional(),
   ARCHIVE_S3_SECRET_ACCESS_KEY: z.string().optional(),
   LEDGER_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
-  LEDGER_S3_BUCKET: z.string().optional(),
-  LEDGER_S3_REGION: z.string().default('us-east-1'),
-  LEDGER_S3_ACCESS_KEY_ID: z.string().optional(),
+  LEDGER_S3_BUCKET: visible.optional(),
+  LEDGER_S3_REGION: visible.default('us-east-1'),
+  LEDGER_S3_ACCESS_KEY_ID: visible.optional(),
   LEDGER_S3_SECRET_ACCESS_KEY: z.string().optional(),
 }
 

@@ -32,10 +32,7 @@ export function createHealth(
   const database = remembered(KEPT_MS.database, () => ctx.ping())
   const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, smtpNeedsTls, MAX_WAIT_MS)) : null
   const events = hasEngine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
-  const ledger = remembered(
-    KEPT_MS.ledger,
-    oneAtATime(() => askLedgerStore(ctx)),
-  )
+  const ledger = remembered(KEPT_MS.ledger, () => askLedgerStore(ctx))
   let ledgerSeenAt = performance.now()
   return async (): Promise<Health> => {
     const [isDatabaseThere, isMailThere, isEngineThere, isLedgerThere] = await Promise.all([
@@ -72,17 +69,6 @@ function remembered(keptMs: number, ask: () => Promise<unknown>): Check {
       return isThere
     })
     return last
-  }
-}
-
-/** A network directory that hangs would else take one more thread of the process with each check. */
-function oneAtATime<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
-  let active: Promise<Answer> | undefined
-  return () => {
-    active ??= ask().finally(() => {
-      active = undefined
-    })
-    return active
   }
 }
 

@@ -25,6 +25,8 @@ export async function ready(): Promise<Response> {
     status: reason ? 'not_ready' : 'ready',
     ...(reason && { reason }),
     ...parts,
+    // A store that stops for a moment is no news, but for one that nothing is served without.
+    ...(reason === 'ledger_away' && { ledger: 'away' }),
     ...(degraded.length > 0 && { degraded }),
   })
 }

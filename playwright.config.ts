@@ -50,7 +50,7 @@ export default defineConfig({
     instance(DEMO_URL, {
       DEMO_OIDC: '1',
       RETURN_TO: RETURN_TO.join(),
-      MAIL_EVENTS_DSN: BOUNCE_SECRET,
+      MAIL_EVENTS_POSTMARK: BOUNCE_SECRET,
       ...BRAND,
       LOGO_FILE: writeLogo(),
     }),

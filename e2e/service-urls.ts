@@ -7,8 +7,8 @@ export const IMPATIENT_URL = 'http://localhost:4311'
 export const DATA_DIR = path.resolve('.data/e2e')
 /** With the demo provider, which listens on the next port. */
 export const DEMO_URL = 'http://localhost:4312'
-/** With which a mail server tells it of messages that came back. */
-export const BOUNCE_SECRET = 'secret-of-the-mail-server'
+/** With which a mail provider tells it of messages that came back. */
+export const BOUNCE_SECRET = 'provider:secret-of-the-provider'
 /** Where its settings pages may lead back to. */
 export const RETURN_TO = ['https://shop.example.test', 'myshop:']
 export const DEMO_PROVIDER_URL = 'http://localhost:4313'

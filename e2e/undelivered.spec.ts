@@ -1,14 +1,13 @@
 import type { Page } from '@playwright/test'
-import { bounceOf } from '@/testing/bounce'
 import { codeIn, createUser, enterCode, expect, expectAccessible, signIn, test, type User } from './fixtures'
 import { BOUNCE_SECRET, DEMO_URL } from './service-urls'
 
-/** As a mail server hands a bounce on. */
+/** As a provider tells of it. */
 async function bounce(id: string, to: string) {
-  const { status } = await fetch(`${DEMO_URL}/api/v1/mail-events/dsn`, {
+  const { status } = await fetch(`${DEMO_URL}/api/v1/mail-events/postmark`, {
     method: 'POST',
-    headers: { 'Content-Type': 'message/rfc822', Authorization: `Bearer ${BOUNCE_SECRET}` },
-    body: bounceOf(`${id}@localhost`, to),
+    headers: { 'Content-Type': 'application/json', Authorization: `Basic ${btoa(BOUNCE_SECRET)}` },
+    body: JSON.stringify({ RecordType: 'Bounce', Type: 'HardBounce', Email: to, Metadata: { delivery: id } }),
   })
   expect(status).toBe(200)
 }

@@ -76,6 +76,23 @@ test('a verification message that comes back shows in the status, and gives the 
   expect((await statusOf(ctx, user)).pending_change.delivery).toBe('sent')
 })
 
+test('messages that come back give as many places back as the hourly limit has, so that nobody has the service write to strangers without end', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const askAndReturn = async (n: number) => {
+    const to = `nobody${n}-${user.email}`
+    const changing = changeEmail(await asUser(ctx, user), changeInput(user, to))
+    const outcome = await outcomeOf(changing)
+    await ctx.settle()
+    if (outcome === 'accepted') await tell(ctx, about(ctx, (await changing).change_request_id, to))
+    return outcome
+  }
+  for (let n = 0; n < 6; n++) expect(await askAndReturn(n)).toBe('accepted')
+  expect(await askAndReturn(6)).toBe('EMAIL_008')
+  ctx.clock.advance(60 * minute)
+  expect(await askAndReturn(7)).toBe('accepted')
+})
+
 test('a resent message starts as sent, and a late bounce of the first one says nothing of it', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

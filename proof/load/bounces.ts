@@ -263,7 +263,7 @@ const addressOf = (name: string) => `${name}@${name === 'idn' ? 'bücher.test' :
 function keep({ name }: MailSystem, bounces: readonly string[]) {
   const kept = bounces.filter((mail) => KEPT.includes(/^Final-Recipient: rfc822; ?(\S+)@/m.exec(mail)?.[1] ?? ''))
   const short = kept.map((mail) => {
-    const end = mail.indexOf('\n\n', mail.lastIndexOf('\nMessage-ID: <ecr_'))
+    const end = mail.indexOf('\n\n', mail.search(/\nMessage-ID: <[0-9a-f]{40}@/))
     return mail.slice(0, end) + mail.slice(mail.trimEnd().lastIndexOf('\n--'))
   })
   writeFileSync(path.join(FAULTS_DIR, `${name}.mbox`), short.map((mail) => `From bounce\n${mail.trimEnd()}\n`).join(''))

@@ -8,7 +8,7 @@ import { listening } from '@/testing/listening'
 import { until } from '@/testing/until'
 
 const REGION = 'eu-central-1'
-const ID = 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA'
+const ID = '0123456789abcdef0123456789abcdef01234567'
 
 interface Call {
   Message: string | Record<string, unknown>
@@ -100,8 +100,8 @@ test('what moto tells of a message in the place of Amazon SES is understood, wit
 
     const notification = asAmazon(NotificationType, sent)
     const call = await moto.publish(ours, notification)
-    expect(await read(call)).toMatchObject([{ message: { id: ID }, ...told }])
-    await refused({ ...call, Message: String(call.Message).replace(ID, 'ecr_AAAAAAAAAAAAAAAAAAAAAA') })
+    expect(await read(call)).toMatchObject([{ message: { deliveryId: ID }, ...told }])
+    await refused({ ...call, Message: String(call.Message).replace(ID, ID.replaceAll('0', 'f')) })
     await refused({ ...call, SigningCertURL: moto.url + new URL(call.SigningCertURL).pathname })
     await refused(await moto.publish(another, notification))
   }

@@ -68,13 +68,15 @@ function overSmtp(url: string, settings: Settings, secrets: Pick<Secrets, 'mac'>
     })
     const transport = await opened
     await connections.acquire()
+    // Not the id itself: whoever asked for a change knows it, and could make bounces of messages that they never saw.
+    const delivery = deliveryId(secrets, id)
     const message: SendMailOptions & { signal: AbortSignal } = {
       ...content,
       from: mailFrom,
       to: { name: '', address: to },
-      messageId: `<${id}@${host}>`,
+      messageId: `<${delivery}@${host}>`,
       headers: { 'Auto-Submitted': 'auto-generated', ...headersForEvents(settings, id) },
-      ...(mailReturnPath && returning(mailReturnPath, { to, id: deliveryId(secrets, id) })),
+      ...(mailReturnPath && returning(mailReturnPath, { to, id: delivery })),
       signal: AbortSignal.timeout(Math.max(0, Math.round(deadline - performance.now()))),
     }
     await transport.sendMail(message).finally(connections.release)

@@ -218,6 +218,14 @@ const SAMPLES = everyMessage((name) =>
   /link|url/i.test(name) ? `https://accounts.test/page#of=1&token=${name}` : `"${name}" & <co>`,
 )
 
+test('the subjects of a verification and of the notice about it are exact', async () => {
+  const [verification] = SAMPLES
+  const letters = await Promise.all(
+    [verification as Message, changed()].map((one) => renderMessage(one, null, settings)),
+  )
+  expect(letters.map(({ subject }) => subject)).toEqual(['Verify Your New Email Address', 'Email Address Changed'])
+})
+
 test.each(LANGUAGES)('the letters about a deletion say in %s which of the three asked for it', async (language) => {
   for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
     const letters = SAMPLES.filter((message) => message.template === template)

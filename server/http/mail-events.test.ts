@@ -1,11 +1,33 @@
 import { expect, test } from 'vitest'
+import { deliveryId } from '@/domain/mail/mail-deliveries'
 import { givenCaller, givenChange, readAnswer } from '@/testing/api-calls'
-import { bounceOf } from '@/testing/bounce'
 import { givenService } from '@/testing/service'
 import { createMailEvents } from '../adapters/mail-events/sources'
 import { api } from './api'
 
 const SECRET = 'secret-of-the-mail-server'
+
+/** A delivery status notification as small as one can be, which quotes the Message-ID of what came back. */
+const bounceOf = (
+  messageId: string,
+  to: string,
+) => `Content-Type: multipart/report; report-type=delivery-status; boundary=b
+
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.test
+
+Final-Recipient: rfc822;${to}
+Action: failed
+Status: 5.1.1
+
+--b
+Content-Type: text/rfc822-headers
+
+Message-ID: <${messageId}@accounts.test>
+--b--
+`
 
 async function givenReceiver() {
   const ctx = await givenService()
@@ -26,16 +48,16 @@ const post = async (source: string, body: BodyInit | null, { token = SECRET, typ
     ),
   )
 
-test('a bounce that the mail server hands on shows in the status of the change', async () => {
+test('a bounce that the mail server hands on shows in the status of the change, and one that only its id was needed for does not', async () => {
   const ctx = await givenReceiver()
   const caller = await givenCaller(ctx)
   const { id, newEmail } = await givenChange(ctx, caller)
-  expect(await post('dsn', bounceOf(`${id}@accounts.test`, newEmail))).toMatchObject({
-    status: 200,
-    data: { accepted: true },
-  })
-  const rows = await ctx.db.emailChangeRequest.findMany({ where: { id } })
-  expect(rows).toMatchObject([{ delivery: 'undeliverable' }])
+  const deliveryAfter = async (messageId: string) => {
+    expect(await post('dsn', bounceOf(messageId, newEmail))).toMatchObject({ status: 200, data: { accepted: true } })
+    return (await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).delivery
+  }
+  expect(await deliveryAfter(id)).toBe('sent')
+  expect(await deliveryAfter(deliveryId(ctx.secrets, id))).toBe('undeliverable')
 })
 
 test('a source that is not switched on does not exist, and one that is needs its secret, a media type and 256 KiB at most', async () => {
@@ -49,5 +71,5 @@ test('a source that is not switched on does not exist, and one that is needs its
 
 test('while no source is switched on, none exists', async () => {
   await givenService()
-  expect((await post('dsn', bounceOf('ecr_1@accounts.test', 'ada@example.test'))).code).toBe('REQUEST_005')
+  expect((await post('dsn', bounceOf('ecr_1', 'ada@example.test'))).code).toBe('REQUEST_005')
 })

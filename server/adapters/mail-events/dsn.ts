@@ -10,11 +10,11 @@ import {
 } from './mail-event-adapter'
 
 /** Delivery status notifications (RFC 3464) of one's own mail server. Other actions say nothing of the end. */
-const STATES: Record<string, MailEvent['state']> = {
-  failed: 'undeliverable',
-  delayed: 'deferred',
-  delivered: 'delivered',
-}
+const STATES = new Map<string, MailEvent['state']>([
+  ['failed', 'undeliverable'],
+  ['delayed', 'deferred'],
+  ['delivered', 'delivered'],
+])
 
 export const dsn: MailEventAdapter = {
   setting: { form: /^[\x21-\x7e]{16,}$/, must: 'must be 16 visible ASCII characters or more' },
@@ -45,7 +45,7 @@ function eventsOf(mail: Email, { host, returnPath }: MailEventSettings): MailEve
 /** OpenSMTPD says of a message that it gives up that it is delayed, because its time is over (RFC 3463, X.4.7). */
 function stateOf(fields: Map<string, string>) {
   const action = fields.get('action')?.toLowerCase() ?? ''
-  return STATES[action === 'delayed' && fields.get('status')?.startsWith('4.4.7') ? 'failed' : action]
+  return STATES.get(action === 'delayed' && fields.get('status')?.startsWith('4.4.7') ? 'failed' : action)
 }
 
 function partOf({ attachments }: Email, type: RegExp): string | undefined {
@@ -61,12 +61,15 @@ function quotedMessage(mail: Email, host: string) {
   return messageByHeader(fieldsOf(head).get('message-id'), host)
 }
 
+// Anybody can send a report, so each expression here looks at a character a few times at most. This one begins where a word does.
+const TAGGED = /(?<![^\s<>@+",;])([^\s<>@+",;]+)\+([0-9a-f]{40})@([^\s<>@",;]+)/g
+
 /** The address that the report was sent to, `bounce+<id>@…`. */
 function messageAt(mail: Email, returnPath: string): MailEvent['message'] | null {
   const [local, domain] = returnPath.toLowerCase().split('@')
   for (const { key, value } of mail.headers) {
     if (!['to', 'delivered-to', 'x-original-to', 'envelope-to'].includes(key)) continue
-    for (const [, name, id, host] of value.toLowerCase().matchAll(/([^\s<>@+",;]+)\+([0-9a-f]{40})@([^\s<>@",;]+)/g)) {
+    for (const [, name, id, host] of value.toLowerCase().matchAll(TAGGED)) {
       if (name === local && host === domain && id !== undefined) return { deliveryId: id }
     }
   }
@@ -77,14 +80,14 @@ function messageAt(mail: Email, returnPath: string): MailEvent['message'] | null
 function fieldsOf(text: string): Map<string, string> {
   const fields = new Map<string, string>()
   for (const line of text.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)) {
-    const [, name, value] = /^([!-9;-~]+)[ \t]*:[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
-    if (name && value !== undefined && !fields.has(name.toLowerCase())) fields.set(name.toLowerCase(), value)
+    const [, name, value] = /^([!-9;-~]+)[ \t]*:(.*)$/.exec(line) ?? []
+    if (name && value !== undefined && !fields.has(name.toLowerCase())) fields.set(name.toLowerCase(), value.trim())
   }
   return fields
 }
 
 /** From `rfc822; ada@example.com`. */
 const addressIn = (field = ''): string[] => {
-  const [, address] = /^(?:rfc822|utf-8)\s*;\s*<?([^<>]+?)>?$/i.exec(field) ?? []
-  return address === undefined ? [] : [address]
+  const [, address = ''] = /^(?:rfc822|utf-8)\s*;(.*)$/i.exec(field) ?? []
+  return address === '' ? [] : [address.trim().replace(/^<|>$/g, '')]
 }

@@ -39,9 +39,9 @@ export const messageById = (id: unknown): MailEvent['message'] | null =>
 
 /** The message of an event that tells the Message-ID; null for a message of another sender. */
 export function messageByHeader(messageId: unknown, host: string): MailEvent['message'] | null {
-  const [, id, sentBy] =
-    (typeof messageId === 'string' && /^<?([\w-]{1,100})@([^@<>\s]+?)>?$/.exec(messageId.trim())) || []
-  return id !== undefined && sentBy?.toLowerCase() === host ? { id } : null
+  const text = typeof messageId === 'string' ? messageId.trim().toLowerCase() : ''
+  const [, deliveryId, sentBy] = /^<?([0-9a-f]{40})@([^@<>\s]+?)>?$/.exec(text) ?? []
+  return deliveryId !== undefined && sentBy === host ? { deliveryId } : null
 }
 
 /** The event, if its source says which message of ours it is about, and a state that matters. */

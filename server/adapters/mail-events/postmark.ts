@@ -12,16 +12,16 @@ import {
 } from './mail-event-adapter'
 
 /** Other types are answers of programs, or say nothing of the end. */
-const BOUNCES: Record<string, MailEvent['state']> = {
-  HardBounce: 'undeliverable',
-  SoftBounce: 'undeliverable',
-  BadEmailAddress: 'undeliverable',
-  DnsError: 'undeliverable',
-  ManuallyDeactivated: 'undeliverable',
-  Blocked: 'undeliverable',
-  DMARCPolicy: 'undeliverable',
-  Transient: 'deferred',
-}
+const BOUNCES = new Map<string, MailEvent['state']>([
+  ['HardBounce', 'undeliverable'],
+  ['SoftBounce', 'undeliverable'],
+  ['BadEmailAddress', 'undeliverable'],
+  ['DnsError', 'undeliverable'],
+  ['ManuallyDeactivated', 'undeliverable'],
+  ['Blocked', 'undeliverable'],
+  ['DMARCPolicy', 'undeliverable'],
+  ['Transient', 'deferred'],
+])
 
 const shape = z.object({
   RecordType: z.enum(['Bounce', 'Delivery', 'SpamComplaint']),
@@ -47,7 +47,7 @@ export const postmark: MailEventAdapter = {
       const record = parseJson(shape, body)
       if (!record) return []
       const { RecordType, Type = '', Email, Recipient, BouncedAt, DeliveredAt, Metadata } = record
-      const state = { Bounce: BOUNCES[Type], Delivery: 'delivered', SpamComplaint: 'complained' } as const
+      const state = { Bounce: BOUNCES.get(Type), Delivery: 'delivered', SpamComplaint: 'complained' } as const
       const addresses = [Email, Recipient].filter((address) => address !== undefined)
       return toEvents(messageById(Metadata?.[MESSAGE_KEY]), state[RecordType], {
         addresses,

@@ -14,14 +14,14 @@ import {
   toEvents,
 } from './mail-event-adapter'
 
-const STATES: Record<string, MailEvent['state']> = {
-  'email.bounced': 'undeliverable',
-  'email.suppressed': 'undeliverable',
-  'email.failed': 'undeliverable',
-  'email.delivery_delayed': 'deferred',
-  'email.delivered': 'delivered',
-  'email.complained': 'complained',
-}
+const STATES = new Map<string, MailEvent['state']>([
+  ['email.bounced', 'undeliverable'],
+  ['email.suppressed', 'undeliverable'],
+  ['email.failed', 'undeliverable'],
+  ['email.delivery_delayed', 'deferred'],
+  ['email.delivered', 'delivered'],
+  ['email.complained', 'complained'],
+])
 
 const named = z.array(z.object({ name: z.string(), value: z.string() }))
 const shape = z.object({
@@ -60,7 +60,7 @@ export const resend: MailEventAdapter = {
         const reference = sent.find(({ name }) => name.toLowerCase() === REFERENCE.toLowerCase())?.value
         const message = messageById(tag) ?? messageById(reference) ?? messageByHeader(messageId, host)
         const isPassing = call.type === 'email.bounced' && bounce?.type === 'Undetermined'
-        const state = isPassing ? 'deferred' : STATES[call.type]
+        const state = isPassing ? 'deferred' : STATES.get(call.type)
         return toEvents(message, state, { addresses: to, at: timeOf(call.created_at) })
       },
     }

@@ -12,13 +12,13 @@ import {
   toEvents,
 } from './mail-event-adapter'
 
-const STATES: Record<string, MailEvent['state']> = {
-  bounce: 'undeliverable',
-  dropped: 'undeliverable',
-  deferred: 'deferred',
-  delivered: 'delivered',
-  spamreport: 'complained',
-}
+const STATES = new Map<string, MailEvent['state']>([
+  ['bounce', 'undeliverable'],
+  ['dropped', 'undeliverable'],
+  ['deferred', 'deferred'],
+  ['delivered', 'delivered'],
+  ['spamreport', 'complained'],
+])
 
 const shape = z.array(z.unknown())
 const one = z.object({
@@ -49,7 +49,10 @@ export const sendgrid: MailEventAdapter = {
           const { data } = one.safeParse(value)
           if (!data) return []
           const message = messageById(data[MESSAGE_KEY]) ?? messageByHeader(data['smtp-id'], host)
-          return toEvents(message, STATES[data.event], { addresses: [data.email], at: new Date(data.timestamp * 1000) })
+          return toEvents(message, STATES.get(data.event), {
+            addresses: [data.email],
+            at: new Date(data.timestamp * 1000),
+          })
         })
       },
     }

@@ -57,24 +57,20 @@ export const ses: MailEventAdapter = {
   header: (messageId) => ['X-SES-MESSAGE_KEY-TAGS', `${MESSAGE_KEY}=${messageId}`],
   create({ secret, host, fetch }) {
     const topics = secret.split(',')
-    const certificates = new Map<string, Promise<X509Certificate>>()
-    const certificateAt = (url: string) => {
-      const known = certificates.get(url) ?? readCertificate(fetch, url)
-      certificates.set(url, known)
-      known.catch(() => certificates.delete(url))
-      return known
-    }
+    const certificates = new Map<string, X509Certificate>()
     return {
       async read({ body }, now) {
         const call = parseJson(envelope, body)
-        requireGenuine(call !== null && topics.includes(call.TopicArn) && isOfSns(call.SigningCertURL, '.pem'))
-        const { publicKey } = await certificateAt(call.SigningCertURL)
-        const hash = call.SignatureVersion === '2' ? 'sha256' : 'sha1'
-        requireGenuine(verify(hash, Buffer.from(signedTextOf(call)), publicKey, Buffer.from(call.Signature, 'base64')))
+        requireGenuine(call !== null && topics.includes(call.TopicArn) && isOfSns(call, call.SigningCertURL, '.pem'))
+        const { SigningCertURL: url } = call
+        const certificate = certificates.get(url) ?? (await readCertificate(fetch, url))
+        requireGenuine(isSigned(call, certificate))
+        // Not before, because anybody can ask for one certificate at any number of addresses.
+        certificates.set(url, certificate)
         requireGenuine(isFresh(timeOf(call.Timestamp) ?? new Date(0), now))
         if (call.Type === 'Notification') return eventsOf(call.Message, host)
-        if (call.Type === 'SubscriptionConfirmation' && isOfSns(call.SubscribeURL ?? '')) {
-          await fetch(call.SubscribeURL ?? '', { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) })
+        if (call.Type === 'SubscriptionConfirmation' && isOfSns(call, call.SubscribeURL)) {
+          await askAmazon(fetch, call.SubscribeURL ?? '')
         }
         return []
       },
@@ -82,25 +78,39 @@ export const ses: MailEventAdapter = {
   },
 }
 
-/** Only Amazon's own hosts are asked for anything. */
-function isOfSns(text: string, ending = ''): boolean {
+/** Only Amazon's own host in the region of the topic is asked for anything, because others of its hosts serve what customers store. */
+function isOfSns({ TopicArn }: Envelope, text = '', ending = ''): boolean {
+  const [, partition, , region] = TopicArn.split(':')
   const url = URL.canParse(text) ? new URL(text) : null
   return (
-    url !== null &&
-    /^https:\/\/sns\.[a-z0-9-]{3,}\.amazonaws\.com(\.cn)?$/.test(url.origin) &&
+    url?.origin === `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}` &&
     url.username === '' &&
     url.pathname.endsWith(ending)
   )
 }
 
-/** A call that names a certificate that does not exist is not Amazon's; while Amazon cannot be reached, it has to be sent again. */
-async function readCertificate(load: typeof fetch, url: string): Promise<X509Certificate> {
+/** While Amazon cannot be reached, a call has to be sent again. */
+async function askAmazon(load: typeof fetch, url: string): Promise<Response> {
   const response = await load(url, { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) }).catch(() => null)
   if (!response || response.status >= 500) throw new AppError('SERVER_002', undefined, 30)
+  return response
+}
+
+/** A call that names a certificate that does not exist is not Amazon's. */
+async function readCertificate(load: typeof fetch, url: string): Promise<X509Certificate> {
+  const response = await askAmazon(load, url)
   const text = await response.text()
   requireGenuine(response.ok && text.length <= MAX_CERTIFICATE_BYTES && text.includes('-----BEGIN CERTIFICATE-----'))
   return new X509Certificate(text)
 }
+
+const isSigned = (call: Envelope, { publicKey }: X509Certificate): boolean =>
+  verify(
+    call.SignatureVersion === '2' ? 'sha256' : 'sha1',
+    Buffer.from(signedTextOf(call)),
+    publicKey,
+    Buffer.from(call.Signature, 'base64'),
+  )
 
 /** The fields that are signed, each name and value on a line of its own. */
 function signedTextOf(call: Envelope): string {

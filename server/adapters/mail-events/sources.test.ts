@@ -13,6 +13,7 @@ import { createMailEvents, headersForEvents, MAIL_EVENT_SOURCES } from './source
 
 const NOW = new Date('2026-11-20T09:00:00.000Z')
 const ID = 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA-1763629200000'
+const DELIVERY = '0123456789abcdef0123456789abcdef01234567'
 const TO = 'ada.new@example.test'
 const [minute, second] = [60_000, 1000]
 
@@ -34,9 +35,8 @@ type Signing = keyof typeof SETTINGS
 const asked: string[] = []
 const fromAmazon = async (url: string | URL | Request) => {
   asked.push(String(url))
-  return new Response(String(url) === CERTIFICATE ? amazon.cert : 'no such certificate', {
-    status: String(url) === CERTIFICATE ? 200 : 404,
-  })
+  const isThere = String(url).split('?')[0] === CERTIFICATE
+  return new Response(isThere ? amazon.cert : 'no such certificate', { status: isThere ? 200 : 404 })
 }
 
 const events = createMailEvents(
@@ -95,7 +95,7 @@ const BOUNCE = {
     severity: 'permanent',
     recipient: TO,
     timestamp: NOW.getTime() / second,
-    message: { headers: { 'message-id': `${ID}@accounts.test` } },
+    message: { headers: { 'message-id': `${DELIVERY}@accounts.test` } },
   },
   sendgrid: [
     {
@@ -103,7 +103,7 @@ const BOUNCE = {
       type: 'bounce',
       email: TO,
       timestamp: NOW.getTime() / second,
-      'smtp-id': `<${ID}@accounts.test>`,
+      'smtp-id': `<${DELIVERY}@accounts.test>`,
     },
   ],
   resend: {
@@ -148,10 +148,13 @@ const CALLS: Record<Signing, (content: object, at?: Date, isForged?: boolean) =>
 }
 
 const SIGNING = MAIL_SOURCES.filter((source): source is Signing => source !== 'dsn')
-const EVENT: MailEvent = { message: { id: ID }, addresses: [TO], state: 'undeliverable', at: NOW }
+const EVENT: Omit<MailEvent, 'message'> = { addresses: [TO], state: 'undeliverable', at: NOW }
+/** These tell the Message-ID. */
+const QUOTING: readonly Signing[] = ['mailgun', 'sendgrid']
 
 test.each(SIGNING)('%s tells which message came back, from whom, and when', async (source) => {
-  expect(await read(source, CALLS[source](BOUNCE[source]))).toEqual([EVENT])
+  const message = QUOTING.includes(source) ? { deliveryId: DELIVERY } : { id: ID }
+  expect(await read(source, CALLS[source](BOUNCE[source]))).toEqual([{ ...EVENT, message }])
 })
 
 test.each(SIGNING)('a call that is not signed by %s is refused, however it differs', async (source) => {
@@ -192,7 +195,9 @@ test.each(SIGNING)(
   async (source) => {
     const text = JSON.stringify(BOUNCE[source])
     const others = JSON.parse(text.replaceAll(ID, 'somebody').replaceAll('accounts.test', 'elsewhere.test'))
-    for (const content of [others, { something: 'else' }, [], [1, null]]) {
+    // A name that every object has.
+    const unknown = JSON.parse(text.replace(/"(HardBounce|failed|bounce|email\.bounced)"/g, '"constructor"'))
+    for (const content of [others, unknown, { something: 'else' }, [], [1, null]]) {
       expect(await read(source, CALLS[source](content))).toEqual([])
     }
   },
@@ -220,6 +225,9 @@ test('a certificate or a confirmation of another host than Amazon’s is never a
     'http://sns.eu-central-1.amazonaws.com/a.pem',
     'https://sns.eu-central-1.amazonaws.com:8443/a.pem',
     'https://user@sns.eu-central-1.amazonaws.com/a.pem',
+    // Storage, where anybody can have the name `sns`, and a region that is not the topic's.
+    'https://sns.s3-eu-central-1.amazonaws.com/a.pem',
+    'https://sns.eu-west-1.amazonaws.com/a.pem',
     'file:///etc/passwd.pem',
     'nothing',
   ]) {
@@ -232,6 +240,32 @@ test('a certificate or a confirmation of another host than Amazon’s is never a
   const genuine = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=a'
   await read('ses', confirm(genuine))
   expect(asked).toContain(genuine)
+})
+
+test.each([
+  ['cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
+  ['is out of order', async () => new Response('', { status: 503 })],
+])('a confirmation has to be sent again while Amazon %s', async (_what, answer) => {
+  const settings = { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' }
+  const fetched = async (url: string | URL | Request) => (String(url) === CERTIFICATE ? fromAmazon(url) : answer())
+  const { ses } = createMailEvents(settings, { fetch: fetched as typeof fetch })
+  const SubscribeURL = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=a'
+  const call = sns({}, { Type: 'SubscriptionConfirmation', Token: 'a token', SubscribeURL })
+  await expect(ses?.read(call, NOW)).rejects.toMatchObject({ code: 'SERVER_002' })
+})
+
+test('a certificate is kept once it has proved a call, so that nobody else fills the memory with addresses of it', async () => {
+  const settings = { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' }
+  const { ses } = createMailEvents(settings, { fetch: fromAmazon as typeof fetch })
+  const asksOf = async (call: object) => {
+    asked.length = 0
+    await ses?.read(toCall({}, JSON.stringify(call)), NOW).catch(() => {})
+    return asked.length
+  }
+  const genuine = snsMessage(BOUNCE.ses)
+  const forged = { ...genuine, Message: '{}', SigningCertURL: `${CERTIFICATE}?another` }
+  expect([await asksOf(forged), await asksOf(forged)]).toEqual([1, 1])
+  expect([await asksOf(genuine), await asksOf(genuine)]).toEqual([1, 0])
 })
 
 test('the providers’ own verifiers accept the calls of this test', async () => {

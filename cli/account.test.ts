@@ -34,21 +34,19 @@ const passwordHashOf = async (id: string) => (await ctx.db.user.findUniqueOrThro
 const givenToken = (userId: string, name = 'export') =>
   run(`token create --user ${userId} --scope email:manage --scope account:manage --name ${name}`)
 
-test('a new password ends every session and access token and cancels the pending change', async () => {
-  const [user, bystander] = [await givenUser(ctx), await givenUser(ctx)]
-  const [token, other] = [await givenToken(user.userId), await givenToken(bystander.userId)]
-  const change = await givenPendingChange(ctx, user)
-  expect(await run(`user set-password --user ${user.userId} --password 12345678`)).toEqual({
-    user_id: user.userId,
-  })
-  expect(await authenticate(ctx, token.access_token ?? '')).toBeNull()
-  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
-  const { status } = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: change.change_request_id } })
-  expect(status).toBe('cancelled')
-  expect(await ctx.passwords.verify(await passwordHashOf(user.userId), '12345678')).toBe(true)
-
-  expect(await authenticate(ctx, other.access_token ?? '')).not.toBeNull()
-  expect((await asUser(ctx, bystander)).actor.userId).toBe(bystander.userId)
+test('a new password ends every session and access token, and with --keep-tokens the sessions alone', async () => {
+  for (const [option, keepsTokens] of [
+    ['', false],
+    [' --keep-tokens', true],
+  ] as const) {
+    const user = await givenUser(ctx)
+    const { access_token = '' } = await givenToken(user.userId)
+    const line = `user set-password --user ${user.userId} --password 12345678${option}`
+    expect(await run(line)).toEqual({ user_id: user.userId })
+    expect((await authenticate(ctx, access_token)) !== null).toBe(keepsTokens)
+    await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+    expect(await ctx.passwords.verify(await passwordHashOf(user.userId), '12345678')).toBe(true)
+  }
 })
 
 test('key rotate makes a key that signs a day later, and with --now one that signs at once', async () => {
@@ -59,14 +57,6 @@ test('key rotate makes a key that signs a day later, and with --now one that sig
   expect(await states('key rotate')).toEqual(['signing', 'waiting'])
   expect(await states('key rotate --now')).toEqual(['retired', 'retired', 'signing'])
   expect(await states('key list')).toEqual(['retired', 'retired', 'signing'])
-})
-
-test('--keep-tokens keeps the access tokens and nothing else', async () => {
-  const user = await givenUser(ctx)
-  const { access_token = '' } = await givenToken(user.userId)
-  await run(`user set-password --user ${user.userId} --password 'a new password' --keep-tokens`)
-  expect(await authenticate(ctx, access_token)).not.toBeNull()
-  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
 })
 
 test('a password has 8 to 256 characters, of a new account too, and another one changes nothing', async () => {
@@ -234,6 +224,9 @@ test("after a deletion the account's id leads to its withdrawal, until the purge
   expect(await refusal(`user show ${userId}`)).toBe(`The account was deleted: withdrawal show ${withdrawalId}`)
   expect(await run(`withdrawal show ${userId}`)).toEqual(await run(`withdrawal show ${withdrawalId}`))
   expect(await refusal('withdrawal show usr_none')).toContain('Withdrawal ID not found')
+  const { userId: id, email } = await givenUser(ctx)
+  for (const one of [id, email])
+    expect(await refusal(`withdrawal show ${one}`)).toBe(`The account is not withdrawn: user show ${id}`)
 })
 
 test.each([
@@ -279,6 +272,10 @@ test.each([
   ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['task waive msg_none --reason gone', 'No such task: There is no deletion task with this id.'],
+  ['task list --app app_none', 'There is no application with this id.'],
+  ['task list --withdrawal wd_none', 'Withdrawal ID not found'],
+  ['event list --app app_none', 'There is no application with this id.'],
+  ['transaction list --user usr_none', 'There is no active user with this id.'],
 ])('%s is refused with the name of its option and no name of the API', async (line, sentence) => {
   expect((await refusal(line)).slice(0, sentence.length)).toBe(sentence)
 })

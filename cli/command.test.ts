@@ -50,6 +50,7 @@ test.each([
   ['app register --name x --endpoint http://user:pw@127.0.0.1/', SIGNS_IN],
   ['app register --name x --endpoint https://user@a.test/', SIGNS_IN],
   ['app register --name x --endpoint https://:pw@a.test/', SIGNS_IN],
+  ['app check a.test/ --secret x', 'The url must be a URL that begins with https:// or http://.'],
   ['withdrawal show', 'withdrawal show takes exactly one id.'],
   ['withdrawal show --id wd_1', 'withdrawal show has no option --id. --help lists all of them.'],
   ['user show ada@example.com', ID_OF_ADDRESS],

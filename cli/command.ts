@@ -23,7 +23,7 @@ export interface Option {
   choices?: readonly string[]
   /** The value if it is not given. */
   otherwise?: string
-  /** Turns the text into a value, or throws a UsageError that names the option. */
+  /** Turns the text into a value, or throws a UsageError that begins with the option. */
   read?(text: string, option: string): unknown
 }
 
@@ -66,6 +66,9 @@ export const nameOf = ({ noun, verb }: Command): string => `${noun} ${verb}`
 
 /** The option as a sentence names it. */
 const labelOf = (name: string, { positional }: Option): string => (positional ? `an ${name}` : `--${name}`)
+
+/** The option as the begin of a sentence. */
+const subjectOf = (name: string, { positional }: Option): string => (positional ? `The ${name}` : `--${name}`)
 
 /** What every command takes. */
 export const COMMON: Options = {
@@ -153,9 +156,7 @@ function readValues(command: Command, texts: Record<string, string[]>): Record<s
   const { options, oneOf } = command
   for (const [name, values] of Object.entries(texts)) {
     if (isStorable(values.join(''))) continue
-    throw new UsageError(
-      `${options[name]?.positional ? 'The id' : `--${name}`} contains characters that cannot be stored.`,
-    )
+    throw new UsageError(`${subjectOf(name, options[name] as Option)} contains characters that cannot be stored.`)
   }
   const isGiven = (name: string) => texts[name] !== undefined && (!options[name]?.value || texts[name][0] !== '')
   if (oneOf && oneOf.filter(isGiven).length !== 1) {
@@ -184,7 +185,7 @@ function readValue(name: string, option: Option, text: string): unknown {
     throw new UsageError('Give the account by its id, usr_…; user find --email shows the id of an address.')
   }
   if (option.choices && !option.choices.includes(text)) throw new UsageError(`${choiceSentence(name, option)}.`)
-  return option.read ? option.read(text, `--${name}`) : text
+  return option.read ? option.read(text, subjectOf(name, option)) : text
 }
 
 function choiceSentence(name: string, { choices = [], multiple }: Option): string {

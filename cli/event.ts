@@ -1,3 +1,4 @@
+import { getApp } from '@/domain/applications/manage'
 import { listDeliveries, resendEvents } from '@/domain/applications/operate-deliveries'
 import { command, UsageError } from './command.ts'
 import { toTime } from './values.ts'
@@ -12,8 +13,10 @@ export const eventCommands = [
     verb: 'list',
     summary: 'Lists deliveries of events to applications, the newest first; they are kept for thirty days.',
     options: { app, dead: { means: 'Only those that were given up.' } },
-    run: (ctx, { app: appId, dead }) =>
-      listDeliveries(ctx, { appId, status: dead ? 'dead' : undefined, limit: MAX_LISTED }),
+    async run(ctx, { app: appId, dead }) {
+      if (appId) await getApp(ctx, { appId })
+      return listDeliveries(ctx, { appId, status: dead ? 'dead' : undefined, limit: MAX_LISTED })
+    },
   }),
   command({
     noun: 'event',

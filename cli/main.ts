@@ -1,11 +1,10 @@
 import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import type { SystemContext } from '@/domain/context'
-import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
-import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
+import { prepareDatabase } from '@/server/prepare-database'
 import { processState } from '@/server/process-state'
-import { getEnv, setDatabaseUrl } from '@/server/settings/env'
+import { getEnv } from '@/server/settings/env'
 import { createLog } from '@/server/watch/log'
 import { type Answer, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -13,8 +12,17 @@ import { execute, sentenceOf, splitWords } from './execute.ts'
 import { helpFor } from './help.ts'
 import { showAnswer } from './show.ts'
 
-const print = (...values: object[]) =>
-  process.stdout.write(values.map((value) => `${JSON.stringify(value)}\n`).join(''))
+/** Resolves once it is written, so that a full disk or a reader that has gone ends the command. */
+const write = (text: string) =>
+  new Promise<void>((resolve, reject) =>
+    process.stdout.write(text, (error) =>
+      error ? reject(new Error(`Standard output cannot be written: ${error.message}.`)) : resolve(),
+    ),
+  )
+// Each write tells by itself.
+process.stdout.on('error', () => {})
+
+const print = (...values: object[]) => write(values.map((value) => `${JSON.stringify(value)}\n`).join(''))
 
 async function readStandardInput(): Promise<string> {
   try {
@@ -27,13 +35,13 @@ async function readStandardInput(): Promise<string> {
 /** False where a line of many tells an error. */
 async function printAnswer(answer: Answer, { json, wide }: { json: boolean; wide: boolean }): Promise<boolean> {
   if (!(Symbol.asyncIterator in answer)) {
-    if (json) print(answer)
-    else process.stdout.write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
+    if (json) await print(answer)
+    else await write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
     return !('error' in answer)
   }
   let allGood = true
   for await (const values of answer) {
-    print(...values)
+    await print(...values)
     if (values.some((value) => 'error' in value)) allGood = false
   }
   return allGood
@@ -43,12 +51,9 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   let allGood = true
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === '') continue
-    try {
-      print(await execute(ctx, splitWords(line), null))
-    } catch (error) {
-      allGood = false
-      print({ error: sentenceOf(error) })
-    }
+    const answer = await execute(ctx, splitWords(line), null).catch((error) => ({ error: sentenceOf(error) }))
+    if ('error' in answer) allGood = false
+    await print(answer)
   }
   return allGood
 }
@@ -56,7 +61,7 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
 async function main(args: string[]): Promise<boolean> {
   const help = helpFor(COMMANDS, args)
   if (help) {
-    process.stdout.write(help)
+    await write(help)
     return true
   }
   // Before the database is opened, so that a wrong command is refused at once.
@@ -64,26 +69,38 @@ async function main(args: string[]): Promise<boolean> {
   const env = getEnv()
   // Standard output is for answers alone.
   processState.log = createLog(env.logLevel, process.stderr)
-  const database = env.databaseUrl ? undefined : await startEmbeddedPostgres({ dataDir: env.dataDir })
-  if (database) setDatabaseUrl(database.url)
-  await migrateDeploy(getEnv().databaseUrl as string)
+  await prepareDatabase(env, closers)
   const ctx = await openContext()
-  try {
-    if (!call) return await runBatch(ctx)
-    return await printAnswer(await call.run(ctx, readStandardInput), {
-      json: call.json || !process.stdout.isTTY,
-      wide: call.wide,
-    })
-  } finally {
-    await ctx.close()
-    await database?.stop()
-  }
+  closers.push(() => ctx.close())
+  if (!call) return runBatch(ctx)
+  return printAnswer(await call.run(ctx, readStandardInput), {
+    json: call.json || !process.stdout.isTTY,
+    wide: call.wide,
+  })
 }
 
+/** Called at the end, in reverse order. */
+const closers: (() => Promise<unknown>)[] = []
+let isEnding = false
+
+const tell = (error: unknown) => void process.stderr.write(`${sentenceOf(error)}\n`)
+
+async function end(code: number) {
+  if (isEnding) return
+  isEnding = true
+  for (let closer = closers.pop(); closer; closer = closers.pop()) await closer().catch(tell)
+  process.exit(code)
+}
+
+// The embedded database is a process of its own, and would stay behind.
+process.once('SIGINT', () => end(130))
+process.once('SIGTERM', () => end(143))
+
 main(process.argv.slice(2)).then(
-  (allGood) => process.exit(allGood ? 0 : 1),
+  (allGood) => end(allGood ? 0 : 1),
   (error) => {
-    process.stderr.write(`${sentenceOf(error)}\n`)
-    process.exit(1)
+    // What a signal interrupts fails because its database is closed.
+    if (!isEnding) tell(error)
+    return end(1)
   },
 )

@@ -1,6 +1,8 @@
 import { WAIVE_REASONS } from '@/contract/vocabulary'
 import { listTasks } from '@/domain/applications/list-tasks'
+import { getApp } from '@/domain/applications/manage'
 import { waiveTask } from '@/domain/applications/operate-tasks'
+import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { command } from './command.ts'
 
 export const taskCommands = [
@@ -12,7 +14,13 @@ export const taskCommands = [
       withdrawal: { value: 'wd_…', means: 'The withdrawal.' },
       app: { value: 'app_…', means: 'The application.' },
     },
-    run: (ctx, { withdrawal: withdrawalId, app: appId }) => listTasks(ctx, { withdrawalId, appId }),
+    async run(ctx, { withdrawal: withdrawalId, app: appId }) {
+      const listed = await listTasks(ctx, { withdrawalId, appId })
+      // Nothing open would look like good news of an id that was mistyped.
+      if (listed.tasks.length === 0 && withdrawalId) await showWithdrawal(ctx, withdrawalId)
+      if (listed.tasks.length === 0 && appId) await getApp(ctx, { appId })
+      return listed
+    },
   }),
   command({
     noun: 'task',

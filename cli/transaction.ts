@@ -1,6 +1,6 @@
 import { addTransaction, endTransaction, listTransactions } from '@/domain/applications/transactions'
 import { command } from './command.ts'
-import { toCents } from './values.ts'
+import { checkActiveUser, toCents } from './values.ts'
 
 const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
 
@@ -22,7 +22,11 @@ export const transactionCommands = [
     verb: 'list',
     summary: 'Lists the transactions of a user, or the pending ones of everybody, which hold withdrawals back.',
     options: { user: { value: 'usr_…', means: 'The account.' } },
-    run: (ctx, { user: userId }) => listTransactions(ctx, { userId }),
+    async run(ctx, { user: userId }) {
+      const listed = await listTransactions(ctx, { userId })
+      if (listed.transactions.length === 0 && userId) await checkActiveUser(ctx, userId)
+      return listed
+    },
   }),
   command({
     noun: 'transaction',

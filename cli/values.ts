@@ -11,9 +11,9 @@ import { UsageError } from './command.ts'
 const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 /** Whether its address is public is for the verb to say, because a check may call one on this machine. */
-export function toEndpoint(endpoint: string): string {
+export function toEndpoint(endpoint: string, option: string): string {
   const problem = createEndpointRule({ ...getEnv(), allowsPrivateEndpoints: true })(endpoint)
-  if (problem) throw new UsageError(`--${problem}`)
+  if (problem) throw new UsageError(problem.replace('endpoint', option))
   return endpoint
 }
 

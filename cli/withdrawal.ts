@@ -36,7 +36,8 @@ export const withdrawalCommands = [
     options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account.' } },
     async run(ctx, { id }) {
       const found = await lookUp(ctx, id)
-      return showWithdrawal(ctx, found?.kind === 'withdrawal' ? found.id : id)
+      if (found?.kind === 'user') throw new UsageError(`The account is not withdrawn: user show ${found.id}`)
+      return showWithdrawal(ctx, found?.id ?? id)
     },
   }),
   command({

@@ -1,15 +1,23 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { promisify } from 'node:util'
 import { expect, type TestContext, test } from 'vitest'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
 
-/** A start that nobody has waited for. */
-function begin({ databaseUrl, dataDir }: World, context: TestContext, settings: Record<string, string>) {
-  const child = spawn(process.execPath, ['dist/server.mjs'], {
+/** A start that nobody has waited for; of an operator's command where one is given. */
+function begin(
+  { databaseUrl, dataDir }: World,
+  context: TestContext,
+  settings: Record<string, string>,
+  ...command: string[]
+) {
+  const program = command.length > 0 ? 'dist/account.mjs' : 'dist/server.mjs'
+  const child = spawn(process.execPath, [program, ...command], {
     env: { ...process.env, NODE_ENV: 'production', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
   context.onTestFinished(() => void child.kill('SIGKILL'))
   const start = { child, output: '', exit: new Promise((resolve) => child.once('close', resolve)) }
@@ -58,18 +66,55 @@ test('SIGTERM while a page waits for Next ends the process with exit code 0', as
   expect([200, undefined]).toContain((await page)?.status)
 })
 
-test('a DATABASE_URL that leads to no database ends the start with a sentence that names the setting and no password', async (context) => {
-  const world = await givenWorld(context)
-  const away = begin(world, context, { DATABASE_URL: 'postgresql://accounts:secret-one@127.0.0.1:1/accounts' })
-  expect(await away.exit).toBe(1)
-  expect(away.output).toMatch(/^DATABASE_URL: no connection to 127\.0\.0\.1:1\/accounts: connect ECONNREFUSED .*\n$/)
-  const other = Object.assign(new URL(world.databaseUrl), { pathname: '/no_such_database' }).href
-  const missing = begin(world, context, { DATABASE_URL: other })
-  expect(await missing.exit).toBe(1)
-  expect(missing.output).toMatch(
-    /^DATABASE_URL: no connection to \S+\/no_such_database: .*does not exist\. Start .*\n$/,
+test.for([
+  ['the start', []],
+  ['a command', ['key', 'list']],
+] as const)(
+  'a DATABASE_URL that leads to no database ends %s with a sentence that names the setting and no password',
+  async ([, command], context) => {
+    const world = await givenWorld(context)
+    const DATABASE_URL = 'postgresql://accounts:secret-one@127.0.0.1:1/accounts'
+    const away = begin(world, context, { DATABASE_URL }, ...command)
+    expect(await away.exit).toBe(1)
+    expect(away.output).toMatch(/^DATABASE_URL: no connection to 127\.0\.0\.1:1\/accounts: connect ECONNREFUSED .*\n$/)
+    const other = Object.assign(new URL(world.databaseUrl), { pathname: '/no_such_database' }).href
+    const missing = begin(world, context, { DATABASE_URL: other }, ...command)
+    expect(await missing.exit).toBe(1)
+    expect(missing.output).toMatch(
+      /^DATABASE_URL: no connection to \S+\/no_such_database: .*does not exist\. Start .*\n$/,
+    )
+    expect(away.output + missing.output).not.toContain('secret-one')
+  },
+)
+
+test('app check ends with exit code 1 where there is something to mend', async (context) => {
+  const check = begin(await givenWorld(context), context, {}, 'app', 'check', 'http://127.0.0.1:1/', '--secret', 'x')
+  expect(await check.exit).toBe(1)
+  expect(JSON.parse(check.output)).toMatchObject({ passed: 0, failed: 1 })
+})
+
+test('a command whose answer cannot be written says so, and ends with exit code 1', async (context) => {
+  const { databaseUrl, dataDir } = await givenWorld(context)
+  const env = { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: dataDir }
+  const written = promisify(execFile)(
+    'sh',
+    ['-c', 'exec "$0" dist/account.mjs key list > /dev/full', process.execPath],
+    { env },
   )
-  expect(away.output + missing.output).not.toContain('secret-one')
+  const stderr = 'Standard output cannot be written: ENOSPC: no space left on device, write.\n'
+  await expect(written).rejects.toMatchObject({ code: 1, stderr })
+})
+
+test('a command that is interrupted ends the embedded database that it started', async (context) => {
+  const world = await givenWorld(context)
+  const batch = begin(world, context, { DATABASE_URL: '' }, 'batch')
+  batch.child.stdin.write('key list\n')
+  await until('the command answers', () => batch.output.includes('signing'))
+  const postmaster = path.join(world.dataDir, 'pg/postmaster.pid')
+  expect(existsSync(postmaster)).toBe(true)
+  batch.child.kill('SIGINT')
+  expect(await batch.exit).toBe(130)
+  expect(existsSync(postmaster)).toBe(false)
 })
 
 test('a taken port and a wrong setting each end the start with a sentence', async (context) => {

@@ -6,7 +6,7 @@ import { AppError } from '@/contract/errors'
 import { isSecretKnown } from '@/domain/withdrawal/ledger/known-secret'
 import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
-import { isDatabaseAway, onceDatabaseAnswers } from './adapters/database-away'
+import { onceDatabaseAnswers } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
 import { api, badRequest } from './http/api'
 import { clientIp } from './http/client-ip'
@@ -15,13 +15,12 @@ import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
 import { isCutOff } from './http/pipelining'
 import { DEMO_PERSON, seedDemoPerson, seedDemoUser } from './local/demo-account'
-import { startEmbeddedPostgres } from './local/embedded-postgres'
 import { deleteExpiredMessages } from './local/mailbox'
-import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
 import type { Pages } from './pages/serve-pages'
+import { prepareDatabase } from './prepare-database'
 import { processState } from './process-state'
-import { type Env, getEnv, misspelled, setDatabaseUrl, settingWarnings } from './settings/env'
+import { type Env, getEnv, misspelled, settingWarnings } from './settings/env'
 import { SettingsError } from './settings/settings-error'
 import { startTimer } from './timer'
 import { captureForeignLines } from './watch/foreign-lines'
@@ -62,7 +61,7 @@ async function main() {
   process.on('SIGTERM', () => drain(env))
   // The ipc channel closes when scripts/start.mjs has ended.
   process.on('disconnect', () => stop(0))
-  await prepareDatabase(env)
+  await prepareDatabase(env, closers)
   const ctx = await openContext()
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
@@ -89,7 +88,8 @@ async function main() {
     if (processState.isStopping) outgoing.setHeader('Connection', 'close')
     answering.add(outgoing)
     outgoing.once('close', () => answering.delete(outgoing))
-    serve(incoming, outgoing)
+    // By then all requests of the packet are read, and a connection that sends too many is cut off before one of them costs anything.
+    process.nextTick(() => incoming.socket.destroyed || serve(incoming, outgoing))
   })
   closers.push(() => close(server))
   const { close: closePages } = await pages
@@ -111,34 +111,8 @@ async function main() {
   module.flushCompileCache?.()
 }
 
-/** Starts the embedded database where no other is set, and migrates whichever it is. */
-async function prepareDatabase({ databaseUrl, dataDir }: Env) {
-  if (databaseUrl === undefined) {
-    const database = await startEmbeddedPostgres({ dataDir })
-    closers.push(() => database.stop())
-    setDatabaseUrl(database.url)
-  }
-  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) }).catch(
-    (error) => {
-      throw databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
-    },
-  )
-}
-
 const OTHER_SECRET =
   'CODE_SECRET is not the secret of this database: it neither opens the newest signing key nor has made the newest line of the erasure ledger. Set the one that was used before, if need be behind a new one and a comma. After a real loss of it, set ACCEPT_NEW_SECRET=1 for one start.'
-
-/** Besides a database that is away: a refused password or user, and a database that does not exist. */
-const isOfDatabaseUrl = (error: unknown) =>
-  isDatabaseAway(error) || (error instanceof Error && 'code' in error && /^(28|3D)/.test(String(error.code)))
-
-/** The address without user and password. */
-function unreachable(databaseUrl: string, error: Error): string {
-  const { host, pathname } = new URL(databaseUrl)
-  // The errors of several addresses have no message of their own.
-  const reason = error.message || (error instanceof AggregateError && error.errors[0]?.message)
-  return `DATABASE_URL: no connection to ${host}${pathname}: ${reason}. Start this PostgreSQL, or correct the address, the user or the password.`
-}
 
 /** Does not say which database was restored, because only the operator needs to know that. */
 const NOT_SERVED = 'The service is being restored. Try again later.\n'

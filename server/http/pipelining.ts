@@ -11,6 +11,7 @@ const unanswered = new WeakMap<Socket, number>()
  * the memory. True also for requests of the connection that were read before.
  */
 export function isCutOff({ socket }: IncomingMessage, outgoing: ServerResponse): boolean {
+  if (socket.destroyed) return true
   const open = (unanswered.get(socket) ?? 0) + 1
   unanswered.set(socket, open)
   outgoing.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))

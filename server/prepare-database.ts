@@ -1,0 +1,38 @@
+import { isDatabaseAway } from './adapters/database-away'
+import { startEmbeddedPostgres } from './local/embedded-postgres'
+import { migrateDeploy } from './migrate'
+import { type Env, getEnv, setDatabaseUrl } from './settings/env'
+import { SettingsError } from './settings/settings-error'
+import { log } from './watch/log'
+
+/** Starts the embedded database where no other is set, and migrates whichever it is. `closers` gets what ends it again. */
+export async function prepareDatabase({ databaseUrl, dataDir }: Env, closers: (() => Promise<unknown>)[]) {
+  if (databaseUrl === undefined) {
+    const starting = startEmbeddedPostgres({ dataDir })
+    // Before it has started, because a signal may come meanwhile.
+    closers.push(() =>
+      starting.then(
+        ({ stop }) => stop(),
+        () => {},
+      ),
+    )
+    setDatabaseUrl((await starting).url)
+  }
+  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) }).catch(
+    (error) => {
+      throw databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
+    },
+  )
+}
+
+/** Besides a database that is away: a refused password or user, and a database that does not exist. */
+const isOfDatabaseUrl = (error: unknown) =>
+  isDatabaseAway(error) || (error instanceof Error && 'code' in error && /^(28|3D)/.test(String(error.code)))
+
+/** The address without user and password. */
+function unreachable(databaseUrl: string, error: Error): string {
+  const { host, pathname } = new URL(databaseUrl)
+  // The errors of several addresses have no message of their own.
+  const reason = error.message || (error instanceof AggregateError && error.errors[0]?.message)
+  return `DATABASE_URL: no connection to ${host}${pathname}: ${reason}. Start this PostgreSQL, or correct the address, the user or the password.`
+}

@@ -88,24 +88,26 @@ export const DUE_WORK: readonly DueJob[] = [
   },
   {
     name: 'keep-house',
-    description:
-      'Hands events to the engine, writes the erasure ledger and the receipts that wait for it, cleans up, and reports silent applications.',
+    description: 'Hands events to the engine, gives up expired notices, cleans up, and reports silent applications.',
     runBy: 'sweep',
     run: runHousekeeping,
+  },
+  {
+    name: 'write-ledger',
+    description: 'Writes the erasure ledger, whose store may hang, and the receipts that wait for it.',
+    runBy: 'sweep',
+    // A receipt can need the line that is written just before it; others have theirs, whatever becomes of the ledger.
+    run: (ctx) => writeErasureLedger(ctx).finally(() => writeDueReceipts(ctx)),
   },
 ]
 
 /** Runs the parts side by side; one that fails does not delay the others. */
-export async function runHousekeeping(ctx: SystemContext): Promise<void> {
-  const parts = [sendOutboxEvents, writeLedgerAndReceipts, expireNotices, cleanUp, tellSilentApps]
+async function runHousekeeping(ctx: SystemContext): Promise<void> {
+  const parts = [sendOutboxEvents, expireNotices, cleanUp, tellSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')
 }
-
-/** A receipt can need the line that is written just before it; others have theirs, whatever becomes of the ledger. */
-const writeLedgerAndReceipts = (ctx: SystemContext): Promise<void> =>
-  writeErasureLedger(ctx).finally(() => writeDueReceipts(ctx))
 
 const MAX_CONCURRENT_ERASURES = 4
 /** For first calls and for repeated ones each. Calls to applications mostly wait, so many cost little. */

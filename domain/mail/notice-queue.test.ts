@@ -13,6 +13,7 @@ import {
   testContext,
   withdrawAs,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { putUser } from '../accounts/put-user'
 import { changeEmail } from '../email/change-email'
 import { createNotMeToken } from '../email/not-me-token'
@@ -22,11 +23,10 @@ import { NOTICE_KINDS } from '../notices'
 import { changePassword } from '../passwords/change-password'
 import { requestPasswordReset } from '../passwords/request-password-reset'
 import type { MailOutcome } from '../ports'
-import { sql, statement, text } from '../sql'
 import { exportData } from '../withdrawal/export-data'
 import { requestWithdrawal } from '../withdrawal/request-withdrawal'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
-import { sendDueNotices } from './notice-queue'
+import { expireNotices, sendDueNotices } from './notice-queue'
 
 const [minute, day] = [60_000, 86_400_000]
 /** The lease of a sender on its notice. */
@@ -106,6 +106,21 @@ test('F30 permanently refused notices do not stop a sweep before the notices beh
   ctx.clock.advance(minute)
   expect(await sendDueNotices(ctx, NOTICE_KINDS, 2)).toBe(1)
   expect(tried.sort()).toEqual(users.map(({ email }) => email).sort())
+})
+
+test('F30 notices whose time is over do not stop a sweep before the notices behind them', async () => {
+  const users = await Promise.all(Array.from({ length: 3 }, () => givenUser(ctx)))
+  answering(ctx, () => 'deferred')
+  for (const user of users) await givenPendingChange(ctx, user)
+  const [dueAt, expiresAt] = [ctx.clock.now(), ctx.clock.now()]
+  const over = users.slice(0, 2).map(({ userId }) => userId)
+  await ctx.db.notice.updateMany({ where: { userId: { in: over } }, data: { dueAt, expiresAt } })
+  const tried = answering(ctx, () => 'accepted')
+  ctx.clock.advance(minute)
+  expect(await sendDueNotices(ctx, NOTICE_KINDS, 2)).toBe(1)
+  expect(tried).toEqual([users[2]?.email])
+  await expireNotices(ctx)
+  expect(await noticesOf(ctx, over[0] as string)).toMatchObject([{ attempts: 1, dueAt: null, sentAt: null }])
 })
 
 test('F30 notices whose attempt throws wait like deferred ones and do not stop the notices behind them', async () => {
@@ -245,12 +260,8 @@ test('marking notices as sent never waits for a row while it holds another, so n
     expect(await sent).toBe(2)
   }
   // A withdrawal locks the same rows in the other order.
-  const touch = statement(
-    'touch-notice',
-    { id: text },
-    {},
-    (v) => sql`UPDATE notices SET attempts = attempts WHERE id = ${v.id}`,
+  await heldUp(ctx, ['notices', last], marking, (sql) =>
+    rawSql(sql, 'UPDATE notices SET attempts = attempts WHERE id = $1', [first]),
   )
-  await heldUp(ctx, ['notices', last], marking, (sql) => sql(touch, { id: first }))
   expect(await ctx.db.notice.count({ where: { id: { in: [first, last] }, sentAt: { not: null } } })).toBe(2)
 })

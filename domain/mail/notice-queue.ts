@@ -10,13 +10,15 @@ import { recordMails, type SentMail } from './mail-deliveries'
 /** Two months of daily attempts, so that an address that never works leaves the queue. */
 const MAX_ATTEMPTS = 65
 
+const isInTime = (v: { now: Part }) => sql`(expires_at IS NULL OR expires_at > ${v.now})`
+
 // Moving `due_at` is the claim: a second sender finds nothing due, and the notice of a sender that dies becomes due again.
 const claim = statement(
   'claim-notice',
   { id: text, now: time, leaseUntil: time },
   NOTICE_ROW,
   (v) => sql`UPDATE notices SET attempts = attempts + 1, due_at = ${v.leaseUntil}
-   WHERE id = ${v.id} AND due_at <= ${v.now} AND (expires_at IS NULL OR expires_at > ${v.now})
+   WHERE id = ${v.id} AND due_at <= ${v.now} AND ${isInTime(v)}
    RETURNING id, user_id, kind, locale, recipient, change_request_id, withdrawal_id, sealed, created_at, expires_at, attempts`,
 )
 const tryAgain = statement(
@@ -61,7 +63,8 @@ const dueNotices = statement(
   'due-notices',
   { now: time, maxRows: integer },
   { id: text },
-  (v) => sql`SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
+  (v) =>
+    sql`SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} AND ${isInTime(v)} ORDER BY due_at LIMIT ${v.maxRows}`,
 )
 
 /** The outcome of an attempt; it failed if it threw, and then the notice is tried again like one that was deferred. */
@@ -248,5 +251,5 @@ export async function sendDueNotices(ctx: SystemContext, kinds: NoticeKinds, max
 
 /** Gives up expired notices, and deletes their encrypted content. */
 export async function expireNotices(ctx: SystemContext): Promise<void> {
-  await ctx.sql(expire, { now: ctx.clock.now() })
+  if (!ctx.clock.isOff?.()) await ctx.sql(expire, { now: ctx.clock.now() })
 }

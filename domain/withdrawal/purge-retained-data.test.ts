@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { givenCaller, withdraw } from '@/testing/api-calls'
 import { failingAt, givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
 import { givenService } from '@/testing/service'
+import { atStatement } from '@/testing/statements'
 import { retryWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
@@ -20,6 +21,21 @@ test('one purge deletes everything that is due, in any number of batches', async
   ctx.clock.advance(28 * day)
   expect(await purgeRetainedData(ctx, 2)).toBe(5)
   expect(await ctx.db.withdrawal.count({ where: { purgedAt: null } })).toBe(0)
+})
+
+test('a purge that another instance has ended since the due ones were read is left alone', async () => {
+  const ctx = await testContext()
+  await givenWithdrawal(ctx)
+  ctx.clock.advance(2 * day)
+  await runDueWork(ctx)
+  ctx.clock.advance(28 * day)
+  let others = 0
+  const late = atStatement(ctx, 'purges-due', async (run) => {
+    const rows = await run()
+    if (rows.length > 0) others += await purgeRetainedData(ctx)
+    return rows
+  })
+  expect([await purgeRetainedData(late), others]).toEqual([0, 1])
 })
 
 test('F30 purges that fail do not stop the purges behind them', async () => {

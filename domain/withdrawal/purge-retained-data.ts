@@ -35,7 +35,7 @@ const duePurges = statement(
 const lock = statement(
   'lock-purge',
   { withdrawalId: text },
-  { user_id: text, is_purged: boolean, sealed_subjects: bytes.orNull },
+  { user_id: text.whenJoined, is_purged: boolean, sealed_subjects: bytes.orNull },
   (v) => sql`SELECT user_id, purged_at IS NOT NULL AS is_purged, sealed_subjects, ${TIME_TO_ERASE}
    FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE SKIP LOCKED`,
 )
@@ -118,7 +118,7 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
   return purged
 }
 
-/** Purges in batches, each in a transaction, so that a run after a crash continues. False if another instance holds it. */
+/** Purges in batches, each in a transaction, so that a run after a crash continues. False if another instance holds it, or has purged it. */
 const purge = (ctx: SystemContext, withdrawalId: string): Promise<boolean> =>
   inBatches((rows) => ctx.transaction((sql) => purgeBatch(ctx, sql, withdrawalId, rows)))
 

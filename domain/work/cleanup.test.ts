@@ -9,6 +9,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { verifyEmail } from '../email/verify-email'
+import { expireNotices } from '../mail/notice-queue'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { signOut } from '../sessions/sessions'
 import { cleanUp } from './cleanup'
@@ -43,6 +44,27 @@ test('ended sessions, tokens and changes are kept for thirty days, and open ones
   await pass(ctx, millisecond)
   expect(await left()).toEqual({ sessions: [later], tokens: 1, changes: 0, notices: 0 })
   expect(await ctx.db.accessToken.findFirst({ where: { userId } })).toMatchObject({ id: lasting.id })
+})
+
+test('F46 while the clock is doubtful nothing that has ended is deleted, and no notice is given up', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { userId } = user
+  await givenPendingChange(ctx, user)
+  await ctx.settle()
+  const now = ctx.clock.now()
+  await ctx.db.notice.updateMany({ where: { userId }, data: { dueAt: now, expiresAt: now, sentAt: null } })
+  ctx.clock.advance(61 * day)
+  const sweep = async (isOff: boolean) => {
+    const swept = { ...ctx, clock: { ...ctx.clock, isOff: () => isOff } }
+    await Promise.all([cleanUp(swept), expireNotices(swept)])
+    return [
+      await ctx.db.session.count({ where: { userId } }),
+      await ctx.db.notice.count({ where: { userId, dueAt: { not: null } } }),
+    ]
+  }
+  expect(await sweep(true)).toEqual([1, 1])
+  expect(await sweep(false)).toEqual([0, 0])
 })
 
 test('a revoked session or token is kept for thirty days after its revocation', async () => {

@@ -116,6 +116,7 @@ const batches = CLEANUPS.map((cleanup) => ({ deleteBatch: cleanUpBatch(cleanup),
 
 /** Deletes all rows that have ended, in small statements, so that no call waits long for a row. */
 export async function cleanUp(ctx: SystemContext): Promise<void> {
+  if (ctx.clock.isOff?.()) return
   const failures: unknown[] = []
   for (const batch of batches) await cleanUpAll(ctx, batch).catch((error) => failures.push(error))
   if (failures.length > 0) throw new AggregateError(failures, 'the cleanup failed')

@@ -35,6 +35,29 @@ test('while the database is away the time continues, and a slow answer is not us
   clock.stop()
 })
 
+test('a first answer that took long is used only until a quicker one comes, which is asked for at once', async () => {
+  let passedMs = 0
+  const passed = vi.spyOn(performance, 'now').mockImplementation(() => passedMs)
+  const begin = Date.now()
+  const waits = [4_000, 400, 600, 300]
+  const clock = createClock((async () => {
+    // Read when the answer leaves, which a connection has kept waiting.
+    passedMs += waits.shift() ?? 0
+    return [{ now: new Date(begin + passedMs) }]
+  }) as unknown as Sql)
+  const offAfterFollowing = async () => {
+    await clock.follow()
+    return clock.now().getTime() - (begin + passedMs)
+  }
+  // The time of a reading is taken for the middle of its wait.
+  expect(await offAfterFollowing()).toBe(200)
+  expect(waits).toEqual([600, 300])
+  expect(await offAfterFollowing()).toBe(150)
+  expect(waits).toEqual([])
+  passed.mockRestore()
+  clock.stop()
+})
+
 test('a database that is slow to accept the first connection is asked again', async () => {
   let asked = 0
   const clock = createClock((async () => {

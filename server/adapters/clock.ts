@@ -3,7 +3,7 @@ import { type Sql, sql, statement, time } from '@/domain/sql'
 import { onceDatabaseAnswers } from './database-away'
 
 const FOLLOW_MS = 15_000
-/** With a slower answer it is too uncertain when the database read its clock. */
+/** With a slower answer it is too uncertain when the database read its clock, unless the answer in use was slower still. */
 const MAX_ANSWER_MS = 200
 /** Nobody sets a clock so wrong on purpose; which of the two is wrong nobody knows. */
 const MAX_SKEW_MS = 5 * 60_000
@@ -20,15 +20,16 @@ export function createClock(
 ): Clock & { isOff(): boolean; follow(): Promise<void>; stop(): void } {
   let isOff = false
   let origin = Date.now() - performance.now()
-  let isKnown = false
+  /** What the answer took that `origin` is from. */
+  let usedMs = Number.POSITIVE_INFINITY
   async function readDatabaseTime() {
     const asked = performance.now()
     const [row] = await sql(readTime, {})
-    const answered = performance.now()
-    if (!row || (isKnown && answered - asked > MAX_ANSWER_MS)) return
-    origin = row.now.getTime() - (asked + answered) / 2
-    isKnown = true
-    const skewMs = row.now.getTime() - Date.now() + (answered - asked) / 2
+    const tookMs = performance.now() - asked
+    if (!row || tookMs > Math.max(MAX_ANSWER_MS, usedMs)) return
+    usedMs = tookMs
+    origin = row.now.getTime() - asked - tookMs / 2
+    const skewMs = row.now.getTime() - Date.now() + tookMs / 2
     const wasOff = isOff
     isOff = Math.abs(skewMs) > MAX_SKEW_MS
     if (isOff !== wasOff) onSkew(skewMs, isOff)
@@ -41,6 +42,8 @@ export function createClock(
       // While the database is away, the time is extrapolated from the last reading.
       timer ??= setInterval(() => readDatabaseTime().catch(() => {}), FOLLOW_MS).unref()
       await onceDatabaseAnswers(readDatabaseTime)
+      // The first answer may have waited for a connection.
+      if (usedMs > MAX_ANSWER_MS) await onceDatabaseAnswers(readDatabaseTime)
     },
     stop: () => clearInterval(timer),
   }

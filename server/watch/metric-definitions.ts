@@ -50,7 +50,7 @@ export function createMetrics() {
     ),
     clockOff: gauge(
       'account_clock_off',
-      'Whether the clocks of database and host differ by more than five minutes, so that no step and no purge runs.',
+      'Whether the clocks of database and host differ by more than five minutes, so that no step, purge or cleanup runs.',
     ),
     held: gauge('account_held', 'By reason: 1 while no call is served although the database is there.', 'reason'),
     ledgerBatches: gauge(

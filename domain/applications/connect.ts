@@ -32,12 +32,16 @@ const connect = statement(
    SELECT id, false AS is_written FROM connected UNION ALL SELECT id, true FROM written`,
 )
 
+// With what the application was to be told, or could be told again.
 const disconnect = statement(
   'disconnect-app',
   CONNECTION,
   { removed: boolean },
   (v) => sql`WITH removed AS (
-     DELETE FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} RETURNING id
+     DELETE FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} RETURNING app_id
+   ), untold AS (
+     DELETE FROM event_deliveries d USING removed, connected_apps a, events e
+     WHERE a.id = removed.app_id AND a.audience <> 'everyone' AND e.user_id = ${v.userId} AND d.event_id = e.id AND d.app_id = a.id
    )
    SELECT EXISTS (SELECT FROM removed) AS removed FROM connected_apps WHERE id = ${v.appId}`,
 )

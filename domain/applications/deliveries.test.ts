@@ -17,7 +17,7 @@ import { bytes, integer, sql, statement, text, time } from '../sql'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { connectApp } from './connect'
 import { beginDueDeliveries } from './deliveries'
-import { registerApp } from './manage'
+import { registerApp, setApp } from './manage'
 import { addTransaction } from './transactions'
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
@@ -75,6 +75,14 @@ async function givenPerson(ctx: TestContext, ...apps: string[]) {
   const user = await givenUser(ctx)
   for (const app of apps) await connect(ctx, user, app)
   return user
+}
+
+/** All connected to one application. */
+async function givenPeople(ctx: TestContext, app: string, count: number) {
+  const users = await Promise.all(Array.from({ length: count }, () => givenUser(ctx)))
+  const appId = await connect(ctx, users[0] as TestUser, app)
+  for (const { userId } of users.slice(1)) await connectApp(ctx, { userId, appId, subject: userId })
+  return { users, appId }
 }
 
 test('an application that asked for it gets the event of the start, and all get the withdrawal an hour later', async () => {
@@ -187,13 +195,7 @@ test('an application that hangs on many calls delays no other, and has at most t
   const { ctx, state, startedOf } = await givenApplications(({ app }) =>
     app === 'hangs.test' ? new Promise((resolve) => hanging.push(resolve)) : { status: 204 },
   )
-  const users = [await givenUser(ctx)]
-  const appId = await connect(ctx, users[0] as TestUser, 'hangs.test')
-  for (let count = 1; count < 25; count++) {
-    const user = await givenUser(ctx)
-    users.push(user)
-    await connectApp(ctx, { userId: user.userId, appId, subject: user.userId })
-  }
+  const { users } = await givenPeople(ctx, 'hangs.test', 25)
   for (const user of users) await withdraw(ctx, user)
   await expect.poll(() => hanging).toHaveLength(10)
   await withdraw(ctx, await givenPerson(ctx, 'quick.test'))
@@ -208,6 +210,21 @@ test('an application that hangs on many calls delays no other, and has at most t
   for (const answer of hanging.splice(0)) answer({ status: 204 })
   await expect.poll(() => ctx.db.eventDelivery.count({ where: { status: 'pending' } })).toBe(0)
   expect(startedOf('hangs.test')).toHaveLength(25)
+})
+
+test('an application that is disabled while it is told gets no further message before it is enabled', async () => {
+  const hanging: ((answer: AppAnswer) => void)[] = []
+  const { ctx, state, startedOf } = await givenApplications(() => new Promise((resolve) => hanging.push(resolve)))
+  const { users, appId } = await givenPeople(ctx, 'shop.test', 12)
+  for (const user of users) await withdraw(ctx, user)
+  await expect.poll(() => hanging).toHaveLength(10)
+  await setApp(ctx, { appId, disabled: true })
+  state.answering = () => ({ status: 204 })
+  for (const answer of hanging.splice(0)) answer({ status: 204 })
+  await ctx.settle()
+  expect(startedOf('shop.test')).toHaveLength(10)
+  await setApp(ctx, { appId, disabled: false })
+  await expect.poll(() => startedOf('shop.test')).toHaveLength(12)
 })
 
 test('another instance repeats the deliveries of a dead one after its lease, and the late failure changes nothing', async () => {

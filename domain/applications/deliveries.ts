@@ -84,7 +84,7 @@ const claimDeliveries = statement(
      sql`SELECT o.id FROM event_deliveries o WHERE o.app_id = ${v.appId} AND ${isDueAndClaimable(v, sql`o`)}
        ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
    )}
-     AND e.id = d.event_id AND a.id = d.app_id
+     AND e.id = d.event_id AND a.id = d.app_id AND ${isCalled(sql`a`)}
    RETURNING d.id, d.subject, d.sealed_data, d.attempts, d.retry_until, ${signingOf(sql`a`)}, e.user_id IS NOT NULL AS is_open,
      coalesce(e.user_id, (SELECT w.user_id FROM withdrawals w WHERE w.id = e.withdrawal_id)) AS account, e.id AS event_id, e.type, e.data, e.version, e.occurred_at, ${UNWAITED}`,
 )

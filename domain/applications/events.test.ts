@@ -23,8 +23,9 @@ import { confirmPasswordReset } from '../passwords/confirm-password-reset'
 import { requestPasswordReset } from '../passwords/request-password-reset'
 import { endUserSessions } from '../sessions/end-user-sessions'
 import { endAllSessions, endOtherSessions } from '../sessions/sessions'
-import { connectApp } from './connect'
+import { connectApp, putConnection, removeConnection } from './connect'
 import { registerApp } from './manage'
+import { resendEvents } from './operate-deliveries'
 
 const [hour, day] = [3_600_000, 86_400_000]
 const ALL: EventType[] = [
@@ -114,6 +115,25 @@ test('the event of a change in the admin API has the old and the new address as 
       data: { subject: `ext ${userId}`, old_email: email, new_email: `moved-${email}` },
     },
   ])
+})
+
+test('once the connection is ended, its application is told nothing that it had not been told, also if it is connected anew', async () => {
+  const { ctx, appId, told, state } = await givenApplication({ audience: 'connected' })
+  const { userId, email } = await givenUser(ctx)
+  const externalId = `ext ${userId}`
+  const service = asService(ctx)
+  await putUser(service, { externalId, user_id: userId })
+  await putConnection(service, { externalId, appId, subject: 'reader 7' })
+  state.status = 503
+  await putUser(service, { externalId, email: `moved-${email}` })
+  await ctx.settle()
+  expect(told).toHaveLength(1)
+  await removeConnection(service, { externalId, appId })
+  await putConnection(service, { externalId, appId, subject: 'reader 8' })
+  state.status = 204
+  await pass(ctx, day)
+  expect(told).toHaveLength(1)
+  expect(await resendEvents(ctx, { appId, since: new Date(0) })).toBe(0)
 })
 
 test('the old address in an event is the one under the lock, even if it was replaced meanwhile', async () => {

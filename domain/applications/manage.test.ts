@@ -103,6 +103,23 @@ test('an omitted setting stays as it is, and contradictory settings are refused'
   expect(await getApp(ctx, { appId })).toMatchObject({ endpoint })
 })
 
+test('an application that begins to poll leaves no event that waits for an endpoint', async () => {
+  const { ctx, appId, state } = await givenShop()
+  state.status = 503
+  await changeAddress(ctx)
+  expect(await getApp(ctx, { appId })).toMatchObject({ deliveries: { waiting: 1 } })
+  expect(await setApp(ctx, { appId, endpoint: null, events: [] })).toMatchObject({
+    deliveries: { waiting: 0, dead: 0 },
+  })
+})
+
+test('an application whose endpoint is not allowed any more can be disabled, and removed', async () => {
+  const { ctx, appId } = await givenShop()
+  ctx.problemOfEndpoint = () => 'endpoint must have a public address.'
+  expect(await setApp(ctx, { appId, disabled: true })).toMatchObject({ endpoint, disabled_at: expect.any(String) })
+  expect(await removeApp(ctx, { appId })).toMatchObject({ removed: true })
+})
+
 test('an application with open tasks is removed only if a reason waives them', async () => {
   const { ctx, appId } = await givenShop()
   ctx.apps.answer = async () => ({ status: 503 })
@@ -200,6 +217,23 @@ test('a resent dead letter is retried for seven more days', async () => {
   await pass(ctx, 2 * day)
   expect(await listDeliveries(ctx, { appId })).toMatchObject({ deliveries: [{ status: 'delivered' }] })
   expect(new Set(requests.map(({ headers, body }) => headers['webhook-id'] + body)).size).toBe(1)
+})
+
+test('a delivery whose event ends while the list is read is left out', async () => {
+  const { ctx, appId } = await givenShop()
+  await changeAddress(ctx)
+  await changeAddress(ctx)
+  const { eventDelivery } = ctx.db
+  // As Prisma answers where the event was deleted between its two statements.
+  const findMany = async (...of: Parameters<typeof eventDelivery.findMany>) => {
+    const [first, ...rows] = await eventDelivery.findMany(...of)
+    return [{ ...first, event: null }, ...rows]
+  }
+  const meanwhile = {
+    ...ctx,
+    db: { ...ctx.db, eventDelivery: { ...eventDelivery, findMany } },
+  } as unknown as TestContext
+  expect((await listDeliveries(meanwhile, { appId })).deliveries).toHaveLength(1)
 })
 
 test('the log of deliveries keeps answer and times for thirty days', async () => {

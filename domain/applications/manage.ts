@@ -110,7 +110,9 @@ function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): S
     disabledAt:
       disabled === undefined ? settings.disabledAt : disabled ? (settings.disabledAt ?? ctx.clock.now()) : null,
   }
-  const problem = wanted.endpoint === null ? problemOfPolling(wanted) : ctx.problemOfEndpoint(wanted.endpoint)
+  // One that the rules no longer allow must not keep its application from being disabled or removed; it is not called.
+  const problem =
+    wanted.endpoint === null ? problemOfPolling(wanted) : given.endpoint && ctx.problemOfEndpoint(wanted.endpoint)
   if (problem) throw new AppError('REQUEST_001', problem)
   return wanted
 }
@@ -149,6 +151,14 @@ const lockApp = statement(
    FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
 )
 
+// Nothing is sent to an application that polls, and what waits for it would wait for ever.
+const deleteUntold = statement(
+  'delete-untold-events-of-app',
+  { appId: text },
+  {},
+  (v) => sql`DELETE FROM event_deliveries WHERE app_id = ${v.appId} AND status <> 'delivered'`,
+)
+
 /** As `isCalled`. */
 const isCallable = ({ endpoint, disabledAt }: Settings) => endpoint !== null && disabledAt === null
 
@@ -162,6 +172,7 @@ export async function setApp(
     if (!before) throw unknownApp()
     const settings = changed(ctx, before, changes)
     await Promise.all([tx(updateApp, { ...settings, id: appId }), auditManager(ctx, tx, 'app.changed', appId)])
+    if (settings.endpoint === null && before.endpoint !== null) await tx(deleteUntold, { appId })
     // Delivers what waited while the application was disabled or had another endpoint.
     tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
     if (isCallable(settings) && !isCallable(before)) tx.afterCommit(() => ctx.background(() => wakeStepsOf(ctx, appId)))

@@ -43,8 +43,10 @@ export async function listDeliveries(
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: of.limit ?? DEFAULT_LISTED,
   })
+  // Prisma reads the relations after the rows, and the end of an application or of an event may come between.
+  const whole = rows.filter(({ event, app }) => event && app)
   return {
-    deliveries: rows.map((row) => ({
+    deliveries: whole.map((row) => ({
       webhook_id: row.id,
       event_id: row.eventId,
       type: row.event.type as Listed['type'],

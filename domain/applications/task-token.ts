@@ -19,9 +19,7 @@ function isReportTokenOf(ctx: SystemContext, token: string, taskId: string): boo
 }
 
 /** A task's token acts for that task. An unknown task and a wrong token get the same answer. */
-export function authenticateReport(ctx: SystemContext, authorization: string, taskId: string): Actor {
-  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
-  if (token === undefined) throw new AppError('AUTH_001')
+export function authenticateReport(ctx: SystemContext, token: string, taskId: string): Actor {
   if (!isReportTokenOf(ctx, token, taskId)) throw new AppError('TASK_001')
   return {
     kind: 'report_token',

@@ -44,7 +44,7 @@ beforeEach(async () => {
   answers = {}
   ctx.apps.answer = async ({ endpoint, body, headers }) => {
     const name = new URL(endpoint).host.replace('.test', '')
-    sent.push({ name, id: headers['webhook-id'] ?? '', data: JSON.parse(body).data })
+    sent.push({ name, id: headers['webhook-id'] ?? '', ...JSON.parse(body) })
     return { status: (await answers[name]?.()) ?? 204 }
   }
 })
@@ -174,6 +174,8 @@ test('the message to an application that acknowledges later names the due date, 
   expect(sent[0]).toEqual({
     name: 'shop',
     id: task.id,
+    type: 'account.withdrawn',
+    timestamp: '2026-11-20T09:00:00.000Z',
     data: {
       withdrawal_id: task.withdrawalId,
       subject: task.userId,
@@ -297,7 +299,14 @@ test("L25 only a task's own token reports on it, and an unknown task gets the sa
   const other = reportPlaceOf(ctx, 'msg_other').report_token
   const service = await givenServiceToken(ctx)
   const texts = new Set<string>()
-  const wrong = [other, service.token, 'dtk_x', createStatusToken(ctx, task.withdrawalId), ...lookalikesOf(task.token)]
+  const wrong = [
+    other,
+    service.token,
+    'dtk_x',
+    createStatusToken(ctx, task.withdrawalId),
+    'Bearer x y',
+    ...lookalikesOf(task.token),
+  ]
   for (const token of wrong) {
     const { code, text, status } = await report({ ...task, token }, { status: 'completed' })
     expect([token, status, code]).toEqual([token, 404, 'TASK_001'])

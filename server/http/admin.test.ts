@@ -386,6 +386,19 @@ describe('PUT updates', () => {
     expect((await get(externalId)).data).toMatchObject({ email, email_verified: true })
   })
 
+  test.each([
+    ['the address itself', '', 'EMAIL_006'],
+    ['another address', 'new-', 'accepted'],
+  ])('an unverified address to a verified one beside a pending change to %s', async (_what, prefix, outcome) => {
+    const caller = await givenCaller(ctx)
+    const externalId = newId()
+    await ctx.db.user.update({ where: { id: caller.userId }, data: { emailVerifiedAt: null, externalId } })
+    const pending = await givenChange(ctx, caller, `${prefix}${caller.email}`)
+    const { data } = await put(externalId, { email_verified: true })
+    expect(data.pending_change).toMatchObject({ has_pending: outcome === 'accepted' })
+    expect((await verify(caller, pending.id, pending.code)).code).toBe(outcome)
+  })
+
   test('another address as a verified change: change row, sessions end, pending change cancelled, both addresses get a notice', async () => {
     const person = await givenPerson({ password: { format: 'argon2id', value: HASH } })
     const caller = await callerOf(person)
@@ -486,14 +499,20 @@ describe('profile and preferences', () => {
     expect((await put(externalId, { name: 'Ada' })).status).toBe(200)
     expect(await stateOf(userId)).toEqual(before)
 
-    const changes = { profile: { bio: null, address: 'Main St 1' }, preferences: { theme: null, size: 'L' } }
+    const changes = {
+      profile: { bio: null, address: 'Main St 1' },
+      preferences: { theme: null, size: 'L', ['__proto__']: 'kept' },
+    }
     expect(await put(externalId, { ...changes, if_version: 7 })).toMatchObject({ code: 'USER_003' })
     expect((await detailsOf(userId)).preferences).toEqual({ theme: 'dark', 'mail.weekly': 'no' })
     expect(await put(externalId, changes)).toMatchObject({ status: 200, data: { version: before.user.version + 1 } })
-    expect(await detailsOf(userId)).toEqual({
-      profile: { userId, phone: '+49 30 1', birthDate: null, address: 'Main St 1', bio: null },
-      preferences: { 'mail.weekly': 'no', size: 'L' },
-    })
+    const { profile: changed, preferences } = await detailsOf(userId)
+    expect(changed).toEqual({ userId, phone: '+49 30 1', birthDate: null, address: 'Main St 1', bio: null })
+    expect(Object.entries(preferences).sort()).toEqual([
+      ['__proto__', 'kept'],
+      ['mail.weekly', 'no'],
+      ['size', 'L'],
+    ])
   })
 
   test('are refused by the name of the member that breaks a rule, and then nothing is written', async () => {

@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
 import { givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { givenRows } from '@/testing/rows'
 import { type DeletionCount, readDeletionCounts } from './deletion-counts'
 import { authenticateWithdrawn } from './withdrawal/authenticate-withdrawn'
 import { FIRST_BATCH } from './withdrawal/erase'
@@ -23,17 +24,8 @@ async function countsOf(ctx: TestContext, withdrawalId: string, step: DeletionCo
     .sort()
 }
 
-async function givenIncidents(ctx: TestContext, userId: string, many: number) {
-  await ctx.db.$executeRawUnsafe(
-    `INSERT INTO security_incidents SELECT 'sec_' || $1 || n, $1, 'new_device', 'from afar', '192.0.2.1', now()
-     FROM generate_series(1, ${many}) n`,
-    userId,
-  )
-  await ctx.db.$executeRawUnsafe(
-    `INSERT INTO preferences SELECT $1, 'key ' || n, 'value' FROM generate_series(1, ${many}) n`,
-    userId,
-  )
-}
+const givenIncidents = (ctx: TestContext, userId: string, many: number) =>
+  givenRows(ctx, userId, { security_incidents: many, preferences: many })
 
 async function statusOf(ctx: TestContext, userId: string, withdrawalId: string) {
   const path = { userId, withdrawalId }

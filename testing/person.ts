@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Answer, Instance } from './instance'
+import { TABLES_WITH_TEXTS } from './later-steps'
 import { createAccount } from './operator'
+import { insertRows, oneIn } from './rows'
 import { until } from './until'
 import type { World } from './world'
 
@@ -33,7 +35,7 @@ export async function givenPerson(world: World, instance: Instance): Promise<Per
     await world.query('INSERT INTO shared_items VALUES ($1, $2, $3, $4, now())', [`shr_${app}${mark}`, id, app, mark])
   }
   await run('transaction', 'add', '--user', id, '--status', 'settled', '--description', `bought ${mark}`)
-  await writeElsewhere(world, person)
+  await insertRows((sql) => world.query(sql), id, oneIn(ELSEWHERE), mark)
   await run('archive', 'write', '--user', id)
   await signIn(instance, person)
   const change = await changeEmail(instance, person)
@@ -52,23 +54,16 @@ export async function givenPlainPerson({ operator }: Pick<World, 'operator'>, ap
   return { id, mark, email, newEmail, password, token }
 }
 
-async function writeElsewhere(world: World, { id, mark }: Person) {
-  const rows = [
-    'INSERT INTO profiles VALUES ($1, $2, $2, $2, $2)',
-    'INSERT INTO preferences VALUES ($1, $2, $2)',
-    `INSERT INTO sessions VALUES ('ses_' || $2, $1, $2, $2, now(), now(), now() + interval '1 day')`,
-    `INSERT INTO cache_entries VALUES ('cch_' || $2, $1, $2, now() + interval '1 day')`,
-    `INSERT INTO analytics_events VALUES ('ane_1' || $1, $1, 'page.viewed', jsonb_build_object('q', $2::text), now())`,
-    `INSERT INTO communication_logs VALUES ('cml_1' || $1, $1, 'mail', $2, $2, now())`,
-    `INSERT INTO mail_deliveries VALUES ('dlv_1' || $1, $2, $1, 'verification', NULL, NULL, '', 'sent', now(), now())`,
-    `INSERT INTO integration_logs VALUES ('inl_1' || $1, $1, 'app_none', 'sync', $2, now())`,
-    `INSERT INTO transaction_audit_logs VALUES ('tal_1' || $1, $1, 'txn_none', 'transaction.added', $2, $2, now())`,
-    `INSERT INTO security_incidents VALUES ('sec_1' || $1, $1, 'new_device', $2, $2, now())`,
-    `INSERT INTO legal_records VALUES ('lgl_1' || $1, $1, 'terms_accepted', $2, now())`,
-    `INSERT INTO audit_events VALUES ('aud_1' || $1, $1, 'session.started', 'session', NULL, $2, now())`,
-  ]
-  for (const row of rows) await world.query(row, row.includes('$2') ? [id, mark] : [id])
-}
+const BY_THE_SERVICE = [
+  'users',
+  'access_tokens',
+  'transactions',
+  'app_connections',
+  'shared_items',
+  'email_change_requests',
+]
+/** Where the product that adopts the service would write, and where the service itself writes later. */
+const ELSEWHERE = TABLES_WITH_TEXTS.filter((table) => !BY_THE_SERVICE.includes(table))
 
 /** As the page does it; the session notes the marked user agent. Answers the cookie. */
 export async function signIn(instance: Instance, { email, password, mark }: Person): Promise<string> {

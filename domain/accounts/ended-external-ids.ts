@@ -5,32 +5,32 @@ import { bytes, fenced, integer, type RowOf, type Sql, sql, statement, text, tim
 
 const findEnded = statement(
   'ended-external-id',
-  { macs: bytes.list, now: time },
+  { macs: bytes.list },
   { user_id: text },
   (v) => sql`SELECT user_id FROM ended_external_ids
-   WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now} ORDER BY expires_at DESC`,
+   WHERE external_id_mac = ANY(${v.macs}::bytea[]) ORDER BY expires_at DESC`,
 )
 
 /** A withdrawal stores this MAC in place of the external id. */
 export const macOfExternalId = (ctx: SystemContext, externalId: string): Buffer =>
   ctx.secrets.mac('external-id', externalId)
 
-/** The withdrawn accounts that had this external id, newest first; none after the retention. */
+/** The withdrawn accounts that had this external id, newest first; none after the purge, which deletes the rows. */
 export async function usersWithdrawnAs(
   ctx: SystemContext,
   externalId: string,
   sql: SystemContext['sql'] = ctx.sql,
 ): Promise<string[]> {
   const macs = ctx.secrets.macs('external-id', externalId)
-  return (await sql(findEnded, { macs, now: ctx.clock.now() })).map(({ user_id }) => user_id)
+  return (await sql(findEnded, { macs })).map(({ user_id }) => user_id)
 }
 
 const findFormer = statement(
   'next-version-of-external-id',
-  { macs: bytes.list, now: time },
+  { macs: bytes.list },
   { next_version: integer.orNull },
   (v) => sql`SELECT max(next_version) AS next_version FROM ended_external_ids
-   WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now}`,
+   WHERE external_id_mac = ANY(${v.macs}::bytea[])`,
 )
 
 type StillOpen = RowOf<typeof findStillOpen>
@@ -78,12 +78,11 @@ export async function firstVersionOf(
   { externalId, recreate }: { externalId: string; recreate: boolean },
 ): Promise<number> {
   const macs = ctx.secrets.macs('external-id', externalId)
-  const now = ctx.clock.now()
-  const [former] = await sql(findFormer, { macs, now })
+  const [former] = await sql(findFormer, { macs })
   if (former?.next_version == null) return 0
   if (!recreate) throw new AppError('USER_002')
   const [open] = await sql(findStillOpen, { macs })
-  if (open && open.applications > 0) throw stillOpen(open, now)
+  if (open && open.applications > 0) throw stillOpen(open, ctx.clock.now())
   return former.next_version
 }
 
@@ -99,10 +98,10 @@ function stillOpen({ applications, withdrawal_id, next_try_at }: StillOpen, now:
 
 const findEndedAmong = statement(
   'ended-external-ids',
-  { macs: bytes.list, now: time },
+  { macs: bytes.list },
   { external_id_mac: bytes },
   (v) => sql`SELECT external_id_mac FROM ended_external_ids
-   WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now}`,
+   WHERE external_id_mac = ANY(${v.macs}::bytea[])`,
 )
 
 const findActiveAmong = statement(
@@ -124,7 +123,7 @@ export async function withdrawnExternalIds(ctx: SystemContext, externalIds: stri
   )
   if (byMac.size === 0) return new Set()
   const macs = [...byMac.keys()].map((mac) => Buffer.from(mac, 'base64'))
-  const ended = await ctx.sql(findEndedAmong, { macs, now: ctx.clock.now() })
+  const ended = await ctx.sql(findEndedAmong, { macs })
   const withdrawn = new Set(
     ended.flatMap(({ external_id_mac: mac }) => byMac.get(Buffer.from(mac).toString('base64')) ?? []),
   )

@@ -104,11 +104,11 @@ const insertAccounts = statement(
 // with this external id has committed. So this statement sees that withdrawal, which the look-up before the insert can miss.
 const takeBackWithdrawn = statement(
   'take-back-imported',
-  { ids: text.list, macs: bytes.list, now: time },
+  { ids: text.list, macs: bytes.list },
   { id: text },
   (v) => sql`WITH withdrawn AS (
      SELECT DISTINCT l.id FROM unnest(${v.ids}::text[], ${v.macs}::bytea[]) AS l (id, mac)
-     JOIN ended_external_ids e ON e.external_id_mac = l.mac AND e.expires_at > ${v.now}
+     JOIN ended_external_ids e ON e.external_id_mac = l.mac
    ), account AS (
      DELETE FROM users WHERE ${isOneOf(sql`id`, sql`SELECT id FROM withdrawn`)}
    ), audited AS (
@@ -235,7 +235,7 @@ async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string]
       return externalId === null ? [] : ctx.secrets.macs('external-id', externalId).map((mac) => ({ id, mac }))
     })
     const ids = macs.map(({ id }) => id)
-    return [created, await sql(takeBackWithdrawn, { ids, macs: macs.map(({ mac }) => mac), now })]
+    return [created, await sql(takeBackWithdrawn, { ids, macs: macs.map(({ mac }) => mac) })]
   })
   for (const { id } of withdrawn) byId.get(id)?.problems.push(WITHDRAWN)
   return created

@@ -85,6 +85,18 @@ test('B49 an external id is not used again while an application still has to del
   expect((await recreate()).created).toBe(true)
 })
 
+test('when the retention is over, it is held up until the purge has run, which clears what an open order calls the person', async () => {
+  await givenParticipant(ctx, 'shop', { acknowledges: 'at_once' })
+  answers = { shop: 503 }
+  await put()
+  const { withdrawalId } = await withdraw()
+  ctx.clock.advance(30 * day)
+  expect([await outcomeOf(put()), await outcomeOf(recreate())]).toEqual(['USER_002', 'USER_002'])
+  await runDueWork(ctx)
+  expect(await tasksOf(withdrawalId)).toMatchObject([{ status: 'processing', sealedSubject: null }])
+  expect((await put()).created).toBe(true)
+})
+
 test('it is held up by applications that accepted, that poll and that are disabled, and by none that was waived or has its own id', async () => {
   const [later_, polls, disabled] = [
     await givenParticipant(ctx, 'accepts'),

@@ -118,6 +118,14 @@ const endWithAddress = statement(
    ${endSessions({ user: v.userId, at: v.now })}`,
 )
 
+// A change to another address goes on.
+const endProofOfOwn = statement(
+  'end-proof-of-own-address',
+  { userId: text, emailKey: text, now: time },
+  {},
+  (v) => sql`${closePendingChange('cancelled', { user: v.userId, at: v.now })} AND r.new_email_key = ${v.emailKey}`,
+)
+
 const endFreshness = statement(
   'end-freshness-of-sign-ins',
   { userId: text },
@@ -175,7 +183,10 @@ export async function updateAccount(
   const [updated] = await tx(updateUser, values)
   if (!updated) throw new AppError('EMAIL_002')
   if (isOther) return recordReplaced(ctx, tx, account, { ...values, ...updated, isLost, by })
-  if (isProven) await addAudit(ctx, tx, 'email.verified', { ...by, userId, at: now })
+  if (isProven) {
+    await tx(endProofOfOwn, { userId, emailKey: wanted.emailKey, now })
+    await addAudit(ctx, tx, 'email.verified', { ...by, userId, at: now })
+  }
   await addAudit(ctx, tx, 'user.updated', { ...by, userId, at: now })
 }
 

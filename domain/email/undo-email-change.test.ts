@@ -95,18 +95,3 @@ test('the page of the link tells what was asked for, when, from where and how lo
     })
   }
 })
-
-test('an undo says whether the account needs a new password', async () => {
-  const ctx = await testContext()
-  const { user, id, press } = await givenChange(ctx, { verified: true })
-  const undo = (body: object) => undoEmailChange(press, { changeRequestId: id, ...body })
-  await expect(undo({})).rejects.toMatchObject({
-    code: 'PASSWORD_001',
-    details: expect.stringContaining('Send new_password'),
-  })
-  await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: null } })
-  await expect(undo({ new_password: 'mine alone now' })).rejects.toMatchObject({
-    code: 'PASSWORD_001',
-    details: expect.stringContaining('Leave new_password out'),
-  })
-})

@@ -26,11 +26,13 @@ const minute = 60 * second
 let first: TestContext
 let other: TestContext
 let provider: TestProvider
+let person: Person
 
 beforeEach(async () => {
   first = await testContext()
   other = await testContext()
   provider = await givenProvider(first, other)
+  person = await givenPerson()
 })
 
 interface Person extends TestUser {
@@ -82,7 +84,6 @@ async function expectEnded(person: Person, begun: Started, refusal: string, outc
 }
 
 test('a valid answer replaces the session by one that is fresh for its purpose', async () => {
-  const person = await givenPerson()
   const begun = await start(person)
   first.clock.advance(minute)
   other.clock.advance(minute)
@@ -102,7 +103,6 @@ test('a valid answer replaces the session by one that is fresh for its purpose',
 })
 
 test('the browser goes to the provider with prompt=login, max_age=0 and PKCE, and with nothing that names the person', async () => {
-  const person = await givenPerson()
   first.freshSignIn.requiredAcr = 'urn:acme:mfa'
   const { url } = await start(person)
   const { searchParams, origin } = new URL(url)
@@ -142,7 +142,6 @@ describe('a re-authentication on any instance', () => {
     ['an auth_time of half a second', (claims) => ({ ...claims, auth_time: now() + 0.5 }), 'not_asked'],
   ]
   test.each(forgeries)('fails with %s', async (_what, forge, refusal) => {
-    const person = await givenPerson()
     const begun = await start(person)
     const outcome = await finish(provider.answer(begun.url, person.externalId, forge), begun)
     await expectEnded(person, begun, refusal, outcome)
@@ -157,7 +156,6 @@ describe('a re-authentication on any instance', () => {
   })
 
   test('fails with the nonce of another request', async () => {
-    const person = await givenPerson()
     const [begun, another] = [await start(person), await start(await givenPerson())]
     const nonce = new URL(another.url).searchParams.get('nonce')
     const answer = provider.answer(begun.url, person.externalId, (claims) => ({ ...claims, nonce }))
@@ -180,7 +178,6 @@ describe('a re-authentication on any instance', () => {
   })
 
   test('fails with a code that was issued to another request', async () => {
-    const person = await givenPerson()
     const [begun, another] = [await start(person), await start(await givenPerson())]
     const answer = provider.answer(begun.url, person.externalId)
     answer.set('code', provider.answer(another.url, person.externalId).get('code') ?? '')
@@ -188,7 +185,6 @@ describe('a re-authentication on any instance', () => {
   })
 
   test('gives one session if twenty concurrent answers on both instances use one proof', async () => {
-    const person = await givenPerson()
     const begun = await start(person)
     const answers = Array.from({ length: 20 }, () => provider.answer(begun.url, person.externalId))
     const outcomes = await Promise.all(answers.map((answer, n) => finish(answer, begun, n % 2 ? first : other)))
@@ -228,7 +224,6 @@ describe('a re-authentication on any instance', () => {
   })
 
   test('fails if the session was ended meanwhile', async () => {
-    const person = await givenPerson()
     const begun = await start(person)
     await signOut(first, person.sessionId)
     await expectEnded(person, begun, 'ended', await finish(provider.answer(begun.url, person.externalId), begun))
@@ -251,7 +246,6 @@ describe('a re-authentication on any instance', () => {
   })
 
   test('fails more than ten minutes after the start', async () => {
-    const person = await givenPerson()
     const begun = await start(person)
     for (const ctx of [first, other]) ctx.clock.advance(10 * minute + 1)
     await expectEnded(person, begun, 'late', await finish(provider.answer(begun.url, person.externalId), begun))
@@ -272,7 +266,6 @@ describe('a re-authentication on any instance', () => {
   })
 
   test('fails if the person declines at the provider', async () => {
-    const person = await givenPerson()
     const begun = await start(person)
     const state = new URL(begun.url).searchParams.get('state') ?? ''
     const outcome = await finish(new URLSearchParams({ error: 'access_denied', state }), begun)
@@ -299,7 +292,6 @@ test('an answer without a request of this service writes nothing', async () => {
 })
 
 test('while the provider is away, a re-authentication cannot start and writes nothing', async () => {
-  const person = await givenPerson()
   await provider.close()
   expect(await outcomeOf(start(person))).toBe('SERVER_002')
   expect(await first.db.reauthRequest.count({ where: { userId: person.userId } })).toBe(0)
@@ -319,7 +311,6 @@ test('a provider that fails after the start ends the re-authentication, and the 
 })
 
 test('only a session can start a re-authentication, and only with an external id and a provider', async () => {
-  const person = await givenPerson()
   const caller = await asUser(first, person)
   const attempt = (changes: object) =>
     outcomeOf(startReauthentication({ ...caller, ...changes }, { userId: person.userId, purpose: 'token' }))
@@ -332,7 +323,6 @@ test('only a session can start a re-authentication, and only with an external id
 })
 
 test('a re-authentication is deleted after a day, and with the account', async () => {
-  const person = await givenPerson()
   await start(person)
   await givenSession(first, person.userId)
   const left = () => first.db.reauthRequest.count({ where: { userId: person.userId } })

@@ -2,7 +2,6 @@ import { beforeEach, expect, test } from 'vitest'
 import {
   asUser,
   authenticate,
-  givenPendingChange,
   givenSession,
   givenUser,
   lookalikesOf,
@@ -11,8 +10,6 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
-import { getEmailStatus } from '../email/get-email-status'
-import { verifyEmail } from '../email/verify-email'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession } from './authenticate'
 import { createSessionToken } from './page-tokens'
@@ -143,18 +140,4 @@ test("ending the other sessions keeps this session, access tokens and other user
   expect(await authenticateSession(ctx, stranger.sessionId)).not.toBeNull()
   expect(await authenticate(ctx, access_token)).not.toBeNull()
   expect(await endOtherSessions(asked)).toEqual({ ended: 0 })
-})
-
-test('ending the other sessions cancels a pending change, whose code then verifies nothing', async () => {
-  const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
-  const pending = await givenPendingChange(ctx, elsewhere)
-  await endOtherSessions(await asUser(ctx, user))
-  const status = await getEmailStatus(await asUser(ctx, user))
-  expect(status).toMatchObject({ current_email: user.email, pending_change: { has_pending: false } })
-  const verify = verifyEmail(await asUser(ctx, user), {
-    userId: user.userId,
-    change_request_id: pending.change_request_id,
-    verification_code: pending.code,
-  })
-  expect(await outcomeOf(verify)).toBe('EMAIL_006')
 })

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { APP_PHASES, STEPS } from '@/contract/withdrawal'
-import { createEndpointRule } from '@/server/adapters/applications'
-import { seedDemoUser } from '@/server/local/demo-account'
-import { givenPendingChange, givenSession, type TestContext, testContext, withdrawAs } from '@/testing/domain'
+import { givenConnectedApps, givenUser, type TestContext, testContext, withdrawAs } from '@/testing/domain'
+import { givenRows, oneIn, ROWS } from '@/testing/rows'
+import { writeArchive } from '../applications/archives'
 import type { ErasurePhase } from '../deletion-counts'
-import { issueAccessToken } from '../sessions/access-tokens'
 import { DELETION_MAP, erasuresOf, TABLES_WITHOUT_ERASURE } from './deletion-map'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
@@ -72,41 +71,17 @@ async function filledTables(ctx: TestContext, userId: string): Promise<string[]>
 
 test('every table with data of a person is emptied by its own step, and by no other', async () => {
   const ctx = await testContext()
-  // The demo's application is on this machine.
-  ctx.problemOfEndpoint = createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true })
-  const demo = await seedDemoUser(ctx)
-  const { id: userId, email } = await ctx.db.user.findUniqueOrThrow({ where: { emailKey: demo?.email ?? '' } })
-  await ctx.db.user.update({ where: { id: userId }, data: { externalId: 'customer-42' } })
-  const user = { userId, email, password: demo?.password ?? '', sessionId: await givenSession(ctx, userId) }
+  const user = await givenUser(ctx)
+  const { userId } = user
   const day = 24 * 60 * 60 * 1000
-  await issueAccessToken(ctx, { userId, name: 'test', scopes: ['email:manage'], actor: 'operator', expiresInMs: day })
-  await givenPendingChange(ctx, user)
-  const key = {
-    key: 'first call',
-    userId,
-    bodyMac: Buffer.from(''),
-    startedAt: ctx.clock.now(),
-    expiresAt: ctx.clock.now(),
-  }
-  await ctx.db.idempotencyKey.create({ data: key })
-  const startedAt = ctx.clock.now()
-  await ctx.db.withdrawalBlocker.create({
-    data: {
-      userId,
-      source: 'shop',
-      key: 'order_1',
-      code: 'open_order',
-      title: 'An order is open',
-      createdAt: ctx.clock.now(),
-      // Expired, because it would otherwise hold the withdrawal back.
-      expiresAt: ctx.clock.now(),
-    },
-  })
-  await ctx.db.event.create({
-    data: { id: 'evt_1', type: 'account.email_changed', userId, data: {}, version: 1, occurredAt: ctx.clock.now() },
-  })
-  await ctx.db.reauthRequest.create({
-    data: { id: 'rea_1', sessionId: user.sessionId, userId, purpose: 'withdraw', startedAt },
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId: 'customer-42' } })
+  await givenConnectedApps(ctx, user, ['shop'])
+  await writeArchive(ctx, userId)
+  const inserted = Object.keys(ROWS).filter((table) => !/^(app_connections|archives|archive_keys)$/.test(table))
+  await givenRows(ctx, userId, oneIn(inserted))
+  const [startedAt, expiresAt] = [ctx.clock.now(), ctx.clock.now()]
+  await ctx.db.idempotencyKey.create({
+    data: { key: 'first call', userId, bodyMac: Buffer.from(''), startedAt, expiresAt },
   })
   const { id: withdrawalId } = await withdrawAs(ctx, user)
 

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
 import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext, untilWaiting } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
+import { givenRows } from '@/testing/rows'
 import { atStatement } from '@/testing/statements'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
@@ -14,15 +15,8 @@ const MANY = 2.5 * FIRST_BATCH
 /** A person with many rows in tables of every kind. */
 async function givenManyRows(ctx: TestContext, apps: string[] = []) {
   const withdrawal = await givenWithdrawal(ctx, apps)
-  const { userId } = withdrawal
-  for (const row of [
-    `INSERT INTO security_incidents SELECT 'sec_' || $1 || n, $1, 'new_device', 'from afar', '192.0.2.1', now()`,
-    `INSERT INTO preferences SELECT $1, 'key ' || n, 'value'`,
-    `INSERT INTO cache_entries SELECT 'cch_' || $1 || n, $1, 'cached', now()`,
-    `INSERT INTO analytics_events SELECT 'ane_' || $1 || n, $1, 'page.viewed', '{}', now()`,
-  ]) {
-    await ctx.db.$executeRawUnsafe(`${row} FROM generate_series(1, ${MANY}) n`, userId)
-  }
+  const rows = { security_incidents: MANY, preferences: MANY, cache_entries: MANY, analytics_events: MANY }
+  await givenRows(ctx, withdrawal.userId, rows)
   return withdrawal
 }
 

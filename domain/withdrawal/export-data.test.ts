@@ -117,7 +117,7 @@ test('no entry of the map exports a column that can hold a secret', () => {
   ).toEqual([])
 })
 
-test('every record is exported once, however large the records are', async () => {
+test('every record is exported once, however large the records are, and of blockers whatever services call theirs alike', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   // Large records and small ones, so that a batch holds many or one.
@@ -126,10 +126,17 @@ test('every record is exported once, however large the records are', async () =>
      FROM generate_series(1, 1000) n`,
     user.userId,
   )
+  await ctx.db.$executeRawUnsafe(
+    `INSERT INTO withdrawal_blockers (user_id, source, key, code, title, created_at)
+     SELECT $1, 'service ' || n % 3, 'order ' || n / 3, 'open', 'order ' || n, now() FROM generate_series(0, 149) n`,
+    user.userId,
+  )
   const texts = await documentsOf(ctx, user)
   const keys = recordsOf(texts, 'preferences').map(({ key }) => key)
   expect(new Set(keys).size).toBe(1000)
   expect(keys).toHaveLength(1000)
+  const blockers = recordsOf(texts, 'blockers').map(({ title }) => title)
+  expect([blockers.length, new Set(blockers).size]).toEqual([150, 150])
 })
 
 test('a document is read in pieces, each only when it is asked for', async () => {

@@ -53,9 +53,8 @@ type Given = Extract<Exported, { members: object }>
 type Readable = Statement<Described<typeof READ_VALUES>, Described<typeof READ_BATCH>>
 
 /** The records after a key, in the order of the key, as many as fit into a batch. */
-function readExported({ table, where }: Erasure, { members, by = 'id', isLarge }: Given): Readable {
+function readExported({ table, where }: Erasure, { members, by: key = sql`id`, isLarge }: Given): Readable {
   const pairs = joined(Object.entries(members).map(([name, column]) => sql`'${identifier(name)}', ${column}`))
-  const key = identifier(by)
   return statement(`read-exported-${table}`, READ_VALUES, READ_BATCH, (v) => {
     const ofUser = sql`SELECT * FROM ${identifier(table)} WHERE ${isOfUser(table, v.userId)} ${where ? sql`AND ${where}` : NOTHING}`
     // Without the fence the planner may read the primary key of all users instead of sorting the few rows of one.

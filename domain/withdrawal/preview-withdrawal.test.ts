@@ -11,6 +11,7 @@ import {
   withdrawAs,
 } from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
+import { givenRows, ROWS } from '@/testing/rows'
 import { atStatement } from '@/testing/statements'
 import { registerApp } from '../applications/manage'
 import { readDeletionCounts } from '../deletion-counts'
@@ -20,53 +21,7 @@ import { runDeletionStep } from './run-deletion-step'
 
 const day = 86_400_000
 
-/** SQL that inserts `$2` rows for the person `$1`. */
-const FILL: Record<string, string> = {
-  events: `INSERT INTO events (id, type, user_id, data, version, occurred_at)
-    SELECT $1 || n, 'account.email_changed', $1, '{}', n, now() FROM generate_series(1, $2) n`,
-  withdrawal_blockers: `INSERT INTO withdrawal_blockers (user_id, source, key, code, title, created_at, expires_at)
-    SELECT $1, 'shop', n, '', '', now(), '2026-01-01' FROM generate_series(1, $2) n`,
-  profiles: `INSERT INTO profiles (user_id) SELECT $1 WHERE $2 > 0`,
-  preferences: `INSERT INTO preferences SELECT $1, n, '' FROM generate_series(1, $2) n`,
-  sessions: `INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
-    SELECT $1 || n, $1, '', '', now(), now(), now() FROM generate_series(1, $2) n`,
-  access_tokens: `INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
-    SELECT $1 || n, $1, '', sha256(('token ' || $1 || n)::bytea), '{}', now(), now() FROM generate_series(1, $2) n`,
-  reauth_requests: `INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at)
-    SELECT $1 || n, '', $1, '', now() FROM generate_series(1, $2) n`,
-  notices: `INSERT INTO notices (id, user_id, kind, created_at) SELECT $1 || n, $1, 'email_changed', now() FROM generate_series(1, $2) n`,
-  mail_deliveries: `INSERT INTO mail_deliveries (id, message_id, user_id, kind, address_mac, state, sent_at, state_at)
-    SELECT $1 || n, '', $1, 'verification', '', 'sent', now(), now() FROM generate_series(1, $2) n`,
-  email_change_requests: `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
-      requested_at, request_ip, sent_at, expires_at)
-    SELECT $1 || n, $1, 'verified', '', '', '', '', '', now(), '', now(), now() FROM generate_series(1, $2) n`,
-  rate_limits: `INSERT INTO rate_limits (key, user_id, hits, places, window_ms, granted, expires_at)
-    SELECT CASE WHEN n % 2 = 0 THEN 'withdraw:' || $1 ELSE 'other:' || $1 END, $1, '{}', 1, 1, true, now()
-    FROM generate_series(1, least($2, 2)) n`,
-  transaction_audit_logs: `INSERT INTO transaction_audit_logs SELECT $1 || n, $1, '', '', '', '', now() FROM generate_series(1, $2) n`,
-  security_incidents: `INSERT INTO security_incidents SELECT $1 || n, $1, '', '', '', now() FROM generate_series(1, $2) n`,
-  legal_records: `INSERT INTO legal_records SELECT $1 || n, $1, '', '', now() FROM generate_series(1, $2) n`,
-  shared_items: `INSERT INTO shared_items SELECT $1 || n, $1, 'app_1', '', now() FROM generate_series(1, $2) n`,
-  app_connections: `INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
-    SELECT $1 || id, $1, id, '', now() FROM connected_apps ORDER BY id LIMIT $2`,
-  archives: `INSERT INTO archives (id, user_id, object_key, bytes, created_at) SELECT $1 || n, $1, $1 || n, 1, now() FROM generate_series(1, $2) n`,
-  archive_keys: `INSERT INTO archive_keys SELECT $1, '', now() WHERE $2 > 0`,
-  analytics_events: `INSERT INTO analytics_events SELECT $1 || n, $1, '', '{}', now() FROM generate_series(1, $2) n`,
-  communication_logs: `INSERT INTO communication_logs SELECT $1 || n, $1, '', '', '', now() FROM generate_series(1, $2) n`,
-  integration_logs: `INSERT INTO integration_logs SELECT $1 || n, $1, '', '', '', now() FROM generate_series(1, $2) n`,
-  audit_events: `INSERT INTO audit_events (id, user_id, action, actor, at) SELECT $1 || n, $1, '', '', now() FROM generate_series(1, $2) n`,
-  transactions: `INSERT INTO transactions SELECT $1 || n, $1, 'settled', '', 1, now() FROM generate_series(1, $2) n`,
-  cache_entries: `INSERT INTO cache_entries SELECT $1 || n, $1, '', now() FROM generate_series(1, $2) n`,
-}
-const TABLES = Object.keys(FILL)
-
-async function givenRows(ctx: TestContext, userId: string, rows: Record<string, number>) {
-  for (const [table, many] of Object.entries(rows)) {
-    // Two texts, because PostgreSQL derives one type for a parameter.
-    const text = (FILL[table] as string).replaceAll('$2', String(many)).replaceAll('$1', '$1::text')
-    await ctx.db.$executeRawUnsafe(text, userId)
-  }
-}
+const TABLES = Object.keys(ROWS)
 
 const path = (user: TestUser) => ({ userId: user.userId })
 const preview = async (ctx: TestContext, user: TestUser, query: object = {}) =>
@@ -102,7 +57,7 @@ const EVERY_CHOICE = YES_OR_NO.flatMap((analytics) =>
   ),
 )
 
-test('every table that a step erases is filled by this test', () => {
+test('every table that a step erases has rows in testing/rows.ts', () => {
   const erased = DELETION_MAP.filter(({ when, table }) => when !== 'purge' && table !== 'users')
   expect([...new Set(erased.map(({ table }) => table))].sort()).toEqual([...TABLES].sort())
 })

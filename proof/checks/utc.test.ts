@@ -1,13 +1,11 @@
 import pg from 'pg'
 import pino from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { sql, statement, text, time } from '@/domain/sql'
 import { openDatabase } from '@/server/adapters/database'
 import { processState } from '@/server/process-state'
-import { givenToken, hour } from '@/testing/api-calls'
 import { setDatabase } from '@/testing/database'
-import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
+import { type TestContext, testContext, testDatabase } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 
 // New York is five hours behind UTC in November, so that a session that speaks its time shifts every time by five hours.
@@ -104,13 +102,4 @@ test('every connection of the pool uses UTC, and so does one that replaces a los
   // The pool notices on its own that they are gone.
   await expect.poll(() => zones().catch(() => [])).toHaveLength(8)
   expect(new Set(await zones())).toEqual(new Set(['UTC']))
-})
-
-test('the list of access tokens shows a live token with the end that it was given', async () => {
-  const ctx = await givenContext()
-  const user = await givenUser(ctx)
-  const { id } = await givenToken(ctx, user.userId, ['email:manage'], hour)
-  const { access_tokens: tokens } = await listAccessTokens(await asUser(ctx, user))
-  const expiresAt = new Date(ctx.clock.now().getTime() + hour).toISOString()
-  expect(tokens).toEqual([expect.objectContaining({ token_id: id, expires_at: expiresAt })])
 })

@@ -17,7 +17,12 @@ interface Member {
   role: string
   state: string
   timeline?: number
+  /** In bytes; a text where it is not known. */
+  lag?: number | string
 }
+
+/** A replica that has lost its place in the leader's log stays further behind than this. */
+const MAX_LAG = 16 * 1024 * 1024
 
 export class Node {
   private patroni: ChildProcess | undefined
@@ -74,6 +79,10 @@ export class Node {
   }
 }
 
+interface EtcdVersion {
+  etcdcluster: string
+}
+
 /** Three PostgreSQL under Patroni with one etcd, behind HAProxy. */
 export class PatroniCluster {
   private constructor(
@@ -109,6 +118,11 @@ export class PatroniCluster {
     }
     test.onTestFinished(stop)
     const [first, ...others] = nodes as [Node, ...Node[]]
+    // Patroni ends when it asks earlier.
+    await until('etcd has decided its version', async () => {
+      const { etcdcluster } = (await (await fetch(`http://127.0.0.1:${etcdPort}/version`)).json()) as EtcdVersion
+      return etcdcluster !== 'not_decided'
+    })
     first.start()
     await until('the first one leads', () => first.isPrimary())
     for (const node of others) node.start()
@@ -140,8 +154,11 @@ export class PatroniCluster {
         const timeline = members.find(({ role }) => role === 'leader')?.timeline
         // One that led before still has the timeline that it led on, until it has been rewound.
         const following = members.filter(
-          (member) =>
-            member.role !== 'leader' && member.timeline === timeline && ['streaming', 'running'].includes(member.state),
+          ({ role, state, lag = 0, ...member }) =>
+            role !== 'leader' &&
+            member.timeline === timeline &&
+            ['streaming', 'running'].includes(state) &&
+            Number(lag) < MAX_LAG,
         )
         const isSafe = !this.isSynchronous || members.some(({ role }) => role === 'sync_standby')
         if (following.length === 2 && isSafe) return true

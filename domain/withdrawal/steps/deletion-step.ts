@@ -10,8 +10,8 @@ export type Exported =
       kind: 'provided' | 'observed'
       /** The members of a record, and the SQL of each. */
       members: Readonly<Record<string, Part>>
-      /** The text column that identifies a user's rows and orders them; `id` by default. */
-      by?: string
+      /** The text that identifies a user's rows and orders them; the column `id` by default. */
+      by?: Part
       /** A person may have millions of rows. An index on user and `by` spares every batch a sort of all of them. */
       isLarge?: true
     }

@@ -16,14 +16,14 @@ export const userProfile: DeletionStep = {
       exported: {
         kind: 'provided',
         members: columns('phone', 'birth_date', 'address', 'bio'),
-        by: 'user_id',
+        by: sql`user_id`,
       },
     },
     {
       table: 'preferences',
       category: 'preferences',
       key: 'key',
-      exported: { kind: 'provided', members: columns('key', 'value'), by: 'key' },
+      exported: { kind: 'provided', members: columns('key', 'value'), by: sql`key` },
     },
     {
       table: 'sessions',
@@ -105,7 +105,8 @@ export const userProfile: DeletionStep = {
           created_at: utc('created_at'),
           expires_at: utc('expires_at'),
         },
-        by: 'key',
+        // Two services may have one key. No name of a service holds a line end.
+        by: sql`source || chr(10) || key`,
       },
     },
     {

@@ -145,13 +145,16 @@ function problemOfPreferences(preferences: Record<string, unknown>): string | nu
   }
   return null
 }
+// Not a z.record, which drops a key that is named `__proto__`.
 const preferences = z
-  .record(z.string(), z.unknown(), 'REQUEST_001: preferences must be an object.')
+  .unknown()
   .superRefine((given, refined) => {
-    const problem = problemOfPreferences(given)
+    const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+    const problem = isObject ? problemOfPreferences({ ...given }) : 'preferences must be an object.'
     if (problem) refined.addIssue({ code: 'custom', message: `REQUEST_001: ${problem}` })
   })
   .meta({
+    type: 'object',
     description: 'Of the product, by its own keys; a member that is null goes, and one that is left out stays',
     maxProperties: MAX_PREFERENCES,
     propertyNames: { minLength: 1, maxLength: MAX_PREFERENCE_KEY_LENGTH, pattern: STORABLE },

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { setDatabase } from '@/testing/database'
-import { givenSession, givenUser, testContext, testDatabase } from '@/testing/domain'
+import { testDatabase } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
 
@@ -55,16 +55,4 @@ test("every connection has the service's settings before its first statement, wh
     })),
   )
   expect(rows).toHaveLength(6)
-})
-
-test('a time reads the same whether Prisma or a statement wrote it', async () => {
-  const ctx = await testContext()
-  const { userId } = await givenUser(ctx)
-  const id = await givenSession(ctx, userId)
-  const { db, sql } = await givenStrangeDatabase('-csearch_path=public')
-  const expiresAt = new Date('2026-11-20T09:00:00.123Z')
-  await db.session.update({ where: { id }, data: { expiresAt } })
-  expect(await rawSql(sql, 'SELECT expires_at FROM sessions WHERE id = $1', [id])).toEqual([{ expires_at: expiresAt }])
-  expect(await ctx.db.session.findUniqueOrThrow({ where: { id } })).toMatchObject({ expiresAt })
-  expect(await db.session.count({ where: { id, expiresAt: { gt: new Date(expiresAt.getTime() - 1) } } })).toBe(1)
 })

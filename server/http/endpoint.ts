@@ -148,12 +148,10 @@ async function findActor(
   params: Params,
 ): Promise<Actor | null> {
   const { headers } = request
-  if (isTaskContract(contract)) {
-    return authenticateReport(system, headers.get('Authorization') ?? '', params.taskId ?? '')
-  }
   const token = bearerOf(request)
-  if (isAccountLinkContract(contract)) {
+  if (isTaskContract(contract) || isAccountLinkContract(contract)) {
     if (!isBearerSent(request)) return null
+    if (isTaskContract(contract)) return authenticateReport(system, token ?? '', params.taskId ?? '')
     // Only a repeated call with its key may read the answer of a link that was used.
     const isRepeatable = contract.withdrawn === 'refused' && headers.has('Idempotency-Key')
     return authenticateLink(system, token ?? '', isRepeatable)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { createUser } from '@/domain/accounts/user'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { call, givenCaller, givenChange, givenToken, hour } from '@/testing/api-calls'
+import { type Caller, call, givenCaller, givenChange, givenToken, hour } from '@/testing/api-calls'
 import { codeSentTo, givenSession, type TestContext, wrongCode } from '@/testing/domain'
 import { installContext, installed, logged } from '@/testing/install-context'
 import { ask, asks, change, judge, operations, send, tracesOf, verify, withdraw } from '@/testing/judged-calls'
@@ -10,9 +10,11 @@ import { atStatement } from '@/testing/statements'
 import { openDatabase } from '../adapters/database'
 
 let ctx: TestContext
+let caller: Caller
 
 beforeEach(async () => {
   ctx = await installed()
+  caller = await givenCaller(ctx)
 })
 
 const failing = (error: unknown) => {
@@ -23,7 +25,6 @@ const pgError = (code: string, message = 'canary-of-the-database') => Object.ass
 test.each(operations.map(({ name }) => name))(
   '%s answers 503 when no database listens, and reveals nothing',
   async (name) => {
-    const caller = await givenCaller(ctx)
     const nowhere = openDatabase('postgresql://canary-user:canary-password@127.0.0.1:1/canary')
     installContext({ ...ctx, sql: nowhere.sql, transaction: nowhere.transaction })
     const answer = await asks(caller, name)
@@ -46,7 +47,6 @@ test.each([
   ['no answer comes', pgError('', 'Query read timeout')],
   ['no address answers', Object.assign(new AggregateError([pgError('ECONNREFUSED')]), {})],
 ])('when %s the answer is 503 with a time to wait', async (_, error) => {
-  const caller = await givenCaller(ctx)
   failing(error)
   const answer = await asks(caller, 'getEmailStatus')
   expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
@@ -56,7 +56,6 @@ test.each([
 test.each(['40P01', '40001'])(
   'what other transactions undid at every try (%s) is answered with 503, and not told as an absent database',
   async (code) => {
-    const caller = await givenCaller(ctx)
     failing(pgError(code))
     const lines = logged()
     const answer = await asks(caller, 'getEmailStatus')
@@ -73,7 +72,6 @@ test.each([
   ['nothing', undefined],
   ['an object that looks like an answer', { code: 'AUTH_001', status: 200, details: 'canary' }],
 ])('%s that is unexpected is answered with 500, and reveals nothing', async (_, error) => {
-  const caller = await givenCaller(ctx)
   failing(error)
   const { code, text } = await asks(caller, 'getEmailStatus')
   expect(code).toBe('SERVER_001')
@@ -81,7 +79,6 @@ test.each([
 })
 
 test('a fault in the middle of a withdrawal leaves the account as it was', async () => {
-  const caller = await givenCaller(ctx)
   for (const last of ['end-account-access', 'plan-withdrawal', 'queue-withdrawal-messages']) {
     const dying = async (run: () => Promise<object[]>) => {
       await run()
@@ -97,7 +94,6 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
 })
 
 test('a notice that cannot be marked as sent counts as sent', async () => {
-  const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
   installContext(atStatement(ctx, 'mark-notices-sent', () => Promise.reject(pgError('57P01'))))
   const answer = await verify(caller, id, code)
@@ -173,7 +169,6 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
 })
 
 test('every answer leaves one line with its request id, its operation, its caller, its status and its code', async () => {
-  const caller = await givenCaller(ctx)
   const lines = logged()
   await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'one' } })
   await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'two' }, scope: null })

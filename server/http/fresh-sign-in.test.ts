@@ -19,8 +19,10 @@ const CHALLENGE = 'Bearer error="insufficient_user_authentication", max_age=600'
 const FRESH = 'fresh_sign_in'
 
 let ctx: TestContext
+let person: Person
 beforeEach(async () => {
   ctx = await installed()
+  person = await givenPerson()
 })
 
 /** A person with an external id, with or without a password, and with one token of each kind. */
@@ -50,7 +52,6 @@ const outcome = async (answer: ReturnType<typeof call>) => {
 const ago = (ms: number) => new Date(ctx.clock.now().getTime() - ms)
 
 test('a person without a password changes the address with a fresh sign-in of the session', async () => {
-  const person = await givenPerson()
   ctx.clock.advance(10 * minute)
   const token = () => createSessionToken(ctx, person.sessionId).token
   expect((await changeBy(person, token(), { reauthentication: FRESH })).code).toBe('accepted')
@@ -59,7 +60,6 @@ test('a person without a password changes the address with a fresh sign-in of th
 })
 
 test('the letters about a change of a person without a password know that there is none, at the first attempt and later', async () => {
-  const person = await givenPerson()
   const told: boolean[] = []
   const { send } = ctx.mail
   ctx.mail.send = async (mail) => {
@@ -80,7 +80,6 @@ test('the letters about a change of a person without a password know that there 
 })
 
 test('a session without the time of its sign-in is never fresh', async () => {
-  const person = await givenPerson()
   await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt: null } })
   const body = { reauthentication: FRESH }
   expect(await outcome(changeBy(person, person.session, body))).toEqual([401, 'REAUTH_001', CHALLENGE])
@@ -90,7 +89,6 @@ test('a session without the time of its sign-in is never fresh', async () => {
 })
 
 test('an access token is no fresh sign-in for a change, and needs none for a withdrawal', async () => {
-  const person = await givenPerson()
   const asked = changeBy(person, person.token, { reauthentication: FRESH })
   expect(await outcome(asked)).toEqual([401, 'REAUTH_001', CHALLENGE])
   expect((await withdraw(person)).code).toBe('accepted')
@@ -107,7 +105,6 @@ test('fresh_sign_in is refused for an account that has a password, alone and bes
 })
 
 test('an account without a password is refused with any password, with both proofs, and with neither', async () => {
-  const person = await givenPerson()
   for (const current_password of [person.password, 'x', 'null', 'undefined']) {
     expect((await changeBy(person, person.session, { current_password })).code).toBe('EMAIL_007')
   }
@@ -123,7 +120,6 @@ test('an account without a password is refused with any password, with both proo
 })
 
 test('a refusal for an old sign-in takes no place of the password and none of a change', async () => {
-  const person = await givenPerson()
   for (let n = 0; n < 10; n++) {
     expect((await changeBy(person, person.token, { reauthentication: FRESH })).code).toBe('REAUTH_001')
   }
@@ -138,7 +134,6 @@ test('a caller with an old sign-in is not told that an address is taken', async 
 })
 
 test('an outside token shows freshness by auth_time, ten minutes for a change', async () => {
-  const person = await givenPerson()
   const body = { reauthentication: FRESH }
   const stale = [{}, { auth_time: ago(10 * minute + 1) }, { auth_time: ago(-minute - 1) }]
   for (const said of stale) {
@@ -166,7 +161,6 @@ test('an outside token withdraws with any auth_time, unless AUTH_MAX_AGE limits 
 })
 
 test('the acr of an outside token is compared exactly, and the challenge names the required one', async () => {
-  const person = await givenPerson()
   ctx.freshSignIn.requiredAcr = 'urn:acme:mfa'
   const challenge = `${CHALLENGE}, acr_values="urn:acme:mfa"`
   const auth_time = ctx.clock.now()
@@ -258,7 +252,6 @@ test('a person with a password who confirms at the provider with the required ac
 })
 
 test('a re-authentication that is started again with its Idempotency-Key sets the cookie of the first answer again', async () => {
-  const person = await givenPerson()
   await givenProvider(ctx)
   const asking = { token: person.session, body: { purpose: 'token' }, headers: { 'Idempotency-Key': 'k1' } }
   const [first, again] = [
@@ -270,7 +263,6 @@ test('a re-authentication that is started again with its Idempotency-Key sets th
 })
 
 test('with an Idempotency-Key a refusal for an old sign-in is not kept: after a fresh one the same call passes', async () => {
-  const person = await givenPerson()
   await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt: null } })
   const asking = { token: person.session, headers: { 'Idempotency-Key': 'k1' } }
   expect((await withdraw(person, asking)).code).toBe('REAUTH_001')
@@ -287,7 +279,6 @@ test('a person with the right password opens a change at any age of the sign-in'
 })
 
 test('a page starts a re-authentication and its browser gets a cookie that no script can read', async () => {
-  const person = await givenPerson()
   const provider = await givenProvider(ctx)
   const body = { purpose: 'withdraw' }
   const { code, data, headers } = await call(person, 'startReauthentication', { token: person.session, body })

@@ -4,7 +4,7 @@ import type { SystemContext } from '@/domain/context'
 import { createProcess } from '@/domain/process'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import type { Sql } from '@/domain/sql'
-import { type Answer, call, givenCaller, givenToken, hour, minute } from '@/testing/api-calls'
+import { type Answer, type Caller, call, givenCaller, givenToken, hour, minute } from '@/testing/api-calls'
 import { type TestContext, tally, testDatabase } from '@/testing/domain'
 import { anotherInstance, installContext, installed } from '@/testing/install-context'
 import { ask, asks, change, NO_TRACE, tracesOf, withdraw } from '@/testing/judged-calls'
@@ -13,15 +13,16 @@ import { within } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 
 let ctx: TestContext
+let caller: Caller
 
 beforeEach(async () => {
   ctx = await installed()
+  caller = await givenCaller(ctx)
 })
 
 const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 
 test('a repeated call with the same key and body gets the first answer: one request, one mail, one place', async () => {
-  const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const first = await change(caller, address, keyed('k1'))
   ctx.clock.advance(23 * hour)
@@ -47,7 +48,6 @@ test('the same key with another body is refused, for the same user and path alon
 })
 
 test('a second call while the first runs gets REQUEST_007, and the answer afterwards', async () => {
-  const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const { send } = ctx.mail
   let release = () => {}
@@ -71,7 +71,6 @@ test('a second call while the first runs gets REQUEST_007, and the answer afterw
 })
 
 test('an answer that a later try could change is not kept: a refused mail, a full limit, a bug', async () => {
-  const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const { send } = ctx.mail
   ctx.mailServer.accepts = false
@@ -88,7 +87,6 @@ test('an answer that a later try could change is not kept: a refused mail, a ful
 })
 
 test('the answer to a withdrawal is repeated to the token that made the call, and to no other', async () => {
-  const caller = await givenCaller(ctx)
   const second = await givenToken(ctx, caller.userId)
   const first = await withdraw(caller, keyed('k1'))
   const again = await withdraw(caller, keyed('k1'))
@@ -102,7 +100,6 @@ test('the answer to a withdrawal is repeated to the token that made the call, an
 test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
   'the Idempotency-Key "%s" is refused, and nothing happens',
   async (key) => {
-    const caller = await givenCaller(ctx)
     const answer = await change(caller, `new-${caller.email}`, keyed(key))
     expect([answer.code, answer.details]).toEqual(['REQUEST_001', expect.stringContaining('Idempotency-Key')])
     expect(await tracesOf(ctx, caller.userId)).toEqual(NO_TRACE)
@@ -110,14 +107,12 @@ test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
 )
 
 test('a body that is too large is refused also by operations without a body', async () => {
-  const caller = await givenCaller(ctx)
   const sized = (bytes: number) => ({ headers: { 'Content-Length': String(bytes) } })
   expect((await asks(caller, 'getEmailStatus', sized(16_385))).code).toBe('REQUEST_002')
   expect((await asks(caller, 'getEmailStatus', sized(16_384))).status).toBe(200)
 })
 
 test('a refusal that no limit counted is not kept under its key, so the body can be corrected', async () => {
-  const caller = await givenCaller(ctx)
   const key = keyed('mended')
   const body = { new_email: 'not an address', current_password: caller.password }
   expect((await asks(caller, 'changeEmail', { ...key, body })).code).toBe('EMAIL_001')
@@ -152,7 +147,6 @@ test('an Idempotency-Key grants nothing: token, scope and path are checked first
 })
 
 test('no table holds a kept answer in plain text', async () => {
-  const caller = await givenCaller(ctx)
   const first = await withdraw(caller, keyed('a-key-of-the-caller'))
   const [kept] = await ctx.db.$queryRaw<{ row: string; answer: Uint8Array }[]>`
     SELECT to_jsonb(k)::text AS row, answer FROM idempotency_keys k WHERE user_id = ${caller.userId}`

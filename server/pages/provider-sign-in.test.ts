@@ -60,6 +60,7 @@ async function givenBrowser(ctx: TestContext) {
   }
   return {
     provider,
+    cookies,
     /** What the provider is asked. */
     askedAt: async (query: object) => new URL(await urlOfProvider(query)).searchParams,
     /** The path to which the browser is led in the end. */
@@ -105,4 +106,12 @@ test('a person who has to sign in again is asked anew by the provider, for what 
     'urn:acme:mfa',
     String(30 * 24 * 3600),
   ])
+})
+
+test('no other host of the domain can set a cookie of a sign-in at the provider, and so sign a browser in as somebody else', async () => {
+  const { askedAt, cookies } = await givenBrowser(await installed())
+  await askedAt({})
+  expect(Object.keys(cookies).sort()).toEqual(
+    ['callback-url', 'csrf-token', 'nonce', 'pkce.code_verifier', 'state'].map((name) => `__Host-next-auth.${name}`),
+  )
 })

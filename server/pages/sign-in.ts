@@ -54,6 +54,9 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
       sessionToken: cookie(SESSION_COOKIE),
       csrfToken: cookie('next-auth.csrf-token'),
       callbackUrl: cookie('next-auth.callback-url'),
+      pkceCodeVerifier: cookie('next-auth.pkce.code_verifier'),
+      state: cookie('next-auth.state'),
+      nonce: cookie('next-auth.nonce'),
     },
     jwt: { encode, decode: decodeCookie },
     callbacks: {

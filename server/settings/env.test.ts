@@ -106,6 +106,10 @@ test.each([
   ['DATABASE_URL', 'mysql://db.example.com/accounts'],
   ['SMTP_URL', 'https://mail.example.com'],
   ['MAIL_FROM', 'nobody'],
+  ['MAIL_FROM', '@'],
+  ['MAIL_FROM', 'Acme <nobody>@b.test'],
+  ['MAIL_FROM', 'Acme, Inc. <a@b.test>'],
+  ['MAIL_FROM', 'a@b.test, c@d.test'],
   ['MAIL_FROM', 'a@b.test\r\nBcc: v@b.test'],
   ['SUPPORT_EMAIL', 'Support <support@example.com>'],
   ['AUTH_SUBJECT', 'email'],
@@ -199,6 +203,13 @@ test('a variable that is nearly called like a setting is asked about, and no oth
   ])
 })
 
+test.each(['a@localhost', 'Acme <a@b.test>', '<a@b.test>', '"Acme, \\"Inc.\\"" <a@b.test>', 'Żółw (Acme) <a@b.test>'])(
+  'MAIL_FROM may be %s',
+  (MAIL_FROM) => {
+    expect(parseEnv({ ...SECRETS, MAIL_FROM }).mailFrom).toBe(MAIL_FROM)
+  },
+)
+
 test('the name of the product stands quoted before the address of the sender', () => {
   expect(parseEnv({ ...SECRETS, PRODUCT_NAME: 'Acme: Home, Garden\\' }).mailFrom).toBe(
     '"Acme: Home, Garden\\\\" <no-reply@localhost>',
@@ -244,21 +255,21 @@ test.each(['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'])
   },
 )
 
-test('production refuses an APP_URL that is not https', () => {
-  expect(problemOf({ ...PRODUCTION, APP_URL: 'http://accounts.example.com' })).toBe(
-    'APP_URL must be https when APP_ENV is production.',
-  )
+test.each([
+  ['an APP_URL that is not https', { APP_URL: 'http://a.example.com' }, /^APP_URL must be https when APP_ENV is prod/],
+  ['one in capitals', { APP_URL: 'HTTP://a.example.com' }, /^APP_URL must be https when APP_ENV is production\.$/],
+  ['a development engine, whose calls are unsigned', { INNGEST_DEV: '1' }, /^INNGEST_DEV must not be set [^\n]+\.$/],
+  ['its address', { INNGEST_DEV: 'http://localhost:8288' }, /^INNGEST_DEV must not be set [^\n]+\.$/],
+  ['the sender of local mode', { MAIL_FROM: 'Accounts <no-reply@localhost>' }, /^MAIL_FROM must be [^\n]+\.$/],
+  ['the support of local mode', { SUPPORT_EMAIL: 'support@example.com' }, /^SUPPORT_EMAIL must be [^\n]+\.$/],
+  ['the demo provider', { DEMO_OIDC: '1' }, /^DEMO_OIDC must not be set when APP_ENV is production/],
+])('production refuses %s', (_what, settings, sentence) => {
+  expect(problemOf({ ...PRODUCTION, ...settings })).toMatch(sentence)
 })
 
 test('production starts when INNGEST_DEV is off', () => {
   for (const value of ['0', 'false']) {
     expect(parseEnv({ ...PRODUCTION, INNGEST_DEV: value })).toMatchObject({ hasEngine: true })
-  }
-})
-
-test('production refuses a development engine, whose calls are unsigned', () => {
-  for (const value of ['1', 'http://localhost:8288']) {
-    expect(problemOf({ ...PRODUCTION, INNGEST_DEV: value })).toMatch(/^INNGEST_DEV must not be set [^\n]+\.$/)
   }
 })
 
@@ -286,6 +297,7 @@ test.each<[Record<string, string>, RegExp]>([
   [{ ...PRODUCTION, ARCHIVE_DIR: '/a', ARCHIVE_DIR_SHARED: '0' }, /^ARCHIVE_DIR must be on storage [^\n]+\.$/],
   [{ ARCHIVE_DIR_SHARED: '1' }, /^ARCHIVE_DIR_SHARED must not be set without ARCHIVE_DIR\.$/],
   [{ ...S3, ARCHIVE_DIR: '/a' }, /^ARCHIVE_DIR and ARCHIVE_S3_ENDPOINT must not be set together[^\n]+\.$/],
+  [{ ...S3, ARCHIVE_S3_ACCESS_KEY_ID: '…' }, /^ARCHIVE_S3_ACCESS_KEY_ID must be visible ASCII characters\.$/],
   ...Object.keys(S3).map((name): [Record<string, string>, RegExp] => [
     { ...S3, [name]: '' },
     /^ARCHIVE_S3_ENDPOINT, [^\n]+ must be set together\.$/,
@@ -367,6 +379,11 @@ test('a list separated by commas rotates a secret; its order is kept and white s
 test('an empty variable counts as not set', () => {
   const nothing = Object.fromEntries(Object.keys(PRODUCTION).map((name) => [name, '']))
   expect(parseEnv({ ...nothing, ...SECRETS, PORT: '', READ_LIMIT: '' })).toEqual(parseEnv(SECRETS))
+})
+
+test('a DATA_DIR that is no directory is told with the setting', () => {
+  const sentence = /^DATA_DIR must be a directory that can be read and written: E[^\n]+\.$/
+  expect(problemOf({ CODE_SECRET: undefined, DATA_DIR: import.meta.filename })).toMatch(sentence)
 })
 
 test('links begin with the origin of APP_URL, or with localhost and the port', () => {
@@ -520,10 +537,9 @@ test.each([
   expect(problemOf(source)).toBe(sentence)
 })
 
-test('production refuses an issuer that is asked without https, and the demo provider', () => {
+test('production refuses an issuer that is asked without https', () => {
   const http = { ...PRODUCTION, ...OIDC, AUTH_OIDC_ISSUER: 'http://login.example.com' }
   expect(problemOf(http)).toBe('AUTH_OIDC_ISSUER must be https when APP_ENV is production.')
-  expect(problemOf({ ...PRODUCTION, DEMO_OIDC: '1' })).toMatch(/^DEMO_OIDC must not be set when APP_ENV is production/)
   expect(parseEnv({ ...PRODUCTION, ...OIDC }).identityProvider?.issuer).toBe('https://login.example.com')
 })
 
@@ -569,13 +585,6 @@ test('one start of production names everything that is missing or wrong', () => 
     'SUPPORT_EMAIL',
     'LEDGER_DIR',
   ])
-})
-
-test('production refuses the addresses of local mode', () => {
-  expect(problemOf({ ...PRODUCTION, MAIL_FROM: 'Accounts <no-reply@localhost>' })).toMatch(
-    /^MAIL_FROM must be [^\n]+\.$/,
-  )
-  expect(problemOf({ ...PRODUCTION, SUPPORT_EMAIL: 'support@example.com' })).toMatch(/^SUPPORT_EMAIL must be [^\n]+\.$/)
 })
 
 const UNDOUBTED = {

@@ -39,4 +39,4 @@ export function instanceSettings(settings: InstanceFields) {
 }
 
 export const instanceProblems = ({ APP_URL }: Variables): string[] =>
-  APP_URL?.startsWith('http:') ? ['APP_URL must be https when APP_ENV is production.'] : []
+  /^http:/i.test(APP_URL ?? '') ? ['APP_URL must be https when APP_ENV is production.'] : []

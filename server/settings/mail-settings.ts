@@ -9,6 +9,10 @@ import { type Parsed, url, type Variables } from './setting-fields'
 const LOCAL_SENDER = 'no-reply@localhost'
 const LOCAL_SUPPORT = 'support@example.com'
 
+/** Mail programs read what follows a comma or a colon of an unquoted name as another address. */
+const ONE_SENDER =
+  /^(?:(?:"(?:[^"\\\r\n]|\\.)*"|[^"<>@,;:\r\n]*) *<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,;:"]+@[^\s<>@,;:"]+)$/
+
 const settingOf = (source: MailSource) => `MAIL_EVENTS_${source.toUpperCase()}`
 
 const EVENT_FIELDS = Object.fromEntries(
@@ -24,10 +28,7 @@ export const MAIL_FIELDS = {
   SMTP_TLS: z.enum(['required', 'optional'], 'must be required or optional').default('required'),
   MAIL_FROM: z
     .string()
-    .refine(
-      (text) => !/[\r\n]/.test(text) && text.includes('@'),
-      'must be an address such as Accounts <no-reply@example.com>',
-    )
+    .regex(ONE_SENDER, 'must be one address such as Accounts <no-reply@example.com>, a name with a comma in quotes')
     .optional(),
   MAIL_RETURN_PATH: z
     .string()

@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import path from 'node:path'
 import type { InstanceFields } from './instance-settings'
 import { flag, type Parsed, secrets } from './setting-fields'
+import { SettingsError } from './settings-error'
 
 export const SECRET_FIELDS = {
   AUTH_SECRET: secrets.optional(),
@@ -18,9 +19,16 @@ export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & Instance
   acceptsNewSecret: settings.ACCEPT_NEW_SECRET,
 })
 
-/** Created once. A finished file is linked, so that of several starters one wins, and no other can read a partial secret. */
 export function keptSecret(dataDir: string, name: string): string {
-  const file = path.resolve(dataDir, name)
+  try {
+    return readOrMake(path.resolve(dataDir, name))
+  } catch (error) {
+    throw new SettingsError(`DATA_DIR must be a directory that can be read and written: ${(error as Error).message}.`)
+  }
+}
+
+/** Created once. A finished file is linked, so that of several starters one wins, and no other can read a partial secret. */
+function readOrMake(file: string): string {
   if (!existsSync(file)) {
     mkdirSync(path.dirname(file), { recursive: true })
     const draft = `${file}.${process.pid}`

@@ -172,3 +172,16 @@ test('French has no-break spaces inside its quotation marks and before : ; ? !',
   )
   expect(breaking.map(([key]) => key)).toEqual([])
 })
+
+test('German has no length of time, which comes in the nominative, behind a word that asks for the dative', async () => {
+  const wrong = flatten(await sourceOf('de')).filter(([, text]) =>
+    /\b(von|nach|seit|vor|mit) \{(time|validity|retention)\}/.test(text),
+  )
+  expect(wrong.map(([key]) => key)).toEqual([])
+})
+
+test.for(LANGUAGES)('%s: the mail that leads to the settings names the entry of their menu', async (language) => {
+  const texts = new Map(flatten(await sourceOf(language)))
+  const entry = texts.get('Common.sections.deleteAccount') ?? 'none'
+  expect(texts.get('Mails.withdrawalBySignIn.intro')).toMatch(new RegExp(`[“„«「]\\s?${entry}\\s?[”“»」]`))
+})

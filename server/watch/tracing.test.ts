@@ -6,6 +6,7 @@ import { call, givenCaller } from '@/testing/api-calls'
 import { asUser, runDueWork, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
 import { listening } from '@/testing/listening'
+import { within } from '@/testing/until'
 import { startTracing, stopTracing, traced } from './tracing'
 
 const settings = vi.hoisted(() => ({ otlpEndpoint: undefined as string | undefined }))
@@ -78,4 +79,13 @@ test('every answer and every deletion step is one span, with ids and codes only'
   for (const secret of [user.userId, user.email, 'Ada', '192.0.2.77', 'canary', user.token]) {
     expect(text).not.toContain(secret)
   }
+})
+
+test('a collector that hangs does not hold up the end of the process', async () => {
+  const silent = createServer(() => {})
+  settings.otlpEndpoint = `http://127.0.0.1:${await listening(silent)}`
+  await startTracing()
+  await traced('work', {}, async () => {})
+  await within(() => 'the end', stopTracing(), 5_000)
+  silent.closeAllConnections()
 })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { processState } from '../process-state'
 import { getEnv } from '../settings/env'
 
@@ -26,11 +27,14 @@ export async function startTracing(): Promise<void> {
   processState.tracing = { tracer: provider.getTracer('user-account-service'), stop: () => provider.shutdown() }
 }
 
+/** So long an end waits for the collector. */
+const MAX_STOP_MS = 2_000
+
 /** Sends the spans that are still buffered. */
 export async function stopTracing(): Promise<void> {
   const tracing = processState.tracing
   processState.tracing = undefined
-  await tracing?.stop()
+  await Promise.race([tracing?.stop(), sleep(MAX_STOP_MS, undefined, { ref: false })])
 }
 
 interface AnsweredRequest {

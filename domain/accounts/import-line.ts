@@ -10,7 +10,7 @@ export const importedName = lineName('', 16_384)
 const createdAt = givenTime('REQUEST_001: created_at must be a time such as 2024-02-29T12:00:00.000Z.')
 
 export interface Problem {
-  code: ErrorCode | 'USER_002'
+  code: ErrorCode
   /** One sentence that names the member. */
   error: string
 }

@@ -1,16 +1,16 @@
 import type { putUser as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type AuditActor, addAudit } from '../audit'
+import type { AuditActor } from '../audit'
 import type { Context, SystemContext } from '../context'
-import { heldSince } from '../limits/held-addresses'
 import { type LockedAccount, lockForService } from '../lock-account'
 import { acceptPassword } from '../passwords/password-formats'
-import { integer, type Sql, sql, statement, text, time } from '../sql'
+import { type Sql, sql, statement, text } from '../sql'
+import { createAccount } from './create-account'
 import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
 import { putDetails } from './put-details'
-import { addressOf, localeOf, retryConflicts, sinceFormer, updateAccount } from './update-account'
+import { addressOf, localeOf, retryConflicts, updateAccount } from './update-account'
 
 // One of 65,536 locks, so that the number of the lock does not reveal the external id. It is taken before all other locks.
 const lockExternalId = statement(
@@ -65,32 +65,6 @@ async function findToUpdate(ctx: Context, sql: Sql, input: Input<typeof contract
   return { account: named, firstVersion }
 }
 
-const insertAccount = statement(
-  'create-account-of-service',
-  {
-    id: text,
-    externalId: text,
-    name: text,
-    email: text,
-    emailKey: text,
-    emailVerifiedAt: time.orNull,
-    passwordHash: text.orNull,
-    locale: text.orNull,
-    firstVersion: integer,
-    heldSince: time,
-    now: time,
-  },
-  { id: text },
-  (
-    v,
-  ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at,
-                      credentials_since)
-   SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
-          ${v.firstVersion}::int, ${v.now}, ${sinceFormer(v)}
-   WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
-   RETURNING id`,
-)
-
 type New = Input<typeof contract> & Pick<Target, 'firstVersion'>
 
 async function create(
@@ -106,23 +80,14 @@ async function create(
   if (input.old_mailbox) throw new AppError('REQUEST_001', 'old_mailbox is for an account that has another address.')
   if (email === undefined) throw new AppError('REQUEST_001', 'email is needed to create an account.')
   if (name === undefined) throw new AppError('REQUEST_001', 'name is needed to create an account.')
-  const address = addressOf(email)
-  const now = ctx.clock.now()
-  const id = ctx.secrets.randomId('usr_')
-  const rows = await tx(insertAccount, {
-    id,
+  const account = {
     externalId: input.externalId,
     name,
-    email: address.typed,
-    emailKey: address.key,
-    emailVerifiedAt: input.email_verified ? now : null,
+    address: addressOf(email),
+    isVerified: input.email_verified ?? false,
     passwordHash,
     locale: localeOf(input) ?? null,
     firstVersion: input.firstVersion,
-    heldSince: heldSince(ctx, now),
-    now,
-  })
-  if (rows.length === 0) throw new AppError('EMAIL_002')
-  await addAudit(ctx, tx, 'user.created', { ...by, userId: id, at: now })
-  return id
+  }
+  return createAccount(ctx, tx, account, by)
 }

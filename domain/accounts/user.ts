@@ -5,30 +5,10 @@ import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { refuseTakenAddress } from '../email/set-address'
-import { heldSince } from '../limits/held-addresses'
 import { requireAccountOfId } from '../lock-account'
 import { replacePassword } from '../passwords/replace-password'
-import { sql, statement, text, time } from '../sql'
+import { createAccount } from './create-account'
 import { importedName } from './import-line'
-
-const insertUser = statement(
-  'create-user',
-  {
-    id: text,
-    name: text,
-    email: text,
-    emailKey: text,
-    emailVerifiedAt: time.orNull,
-    passwordHash: text,
-    heldSince: time,
-    now: time,
-  },
-  { id: text },
-  (v) => sql`INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
-   SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
-   WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
-   RETURNING id`,
-)
 
 /** For the operator and the demo seed, because sign-up belongs to the adopter's product. */
 export async function createUser(
@@ -39,25 +19,11 @@ export async function createUser(
   if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
   const name = checkName(input.name)
   const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
-  const now = ctx.clock.now()
-  const id = ctx.secrets.randomId('usr_')
-  const values = {
-    id,
-    name,
-    email: address.typed,
-    emailKey: address.key,
-    emailVerifiedAt: input.emailVerified ? now : null,
-    passwordHash,
-    heldSince: heldSince(ctx, now),
-    now,
-  }
-  const insert = ctx.transaction(async (tx) => {
-    const [user] = await tx(insertUser, values)
-    if (!user) throw new AppError('EMAIL_002')
-    await addAudit(ctx, tx, 'user.created', { userId: id, actor: 'operator', ip: null, at: now })
-    return id
-  })
-  return insert.catch(refuseTakenAddress)
+  const account = { externalId: null, name, address, isVerified: input.emailVerified, passwordHash }
+  const by = { actor: 'operator', ip: null }
+  return ctx
+    .transaction((tx) => createAccount(ctx, tx, { ...account, locale: null, firstVersion: 0 }, by))
+    .catch(refuseTakenAddress)
 }
 
 /** Ends every session, and every access token unless `keepTokens` is set; cancels the pending change. */

@@ -1,0 +1,66 @@
+import type { Address } from '@/contract/address'
+import { AppError } from '@/contract/errors'
+import { type AuditActor, addAudit } from '../audit'
+import type { SystemContext } from '../context'
+import { heldSince } from '../limits/held-addresses'
+import { integer, type Sql, sql, statement, text, time } from '../sql'
+import { sinceFormer } from './update-account'
+
+const insertAccount = statement(
+  'create-account-of-service',
+  {
+    id: text,
+    externalId: text.orNull,
+    name: text,
+    email: text,
+    emailKey: text,
+    emailVerifiedAt: time.orNull,
+    passwordHash: text.orNull,
+    locale: text.orNull,
+    firstVersion: integer,
+    heldSince: time,
+    now: time,
+  },
+  { id: text },
+  (
+    v,
+  ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at,
+                      credentials_since)
+   SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
+          ${v.firstVersion}::int, ${v.now}, ${sinceFormer(v)}
+   WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
+   RETURNING id`,
+)
+
+interface NewAccount {
+  externalId: string | null
+  name: string
+  address: Address
+  isVerified: boolean
+  passwordHash: string | null
+  locale: string | null
+  firstVersion: number
+}
+
+/** Returns the id of the account. Refuses an address that is in use or held. */
+export async function createAccount(
+  ctx: SystemContext,
+  tx: Sql,
+  { address, isVerified, ...account }: NewAccount,
+  by: AuditActor,
+): Promise<string> {
+  const now = ctx.clock.now()
+  const id = ctx.secrets.randomId('usr_')
+  const rows = await tx(insertAccount, {
+    ...account,
+    id,
+    email: address.typed,
+    emailKey: address.key,
+    emailVerifiedAt: isVerified ? now : null,
+    heldSince: heldSince(ctx, now),
+    now,
+  })
+  if (rows.length === 0) throw new AppError('EMAIL_002')
+  await addAudit(ctx, tx, 'user.created', { ...by, userId: id, at: now })
+  return id
+}

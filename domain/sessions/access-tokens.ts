@@ -1,13 +1,14 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type AuditActor, addAudit } from '../audit'
+import { addAudit } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { bytes, integer, type Sql, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { endAccess } from './end-access'
+import { endOne } from './end-one'
 import { requireFreshSignIn } from './fresh-sign-in'
 import { isStillLive } from './live-caller'
 
@@ -133,45 +134,19 @@ export async function liveTokensOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-const revoke = statement(
-  'revoke-access-token',
-  {
-    id: text,
-    /** The token's user; null lets the operator revoke a token of any user. */
-    userId: text.orNull,
-    now: time,
-  },
-  { user_id: text },
-  (v) => sql`UPDATE access_tokens SET revoked_at = ${v.now}
-   WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
-   RETURNING user_id`,
-)
-
-/** The user whose token ended; undefined if it had already ended. */
-const revokeToken = (
-  ctx: SystemContext,
-  { id, userId, ...by }: AuditActor & { id: string; userId: string | null },
-): Promise<string | undefined> =>
-  ctx.transaction(async (tx) => {
-    const at = ctx.clock.now()
-    const [revoked] = await tx(revoke, { id, userId, now: at })
-    if (revoked) await addAudit(ctx, tx, 'access_token.revoked', { ...by, userId: revoked.user_id, subject: id, at })
-    return revoked?.user_id
-  })
-
 export async function revokeAccessToken(
   ctx: Context,
   input: Input<typeof contract.revokeAccessToken>,
 ): Promise<Data<typeof contract.revokeAccessToken>> {
   const { userId, kind: actor } = ctx.actor
-  const revoked = await revokeToken(ctx, { id: input.accessId, userId, actor, ip: ctx.ip })
+  const revoked = await endOne(ctx, 'access_token', { id: input.accessId, userId, actor, ip: ctx.ip })
   if (!revoked) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
   return { token_id: input.accessId, revoked: true }
 }
 
 /** The operator revokes a token of any user. */
 export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
-  const userId = await revokeToken(ctx, { id: tokenId, userId: null, actor: 'operator', ip: null })
+  const userId = await endOne(ctx, 'access_token', { id: tokenId, userId: null, actor: 'operator', ip: null })
   if (!userId) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
   return { userId }
 }

@@ -3,6 +3,7 @@ import {
   endSessions,
   endTokens,
   integer,
+  literal,
   type Part,
   RAISE_VERSION,
   type Sql,
@@ -15,8 +16,7 @@ import {
 /** With the sessions ends the pending change, because an attacker may have asked for it. */
 type Access = 'sessions' | 'access_tokens' | 'outside_tokens'
 
-const ends = (v: { ends: Part }, access: Part) => sql`${access} = ANY(${v.ends}::text[])`
-const SESSIONS = sql`'sessions'`
+const ends = (v: { ends: Part }, access: Access) => sql`${literal(access)} = ANY(${v.ends}::text[])`
 const wasOpen = (of: { at: Part }) => sql`expires_at > ${of.at} AS was_open`
 
 // The clocks of instances differ a little. An earlier end must not open the account again, and each end must change the time, because
@@ -26,15 +26,15 @@ const endAccessOf = statement(
   { userId: text, at: time, ends: text.of<Access>().list, except: text },
   { sessions_ended: integer, tokens_ended: integer },
   (v) => sql`WITH account AS (
-     UPDATE users SET ${RAISE_VERSION}, credentials_since = CASE WHEN ${ends(v, sql`'outside_tokens'`)}
+     UPDATE users SET ${RAISE_VERSION}, credentials_since = CASE WHEN ${ends(v, 'outside_tokens')}
        THEN greatest(credentials_since + interval '1 millisecond', ${v.at}::timestamptz) ELSE credentials_since END
      WHERE id = ${v.userId}
    ), ended_sessions AS (
-     ${endSessions({ user: v.userId, at: v.at, except: v.except })} AND ${ends(v, SESSIONS)} RETURNING ${wasOpen(v)}
+     ${endSessions({ user: v.userId, at: v.at, except: v.except })} AND ${ends(v, 'sessions')} RETURNING ${wasOpen(v)}
    ), cancelled AS (
-     ${closePendingChange('cancelled', { user: v.userId, at: v.at })} AND ${ends(v, SESSIONS)}
+     ${closePendingChange('cancelled', { user: v.userId, at: v.at })} AND ${ends(v, 'sessions')}
    ), ended_tokens AS (
-     ${endTokens({ user: v.userId, at: v.at })} AND ${ends(v, sql`'access_tokens'`)} RETURNING ${wasOpen(v)}
+     ${endTokens({ user: v.userId, at: v.at })} AND ${ends(v, 'access_tokens')} RETURNING ${wasOpen(v)}
    )
    SELECT (SELECT count(*)::int FROM ended_sessions WHERE was_open) AS sessions_ended,
      (SELECT count(*)::int FROM ended_tokens WHERE was_open) AS tokens_ended`,

@@ -21,6 +21,7 @@ import {
   type ValuesOf,
 } from '../sql'
 import { endAccess } from './end-access'
+import { endOne } from './end-one'
 import { isStillLive } from './live-caller'
 
 /**
@@ -129,49 +130,28 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-const endOne = statement(
-  'end-session',
-  {
-    id: text,
-    /** The session's user; null ends a session of any user. */
-    userId: text.orNull,
-    now: time,
-  },
-  { user_id: text },
-  (v) => sql`UPDATE sessions SET revoked_at = ${v.now}
-   WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
-   RETURNING user_id`,
-)
-
-/** The user whose session ended; undefined if it had already ended. */
-const endSessionRow = (
-  ctx: SystemContext,
-  { id, userId, actor }: { id: string; userId: string | null; actor: 'session' | 'operator' },
-): Promise<string | undefined> =>
-  ctx.transaction(async (tx) => {
-    const at = ctx.clock.now()
-    const [ended] = await tx(endOne, { id, userId, now: at })
-    if (ended) await addAudit(ctx, tx, 'session.revoked', { userId: ended.user_id, actor, ip: null, subject: id, at })
-    return ended?.user_id
-  })
-
 /** Does nothing if the session has already ended. */
 export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
-  await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'session' })
+  await endOne(ctx, 'session', { id: sessionId, userId: null, actor: 'session', ip: null })
 }
 
 export async function endSession(
   ctx: Context,
   input: Input<typeof contract.endSession>,
 ): Promise<Data<typeof contract.endSession>> {
-  const ended = await endSessionRow(ctx, { id: input.sessionId, userId: ctx.actor.userId, actor: 'session' })
+  const ended = await endOne(ctx, 'session', {
+    id: input.sessionId,
+    userId: ctx.actor.userId,
+    actor: 'session',
+    ip: null,
+  })
   if (!ended) throw new AppError('REQUEST_005', 'There is no session with this id that is still signed in.')
   return { session_id: input.sessionId, ended: true }
 }
 
 /** The operator ends a session of any user. */
 export async function endSessionOf(ctx: SystemContext, sessionId: string): Promise<{ userId: string }> {
-  const userId = await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'operator' })
+  const userId = await endOne(ctx, 'session', { id: sessionId, userId: null, actor: 'operator', ip: null })
   if (!userId) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
   return { userId }
 }

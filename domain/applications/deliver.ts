@@ -45,7 +45,15 @@ export const beginsTry = (v: { now: Part; leaseUntil: Part }) =>
      last_error = CASE WHEN n.accepted_at IS NULL THEN n.last_error ELSE 'no_report' END,
      accepted_at = NULL, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL`
 
-/** Whom a task is about, of the task `n` of the withdrawal `w`. */
+/** Whom a task is about; null if that is sealed, or deleted by the purge. */
+export const PERSON_ROW = {
+  subject: text.orNull,
+  sealed_subject: bytes.orNull,
+  account: text.orNull,
+  sealed_account: bytes.orNull,
+} satisfies Shape
+
+/** The columns of `PERSON_ROW`, of the task `n` of the withdrawal `w`. */
 export const PERSON_OF_TASK = sql`n.subject, n.sealed_subject, w.user_id AS account, n.sealed_account`
 
 const claimDue = statement(
@@ -53,13 +61,8 @@ const claimDue = statement(
   { ...TASKS_OF_STEP, now: time, leaseUntil: time },
   {
     ...SIGNING_ROW,
+    ...PERSON_ROW,
     id: text,
-    /** Null if it is sealed. */
-    subject: text.orNull,
-    sealed_subject: bytes.orNull,
-    /** Null if it is sealed. */
-    account: text.orNull,
-    sealed_account: bytes.orNull,
     acknowledges: text.of<Acknowledges>(),
     acknowledge_within_s: integer,
     attempts: integer,
@@ -231,7 +234,7 @@ async function sendTask(ctx: SystemContext, withdrawalId: string, task: TaskRow)
 /** The id by which the application knows the person, and the account; null if no key opens it or the purge has deleted it. */
 export function personOf(
   { secrets }: SystemContext,
-  row: Pick<TaskRow, 'subject' | 'sealed_subject' | 'account' | 'sealed_account'>,
+  row: Described<typeof PERSON_ROW>,
 ): { subject: string; account: string } | null {
   const opened = (sealed: Buffer | null, text: string | null) =>
     sealed ? (secrets.open(sealed)?.toString() ?? null) : text

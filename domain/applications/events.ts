@@ -18,7 +18,7 @@ import { beginDueDeliveries, type PersonalData } from './deliveries'
 import { isCalled } from './webhook'
 
 /** An event of an account that stays open. */
-export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
+type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
 /** An event of a withdrawal, except the message of the deletion step. */
 type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_completed' | 'account.purged'
 

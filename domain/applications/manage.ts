@@ -28,12 +28,13 @@ import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
 
+/** By the names of their columns. */
 const SETTINGS = {
   name: text,
   endpoint: text.orNull,
   audience: text,
   acknowledges: text,
-  acknowledgeWithinS: integer,
+  acknowledge_within_s: integer,
   phase: text,
   events: text.of<EventType>().list,
   includes: text.list,
@@ -41,42 +42,26 @@ const SETTINGS = {
   hosts: text.list,
   categories: text.list,
   reasons: text.list,
-  disabledAt: time.orNull,
+  disabled_at: time.orNull,
 } satisfies Shape
 type Settings = Described<typeof SETTINGS>
 
-const COLUMNS: Record<keyof Settings, string> = {
-  name: 'name',
-  endpoint: 'endpoint',
-  audience: 'audience',
-  acknowledges: 'acknowledges',
-  acknowledgeWithinS: 'acknowledge_within_s',
-  phase: 'phase',
-  events: 'events',
-  includes: 'includes',
-  checks: 'checks',
-  hosts: 'hosts',
-  categories: 'categories',
-  reasons: 'reasons',
-  disabledAt: 'disabled_at',
-}
-const columns = (Object.entries(COLUMNS) as [keyof Settings, string][]).map(
-  ([name, column]) => [name, identifier(column)] as const,
-)
+const NAMES = Object.keys(SETTINGS) as (keyof Settings)[]
+const COLUMNS = joined(NAMES.map(identifier))
 
 const insertApp = statement(
   'register-app',
   { ...SETTINGS, id: text, sealedSecret: bytes, now: time },
   {},
-  (v) => sql`INSERT INTO connected_apps (id, sealed_secret, created_at, ${joined(columns.map(([, column]) => column))})
-   VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${joined(columns.map(([name]) => v[name]))})`,
+  (v) => sql`INSERT INTO connected_apps (id, sealed_secret, created_at, ${COLUMNS})
+   VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${joined(NAMES.map((name) => v[name]))})`,
 )
 const updateApp = statement(
   'change-app',
   { ...SETTINGS, id: text },
   {},
   (v) =>
-    sql`UPDATE connected_apps SET ${joined(columns.map(([name, column]) => sql`${column} = ${v[name]}`))} WHERE id = ${v.id}`,
+    sql`UPDATE connected_apps SET ${joined(NAMES.map((name) => sql`${identifier(name)} = ${v[name]}`))} WHERE id = ${v.id}`,
 )
 
 const DEFAULTS: Settings = {
@@ -84,7 +69,7 @@ const DEFAULTS: Settings = {
   endpoint: null,
   audience: 'connected',
   acknowledges: 'at_once',
-  acknowledgeWithinS: 24 * 60 * 60,
+  acknowledge_within_s: 24 * 60 * 60,
   phase: 'third_party_integrations',
   events: [],
   includes: [],
@@ -92,7 +77,7 @@ const DEFAULTS: Settings = {
   hosts: [],
   categories: [],
   reasons: [],
-  disabledAt: null,
+  disabled_at: null,
 }
 
 export type AppChanges = Partial<AppSettings & { disabled: boolean }>
@@ -104,11 +89,11 @@ function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): S
   const wanted = {
     ...settings,
     ...given,
-    acknowledgeWithinS: acknowledge_within_seconds ?? settings.acknowledgeWithinS,
+    acknowledge_within_s: acknowledge_within_seconds ?? settings.acknowledge_within_s,
     // In the order of the list, and each once. Every application gets `account.withdrawn`, which a deletion step sends.
     events: EVENT_TYPES.filter((type) => type === 'account.withdrawn' || events.includes(type)),
-    disabledAt:
-      disabled === undefined ? settings.disabledAt : disabled ? (settings.disabledAt ?? ctx.clock.now()) : null,
+    disabled_at:
+      disabled === undefined ? settings.disabled_at : disabled ? (settings.disabled_at ?? ctx.clock.now()) : null,
   }
   // One that the rules no longer allow must not keep its application from being disabled or removed; it is not called.
   const problem =
@@ -147,8 +132,7 @@ const lockApp = statement(
   'lock-app',
   { id: text },
   SETTINGS,
-  (v) => sql`SELECT ${joined(columns.map(([name, column]) => sql`${column} AS "${identifier(name)}"`))}
-   FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
+  (v) => sql`SELECT ${COLUMNS} FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
 )
 
 // Nothing is sent to an application that polls, and what waits for it would wait for ever.
@@ -160,7 +144,7 @@ const deleteUntold = statement(
 )
 
 /** As `isCalled`. */
-const isCallable = ({ endpoint, disabledAt }: Settings) => endpoint !== null && disabledAt === null
+const isCallable = ({ endpoint, disabled_at }: Settings) => endpoint !== null && disabled_at === null
 
 /** A setting that is left out does not change. */
 export async function setApp(

@@ -4,9 +4,9 @@ import type { takeTasks as contract } from '@/contract/tasks'
 import type { Step } from '@/contract/withdrawal'
 import type { Context } from '../context'
 import { TASK_LEASE_MS } from '../limits/durations'
-import { bytes, integer, isOneOf, sql, statement, text, time } from '../sql'
+import { integer, isOneOf, sql, statement, text, time } from '../sql'
 import { isClaimable } from '../work/claim'
-import { beginsTry, PERSON_OF_TASK, personOf } from './deliver'
+import { beginsTry, PERSON_OF_TASK, PERSON_ROW, personOf } from './deliver'
 import { isOpenTask } from './task-states'
 import { reportPlaceOf } from './task-token'
 
@@ -16,12 +16,9 @@ const take = statement(
   'take-tasks',
   { appId: text, now: time, leaseUntil: time, maxRows: integer },
   {
+    ...PERSON_ROW,
     id: text,
     withdrawal_id: text,
-    subject: text.orNull,
-    sealed_subject: bytes.orNull,
-    account: text.orNull,
-    sealed_account: bytes.orNull,
     phase: text.of<Step>(),
     due_by: time,
     attempts: integer,

@@ -9,7 +9,6 @@ export const TASK_COLUMNS = {
   lease_until: time.orNull,
   waived_at: time.orNull,
 } satisfies Shape
-export type TaskColumns = Described<typeof TASK_COLUMNS>
 
 /** The names of these columns, for statements. */
 export const stateColumns = (n: Part) =>
@@ -20,7 +19,7 @@ export const isOpenTask = (n: Part) => sql`${n}.status IN ('pending', 'processin
 
 /** If a lease has ended or a report is late, the task is pending again. */
 export function taskStateOf(
-  { status, accepted_at, due_at, lease_until, waived_at }: TaskColumns,
+  { status, accepted_at, due_at, lease_until, waived_at }: Described<typeof TASK_COLUMNS>,
   now: Date,
 ): TaskState {
   if (waived_at) return 'waived'

@@ -14,7 +14,7 @@ export const SIGNING_ROW = {
   sealed_previous_secret: bytes.orNull,
   previous_secret_until: time.orNull,
 } satisfies Shape
-export type SigningRow = Described<typeof SIGNING_ROW>
+type SigningRow = Described<typeof SIGNING_ROW>
 
 /** Whether messages are sent to the application in `row`. One that polls, or is disabled, gets none. */
 export const isCalled = (row: Part) => sql`${row}.endpoint IS NOT NULL AND ${row}.disabled_at IS NULL`
@@ -23,7 +23,7 @@ export const isCalled = (row: Part) => sql`${row}.endpoint IS NOT NULL AND ${row
 export const signingOf = (row: Part) =>
   sql`${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until`
 
-export interface Webhook {
+interface Webhook {
   /** The same in all tries, so that the receiver can recognise a repetition. */
   id: string
   body: string

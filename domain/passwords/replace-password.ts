@@ -42,7 +42,7 @@ export async function hashNewPassword(
 /** Such a failure is what the limit of guesses counts. */
 export const isWrongPassword = (error: unknown): boolean => error instanceof AppError && error.code === 'EMAIL_007'
 
-export type ProvenAccount = RowOf<typeof lockProvenAccount>
+type ProvenAccount = RowOf<typeof lockProvenAccount>
 
 const lockProvenAccount = statement(
   'lock-proven-account',

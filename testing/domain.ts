@@ -339,6 +339,13 @@ export function codeSentTo(ctx: TestContext, email: string): string {
   return mailed.message.code
 }
 
+/** The token of the newest link for a new password that was mailed to this address. */
+export function resetTokenTo(ctx: TestContext, email: string): string {
+  const mailed = ctx.mailbox.findLast(({ to, message }) => to === email && message.template === 'password-reset')
+  if (mailed?.message.template !== 'password-reset') throw new Error(`no link to ${email}`)
+  return mailed.message.link.split('#token=')[1] ?? ''
+}
+
 /** Each application calls the user by the address, and shares an item with the service. */
 export async function givenConnectedApps(ctx: TestContext, { userId, email }: TestUser, names: string[]) {
   for (const name of names) {

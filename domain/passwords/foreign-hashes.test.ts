@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { changeEmail } from '@/domain/email/change-email'
 import {
   asUser,
@@ -20,39 +20,38 @@ const hashBy = (library: string) =>
   foreignPasswords.find(({ made_by }) => made_by === library) as (typeof foreignPasswords)[number]
 const BCRYPT = hashBy('bcryptjs')
 
-/** Each imported hash makes a sign-in measure its kind, so that none of another test is left. */
-async function contextWithoutHashes(): Promise<TestContext> {
-  const ctx = await testContext()
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+  // Each imported hash makes a sign-in measure its kind, so that none of another test is left.
   await ctx.db.user.updateMany({ data: { passwordHash: null } })
-  return ctx
-}
+})
 
 /** A person with an imported password and no session. */
-async function givenForeigner(ctx: TestContext, { password, given } = BCRYPT) {
+async function givenForeigner({ password, given } = BCRYPT) {
   const user = await givenUser(ctx, `mary-${randomBytes(6).toString('hex')}@example.test`)
   await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: acceptPassword(given) } })
   return { ...user, password }
 }
 
-const signInAs = (ctx: TestContext, { email, password }: { email: string; password: string }) =>
+const signInAs = ({ email, password }: { email: string; password: string }) =>
   signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })
 
-const rowOf = (ctx: TestContext, id: string) => ctx.db.user.findUniqueOrThrow({ where: { id } })
-const isOwn = async (ctx: TestContext, id: string) =>
-  (await rowOf(ctx, id)).passwordHash?.startsWith(OWN_PASSWORD_PREFIX) === true
+const rowOf = (id: string) => ctx.db.user.findUniqueOrThrow({ where: { id } })
+const isOwn = async (id: string) => (await rowOf(id)).passwordHash?.startsWith(OWN_PASSWORD_PREFIX) === true
 
 // password-formats.test.ts checks the hashes of each library.
 test.each([BCRYPT, hashBy('passlib argon2')])(
   'a person with an imported hash of $made_by signs in with the right password only, and then has a hash of our own',
   async (fixture) => {
-    const ctx = await contextWithoutHashes()
-    const user = await givenForeigner(ctx, fixture)
-    expect(await signInAs(ctx, { ...user, password: `${user.password} ` })).toBeNull()
+    const user = await givenForeigner(fixture)
+    expect(await signInAs({ ...user, password: `${user.password} ` })).toBeNull()
     await ctx.settle()
-    expect(await isOwn(ctx, user.userId)).toBe(false)
-    expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
+    expect(await isOwn(user.userId)).toBe(false)
+    expect(await signInAs(user)).toMatchObject({ userId: user.userId })
     await ctx.settle()
-    const { passwordHash } = await rowOf(ctx, user.userId)
+    const { passwordHash } = await rowOf(user.userId)
     expect(passwordHash).toContain(OWN_PASSWORD_PREFIX)
     expect(await ctx.passwords.verify(passwordHash ?? '', user.password)).toBe(true)
     expect(await ctx.passwords.verify(passwordHash ?? '', 'another password')).toBe(false)
@@ -60,8 +59,7 @@ test.each([BCRYPT, hashBy('passlib argon2')])(
 )
 
 test('renewing a hash ends no session, cancels no change and does not count as a new password', async () => {
-  const ctx = await contextWithoutHashes()
-  const user = await givenForeigner(ctx)
+  const user = await givenForeigner()
   const own = await givenUser(ctx)
   const change = await givenPendingChange(ctx, own)
   await ctx.db.user.update({
@@ -69,10 +67,10 @@ test('renewing a hash ends no session, cancels no change and does not count as a
     data: { passwordHash: acceptPassword(BCRYPT.given) },
   })
   for (const { userId, email } of [user, own]) {
-    const before = await rowOf(ctx, userId)
-    await signInAs(ctx, { email, password: BCRYPT.password })
+    const before = await rowOf(userId)
+    await signInAs({ email, password: BCRYPT.password })
     await ctx.settle()
-    expect(await rowOf(ctx, userId)).toEqual({ ...before, passwordHash: expect.stringContaining(OWN_PASSWORD_PREFIX) })
+    expect(await rowOf(userId)).toEqual({ ...before, passwordHash: expect.stringContaining(OWN_PASSWORD_PREFIX) })
     expect(await ctx.db.auditEvent.count({ where: { userId, action: 'password.renewed', actor: 'system' } })).toBe(1)
   }
   expect((await asUser(ctx, own)).actor.userId).toBe(own.userId)
@@ -82,41 +80,37 @@ test('renewing a hash ends no session, cancels no change and does not count as a
 })
 
 test('concurrent sign-ins all succeed, and the hash is renewed once', async () => {
-  const ctx = await contextWithoutHashes()
-  const user = await givenForeigner(ctx)
-  const all = await Promise.all(Array.from({ length: 8 }, () => signInAs(ctx, user)))
+  const user = await givenForeigner()
+  const all = await Promise.all(Array.from({ length: 8 }, () => signInAs(user)))
   expect(all.map((signedIn) => signedIn?.userId)).toEqual(all.map(() => user.userId))
   await ctx.settle()
-  expect(await isOwn(ctx, user.userId)).toBe(true)
+  expect(await isOwn(user.userId)).toBe(true)
   expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'password.renewed' } })).toBe(1)
 })
 
 test('an email change checks an imported hash, renews it and succeeds', async () => {
-  const ctx = await contextWithoutHashes()
-  const user = await givenForeigner(ctx)
+  const user = await givenForeigner()
   const as = await asUser(ctx, { ...user, sessionId: await givenSession(ctx, user.userId) })
   const input = changeInput(user, `new-${user.email}`)
   await expect(changeEmail(as, { ...input, current_password: 'wrong' })).rejects.toMatchObject({ code: 'EMAIL_007' })
   await ctx.settle()
-  expect(await isOwn(ctx, user.userId)).toBe(false)
+  expect(await isOwn(user.userId)).toBe(false)
   expect(await changeEmail(as, input)).toMatchObject({ status: 'pending_verification' })
   await ctx.settle()
-  expect(await isOwn(ctx, user.userId)).toBe(true)
+  expect(await isOwn(user.userId)).toBe(true)
 })
 
 test('a password that is changed while the old one is renewed stays the new one', async () => {
-  const ctx = await contextWithoutHashes()
-  const user = await givenForeigner(ctx)
-  const { passwordHash } = await rowOf(ctx, user.userId)
+  const user = await givenForeigner()
+  const { passwordHash } = await rowOf(user.userId)
   await setPassword(ctx, { userId: user.userId, password: 'a new password' })
   renewForeignHash(ctx, { userId: user.userId, passwordHash, password: user.password })
   await ctx.settle()
-  expect(await signInAs(ctx, user)).toBeNull()
-  expect(await signInAs(ctx, { ...user, password: 'a new password' })).toMatchObject({ userId: user.userId })
+  expect(await signInAs(user)).toBeNull()
+  expect(await signInAs({ ...user, password: 'a new password' })).toMatchObject({ userId: user.userId })
 })
 
 test('while imported hashes exist, no sign-in for any address is answered faster than the slowest scheme', async () => {
-  const ctx = await contextWithoutHashes()
   const measured: string[] = []
   const timeOf = async (hash: string) => {
     measured.push(hash.slice(0, 6))
@@ -131,7 +125,7 @@ test('while imported hashes exist, no sign-in for any address is answered faster
   ctx.passwords = { ...ctx.passwords, timeOf, verify: verifyNow }
   const [own, nobody] = [await givenUser(ctx), { email: 'nobody@example.test', password: 'wrong' }]
   expect(await signInFloorMs(ctx)).toBe(0)
-  const user = await givenForeigner(ctx)
+  const user = await givenForeigner()
   ctx.clock.advance(10_000)
   expect(await signInFloorMs(ctx)).toBe(300)
   const [stored] = await ctx.sql(listForeignKinds, {})
@@ -139,16 +133,8 @@ test('while imported hashes exist, no sign-in for any address is answered faster
   expect(new Set(measured)).toEqual(new Set(['$2b$10']))
   const withoutPassword = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: withoutPassword.userId }, data: { passwordHash: null } })
-  for (const who of [
-    own,
-    nobody,
-    withoutPassword,
-    { ...own, password: 'wrong' },
-    { ...user, password: 'wrong' },
-    user,
-  ]) {
-    await signInAs(ctx, who)
-  }
+  const guesses = [own, user].map((person) => ({ ...person, password: 'wrong' }))
+  for (const who of [own, nobody, withoutPassword, ...guesses, user]) await signInAs(who)
   expect(held).toEqual(Array(6).fill(300))
   await ctx.settle()
   ctx.clock.advance(10_000)
@@ -156,12 +142,11 @@ test('while imported hashes exist, no sign-in for any address is answered faster
 })
 
 test('L27 addresses without an account wait in the line of imported hashes as often as accounts do, each always in the same line', async () => {
-  const ctx = await contextWithoutHashes()
   const nobodys = Array.from({ length: 1_000 }, (_, n) => `nobody-${n}@example.test`)
   const linesOf = () => nobodys.map((key) => waitsAsForeign(ctx, key))
   await signInFloorMs(ctx)
   expect(linesOf()).not.toContain(true)
-  await givenForeigner(ctx)
+  await givenForeigner()
   for (let n = 0; n < 3; n++) await givenUser(ctx)
   await ctx.db.$executeRaw`ANALYZE users`
   ctx.clock.advance(10_000)
@@ -181,14 +166,13 @@ test('L27 addresses without an account wait in the line of imported hashes as of
       return false
     },
   }
-  for (const email of nobodys.slice(0, 10)) await signInAs(ctx, { email, password: 'x' })
+  for (const email of nobodys.slice(0, 10)) await signInAs({ email, password: 'x' })
   expect(asked).toEqual(lines.slice(0, 10))
 })
 
 test('each kind of imported hash is found, and all imported hashes are counted', async () => {
-  const ctx = await contextWithoutHashes()
   const oneOfEach = [...Map.groupBy(foreignPasswords, ({ given }) => given.format).values()].map(([first]) => first)
-  for (const fixture of [...oneOfEach, BCRYPT]) await givenForeigner(ctx, fixture)
+  for (const fixture of [...oneOfEach, BCRYPT]) await givenForeigner(fixture)
   const kinds = (await ctx.sql(listForeignKinds, {})).map(({ kind }) => kind)
   expect(new Set(kinds).size).toBe(kinds.length)
   expect(kinds).toContain('$2b$10')
@@ -198,9 +182,8 @@ test('each kind of imported hash is found, and all imported hashes are counted',
 })
 
 test('a hash of an unknown scheme does not keep others from signing in', async () => {
-  const ctx = await contextWithoutHashes()
   const [user, broken] = [await givenUser(ctx), await givenUser(ctx)]
   await ctx.db.user.update({ where: { id: broken.userId }, data: { passwordHash: 'none' } })
   ctx.clock.advance(10_000)
-  expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
+  expect(await signInAs(user)).toMatchObject({ userId: user.userId })
 })

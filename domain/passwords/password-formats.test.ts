@@ -12,8 +12,8 @@ const refusal = (input: unknown): string => {
   }
 }
 
-const made = (format: string, index = 0) => {
-  const fixture = foreignPasswords.filter(({ given }) => given.format === format)[index]
+const made = (format: string) => {
+  const fixture = foreignPasswords.find(({ given }) => given.format === format)
   if (!fixture) throw new Error(`no fixture of ${format}`)
   return fixture.given as { format: string; value: string } & Record<string, unknown>
 }
@@ -49,25 +49,17 @@ test('a hash of our own has our prefix, and needs no renewal after export and im
 test('the unused bits of a bcrypt hash are cleared, because other libraries set them at random', async () => {
   const { value } = made('bcrypt')
   const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-  const stray = (at: number, text: string) =>
-    text.slice(0, at) + alphabet[alphabet.indexOf(text[at] ?? '') + 1] + text.slice(at + 1)
-  expect(acceptPassword({ format: 'bcrypt', value: stray(28, value) })).toBe(
-    acceptPassword({ format: 'bcrypt', value }),
-  )
-  expect(acceptPassword({ format: 'bcrypt', value: stray(59, value) })).toBe(
-    acceptPassword({ format: 'bcrypt', value }),
-  )
+  const accepted = acceptPassword({ format: 'bcrypt', value })
+  for (const at of [28, 59]) {
+    const stray = value.slice(0, at) + alphabet[alphabet.indexOf(value[at] ?? '') + 1] + value.slice(at + 1)
+    expect(acceptPassword({ format: 'bcrypt', value: stray })).toBe(accepted)
+  }
 })
 
 test('Firebase’s hashes may be in URL-safe base64', () => {
   const given = made('firebase-scrypt')
-  const urlSafe = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      typeof value === 'string' && name !== 'format'
-        ? value.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
-        : value,
-    ]),
+  const urlSafe = JSON.parse(JSON.stringify(given), (_name, value) =>
+    typeof value === 'string' ? value.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '') : value,
   )
   expect(acceptPassword(urlSafe)).toBe(acceptPassword(given))
 })
@@ -123,17 +115,12 @@ test('the largest allowed costs are accepted, and larger ones are refused', () =
     [argon2(1024, 0, 1), /: t must be/],
     [argon2(1024, 1, 9), /: p must be from 1 to 8\.$/],
     [argon2(1024, 1, 0), /: p must be/],
-    [argon2(262_145, 1, 1, 'argon2i'), /: m must be/],
     [bcrypt('03'), /the cost must be from 4 to 14\.$/],
     [bcrypt('15'), /the cost must be/],
-    [bcrypt('31'), /the cost must be/],
     [scrypt(18, 9, 1), /256 MiB at most/],
-    [scrypt(22, 1, 1), /256 MiB at most/],
     [scrypt(10, 8, 17), /: p must be from 1 to 16\.$/],
-    [scrypt(99, 8, 1), /log2 of N must be/],
     [scrypt(0, 8, 1), /log2 of N must be/],
     [firebase(14, 129), /256 MiB at most/],
-    [firebase(31, 8), /256 MiB at most/],
     [firebase(0, 8), /mem_cost must be/],
     [firebase('14', 8), /mem_cost must be a whole number\.$/],
     [firebase(14, 8.5), /rounds must be a whole number\.$/],

@@ -14,7 +14,6 @@ import {
 import { anotherInstance } from '@/testing/install-context'
 import type { Context } from '../context'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
-import { endAllSessions } from './sessions'
 
 const minute = 60 * 1000
 
@@ -93,21 +92,17 @@ test("the list shows the user's own tokens that still work, newest first", async
   expect((await listed(ctx, user)).map(({ name }) => name)).toEqual(['Long'])
 })
 
-test('a revoked token is refused at once, and cannot be revoked again', async () => {
+test('a revoked token is refused at once, and none is revoked twice or by another user', async () => {
   const [token, other] = [await create(ctx, user), await create(ctx, user)]
   expect(await authenticate(ctx, token.access_token)).not.toBeNull()
   expect(await revoke(ctx, user, token.token_id)).toEqual({ token_id: token.token_id, revoked: true })
   expect(await authenticate(ctx, token.access_token)).toBeNull()
   expect(await authenticate(ctx, other.access_token)).not.toBeNull()
-  expect(await outcomeOf(revoke(ctx, user, token.token_id))).toBe('REQUEST_005')
-})
-
-test("another user's token is not found, and still works", async () => {
-  const stranger = await givenUser(ctx)
-  const token = await create(ctx, user)
-  expect(await outcomeOf(revoke(ctx, stranger, token.token_id))).toBe('REQUEST_005')
-  expect(await outcomeOf(revoke(ctx, user, 'tok_0000000000000000000000'))).toBe('REQUEST_005')
-  expect(await authenticate(ctx, token.access_token)).not.toBeNull()
+  for (const id of [token.token_id, 'tok_0000000000000000000000']) {
+    expect(await outcomeOf(revoke(ctx, user, id))).toBe('REQUEST_005')
+  }
+  expect(await outcomeOf(revoke(ctx, await givenUser(ctx), other.token_id))).toBe('REQUEST_005')
+  expect(await authenticate(ctx, other.access_token)).not.toBeNull()
 })
 
 test('creating and revoking a token is audited, without the token or its name', async () => {
@@ -135,37 +130,10 @@ test('the last use of a token is recorded to the minute', async () => {
   expect(await useAfter(2)).toBe('2026-11-20T09:02:00.001Z')
 })
 
-test('a session older than ten minutes creates no token', async () => {
-  ctx.clock.advance(10 * minute)
-  await create(ctx, user)
-  ctx.clock.advance(1)
-  expect(await outcomeOf(create(ctx, user))).toBe('REAUTH_001')
-  expect(await listed(ctx, user)).toHaveLength(1)
-})
-
-test('a session that ends while its call waits creates no token', async () => {
-  const caller = await asUser(ctx, user)
-  await endAllSessions(ctx, user.userId)
-  const input = { userId: user.userId, name: 'Late', scopes: ['email:manage' as const], expires_in_days: 30 }
-  expect(await outcomeOf(createAccessToken(caller, input))).toBe('AUTH_001')
-})
-
-test('a user can have a hundred working tokens, and revoking one makes room for another', async () => {
+test('parallel calls over several instances never create more than a hundred tokens, and revoking one makes room for another', async () => {
+  const instances = [ctx, await anotherInstance(ctx)]
   const first = await create(ctx, user)
   const { id, ...row } = await ctx.db.accessToken.findUniqueOrThrow({ where: { id: first.token_id } })
-  await ctx.db.accessToken.createMany({
-    data: Array.from({ length: 99 }, (_, n) => ({ ...row, id: `${id}${n}`, tokenHash: Buffer.from(`${id}${n}`) })),
-  })
-  expect(await outcomeOf(create(ctx, user))).toBe('REQUEST_001')
-  await revoke(ctx, user, first.token_id)
-  await create(ctx, user)
-})
-
-test('parallel calls over several instances never create more than a hundred tokens', async () => {
-  const instances = [ctx, await anotherInstance(ctx)]
-  const { id, ...row } = await ctx.db.accessToken.findUniqueOrThrow({
-    where: { id: (await create(ctx, user)).token_id },
-  })
   await ctx.db.accessToken.createMany({
     data: Array.from({ length: 89 }, (_, n) => ({ ...row, id: `${id}${n}`, tokenHash: Buffer.from(`${id}${n}`) })),
   })
@@ -183,4 +151,6 @@ test('parallel calls over several instances never create more than a hundred tok
   )
   expect(tally(outcomes)).toEqual({ accepted: 10, REQUEST_001: 30 })
   expect(await listed(ctx, user)).toHaveLength(100)
+  await revoke(ctx, user, first.token_id)
+  expect(await outcomeOf(create(ctx, user))).toBe('accepted')
 })

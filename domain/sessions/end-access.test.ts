@@ -14,9 +14,10 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { asNobody, givenSession, heldUp, pass } from '@/testing/domain'
+import { asNobody, givenSession, heldUp, pass, resetTokenTo } from '@/testing/domain'
+import { linkTo, redeem } from '@/testing/not-me'
 import { rawSql } from '@/testing/raw-sql'
-import { givenService, mailsTo, type Service, trustIssuer } from '@/testing/service'
+import { givenService, type Service, trustIssuer } from '@/testing/service'
 import { setPassword } from '../accounts/user'
 import { confirmPasswordReset } from '../passwords/confirm-password-reset'
 import { requestPasswordReset } from '../passwords/request-password-reset'
@@ -41,32 +42,34 @@ const issuedAt = (at: Date | number) => `at.${Math.floor(Number(at) / second) * 
 const SILENT = 'at.silent.x'
 const ODD = 'at.odd.x'
 
+/** How a page of this session calls. */
+const sessionOf = (ctx: Service, { sessionId }: Caller) => ({ token: createSessionToken(ctx, sessionId).token })
+
 const opens = async (caller: Caller, by: string | Asking) => {
   const { code } = await call(caller, 'getEmailStatus', typeof by === 'string' ? { token: by } : by)
   return code === 'accepted' || code
 }
 
-const linkIn = (ctx: Service, to: string, template: string, name: string): URLSearchParams => {
-  const { message } = mailsTo(ctx, to, template).at(-1) ?? {}
-  const url =
-    message && (name === 'notMe' && 'notMe' in message ? message.notMe?.url : 'link' in message && message.link)
-  return new URLSearchParams(new URL(url || 'about:blank').hash.slice(1))
+async function changePassword(ctx: Service, caller: Caller) {
+  const body = { current_password: caller.password, new_password: NEW }
+  expect((await call(caller, 'changePassword', { ...sessionOf(ctx, caller), body })).code).toBe('accepted')
+}
+
+async function endOthers(ctx: Service, caller: Caller) {
+  expect((await call(caller, 'endOtherSessions', sessionOf(ctx, caller))).code).toBe('accepted')
 }
 
 async function resetPassword(ctx: Service, { email }: Caller) {
   await requestPasswordReset(asNobody(ctx, '', '192.0.2.7'), { email })
   await ctx.settle()
-  const token = linkIn(ctx, email, 'password-reset', 'link').get('token') ?? ''
-  await confirmPasswordReset(asNobody(ctx, token), { new_password: NEW })
+  await confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, email)), { new_password: NEW })
 }
 
 async function undo(ctx: Service, caller: Caller) {
   const { id, code } = await givenChange(ctx, caller, `thief-${caller.email}`)
   expect((await verify(caller, id, code)).code).toBe('accepted')
   await ctx.settle()
-  const token = linkIn(ctx, caller.email, 'email-changed', 'notMe').get('token') ?? ''
-  const asking = { ids: { changeRequestId: id }, body: { new_password: NEW } }
-  expect((await call({ userId: '', token }, 'undoEmailChange', asking)).code).toBe('accepted')
+  expect((await redeem(linkTo(ctx, caller.email))).code).toBe('accepted')
 }
 
 async function endByService(ctx: Service, { userId }: Caller) {
@@ -76,24 +79,11 @@ async function endByService(ctx: Service, { userId }: Caller) {
 }
 
 const ENDERS: [string, (ctx: Service, caller: Caller) => Promise<unknown>][] = [
-  [
-    'a change of the password',
-    async (ctx, caller) => {
-      const { token } = createSessionToken(ctx, caller.sessionId)
-      const body = { current_password: caller.password, new_password: NEW }
-      expect((await call(caller, 'changePassword', { token, body })).code).toBe('accepted')
-    },
-  ],
+  ['a change of the password', changePassword],
   ['a reset of the password', resetPassword],
   ['a password that the operator sets', (ctx, { userId }) => setPassword(ctx, { userId, password: NEW })],
   ['an undo', undo],
-  [
-    'signing out everywhere else',
-    async (ctx, caller) => {
-      const { token } = createSessionToken(ctx, caller.sessionId)
-      expect((await call(caller, 'endOtherSessions', { token })).code).toBe('accepted')
-    },
-  ],
+  ['signing out everywhere else', endOthers],
   ['the command that ends all sessions', (ctx, { userId }) => endAllSessions(ctx, userId)],
   ['the command that revokes all tokens', (ctx, { userId }) => revokeAllTokens(ctx, userId)],
   ['a service that ends all sessions', endByService],
@@ -171,7 +161,7 @@ test('one ended session, one revoked token and a verified change leave outside t
   const token = issuedAt(ctx.clock.now())
   const adopters = await givenPage(ctx, caller)
   ctx.clock.advance(minute)
-  const page = { token: createSessionToken(ctx, caller.sessionId).token }
+  const page = sessionOf(ctx, caller)
   expect((await call(caller, 'revokeAccessToken', { ...page, ids: { accessId } })).code).toBe('accepted')
   const { id, code } = await givenChange(ctx, caller)
   expect((await verify(caller, id, code)).code).toBe('accepted')
@@ -297,7 +287,7 @@ test.each([
   const outside = issuedAt(ctx.clock.now())
   ctx.clock.advance(second)
   const by: Record<string, Asking> = {
-    'a session': { token: createSessionToken(ctx, caller.sessionId).token },
+    'a session': sessionOf(ctx, caller),
     'an outside token': { token: outside },
     'a page token': await givenPage(ctx, caller, { authenticated_at: ctx.clock.now().toISOString() }),
   }
@@ -311,22 +301,20 @@ test.each([
   expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
 })
 
-test.each(['endOtherSessions', 'exportData'] as const)(
+test.each(['endOtherSessions', 'exportData', 'createAccessToken'] as const)(
   '%s is refused when its session ends while it waits for the account',
   async (operation) => {
-    const owner = await givenCaller(ctx)
-    const { token } = createSessionToken(ctx, owner.sessionId)
-    const own = await givenSession(ctx, owner.userId)
+    const own = await givenSession(ctx, caller.userId)
     const answer = await heldUp(
       ctx,
-      ['users', owner.userId],
-      () => call(owner, operation, { token }),
-      (sql) => rawSql(sql, 'UPDATE sessions SET revoked_at = $2 WHERE id = $1', [owner.sessionId, ctx.clock.now()]),
+      ['users', caller.userId],
+      () => call(caller, operation, sessionOf(ctx, caller)),
+      (sql) => rawSql(sql, 'UPDATE sessions SET revoked_at = $2 WHERE id = $1', [caller.sessionId, ctx.clock.now()]),
     )
     expect(answer.code).toBe('AUTH_001')
     expect(await ctx.db.session.count({ where: { id: own, revokedAt: null } })).toBe(1)
-    const action = { in: ['session.others_revoked', 'data.exported'] }
-    expect(await ctx.db.auditEvent.count({ where: { userId: owner.userId, action } })).toBe(0)
+    const action = { in: ['session.others_revoked', 'data.exported', 'access_token.created'] }
+    expect(await ctx.db.auditEvent.count({ where: { userId: caller.userId, actor: 'session', action } })).toBe(0)
   },
 )
 

@@ -49,45 +49,55 @@ async function givenPerson(): Promise<Person> {
 }
 
 interface Started {
+  person: Person
   url: string
   cookie: string
   sessionId: string
 }
 
-async function start(person: TestUser, purpose: Purpose = 'withdraw'): Promise<Started> {
+async function start(of: Person = person, purpose: Purpose = 'withdraw'): Promise<Started> {
   let cookie = ''
   const setCookie = (_name: string, value: string) => {
     cookie = value
   }
-  const ctx = { ...(await asUser(first, person)), setCookie }
-  const { authorization_url: url } = await startReauthentication(ctx, { userId: person.userId, purpose })
-  return { url, cookie, sessionId: person.sessionId }
+  const ctx = { ...(await asUser(first, of)), setCookie }
+  const { authorization_url: url } = await startReauthentication(ctx, { userId: of.userId, purpose })
+  return { person: of, url, cookie, sessionId: of.sessionId }
 }
 
+type Claims = Record<string, unknown>
+const answerTo = ({ url, person }: Started, forge?: (claims: Claims) => Claims) =>
+  provider.answer(url, person.externalId, forge)
+
 const client = { userAgent: 'test', ip: '192.0.2.1' }
-const finish = (answer: URLSearchParams, { cookie, sessionId }: Omit<Started, 'url'>, ctx = other) =>
-  finishReauthentication(ctx, { answer, cookie, sessionId, ...client })
+const finish = (
+  begun: Started,
+  answer = answerTo(begun),
+  { cookie, sessionId }: Pick<Started, 'cookie' | 'sessionId'> = begun,
+  ctx = other,
+) => finishReauthentication(ctx, { answer, cookie, sessionId, ...client })
 
 const auditsOf = async ({ userId }: TestUser) =>
   (await first.db.auditEvent.findMany({ where: { userId, action: { startsWith: 'reauth' } }, orderBy: { at: 'asc' } }))
     .map(({ action }) => action.replace('reauthentication.', ''))
     .sort()
 
-/** It had no effect, the audit says so, and even a valid answer cannot finish it any more. */
-async function expectEnded(person: Person, begun: Started, refusal: string, outcome: unknown) {
+/** It has no effect, the audit says so, and even a valid answer cannot finish it any more. */
+async function expectEnded(begun: Started, refusal: string, ...brings: [answer?: URLSearchParams, from?: Started]) {
+  const { person } = begun
+  const outcome = await finish(begun, ...brings)
   expect(outcome).toMatchObject({ refusal })
   expect(outcome).not.toHaveProperty('sessionId')
   expect(await auditsOf(person)).toEqual(['refused', 'started'])
-  const again = await finish(provider.answer(begun.url, person.externalId), begun)
-  expect(again).toMatchObject({ refusal: 'used' })
+  expect(await finish(begun)).toMatchObject({ refusal: 'used' })
   expect(await first.db.session.count({ where: { userId: person.userId } })).toBe(1)
 }
 
 test('a valid answer replaces the session by one that is fresh for its purpose', async () => {
-  const begun = await start(person)
+  const begun = await start()
   first.clock.advance(minute)
   other.clock.advance(minute)
-  const outcome = await finish(provider.answer(begun.url, person.externalId), begun)
+  const outcome = await finish(begun)
   if (!('sessionId' in outcome)) throw new Error(outcome.refusal)
   expect(outcome).toMatchObject({ purpose: 'withdraw', userId: person.userId })
   const sessions = await first.db.session.findMany({ where: { userId: person.userId } })
@@ -104,7 +114,7 @@ test('a valid answer replaces the session by one that is fresh for its purpose',
 
 test('the browser goes to the provider with prompt=login, max_age=0 and PKCE, and with nothing that names the person', async () => {
   first.freshSignIn.requiredAcr = 'urn:acme:mfa'
-  const { url } = await start(person)
+  const { url } = await start()
   const { searchParams, origin } = new URL(url)
   expect(origin).toBe(provider.issuer)
   expect(Object.fromEntries(searchParams)).toMatchObject({
@@ -121,7 +131,6 @@ test('the browser goes to the provider with prompt=login, max_age=0 and PKCE, an
 })
 
 describe('a re-authentication on any instance', () => {
-  type Claims = Record<string, unknown>
   const now = () => Math.floor(first.clock.now().getTime() / second)
   const forgeries: [string, (claims: Claims) => Claims, string][] = [
     ['an ID token without auth_time', ({ auth_time: _, ...claims }) => claims, 'not_asked'],
@@ -142,52 +151,47 @@ describe('a re-authentication on any instance', () => {
     ['an auth_time of half a second', (claims) => ({ ...claims, auth_time: now() + 0.5 }), 'not_asked'],
   ]
   test.each(forgeries)('fails with %s', async (_what, forge, refusal) => {
-    const begun = await start(person)
-    const outcome = await finish(provider.answer(begun.url, person.externalId, forge), begun)
-    await expectEnded(person, begun, refusal, outcome)
+    const begun = await start()
+    await expectEnded(begun, refusal, answerTo(begun, forge))
   })
 
   test('fails with the sub of another account of this service', async () => {
-    const [person, stranger] = [await givenPerson(), await givenPerson()]
-    const begun = await start(person)
-    const outcome = await finish(provider.answer(begun.url, stranger.externalId), begun)
-    await expectEnded(person, begun, 'other_person', outcome)
+    const [begun, stranger] = [await start(), await givenPerson()]
+    await expectEnded(begun, 'other_person', provider.answer(begun.url, stranger.externalId))
     expect(await first.db.session.count({ where: { userId: stranger.userId } })).toBe(1)
   })
 
   test('fails with the nonce of another request', async () => {
-    const [begun, another] = [await start(person), await start(await givenPerson())]
+    const [begun, another] = [await start(), await start(await givenPerson())]
     const nonce = new URL(another.url).searchParams.get('nonce')
-    const answer = provider.answer(begun.url, person.externalId, (claims) => ({ ...claims, nonce }))
-    await expectEnded(person, begun, 'bad_proof', await finish(answer, begun))
+    const answer = answerTo(begun, (claims) => ({ ...claims, nonce }))
+    await expectEnded(begun, 'bad_proof', answer)
   })
 
   test('fails with the state of another browser: its cookie, no cookie, a forged cookie, or its session', async () => {
-    for (const of of ['cookie', 'none', 'forged', 'session'] as const) {
-      const [person, stranger] = [await givenPerson(), await givenPerson()]
-      const [begun, another] = [await start(person), await start(stranger)]
-      const brings = {
-        cookie: { cookie: another.cookie, sessionId: begun.sessionId },
-        none: { cookie: '', sessionId: begun.sessionId },
-        forged: { cookie: first.secrets.seal('{"state":"x"}').toString('base64url'), sessionId: begun.sessionId },
-        session: { cookie: begun.cookie, sessionId: another.sessionId },
-      }[of]
-      const outcome = await finish(provider.answer(begun.url, person.externalId), brings)
-      await expectEnded(person, begun, 'other_browser', outcome)
+    const brings: ((another: Started) => Partial<Started>)[] = [
+      ({ cookie }) => ({ cookie }),
+      () => ({ cookie: '' }),
+      () => ({ cookie: first.secrets.seal('{"state":"x"}').toString('base64url') }),
+      ({ sessionId }) => ({ sessionId }),
+    ]
+    for (const of of brings) {
+      const [begun, another] = [await start(await givenPerson()), await start(await givenPerson())]
+      await expectEnded(begun, 'other_browser', answerTo(begun), { ...begun, ...of(another) })
     }
   })
 
   test('fails with a code that was issued to another request', async () => {
-    const [begun, another] = [await start(person), await start(await givenPerson())]
-    const answer = provider.answer(begun.url, person.externalId)
+    const [begun, another] = [await start(), await start(await givenPerson())]
+    const answer = answerTo(begun)
     answer.set('code', provider.answer(another.url, person.externalId).get('code') ?? '')
-    await expectEnded(person, begun, 'bad_proof', await finish(answer, begun))
+    await expectEnded(begun, 'bad_proof', answer)
   })
 
   test('gives one session if twenty concurrent answers on both instances use one proof', async () => {
-    const begun = await start(person)
-    const answers = Array.from({ length: 20 }, () => provider.answer(begun.url, person.externalId))
-    const outcomes = await Promise.all(answers.map((answer, n) => finish(answer, begun, n % 2 ? first : other)))
+    const begun = await start()
+    const answers = Array.from({ length: 20 }, () => answerTo(begun))
+    const outcomes = await Promise.all(answers.map((answer, n) => finish(begun, answer, begun, n % 2 ? first : other)))
     expect(tally(outcomes.map((outcome) => ('refusal' in outcome ? outcome.refusal : 'accepted')))).toEqual({
       accepted: 1,
       used: 19,
@@ -211,8 +215,7 @@ describe('a re-authentication on any instance', () => {
     }
     for (const purpose of ['token', 'change', 'withdraw'] as const) {
       const person = await givenPerson()
-      const begun = await start(person, purpose)
-      const outcome = await finish(provider.answer(begun.url, person.externalId), begun)
+      const outcome = await finish(await start(person, purpose))
       const sessionId = 'sessionId' in outcome ? outcome.sessionId : ''
       const outcomes: Partial<Record<Purpose, string>> = {}
       for (const use of ['token', 'change', 'withdraw'] as const) {
@@ -221,12 +224,6 @@ describe('a re-authentication on any instance', () => {
       const refused = { token: 'REAUTH_001', change: 'REAUTH_001', withdraw: 'REAUTH_001' }
       expect(outcomes).toEqual({ ...refused, [purpose]: 'accepted' })
     }
-  })
-
-  test('fails if the session was ended meanwhile', async () => {
-    const begun = await start(person)
-    await signOut(first, person.sessionId)
-    await expectEnded(person, begun, 'ended', await finish(provider.answer(begun.url, person.externalId), begun))
   })
 
   test('fails if the session, the account or the password ends while the provider is asked', async () => {
@@ -239,91 +236,80 @@ describe('a re-authentication on any instance', () => {
       const person = await givenPerson()
       const begun = await start(person)
       provider.beforeToken = () => end(person)
-      const outcome = await finish(provider.answer(begun.url, person.externalId), begun)
+      await expectEnded(begun, 'ended')
       provider.beforeToken = async () => {}
-      await expectEnded(person, begun, 'ended', outcome)
     }
   })
 
   test('fails more than ten minutes after the start', async () => {
-    const begun = await start(person)
+    const begun = await start()
     for (const ctx of [first, other]) ctx.clock.advance(10 * minute + 1)
-    await expectEnded(person, begun, 'late', await finish(provider.answer(begun.url, person.externalId), begun))
+    await expectEnded(begun, 'late')
   })
 
   test('fails without exactly the required acr', async () => {
+    other.freshSignIn.requiredAcr = 'urn:acme:mfa'
     for (const acr of [undefined, 'urn:acme:mfa2', 'URN:ACME:MFA', ['urn:acme:mfa']]) {
-      const person = await givenPerson()
-      other.freshSignIn.requiredAcr = 'urn:acme:mfa'
-      const begun = await start(person)
-      const answer = provider.answer(begun.url, person.externalId, (claims) => ({ ...claims, acr }))
-      await expectEnded(person, begun, 'too_weak', await finish(answer, begun))
+      const begun = await start(await givenPerson())
+      const answer = answerTo(begun, (claims) => ({ ...claims, acr }))
+      await expectEnded(begun, 'too_weak', answer)
     }
-    const person = await givenPerson()
-    const begun = await start(person)
-    const answer = provider.answer(begun.url, person.externalId, (claims) => ({ ...claims, acr: 'urn:acme:mfa' }))
-    expect(await finish(answer, begun)).toHaveProperty('sessionId')
+    const begun = await start()
+    const answer = answerTo(begun, (claims) => ({ ...claims, acr: 'urn:acme:mfa' }))
+    expect(await finish(begun, answer)).toHaveProperty('sessionId')
   })
 
   test('fails if the person declines at the provider', async () => {
-    const begun = await start(person)
+    const begun = await start()
     const state = new URL(begun.url).searchParams.get('state') ?? ''
-    const outcome = await finish(new URLSearchParams({ error: 'access_denied', state }), begun)
-    await expectEnded(person, begun, 'declined', outcome)
+    await expectEnded(begun, 'declined', new URLSearchParams({ error: 'access_denied', state }))
   })
 })
 
 test('an auth_time is accepted from 30 seconds before the start to 60 seconds after now', async () => {
   for (const offset of [-30, 60]) {
-    const person = await givenPerson()
-    const begun = await start(person)
+    const begun = await start(await givenPerson())
     const auth_time = Math.floor(first.clock.now().getTime() / second) + offset
-    const answer = provider.answer(begun.url, person.externalId, (claims) => ({ ...claims, auth_time }))
-    expect(await finish(answer, begun)).toHaveProperty('sessionId')
+    const answer = answerTo(begun, (claims) => ({ ...claims, auth_time }))
+    expect(await finish(begun, answer)).toHaveProperty('sessionId')
   }
 })
 
 test('an answer without a request of this service writes nothing', async () => {
   for (const state of ['', 'rea_', `rea_${'A'.repeat(22)}`, "rea_'; DROP TABLE users; --", '\0']) {
     const answer = new URLSearchParams({ code: 'x', state })
-    const outcome = await finish(answer, { cookie: 'x', sessionId: 'ses_x' })
+    const outcome = await finishReauthentication(other, { answer, cookie: 'x', sessionId: 'ses_x', ...client })
     expect({ state, outcome }).toEqual({ state, outcome: { refusal: 'unknown', purpose: null, userId: null } })
   }
 })
 
 test('while the provider is away, a re-authentication cannot start and writes nothing', async () => {
   await provider.close()
-  expect(await outcomeOf(start(person))).toBe('SERVER_002')
+  expect(await outcomeOf(start())).toBe('SERVER_002')
   expect(await first.db.reauthRequest.count({ where: { userId: person.userId } })).toBe(0)
   expect(await auditsOf(person)).toEqual([])
 })
 
 test('a provider that fails after the start ends the re-authentication, and the old session stays', async () => {
   for (const fails of [500, 401, 503]) {
-    const person = await givenPerson()
-    const begun = await start(person)
+    const begun = await start(await givenPerson())
     provider.fails = fails
-    const outcome = await finish(provider.answer(begun.url, person.externalId), begun)
+    await expectEnded(begun, 'provider_away')
     provider.fails = null
-    await expectEnded(person, begun, 'provider_away', outcome)
-    expect(await first.db.session.count({ where: { id: person.sessionId, revokedAt: null } })).toBe(1)
+    expect(await first.db.session.count({ where: { id: begun.sessionId, revokedAt: null } })).toBe(1)
   }
 })
 
-test('only a session can start a re-authentication, and only with an external id and a provider', async () => {
-  const caller = await asUser(first, person)
-  const attempt = (changes: object) =>
-    outcomeOf(startReauthentication({ ...caller, ...changes }, { userId: person.userId, purpose: 'token' }))
-  expect(await attempt({ actor: { ...caller.actor, kind: 'access_token' } })).toBe('AUTH_002')
-  expect(await attempt({ actor: { ...caller.actor, kind: 'outside_token' } })).toBe('AUTH_002')
-  expect(await attempt({ identityProvider: null })).toBe('REQUEST_005')
-  const user = await givenUser(first)
+test('a re-authentication starts only with an external id and a provider', async () => {
+  const user = { ...(await givenUser(first)), externalId: '' }
   expect(await outcomeOf(start(user))).toBe('REQUEST_005')
+  first.identityProvider = null
+  expect(await outcomeOf(start())).toBe('REQUEST_005')
   expect(await first.db.reauthRequest.count({ where: { userId: { in: [person.userId, user.userId] } } })).toBe(0)
 })
 
 test('a re-authentication is deleted after a day, and with the account', async () => {
-  await start(person)
+  await start()
   await givenSession(first, person.userId)
   const left = () => first.db.reauthRequest.count({ where: { userId: person.userId } })
   first.clock.advance(24 * 60 * minute)

@@ -1,44 +1,42 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
-import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { beforeEach, expect, test } from 'vitest'
+import { givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { authenticateSession } from './authenticate'
 import { signInWithProvider } from './sign-in-with-provider'
 
 const client = { userAgent: 'test', ip: '192.0.2.1' }
 
-async function givenLinked(ctx: TestContext) {
-  const user = await givenUser(ctx)
-  const externalId = `crm-${randomBytes(6).toString('hex')}`
-  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId, passwordHash: null } })
-  return { ...user, externalId }
-}
+let ctx: TestContext
+let user: TestUser
+let externalId: string
 
-const signIn = (ctx: TestContext, subject: string, said: { authenticatedAt?: Date; acr?: string } = {}) =>
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+  externalId = `crm-${randomBytes(6).toString('hex')}`
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId, passwordHash: null } })
+})
+
+const signIn = (subject = externalId, said: { authenticatedAt?: Date; acr?: string; replaces?: string } = {}) =>
   signInWithProvider(ctx, { subject, authenticatedAt: null, acr: null, ...said, ...client })
 
 test('a sign-in at the provider opens the account with exactly this external id, and never one by its address', async () => {
-  const ctx = await testContext()
-  const user = await givenLinked(ctx)
-  expect(await signIn(ctx, user.externalId)).toMatchObject({ userId: user.userId })
-  const { externalId, email, userId } = user
+  const { email, userId } = user
+  expect(await signIn()).toMatchObject({ userId })
   for (const subject of [email, userId, externalId.toUpperCase(), ` ${externalId}`, `${externalId}\0`, '', 'nobody']) {
-    expect({ subject, signedIn: await signIn(ctx, subject) }).toEqual({ subject, signedIn: null })
+    expect({ subject, signedIn: await signIn(subject) }).toEqual({ subject, signedIn: null })
   }
 })
 
 test('a withdrawn account cannot be signed in to', async () => {
-  const ctx = await testContext()
-  const { userId, externalId } = await givenLinked(ctx)
-  await ctx.db.user.update({ where: { id: userId }, data: { withdrawnAt: ctx.clock.now() } })
-  expect(await signIn(ctx, externalId)).toBeNull()
+  await ctx.db.user.update({ where: { id: user.userId }, data: { withdrawnAt: ctx.clock.now() } })
+  expect(await signIn()).toBeNull()
 })
 
 test('a session is as fresh as auth_time says, and never fresh if it is missing, in the future or of another acr', async () => {
-  const ctx = await testContext()
-  const { externalId } = await givenLinked(ctx)
   const now = ctx.clock.now().getTime()
-  const freshness = async (said: Parameters<typeof signIn>[2]) => {
-    const signedIn = await signIn(ctx, externalId, said)
+  const freshness = async (said: Parameters<typeof signIn>[1]) => {
+    const signedIn = await signIn(externalId, said)
     return (await authenticateSession(ctx, signedIn?.sessionId ?? ''))?.authenticatedAt
   }
   const hourAgo = new Date(now - 3_600_000)
@@ -52,8 +50,6 @@ test('a session is as fresh as auth_time says, and never fresh if it is missing,
 })
 
 test('a sign-in ends the session that the browser held', async () => {
-  const ctx = await testContext()
-  const { externalId, sessionId: replaces } = await givenLinked(ctx)
-  await signInWithProvider(ctx, { subject: externalId, authenticatedAt: null, acr: null, replaces, ...client })
-  expect(await authenticateSession(ctx, replaces)).toBeNull()
+  await signIn(externalId, { replaces: user.sessionId })
+  expect(await authenticateSession(ctx, user.sessionId)).toBeNull()
 })

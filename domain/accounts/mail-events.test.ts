@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { EventType } from '@/contract/vocabulary'
 import {
   asUser,
   changeInput,
+  givenParticipant,
   givenPendingChange,
   givenUser,
   givenVerifiedChange,
   outcomeOf,
   runDueWork,
   type TestContext,
+  type TestUser,
   testContext,
 } from '@/testing/domain'
-import { registerApp } from '../applications/manage'
 import { changeEmail } from '../email/change-email'
 import { getEmailStatus } from '../email/get-email-status'
 import { resendVerification } from '../email/resend-verification'
@@ -27,30 +28,36 @@ import { setEmail } from './set-email'
 const minute = 60_000
 const UNREAD = { headers: new Headers(), body: Buffer.alloc(0) }
 
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
 /** The service is told these events, as a source would. */
-async function tell(ctx: TestContext, ...events: MailEvent[]) {
+async function tell(...events: MailEvent[]) {
   ctx.mailEvents = { dsn: { read: async () => events } }
   await receiveMailEvents(ctx, { source: 'dsn', ...UNREAD })
   await ctx.settle()
 }
 
-const about = (ctx: TestContext, id: string, to: string, state: MailEvent['state'] = 'undeliverable'): MailEvent => ({
+const about = (id: string, to: string, state: MailEvent['state'] = 'undeliverable'): MailEvent => ({
   message: { id },
   addresses: [to],
   state,
   at: ctx.clock.now(),
 })
 
-const statusOf = async (ctx: TestContext, user: Parameters<typeof asUser>[1]) => getEmailStatus(await asUser(ctx, user))
+const statusOf = async (of = user) => getEmailStatus(await asUser(ctx, of))
 
-async function placesTaken(ctx: TestContext, userId: string) {
+async function placesTaken({ userId } = user) {
   const { key } = userBucket(ctx, 'change', userId)
   return (await ctx.db.rateLimit.findUnique({ where: { key } }))?.hits.length ?? 0
 }
 
 test('every message has a row with its Message-ID, kind and state, and no address in the clear', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const change = await givenPendingChange(ctx, user)
   const rows = await ctx.db.mailDelivery.findMany({ where: { userId: user.userId }, orderBy: { kind: 'asc' } })
   const notice = ctx.mailbox.find(({ to }) => to === user.email)
@@ -63,28 +70,24 @@ test('every message has a row with its Message-ID, kind and state, and no addres
 })
 
 test('a verification message that comes back shows in the status, and gives the place in the hourly limit back once', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user)
-  expect(await placesTaken(ctx, user.userId)).toBe(1)
-  await tell(ctx, about(ctx, id, to), about(ctx, id, to), about(ctx, id, to, 'delivered'))
-  expect((await statusOf(ctx, user)).pending_change.delivery).toBe('undeliverable')
-  expect(await placesTaken(ctx, user.userId)).toBe(0)
+  expect(await placesTaken()).toBe(1)
+  await tell(about(id, to), about(id, to), about(id, to, 'delivered'))
+  expect((await statusOf()).pending_change.delivery).toBe('undeliverable')
+  expect(await placesTaken()).toBe(0)
   await givenPendingChange(ctx, user, `other-${user.email}`)
-  await tell(ctx, about(ctx, id, to))
-  expect(await placesTaken(ctx, user.userId)).toBe(1)
-  expect((await statusOf(ctx, user)).pending_change.delivery).toBe('sent')
+  await tell(about(id, to))
+  expect(await placesTaken()).toBe(1)
+  expect((await statusOf()).pending_change.delivery).toBe('sent')
 })
 
 test('messages that come back give as many places back as the hourly limit has, so that nobody has the service write to strangers without end', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const askAndReturn = async (n: number) => {
     const to = `nobody${n}-${user.email}`
     const changing = changeEmail(await asUser(ctx, user), changeInput(user, to))
     const outcome = await outcomeOf(changing)
     await ctx.settle()
-    if (outcome === 'accepted') await tell(ctx, about(ctx, (await changing).change_request_id, to))
+    if (outcome === 'accepted') await tell(about((await changing).change_request_id, to))
     return outcome
   }
   for (let n = 0; n < 6; n++) expect(await askAndReturn(n)).toBe('accepted')
@@ -94,34 +97,29 @@ test('messages that come back give as many places back as the hourly limit has, 
 })
 
 test('a resent message starts as sent, and a late bounce of the first one says nothing of it', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user)
-  await tell(ctx, about(ctx, id, to, 'deferred'))
+  await tell(about(id, to, 'deferred'))
   ctx.clock.advance(5 * minute)
   await resendVerification(await asUser(ctx, user), { userId: user.userId, change_request_id: id })
   await ctx.settle()
-  await tell(ctx, about(ctx, id, to))
-  expect((await statusOf(ctx, user)).pending_change.delivery).toBe('sent')
+  await tell(about(id, to))
+  expect((await statusOf()).pending_change.delivery).toBe('sent')
   const resent = `${id}-${ctx.clock.now().getTime()}`
-  await tell(ctx, about(ctx, resent, to, 'delivered'))
-  expect((await statusOf(ctx, user)).pending_change.delivery).toBe('delivered')
-  expect(await placesTaken(ctx, user.userId)).toBe(0)
+  await tell(about(resent, to, 'delivered'))
+  expect((await statusOf()).pending_change.delivery).toBe('delivered')
+  expect(await placesTaken()).toBe(0)
 })
 
 test('an event counts only for the address that its message was sent to, by whatever spelling', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user)
-  await tell(ctx, about(ctx, id, user.email), about(ctx, id, 'no address'))
-  expect((await statusOf(ctx, user)).pending_change.delivery).toBe('sent')
-  await tell(ctx, { ...about(ctx, id, 'alias@elsewhere.test'), addresses: ['alias@elsewhere.test', to.toUpperCase()] })
-  expect((await statusOf(ctx, user)).pending_change.delivery).toBe('undeliverable')
+  await tell(about(id, user.email), about(id, 'no address'))
+  expect((await statusOf()).pending_change.delivery).toBe('sent')
+  await tell({ ...about(id, 'alias@elsewhere.test'), addresses: ['alias@elsewhere.test', to.toUpperCase()] })
+  expect((await statusOf()).pending_change.delivery).toBe('undeliverable')
 })
 
-/** An account whose applications hear of undelivered messages. */
+/** What an application hears of undelivered messages. */
 async function givenHeard() {
-  const ctx = await testContext()
   const told: { type: EventType; data: object }[] = []
   const endpoint = `https://${randomBytes(8).toString('hex')}.test`
   ctx.apps.answer = async (request) => {
@@ -129,49 +127,43 @@ async function givenHeard() {
     return { status: 204 }
   }
   const events: EventType[] = ['account.email_undeliverable', 'account.security_notice_undelivered']
-  const { appId } = await registerApp(ctx, {
-    name: 'shop',
-    endpoint,
-    secret: 'whsec_c2VjcmV0',
-    events,
-  })
-  await ctx.db.connectedApp.update({ where: { id: appId }, data: { audience: 'everyone' } })
-  return { ctx, told, user: await givenUser(ctx) }
+  await givenParticipant(ctx, 'shop', { endpoint, events, acknowledges: 'at_once' })
+  return told
 }
 
-const noticeTo = (ctx: TestContext, to: string) => ctx.mailbox.findLast((mail) => mail.to === to)?.id ?? ''
+const noticeTo = (to: string) => ctx.mailbox.findLast((mail) => mail.to === to)?.id ?? ''
 
 test('an account whose own address takes no mail is told of, may prove that address again, and a right code clears it', async () => {
-  const { ctx, told, user } = await givenHeard()
+  const told = await givenHeard()
   const caller = await asUser(ctx, user)
   expect(await outcomeOf(changeEmail(caller, changeInput(user, user.email)))).toBe('EMAIL_002')
   await givenPendingChange(ctx, user)
-  const id = noticeTo(ctx, user.email)
-  await tell(ctx, about(ctx, id, user.email), about(ctx, id, user.email))
+  const id = noticeTo(user.email)
+  await tell(about(id, user.email), about(id, user.email))
   expect(told.filter(({ type }) => type === 'account.email_undeliverable')).toHaveLength(1)
   // An update that keeps the address, though in other letters, proves nothing.
   for (const email of [user.email.toUpperCase(), user.email]) await setEmail(ctx, { userId: user.userId, email })
-  expect((await statusOf(ctx, user)).email_undeliverable).toBe(true)
+  expect((await statusOf()).email_undeliverable).toBe(true)
   const { change_request_id, code } = await givenPendingChange(ctx, user, user.email)
   ctx.clock.advance(1)
   await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
-  expect(await statusOf(ctx, user)).toMatchObject({ current_email: user.email, email_undeliverable: false })
+  expect(await statusOf()).toMatchObject({ current_email: user.email, email_undeliverable: false })
   await ctx.settle()
   // Sent before the proof, so it says nothing.
   await ctx.db.mailDelivery.updateMany({ where: { messageId: id }, data: { state: 'sent' } })
-  await tell(ctx, about(ctx, id, user.email))
-  expect((await statusOf(ctx, user)).email_undeliverable).toBe(false)
+  await tell(about(id, user.email))
+  expect((await statusOf()).email_undeliverable).toBe(false)
 })
 
 test('a security notice to the old address that comes back is told of, though the account has that address no longer', async () => {
-  const { ctx, told, user } = await givenHeard()
+  const told = await givenHeard()
   const { change_request_id, new_email: newEmail } = await givenVerifiedChange(ctx, user)
-  await tell(ctx, about(ctx, noticeTo(ctx, user.email), user.email))
+  await tell(about(noticeTo(user.email), user.email))
   await runDueWork(ctx)
   expect(told).toMatchObject([
     { type: 'account.security_notice_undelivered', data: { account: user.userId, change_request_id } },
   ])
-  expect(await statusOf(ctx, user)).toMatchObject({ current_email: newEmail, email_undeliverable: false })
+  expect(await statusOf()).toMatchObject({ current_email: newEmail, email_undeliverable: false })
 })
 
 const SEED = Number(process.env.PROOF_SEED ?? Date.now())
@@ -179,18 +171,15 @@ const SEED = Number(process.env.PROOF_SEED ?? Date.now())
 const PEOPLE = Number(process.env.PEOPLE ?? 6)
 
 test('I16 events that come twice, at once, in any order and for messages of strangers have each effect once', async () => {
-  const { ctx, user: first } = await givenHeard()
-  const users = [first]
+  await givenHeard()
+  const users = [user]
   while (users.length < PEOPLE) users.push(await givenUser(ctx))
   const changes: Awaited<ReturnType<typeof givenPendingChange>>[] = []
   for (const user of users) changes.push(await givenPendingChange(ctx, user))
   const known = users.flatMap((user, n) => {
     const [id, to] = [changes[n]?.change_request_id ?? '', changes[n]?.new_email ?? '']
     const states = ['delivered', 'deferred', 'undeliverable'] as const
-    return states.flatMap((state) => [
-      about(ctx, id, to, state),
-      about(ctx, noticeTo(ctx, user.email), user.email, state),
-    ])
+    return states.flatMap((state) => [about(id, to, state), about(noticeTo(user.email), user.email, state)])
   })
   const old = new Date(0)
   const ofStrangers = known.map((event, n) => ({ ...event, message: { id: `ecr_stranger${n}` }, at: old }))
@@ -202,14 +191,14 @@ test('I16 events that come twice, at once, in any order and for messages of stra
   const parts = Array.from({ length: 8 }, (_, n) => ({ headers: new Headers(), body: Buffer.of(n) }))
   await Promise.all(parts.map((part) => receiveMailEvents(ctx, { source: 'dsn', ...part })))
   await ctx.settle()
-  for (const user of users) {
-    const rows = await ctx.db.event.findMany({ where: { userId: user.userId }, orderBy: { type: 'asc' } })
+  for (const one of users) {
+    const rows = await ctx.db.event.findMany({ where: { userId: one.userId }, orderBy: { type: 'asc' } })
     expect(
       rows.map(({ type }) => type),
       `PROOF_SEED=${SEED}`,
     ).toEqual(['account.email_undeliverable', 'account.security_notice_undelivered'])
-    expect(await placesTaken(ctx, user.userId), `PROOF_SEED=${SEED}`).toBe(0)
-    expect(await statusOf(ctx, user), `PROOF_SEED=${SEED}`).toMatchObject({
+    expect(await placesTaken(one), `PROOF_SEED=${SEED}`).toBe(0)
+    expect(await statusOf(one), `PROOF_SEED=${SEED}`).toMatchObject({
       email_undeliverable: true,
       pending_change: { delivery: 'undeliverable' },
     })
@@ -217,9 +206,8 @@ test('I16 events that come twice, at once, in any order and for messages of stra
 })
 
 test('an event that comes before the row of its message is asked for again while it is new, and later changes nothing', async () => {
-  const ctx = await testContext()
-  const early = about(ctx, `ecr_${'A'.repeat(22)}`, 'ada@example.test')
-  await expect(tell(ctx, early)).rejects.toMatchObject({ code: 'SERVER_002', retryAfterSeconds: 30 })
+  const early = about(`ecr_${'A'.repeat(22)}`, 'ada@example.test')
+  await expect(tell(early)).rejects.toMatchObject({ code: 'SERVER_002', retryAfterSeconds: 30 })
   ctx.clock.advance(5 * minute)
-  await expect(tell(ctx, early)).resolves.toBeUndefined()
+  await expect(tell(early)).resolves.toBeUndefined()
 })

@@ -177,14 +177,20 @@ test.each([200, 204, 404, 410])('an answer of %i ends the delivery and clears th
   expect(calls).toHaveLength(1)
 })
 
-test('Retry-After is honoured, but not beyond the seventh day', async () => {
-  const { ctx } = await givenApplications(() => ({ status: 429, retryAfterMs: hour }))
+test('Retry-After is honoured, but not below the first back-off and not beyond the seventh day', async () => {
+  const { ctx, state } = await givenApplications(() => ({ status: 429, retryAfterMs: hour }))
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
   const start = ctx.clock.now().getTime()
   await ctx.settle()
   const dueAt = async () => (await deliveriesOf(ctx, withdrawalId))[0]?.dueAt?.getTime()
   expect(await dueAt()).toBe(start + hour)
-  ctx.clock.advance(7 * day - minute)
+  state.answering = () => ({ status: 503, retryAfterMs: 0 })
+  ctx.clock.advance(hour)
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  expect(await dueAt()).toBe(start + hour + 5 * second)
+  state.answering = () => ({ status: 429, retryAfterMs: hour })
+  ctx.clock.advance(7 * day - hour - minute)
   await beginDueDeliveries(ctx)
   await ctx.settle()
   expect(await dueAt()).toBe(start + 7 * day)

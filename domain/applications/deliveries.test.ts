@@ -68,6 +68,11 @@ async function withdraw(ctx: TestContext, user: TestUser): Promise<string> {
   return (await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })).withdrawal_id
 }
 
+async function deliverDue(ctx: TestContext) {
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+}
+
 const deliveriesOf = (ctx: TestContext, withdrawalId: string) =>
   ctx.db.eventDelivery.findMany({ where: { event: { withdrawalId } } })
 
@@ -125,8 +130,7 @@ test('a refused withdrawal sends no event', async () => {
   const user = await givenPerson(ctx, 'shop.test')
   await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
   expect(await outcomeOf(withdraw(ctx, user))).toBe('WITHDRAWAL_003')
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
+  await deliverDue(ctx)
   expect(calls).toEqual([])
   expect(await ctx.db.event.count()).toBe(0)
 })
@@ -144,12 +148,10 @@ test('a failed delivery is retried from 5 s to a day, under one id with the same
     waits.push(waitMs)
     // A millisecond earlier nothing is due.
     ctx.clock.advance(waitMs - 1)
-    await beginDueDeliveries(ctx)
-    await ctx.settle()
+    await deliverDue(ctx)
     expect(startedOf('shop.test')).toHaveLength(waits.length)
     ctx.clock.advance(1)
-    await beginDueDeliveries(ctx)
-    await ctx.settle()
+    await deliverDue(ctx)
     expect(startedOf('shop.test')).toHaveLength(waits.length + 1)
   }
   for (const [tries, waitMs] of waits.slice(0, -1).entries()) {
@@ -172,8 +174,7 @@ test.each([200, 204, 404, 410])('an answer of %i ends the delivery and clears th
     { status: 'delivered', subject: null, dueAt: null, leaseUntil: null, lastStatus: status, attempts: 1 },
   ])
   ctx.clock.advance(minute)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
+  await deliverDue(ctx)
   expect(calls).toHaveLength(1)
 })
 
@@ -186,13 +187,11 @@ test('Retry-After is honoured, but not below the first back-off and not beyond t
   expect(await dueAt()).toBe(start + hour)
   state.answering = () => ({ status: 503, retryAfterMs: 0 })
   ctx.clock.advance(hour)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
+  await deliverDue(ctx)
   expect(await dueAt()).toBe(start + hour + 5 * second)
   state.answering = () => ({ status: 429, retryAfterMs: hour })
   ctx.clock.advance(7 * day - hour - minute)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
+  await deliverDue(ctx)
   expect(await dueAt()).toBe(start + 7 * day)
 })
 
@@ -282,27 +281,27 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
   await ctx.sql(fillChanges, { appId, now: ctx.clock.now(), count, sealed })
   const bodies = new Map<string, Set<string>>()
   const told = new Map<string, Set<number>>()
-  state.answering = ({ headers, body }) => {
+  const note = ({ headers, body }: Call) => {
     const id = headers['webhook-id'] ?? ''
     bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
+  }
+  state.answering = (call) => {
+    note(call)
     return { status: 0, problem: 'ECONNREFUSED' }
   }
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
+  await deliverDue(ctx)
   expect(bodies.size).toBeGreaterThan(0)
   ctx.clock.advance(day)
-  state.answering = ({ headers, body }) => {
-    const id = headers['webhook-id'] ?? ''
-    bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
-    const { data } = JSON.parse(body) as { data: { subject: string; version: number } }
+  state.answering = (call) => {
+    note(call)
+    const { data } = JSON.parse(call.body) as { data: { subject: string; version: number } }
     told.set(data.subject, (told.get(data.subject) ?? new Set()).add(data.version))
     return { status: 204 }
   }
   // On a busy machine a statement can time out; the next sweep goes on where this one ended.
   const sweep = async () => {
     ctx.clock.advance(20 * second)
-    await beginDueDeliveries(ctx)
-    await ctx.settle()
+    await deliverDue(ctx)
     expect(await ctx.db.eventDelivery.count({ where: { appId, status: { not: 'delivered' } } })).toBe(0)
   }
   await vi.waitFor(sweep, 60_000)

@@ -59,7 +59,7 @@ export const MOMENTS = {
   /** A step that was due before this is overdue. */
   graceEnd: time,
 } satisfies Shape
-export type Moments = Described<typeof MOMENTS>
+type Moments = Described<typeof MOMENTS>
 
 export function momentsOf({ clock, timeScale }: SystemContext): Moments {
   const now = clock.now()

@@ -105,8 +105,6 @@ export const markStored = statement(
    RETURNING ${UNWAITED} IS NOT NULL AS is_marked`,
 )
 
-type UnwrittenRow = RowOf<typeof unwritten>
-
 /**
  * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead
  * of its own database, and the next run stores what a killed process did not. Coalesced, because parallel runs would wait for each
@@ -268,7 +266,7 @@ export const endName = (origin: string) => `erasure-ledger/${origin}-end.json`
 /** Holds what `ledger trim` has dropped: the chain continues from there. */
 export const beginningName = (origin: string) => `erasure-ledger/${origin}-beginning.json`
 
-const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
+const toEntry = (ctx: SystemContext, row: RowOf<typeof unwritten>): LedgerEntry => ({
   withdrawalId: row.id,
   pseudonym: pseudonymOf(ctx, row.user_id),
   startedAt: row.started_at.toISOString(),

@@ -12,16 +12,10 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { outcomeOf, testDatabase } from '@/testing/domain'
+import { outcomeOf, testDatabase, untilWaiting } from '@/testing/domain'
 import { linkTo, move, redeem } from '@/testing/not-me'
 import { rawSql } from '@/testing/raw-sql'
 import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
-
-const waiters = async (ctx: Service) => {
-  const waiting = await ctx.db.$queryRaw<object[]>`SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`
-  return waiting.length
-}
 
 /** Every way by which somebody else could get an address; each answers what it was told. */
 async function waysIn(ctx: Service) {
@@ -85,19 +79,16 @@ describe('a replaced address', () => {
   })
 
   test('B47 is held along a whole chain of changes, and every link of the chain restores', async () => {
-    for (const [pressed, restored] of [
-      [0, 'a'],
-      [1, 'b'],
-    ] as const) {
+    for (const restored of ['a', 'b']) {
       const ctx = await givenService()
       const owner = await givenCaller(ctx)
-      const chain = ['a', 'b', 'c'].map((name) => (name === 'a' ? owner.email : `${name}-${owner.email}`))
-      const [a = '', b = '', c = ''] = chain
+      const [a, b, c] = [owner.email, `b-${owner.email}`, `c-${owner.email}`]
+      const chain = [a, b, c]
       await move(ctx, owner, b)
       await move(ctx, owner, c)
       const ask = (await waysIn(ctx))['the operator']
       for (const address of chain) expect(await ask(address)).toBe('EMAIL_002')
-      expect((await redeem(linkTo(ctx, pressed === 0 ? a : b))).code).toBe('accepted')
+      expect((await redeem(linkTo(ctx, restored === 'a' ? a : b))).code).toBe('accepted')
       expect(await emailOf(ctx, owner)).toBe(restored === 'a' ? a : b)
       // A reverted change holds nothing.
       expect(await Promise.all(chain.map(ask))).toEqual(
@@ -158,7 +149,7 @@ describe('a replaced address', () => {
     await ctx.transaction(async (sql) => {
       await rawSql(sql, 'SELECT pg_advisory_xact_lock(20261123, hashtext($1) & 65535)', [owner.email])
       created = outcomeOf(createUser(ctx, stranger))
-      await expect.poll(() => waiters(ctx)).toBe(1)
+      await untilWaiting(ctx)
       expect((await verify(owner, id, code)).code).toBe('accepted')
     })
     expect(await created).toBe('EMAIL_002')

@@ -17,6 +17,9 @@ import { linkTo, move, redeem } from '@/testing/not-me'
 import { rawSql } from '@/testing/raw-sql'
 import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
 
+const signUp = (ctx: Service, email: string) =>
+  outcomeOf(createUser(ctx, { email, password: 'a long password', name: 'Grace', emailVerified: true }))
+
 /** Every way by which somebody else could get an address; each answers what it was told. */
 async function waysIn(ctx: Service) {
   const service = await givenServiceToken(ctx)
@@ -42,8 +45,7 @@ async function waysIn(ctx: Service) {
       const [problem] = await startImportCheck(ctx).take(imported(email))
       return problem?.code ?? 'accepted'
     },
-    'the operator': (email: string) =>
-      outcomeOf(createUser(ctx, { email, password: 'a long password', name: 'Grace', emailVerified: true })),
+    'the operator': (email: string) => signUp(ctx, email),
   }
 }
 
@@ -86,7 +88,7 @@ describe('a replaced address', () => {
       const chain = [a, b, c]
       await move(ctx, owner, b)
       await move(ctx, owner, c)
-      const ask = (await waysIn(ctx))['the operator']
+      const ask = (address: string) => signUp(ctx, address)
       for (const address of chain) expect(await ask(address)).toBe('EMAIL_002')
       expect((await redeem(linkTo(ctx, restored === 'a' ? a : b))).code).toBe('accepted')
       expect(await emailOf(ctx, owner)).toBe(restored === 'a' ? a : b)
@@ -118,15 +120,14 @@ describe('a replaced address', () => {
     const ctx = await givenService()
     const owner = await givenCaller(ctx)
     await move(ctx, owner, `new-${owner.email}`)
-    const stranger = { password: 'a long password', name: 'Grace', emailVerified: true }
     expect((await withdraw(owner)).status).toBe(202)
     await ctx.settle()
-    expect(await outcomeOf(createUser(ctx, { ...stranger, email: owner.email }))).toBe('accepted')
+    expect(await signUp(ctx, owner.email)).toBe('accepted')
 
     const without = await givenService({ undoWindowMs: 0 })
     const other = await givenCaller(without)
     await move(without, other, `new-${other.email}`)
-    expect(await outcomeOf(createUser(without, { ...stranger, email: other.email }))).toBe('accepted')
+    expect(await signUp(without, other.email)).toBe('accepted')
   })
 
   test('B47 is told of only after the right password, and counts among the five probes an hour', async () => {
@@ -144,11 +145,10 @@ describe('a replaced address', () => {
     const ctx = await givenService()
     const owner = await givenCaller(ctx)
     const { id, code } = await givenChange(ctx, owner, `new-${owner.email}`)
-    const stranger = { email: owner.email, password: 'a long password', name: 'Grace', emailVerified: true }
     let created: Promise<string> | undefined
     await ctx.transaction(async (sql) => {
       await rawSql(sql, 'SELECT pg_advisory_xact_lock(20261123, hashtext($1) & 65535)', [owner.email])
-      created = outcomeOf(createUser(ctx, stranger))
+      created = signUp(ctx, owner.email)
       await untilWaiting(ctx)
       expect((await verify(owner, id, code)).code).toBe('accepted')
     })

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { previewWithdrawal, withdrawAccount } from '@/contract/withdrawal'
+import { day, hour } from '../limits/durations'
 import { planWithdrawal, retentionDays } from './schedule'
 
-const hour = 3_600_000
-const day = 24 * hour
 const settings = { limits: { withdrawalRetentionMs: 30 * day }, statutoryPeriod: { months: 1, days: 0 } }
 const start = new Date('2026-11-20T09:00:00.000Z')
 

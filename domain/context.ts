@@ -22,12 +22,6 @@ import type {
 import type { Process } from './process'
 import type { Sql, Transaction } from './sql'
 
-/** What a token says of the person's last sign-in at its issuer; null if it says nothing. */
-interface ShownPresence {
-  authenticatedAt: Date | null
-  acr: string | null
-}
-
 /** A caller's credential, as known without the database. */
 export interface Credential {
   kind: 'access_token' | 'session' | 'outside_token' | 'page_token' | 'service_token'
@@ -42,7 +36,10 @@ export interface Credential {
     issuedAt: Date | null
     /** Only of a page token: the state of the account's credentials that it was issued for. Any other state has ended it. */
     issuedFor?: { version: number; since: Date | null }
-  } & ShownPresence
+    /** What the token says of the person's last sign-in at its issuer; null if it says nothing. */
+    authenticatedAt: Date | null
+    acr: string | null
+  }
 }
 
 export interface PendingChange {

@@ -1,18 +1,15 @@
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { givenWithdrawal, pass, readProgress, type TestContext, testContext } from '@/testing/domain'
 import { givenRows } from '@/testing/rows'
 import { type DeletionCount, readDeletionCounts } from './deletion-counts'
-import { authenticateWithdrawn } from './withdrawal/authenticate-withdrawn'
+import { day, hour, minute } from './limits/durations'
 import { FIRST_BATCH } from './withdrawal/erase'
-import { getWithdrawalStatus } from './withdrawal/get-withdrawal-status'
 import { purgeRetainedData } from './withdrawal/purge-retained-data'
 import { listReceipts } from './withdrawal/receipts/receipts'
 import { runDeletionStep } from './withdrawal/run-deletion-step'
-import { createStatusToken } from './withdrawal/status-token'
 
-const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const MANY = 1.5 * FIRST_BATCH
 
 /** The counts of these categories as `category outcome records`. */
@@ -26,24 +23,6 @@ async function countsOf(ctx: TestContext, withdrawalId: string, step: DeletionCo
 
 const givenIncidents = (ctx: TestContext, userId: string, many: number) =>
   givenRows(ctx, userId, { security_incidents: many, preferences: many })
-
-async function statusOf(ctx: TestContext, userId: string, withdrawalId: string) {
-  const path = { userId, withdrawalId }
-  const actor = await authenticateWithdrawn(ctx, { token: createStatusToken(ctx, withdrawalId) }, path, 'reads')
-  if (!actor) throw new Error('the status token opens nothing')
-  return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
-}
-
-test('a step counts what it deletes and what it keeps, over all of its batches', async () => {
-  const ctx = await testContext()
-  const { userId, withdrawalId } = await givenWithdrawal(ctx)
-  await givenIncidents(ctx, userId, MANY)
-  ctx.clock.advance(5 * minute)
-  await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })
-  expect(
-    await countsOf(ctx, withdrawalId, 'user_profile', ['account', 'preferences', 'sessions', 'security_incidents']),
-  ).toEqual(['account erased 1', `preferences erased ${MANY}`, `security_incidents law ${MANY}`, 'sessions erased 1'])
-})
 
 test('I14 a step that crashes between two batches, and runs again, counts and keeps every row once', async () => {
   const ctx = await testContext()
@@ -69,10 +48,12 @@ test('I14 a step that crashes between two batches, and runs again, counts and ke
   expect(await ctx.db.user.count({ where: { id: userId } })).toBe(1)
   ctx.clock.advance(minute)
   await runDeletionStep(ctx, step)
-  expect(await countsOf(ctx, withdrawalId, 'user_profile', ['account', 'preferences', 'security_incidents'])).toEqual([
+  const categories = ['account', 'preferences', 'sessions', 'security_incidents']
+  expect(await countsOf(ctx, withdrawalId, 'user_profile', categories)).toEqual([
     'account erased 1',
     `preferences erased ${MANY}`,
     `security_incidents law ${MANY}`,
+    'sessions erased 1',
   ])
   expect(await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })).toBe(MANY)
 })
@@ -114,7 +95,7 @@ test('the answer shows the counts of a completed step, and none of a step that a
   await givenIncidents(ctx, userId, 2)
   await pass(ctx, 5 * minute)
   const stepOf = async (name: Step) =>
-    (await statusOf(ctx, userId, withdrawalId)).deletion_steps.find(({ step }) => step === name)
+    (await readProgress(ctx, userId, withdrawalId)).deletion_steps.find(({ step }) => step === name)
   const { purgeDueAt } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
   const done = await stepOf('user_profile')
   expect(done?.erased).toContainEqual({ category: 'preferences', records: 2 })

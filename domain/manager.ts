@@ -6,7 +6,7 @@ import type { Sql } from './sql'
 export type ManagerContext = SystemContext & { actor?: Actor; ip?: string }
 
 /** Stands for the user in the audit rows of what an operator does by the command. */
-export const OPERATOR_COMMAND_ID = 'operator-command'
+const OPERATOR_COMMAND_ID = 'operator-command'
 
 export const managerOf = ({ actor }: ManagerContext) =>
   actor?.kind === 'service_token'

@@ -2,7 +2,7 @@ import { AppError } from '@/contract/errors'
 import type { Context, PendingChange, SystemContext } from './context'
 import { type Described, equalsAsText, integer, literal, type Shape, sql, statement, text, time } from './sql'
 
-/** The pending change `p` beside its account, by an outer join. */
+/** The pending change `p`, which may stand beside its account by an outer join. */
 export const PENDING_COLUMNS = {
   change_id: text.orNull,
   new_email: text.whenJoined,
@@ -64,24 +64,13 @@ export const STILL_PENDING = equalsAsText(sql`r.status`, literal('pending_verifi
 const currentRequest = statement(
   'pending-change-now',
   { userId: text },
-  {
-    id: text,
-    newEmail: text,
-    method: text.of<PendingChange['method']>(),
-    attempts: integer,
-    requestedAt: time,
-    sentAt: time,
-    delivery: text.of<PendingChange['delivery']>(),
-    expiresAt: time,
-  },
-  (
-    v,
-  ) => sql`SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", delivery, expires_at AS "expiresAt"
-   FROM email_change_requests WHERE user_id = ${v.userId} AND status = 'pending_verification'`,
+  PENDING_COLUMNS,
+  (v) => sql`SELECT ${SELECT_PENDING} FROM email_change_requests p
+   WHERE p.user_id = ${v.userId} AND p.status = 'pending_verification'`,
 )
 
 /** Reads the change again, because what came with the caller may be out of date. */
 export async function requireStillOpenChange(ctx: Context, changeRequestId: string): Promise<PendingChange> {
-  const [change] = await ctx.sql(currentRequest, { userId: ctx.actor.userId })
-  return requireOpenChange(ctx, changeRequestId, change ?? null)
+  const [row] = await ctx.sql(currentRequest, { userId: ctx.actor.userId })
+  return requireOpenChange(ctx, changeRequestId, row ? pendingChangeOf(row) : null)
 }

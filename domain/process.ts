@@ -26,7 +26,7 @@ export interface CallQueue {
 }
 
 /** Active calls of deletion steps to applications. */
-export interface DeletionCalls extends CallQueue {
+interface DeletionCalls extends CallQueue {
   isFirst: boolean
 }
 

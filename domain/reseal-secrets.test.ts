@@ -4,12 +4,12 @@ import { createSecrets } from '@/server/adapters/secrets'
 import { givenConnectedApps, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { writeArchive } from './applications/archives'
 import { beginIdempotentCall, type FirstCall, keepAnswer } from './idempotency'
+import { hour } from './limits/durations'
 import { sendDueNotices } from './mail/notice-queue'
 import { resealSecrets, SEALED } from './reseal-secrets'
 import { runDeletionStep } from './withdrawal/run-deletion-step'
 
 const [OLD, NEW] = ['code-secret-for-tests', 'code-secret-that-is-newer']
-const hour = 3_600_000
 const NOTHING = { resealed: 0, already_newest: 0, unopenable: 0 }
 
 const configure = (ctx: TestContext, ...code: string[]) => {
@@ -30,18 +30,9 @@ async function givenSealedForApplications(ctx: TestContext, withdrawalId: string
 /** A database with `count` rows of every kind, sealed with the old secret; a newer one is now first. */
 async function givenRotation(count: number) {
   const ctx = await testContext()
-  for (const table of [
-    'withdrawals',
-    'notices',
-    'archive_keys',
-    'idempotency_keys',
-    'app_connections',
-    'connected_apps',
-    'link_requests',
-    'signing_keys',
-  ]) {
-    await ctx.db.$executeRawUnsafe(`DELETE FROM ${table}`)
-  }
+  await ctx.db
+    .$executeRaw`TRUNCATE withdrawals, notices, archive_keys, idempotency_keys, app_connections, connected_apps,
+    link_requests, signing_keys CASCADE`
   ctx.mailServer.accepts = false
   for (let n = 0; n < count; n++) {
     const { userId, withdrawalId } = await givenWithdrawal(ctx, [`shop${n}`])

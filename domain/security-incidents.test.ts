@@ -1,19 +1,19 @@
 import { beforeEach, expect, test } from 'vitest'
 import { hour, minute } from '@/domain/limits/durations'
-import { call, givenCaller, givenServiceToken } from '@/testing/api-calls'
+import { givenCaller, givenServiceOf } from '@/testing/api-calls'
 import {
   asUser,
-  codeSentTo,
   givenParticipant,
   givenPendingChange,
+  givenSession,
   outcomeOf,
   pass,
   runDueWork,
+  verifyChange,
   wrongCode,
 } from '@/testing/domain'
 import { linkTo, MINE, move, redeem } from '@/testing/not-me'
 import { givenService, type Service } from '@/testing/service'
-import { verifyEmail } from './email/verify-email'
 import { signIn } from './passwords/sign-in'
 import { noteIncident } from './security-incidents'
 import { endAllSessions } from './sessions/sessions'
@@ -46,12 +46,10 @@ test('a lock-out of the sign-in is a security incident of the account, once an h
 
 test('the last wrong attempt of a code is a security incident', async () => {
   const user = await givenCaller(ctx)
-  const { change_request_id } = await givenPendingChange(ctx, user)
-  const verification_code = wrongCode(codeSentTo(ctx, `new-${user.email}`))
+  const change = await givenPendingChange(ctx, user)
   for (let tries = 0; tries < 5; tries++) {
     expect(await kindsOf(user.userId)).toEqual([])
-    const input = { userId: user.userId, change_request_id, verification_code }
-    expect(await outcomeOf(verifyEmail(await asUser(ctx, user), input))).toBe('EMAIL_003')
+    expect(await outcomeOf(verifyChange(ctx, user, change, wrongCode(change.code)))).toBe('EMAIL_003')
   }
   expect(await kindsOf(user.userId)).toEqual(['code_locked'])
 })
@@ -63,9 +61,8 @@ test('an undo and an end of all sessions by support are security incidents', asy
   expect(await kindsOf(user.userId)).toEqual(['change_undone'])
   await endAllSessions(ctx, other.userId)
   expect(await kindsOf(other.userId)).toEqual(['sessions_ended'])
-  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: user.userId.replace('usr_', 'c-') } })
-  const ids = { externalId: user.userId.replace('usr_', 'c-') }
-  expect((await call(await givenServiceToken(ctx), 'endUserSessions', { ids })).code).toBe('accepted')
+  const service = await givenServiceOf(ctx, user)
+  expect((await service('endUserSessions')).code).toBe('accepted')
   expect(await kindsOf(user.userId)).toEqual(['change_undone', 'sessions_ended'])
 })
 
@@ -94,9 +91,7 @@ test('what applications were told of an account is logged, counted before a dele
   ctx.apps.answer = async () => ({ status: 503 })
   await endAllSessions(ctx, user.userId)
   expect(await logged()).toEqual([])
-  for (let days = 0; days < 8; days++) {
-    await pass(ctx, 24 * hour)
-  }
+  for (let days = 0; days < 8; days++) await pass(ctx, 24 * hour)
   expect(await logged()).toEqual([[appId, 'account.sessions_ended', 'given_up']])
   ctx.apps.answer = async () => ({ status: 204 })
   await ctx.db.eventDelivery.updateMany({
@@ -111,20 +106,7 @@ test('what applications were told of an account is logged, counted before a dele
   await runDueWork(ctx)
   expect(await logged()).toEqual([[appId, 'account.sessions_ended', 'delivered']])
 
-  const sessionId = (
-    await ctx.db.session.create({
-      data: {
-        id: ctx.secrets.randomId('ses_'),
-        userId: user.userId,
-        userAgent: '',
-        ip: '',
-        createdAt: ctx.clock.now(),
-        lastSeenAt: ctx.clock.now(),
-        authenticatedAt: ctx.clock.now(),
-        expiresAt: new Date(ctx.clock.now().getTime() + hour),
-      },
-    })
-  ).id
+  const sessionId = await givenSession(ctx, user.userId)
   const caller = await asUser(ctx, { ...user, sessionId })
   const { erased, retained } = await previewWithdrawal(caller, { userId: user.userId })
   expect(erased.find(({ category }) => category === 'integration_logs')).toMatchObject({ records: 1 })

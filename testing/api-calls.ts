@@ -139,16 +139,23 @@ export async function givenServiceToken(
   return { id, userId: '', token: serviceToken }
 }
 
+/** The calls of the adopter's service about this account, which gets an external id. */
+export async function givenServiceOf(ctx: TestContext, { userId }: Pick<TestUser, 'userId'>) {
+  const token = await givenServiceToken(ctx)
+  const externalId = `ext-${userId}`
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+  return (operation: string, body?: object) => call(token, operation, { ids: { externalId }, body })
+}
+
 /** How a page of the adopter calls the API for this person. */
 export async function givenPage(
   ctx: TestContext,
   { userId }: Pick<TestUser, 'userId'>,
   wanted: Record<string, unknown> = {},
 ): Promise<{ token: string; headers: Record<string, string> }> {
-  const externalId = `ext-${userId}`
-  await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+  const service = await givenServiceOf(ctx, { userId })
   const body = { scopes: ['email:manage', 'account:manage'], origin: PAGE_ORIGIN, ...wanted }
-  const { data, code } = await call(await givenServiceToken(ctx), 'issuePageToken', { ids: { externalId }, body })
+  const { data, code } = await service('issuePageToken', body)
   if (code !== 'accepted') throw new Error(`the page token was refused with ${code}`)
   return { token: String(data.page_token), headers: { Origin: PAGE_ORIGIN } }
 }

@@ -20,7 +20,10 @@ import { readCredential, sessionCredential } from '@/domain/sessions/authenticat
 import { findCaller } from '@/domain/sessions/caller'
 import { startSession } from '@/domain/sessions/sessions'
 import type { Transaction } from '@/domain/sql'
+import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
+import { getWithdrawalStatus } from '@/domain/withdrawal/get-withdrawal-status'
 import type { LedgerLine } from '@/domain/withdrawal/ledger/erasure-ledger'
+import { createStatusToken } from '@/domain/withdrawal/status-token'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { createEndpointRule } from '@/server/adapters/applications'
 import { type Database, openDatabase } from '@/server/adapters/database'
@@ -326,10 +329,19 @@ export async function givenPendingChange(
 /** The change is verified with its code, and what follows at once has been done. */
 export async function givenVerifiedChange(ctx: TestContext, user: TestUser, newEmail?: string) {
   const pending = await givenPendingChange(ctx, user, newEmail)
-  const { change_request_id, code: verification_code } = pending
-  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code })
+  await verifyChange(ctx, user, pending)
   await ctx.settle()
   return pending
+}
+
+/** The person sends a code for the change: the one that was mailed, or another. */
+export async function verifyChange(
+  ctx: TestContext,
+  user: TestUser,
+  { change_request_id, code }: Pick<PendingTestChange, 'change_request_id' | 'code'>,
+  verification_code = code,
+) {
+  return verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code })
 }
 
 /** The code of the newest verification message to this address. */
@@ -380,6 +392,14 @@ export async function withdrawAs(
   const answer = await withdrawAccount(await asUser(ctx, user), input)
   await ctx.settle()
   return { id: answer.withdrawal_id, ...answer }
+}
+
+/** What the status token of a withdrawal reads. */
+export async function readProgress(ctx: TestContext, userId: string, withdrawalId: string) {
+  const path = { userId, withdrawalId }
+  const actor = await authenticateWithdrawn(ctx, { token: createStatusToken(ctx, withdrawalId) }, path, 'reads')
+  if (!actor) throw new Error('the status token opens nothing')
+  return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
 }
 
 /** A user who withdraws, with an archive, feedback that contains the address, and connected applications. */

@@ -2,8 +2,6 @@ import type { SystemContext } from '../context'
 import type { NoticeRow } from '../mail/define-notice'
 import { boolean, type RowOf, sql, statement, text, time } from '../sql'
 
-type ChangeRow = RowOf<typeof changeOfNotice>
-
 const changeOfNotice = statement(
   'change-of-notice',
   { changeId: text },
@@ -40,7 +38,7 @@ export interface ChangeFacts {
 export async function readChange<More extends object>(
   ctx: SystemContext,
   { change_request_id: changeId }: NoticeRow,
-  more: (change: ChangeRow) => More,
+  more: (change: RowOf<typeof changeOfNotice>) => More,
 ): Promise<(Omit<ChangeFacts, 'at'> & More) | null> {
   const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
   if (!change) return null

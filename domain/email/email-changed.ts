@@ -17,7 +17,7 @@ interface ChangedFacts extends ChangeFacts {
 }
 
 /** `lost`: somebody else reads the mailbox of the old address. It gets no link, and the new address masked. */
-export type OldRecipient = 'old' | 'lost'
+type OldRecipient = 'old' | 'lost'
 
 export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
   name: 'email_changed',

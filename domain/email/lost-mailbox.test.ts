@@ -2,23 +2,28 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
-import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour } from '@/testing/api-calls'
+import {
+  type Caller,
+  call,
+  givenCaller,
+  givenChange,
+  givenServiceOf,
+  givenServiceToken,
+  hour,
+} from '@/testing/api-calls'
 import { asUser, outcomeOf, pass, runDueWork } from '@/testing/domain'
 import { linksTo, linkTo, move, redeem } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
 /** The support of the adopter: its service, or its operator at the command. */
-async function givenSupport(ctx: Service, { userId }: Caller) {
-  const token = await givenServiceToken(ctx)
-  const externalId = `ext-${userId.slice(4)}`
-  await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+async function givenSupport(ctx: Service, owner: Caller) {
+  const service = await givenServiceOf(ctx, owner)
   return {
-    put: (body: object) => call(token, 'putUser', { ids: { externalId }, body }),
-    version: async () => Number((await call(token, 'getUser', { ids: { externalId } })).data.version),
+    put: (body: object) => service('putUser', body),
+    withdraw: (body: object) => service('withdrawUser', body),
+    version: async () => Number((await service('getUser')).data.version),
   }
 }
-
-type Support = Awaited<ReturnType<typeof givenSupport>>
 
 const stateOf = async (ctx: Service, userId: string) => ({
   user: await ctx.db.user.findUniqueOrThrow({ where: { id: userId } }),
@@ -29,7 +34,7 @@ const stateOf = async (ctx: Service, userId: string) => ({
 
 let ctx: Service
 let owner: Caller
-let support: Support
+let support: Awaited<ReturnType<typeof givenSupport>>
 
 beforeEach(async () => {
   ctx = await givenService()
@@ -42,10 +47,8 @@ describe('an old mailbox that is lost', () => {
     await move(ctx, owner, `lost-${owner.email}`)
     await givenChange(ctx, owner, `pending-${owner.email}`)
     const to = `safe-${owner.email}`
-    expect((await support.put({ email: to, old_mailbox: 'lost' })).data).toMatchObject({
-      email: to,
-      email_verified: true,
-    })
+    const { data } = await support.put({ email: to, old_mailbox: 'lost' })
+    expect(data).toMatchObject({ email: to, email_verified: true })
     await ctx.settle()
     const links = [owner.email, `lost-${owner.email}`].flatMap((address) => linksTo(ctx, address))
     expect(links.length).toBeGreaterThanOrEqual(3)
@@ -105,10 +108,8 @@ describe('an old mailbox that is lost', () => {
     await support.put({ email, old_mailbox: 'lost' })
     await ctx.settle()
     const before = mailsTo(ctx, owner.email).length
-    const token = await givenServiceToken(ctx)
     const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
-    const ids = { externalId: `ext-${owner.userId.slice(4)}` }
-    expect((await call(token, 'withdrawUser', { ids, body })).code).toBe('accepted')
+    expect((await support.withdraw(body)).code).toBe('accepted')
     await ctx.settle()
     expect(mailsTo(ctx, email, 'account-withdrawal-started')).toHaveLength(1)
     expect(mailsTo(ctx, owner.email)).toHaveLength(before)
@@ -120,10 +121,8 @@ describe('an old mailbox that is lost', () => {
     await ctx.settle()
     expect((await support.put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
     for (const link of linksTo(ctx, owner.email)) expect((await redeem(link)).code).toBe('EMAIL_006')
-    const audited = await ctx.db.auditEvent.findMany({
-      where: { userId: owner.userId, action: 'email.old_mailbox_lost' },
-    })
-    expect(audited).toMatchObject([{ actor: 'service' }])
+    const where = { userId: owner.userId, action: 'email.old_mailbox_lost' }
+    expect(await ctx.db.auditEvent.findMany({ where })).toMatchObject([{ actor: 'service' }])
   })
 
   test('B50 gets no link and no new address by a letter that still waited when support said so', async () => {
@@ -150,17 +149,13 @@ describe('an old mailbox that is lost', () => {
 
   test('B50 the API explains that old_mailbox needs a new email', async () => {
     for (const body of [{ old_mailbox: 'lost' }, { email: `x-${owner.email}`, old_mailbox: 'full' }]) {
-      expect(await support.put(body)).toMatchObject({
-        status: 400,
-        code: 'REQUEST_001',
-        details: expect.stringMatching(/old_mailbox/),
-      })
+      const details = expect.stringMatching(/old_mailbox/)
+      expect(await support.put(body)).toMatchObject({ status: 400, code: 'REQUEST_001', details })
     }
     const token = await givenServiceToken(ctx)
     const body = { email: `y-${owner.email}`, name: 'Grace', old_mailbox: 'lost' }
-    expect(await call(token, 'putUser', { ids: { externalId: `new-${owner.email}` }, body })).toMatchObject({
-      code: 'REQUEST_001',
-    })
+    const created = await call(token, 'putUser', { ids: { externalId: `new-${owner.email}` }, body })
+    expect(created.code).toBe('REQUEST_001')
     expect(await emailOf(ctx, owner)).toBe(owner.email)
   })
 
@@ -201,10 +196,8 @@ describe('if_version', () => {
         expect((await support.put({ ...body, if_version })).code).toBe('USER_003')
       expect(await stateOf(ctx, owner.userId)).toEqual(before)
     }
-    expect((await support.put({ name: 'Grace', if_version: seen })).data).toMatchObject({
-      name: 'Grace',
-      version: seen + 1,
-    })
+    const { data } = await support.put({ name: 'Grace', if_version: seen })
+    expect(data).toMatchObject({ name: 'Grace', version: seen + 1 })
     expect((await support.put({ name: 'Grace', if_version: seen })).status).toBe(200)
     expect((await support.put({ name: 'Grace', if_version: '1' })).code).toBe('REQUEST_001')
     const of = { userId: owner.userId, email: `new-${owner.email}`, ifVersion: seen }

@@ -11,7 +11,7 @@ import {
   day,
   givenCaller,
   givenChange,
-  givenServiceToken,
+  givenServiceOf,
   givenToken,
   hour,
   minute,
@@ -29,14 +29,6 @@ async function givenTheft(ctx: Service, caller: Caller, to = `thief-${caller.ema
   const link = linkTo(ctx, old)
   expect(link.id).toBe(id)
   return { id, link, to }
-}
-
-/** The calls of an adopter's service about this account. */
-async function givenServiceOf(ctx: Service, { userId }: Caller) {
-  const token = await givenServiceToken(ctx)
-  const externalId = `ext-${userId}`
-  await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
-  return (operation: string, body?: object) => call(token, operation, { ids: { externalId }, body })
 }
 
 const statusOf = async (ctx: Service, id: string) =>

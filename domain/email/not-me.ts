@@ -37,7 +37,7 @@ export const isUndoable = (v: { requestedAfter: Part; verifiedAfter: Part }) =>
   sql`((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
     OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter} AND r.old_email_key IS NOT NULL))`
 
-export type UndoableChange = RowOf<typeof findChange>
+type UndoableChange = RowOf<typeof findChange>
 
 const findChange = statement(
   'undoable-change',

@@ -1,13 +1,20 @@
 import { expect, test } from 'vitest'
 import { maskAddress } from '@/contract/address'
-import { asNobody, asUser, givenPendingChange, givenUser, pass, type TestContext, testContext } from '@/testing/domain'
+import {
+  asNobody,
+  givenPendingChange,
+  givenUser,
+  pass,
+  type TestContext,
+  testContext,
+  verifyChange,
+} from '@/testing/domain'
 import { registerApp } from '../applications/manage'
+import { day, minute } from '../limits/durations'
 import { getNotMe } from './get-not-me'
 import { createNotMeToken } from './not-me-token'
 import { undoEmailChange } from './undo-email-change'
-import { verifyEmail } from './verify-email'
 
-const [minute, day] = [60_000, 86_400_000]
 const IP = '198.51.100.7'
 
 /** An application that gets the event of an undo with addresses, and what it was told. */
@@ -28,14 +35,15 @@ async function givenListener(ctx: TestContext) {
 async function givenChange(ctx: TestContext, { verified }: { verified: boolean }) {
   const user = await givenUser(ctx)
   ctx.clock.advance(minute)
-  const { change_request_id: id, code } = await givenPendingChange(ctx, user)
+  const change = await givenPendingChange(ctx, user)
+  const { change_request_id: id } = change
   ctx.clock.advance(minute)
-  if (verified)
-    await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id: id, verification_code: code })
+  if (verified) await verifyChange(ctx, user, change)
   await ctx.settle()
   const press = asNobody(ctx, createNotMeToken(ctx, id), IP)
   return { user, id, press, old: user.email, to: `new-${user.email}` }
 }
+
 test.each([
   { verified: true, outcome: 'restored', action: 'email.reverted' },
   { verified: false, outcome: 'stopped', action: 'email_change.cancelled' },

@@ -78,7 +78,7 @@ export const TAKE_VALUES = {
   takePlaces: integer.list,
   takeWindows: integer.list,
 } satisfies Shape
-export type TakeValues = Described<typeof TAKE_VALUES>
+type TakeValues = Described<typeof TAKE_VALUES>
 
 /** The buckets that a call only looks at. */
 export const LOOK_VALUES = {
@@ -87,7 +87,7 @@ export const LOOK_VALUES = {
   lookPlaces: integer.list,
   lookWindows: integer.list,
 } satisfies Shape
-export type LookValues = Described<typeof LOOK_VALUES>
+type LookValues = Described<typeof LOOK_VALUES>
 
 /**
  * Takes a place in each bucket of `source`, which is `b (key, user_id, places, window_ms)`. One row per bucket and one upsert make

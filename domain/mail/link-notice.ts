@@ -6,7 +6,7 @@ import { addressOfLink, findLinkedAccount, type LinkedAccount, linkOf, mayWithdr
 import { LINKS, type LinkKind } from './links'
 
 /** The content of a letter with a link that works once. */
-export interface LinkFacts extends Link {
+interface LinkFacts extends Link {
   /** Where the link goes, and the account's present address. */
   sentTo: string
   present: string

@@ -61,19 +61,18 @@ export async function authenticateWithdrawn(
   purpose: 'refused' | 'reads' | 'receipts',
 ): Promise<Actor | null> {
   const { userId: given = '', withdrawalId = '' } = path
+  const toReader = (kind: Actor['kind'], userId: string, id: string) =>
+    toActor(kind, userId, given, { id, madeTheCall: false }, ['account:manage'])
   if (purpose === 'receipts') {
     if (!isStatusTokenOf(ctx, token, withdrawalId)) return null
     const [withdrawal] = await ctx.sql(withReceipts, { withdrawalId })
-    const userId = withdrawal?.user_id ?? ''
-    return withdrawal
-      ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
-      : null
+    return withdrawal ? toReader('status_token', withdrawal.user_id ?? '', withdrawalId) : null
   }
   if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
     const [withdrawal] = await ctx.sql(byId, { withdrawalId })
     const userId = withdrawal?.is_readable ? withdrawal.user_id : null
     return userId && (await usersOf(ctx, given)).includes(userId)
-      ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
+      ? toReader('status_token', userId, withdrawalId)
       : null
   }
   const credential = await readCredential(ctx, token, origin)
@@ -87,9 +86,7 @@ export async function authenticateWithdrawn(
     const { issuedAt } = credential.rowless
     const externalId = externalIdOf(ctx, credential)
     const [withdrawal] = userId ? await ctx.sql(byRowlessToken, { userId, externalId, issuedAt }) : []
-    return userId && withdrawal?.is_readable
-      ? toActor(kind, userId, given, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
-      : null
+    return userId && withdrawal?.is_readable ? toReader(kind, userId, withdrawal.id) : null
   }
   if (!row?.scopes.includes('account:manage') || !(await usersOf(ctx, given)).includes(row.user_id)) return null
   if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null

@@ -17,7 +17,7 @@ import { registerApp, setApp } from '../applications/manage'
 import { addTransaction, endTransaction } from '../applications/transactions'
 import type { AppAnswer, AppRequest } from '../ports'
 import { cleanUp } from '../work/cleanup'
-import { withdrawAgain, withdrawByOperator } from './withdraw-account'
+import { withdrawByOperator } from './withdraw-account'
 
 const secret = 'whsec_c2VjcmV0'
 const confirmation = 'DELETE_MY_ACCOUNT' as const
@@ -83,13 +83,6 @@ describe('a pushed blocker', () => {
     ])
     expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
     expect((await withdraw(caller)).code).toBe('accepted')
-  })
-
-  test('does not hold back the replay of the ledger', async () => {
-    await push()
-    const entry = { withdrawalId: `wd_${'r'.repeat(22)}`, pseudonym: '', startedAt: ctx.clock.now().toISOString() }
-    const keeps = { analytics: false, auditLogs: false, transactionHistory: false }
-    expect(await withdrawAgain(ctx, caller.userId, { ...entry, keeps })).toBe(true)
   })
 
   test('is listed beside the pending transactions, which are one entry with their ids', async () => {
@@ -299,7 +292,6 @@ describe('an application with checks', () => {
     ['fails', { status: 500, body: '{"blockers":[]}' }],
     ['answers without a body', { status: 204 }],
     ['knows nobody', { status: 404 }],
-    ['redirects', { status: 302 }],
     ['sends no JSON', { status: 200, body: 'fine' }],
     ['sends a body that is too large to be read', { status: 200 }],
     ['sends another shape', { status: 200, body: '[]' }],

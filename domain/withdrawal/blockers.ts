@@ -6,8 +6,6 @@ import { boolean, integer, json, type RowOf, type Sql, sql, statement, text, tim
 /** One is enough to hold a withdrawal back, so further ones are not listed. */
 const MAX_TOLD = 100
 
-type Held = RowOf<typeof findHeld>
-
 const findHeld = statement(
   'find-blockers',
   { userId: text, now: time },
@@ -45,7 +43,7 @@ export async function findBlockers(
   userId: string,
 ): Promise<HeldBack & { asks: boolean }> {
   const [held] = await sql(findHeld, { userId, now: ctx.clock.now() })
-  const { pending, pending_ids: ids, pushed, asks } = held as Held
+  const { pending, pending_ids: ids, pushed, asks } = held as RowOf<typeof findHeld>
   const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account', ids }
   return { pending, blockers: pending > 0 ? [own, ...pushed] : pushed, asks }
 }

@@ -4,16 +4,7 @@ import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
 import { sendDueNotices } from '@/domain/mail/notice-queue'
 import { NOTICE_KINDS } from '@/domain/notices'
-import {
-  type Asking,
-  type Caller,
-  call,
-  day,
-  givenCaller,
-  givenServiceToken,
-  minute,
-  withdraw,
-} from '@/testing/api-calls'
+import { type Asking, type Caller, call, day, givenCaller, givenServiceOf, minute, withdraw } from '@/testing/api-calls'
 import { tally } from '@/testing/domain'
 import { anotherInstance, installContext } from '@/testing/install-context'
 import { linkTo, move, redeem } from '@/testing/not-me'
@@ -210,13 +201,11 @@ test('B54 once no change can be undone, only the present address gets a link', a
 
 test('B54 a mailbox that support says is lost gets no link, and its earlier link ends though the address stays', async () => {
   const { ctx, owner, moved } = await givenMoved()
-  const service = await givenServiceToken(ctx)
-  const externalId = `ext-${owner.userId.slice(4)}`
-  await ctx.db.user.update({ where: { id: owner.userId }, data: { externalId } })
+  const service = await givenServiceOf(ctx, owner)
   await ask(ctx, moved)
   const [token = ''] = tokensTo(ctx, owner.email)
   expect((await preview(token)).code).toBe('accepted')
-  await call(service, 'putUser', { ids: { externalId }, body: { email: moved, old_mailbox: 'lost' } })
+  await service('putUser', { email: moved, old_mailbox: 'lost' })
   expect(await codesOf(token)).toEqual(DEAD)
   await ask(ctx, owner.email)
   await ask(ctx, moved)

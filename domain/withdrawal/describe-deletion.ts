@@ -1,21 +1,10 @@
-import { type Category, KEPT_FOR, type KeptFor } from '@/contract/vocabulary'
+import { KEPT_FOR } from '@/contract/vocabulary'
 import { STEPS, type Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { DELETION_MAP, erasuresOf } from './deletion-map'
 import { retentionDays } from './schedule'
 import type { Erasure } from './steps/deletion-step'
 import { DELETION_STEPS } from './steps/deletion-steps'
-
-/** What the deletion of any account does, for people who are not signed in. */
-interface DeletionDescription {
-  /** In the order of their times. */
-  steps: { step: Step; withinMs: number; erases: Category[] }[]
-  /** What is kept under a pseudonym until the retention ends, and for what; first what is kept for every account. */
-  kept: { category: Category; for: KeptFor }[]
-  /** What the purge deletes. */
-  untilPurge: Category[]
-  retentionDays: number
-}
 
 /** When each step should be done, counted from the start; 0 for the step that the request itself completes. */
 export const stepTimes = (): { step: Step; withinMs: number }[] =>
@@ -29,15 +18,19 @@ const categoriesOf = (erasures: readonly Pick<Erasure, 'category' | 'kept'>[]) =
   ...new Set(erasures.flatMap(({ category, kept }) => (kept?.for === 'law' ? [] : [category]))),
 ]
 
-export function describeDeletion(ctx: SystemContext): DeletionDescription {
+/** What the deletion of any account does, for people who are not signed in. */
+export function describeDeletion(ctx: SystemContext) {
   const kept = new Map(DELETION_MAP.flatMap(({ category, kept }) => (kept ? [[category, kept.for] as const] : [])))
   return {
+    /** In the order of their times. */
     steps: stepTimes()
       .map((each) => ({ ...each, erases: categoriesOf(erasuresOf(each.step)) }))
       .toSorted((a, b) => a.withinMs - b.withinMs),
+    /** What is kept under a pseudonym until the retention ends, and for what; first what is kept for every account. */
     kept: [...kept]
       .map(([category, reason]) => ({ category, for: reason }))
       .toSorted((a, b) => KEPT_FOR.indexOf(a.for) - KEPT_FOR.indexOf(b.for)),
+    /** What the purge deletes. */
     untilPurge: categoriesOf(erasuresOf('purge')),
     retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
   }

@@ -1,14 +1,22 @@
 import { expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext, untilWaiting } from '@/testing/domain'
+import {
+  givenWithdrawal,
+  pass,
+  runDueWork,
+  type TestContext,
+  tablesWith,
+  testContext,
+  untilWaiting,
+} from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { givenRows } from '@/testing/rows'
 import { atStatement } from '@/testing/statements'
+import { day, minute, second } from '../limits/durations'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
 
-const [second, minute, day] = [1_000, 60_000, 86_400_000]
 /** Needs three batches. */
 const MANY = 2.5 * FIRST_BATCH
 
@@ -19,6 +27,14 @@ async function givenManyRows(ctx: TestContext, apps: string[] = []) {
   await givenRows(ctx, withdrawal.userId, rows)
   return withdrawal
 }
+
+/** The person shares many items with each connected application. */
+const givenManyShared = (ctx: TestContext, userId: string) =>
+  ctx.db.$executeRawUnsafe(
+    `INSERT INTO shared_items SELECT 'shr_' || c.id || n, c.user_id, c.app_id, 'shared', now()
+     FROM app_connections c, generate_series(1, ${MANY}) n WHERE c.user_id = $1`,
+    userId,
+  )
 
 const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
   ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
@@ -50,13 +66,8 @@ test('a large erasure runs in batches, each of which is committed and renews the
     ctx.clock.advance(second)
   })
   expect(await runDeletionStep(watched, { withdrawalId, step: 'user_profile' })).toBeNull()
-  const moment = (left: number) => ({
-    status: 'processing',
-    leaseMs: 30 * second,
-    left,
-    kept: MANY - left,
-    account: 1,
-  })
+  const always = { status: 'processing', leaseMs: 30 * second, account: 1 }
+  const moment = (left: number) => ({ ...always, left, kept: MANY - left })
   // The second may be the last one, if the first was quick.
   expect(seen.slice(0, 2)).toEqual([moment(MANY), moment(MANY - FIRST_BATCH)])
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', leaseUntil: null })
@@ -94,15 +105,10 @@ test('a large erasure deletes every shared item after the answer and every retai
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
   const { userId, withdrawalId } = await givenManyRows(ctx, ['shop', 'stuck'])
-  await ctx.db.$executeRawUnsafe(
-    `INSERT INTO shared_items SELECT 'shr_' || c.id || n, c.user_id, c.app_id, 'shared', now()
-     FROM app_connections c, generate_series(1, ${MANY}) n WHERE c.user_id = $1`,
-    userId,
-  )
+  await givenManyShared(ctx, userId)
   const shared = () => ctx.db.sharedItem.count({ where: { userId } })
   expect(await shared()).toBe(2 * MANY + 2)
-  ctx.clock.advance(day)
-  await runDueWork(ctx)
+  await pass(ctx, day)
   expect(await shared()).toBe(MANY + 1)
   expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBeGreaterThan(MANY)
   ctx.clock.advance(29 * day)
@@ -111,19 +117,14 @@ test('a large erasure deletes every shared item after the answer and every retai
   expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBe(0)
   await runDueWork(ctx)
   ctx.apps.answer = async () => ({ status: 204 })
-  ctx.clock.advance(day)
-  await runDueWork(ctx)
+  await pass(ctx, day)
   expect(await tablesWith(ctx, userId)).toEqual([])
 })
 
 test('an application counts as told only when all its shared items are deleted, so that a crash leaves none', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
-  await ctx.db.$executeRawUnsafe(
-    `INSERT INTO shared_items SELECT 'shr_' || c.id || n, c.user_id, c.app_id, 'shared', now()
-     FROM app_connections c, generate_series(1, ${MANY}) n WHERE c.user_id = $1`,
-    userId,
-  )
+  await givenManyShared(ctx, userId)
   ctx.clock.advance(day)
   let marks = 0
   const crashing = atStatement(ctx, 'mark-app-told', (run) =>
@@ -145,8 +146,7 @@ test('an application counts as told only when all its shared items are deleted, 
 test('the next purge continues one that was interrupted between two batches', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenManyRows(ctx)
-  ctx.clock.advance(5 * minute)
-  await runDueWork(ctx)
+  await pass(ctx, 5 * minute)
   ctx.clock.advance(30 * day)
   const left = () => ctx.db.retainedRecord.count({ where: { withdrawalId } })
   const before = await left()

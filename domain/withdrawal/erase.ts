@@ -23,7 +23,7 @@ import {
 import { erasuresOf } from './deletion-map'
 import type { Erasure } from './steps/deletion-step'
 
-export interface Erased {
+interface Erased {
   withdrawalId: string
   userId: string
   pseudonym: string

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { seedDemoUser } from '@/server/local/demo-account'
 import {
-  asCaller,
+  asToken,
   asUser,
   givenPendingChange,
   givenSession,
@@ -13,13 +13,11 @@ import {
   testContext,
 } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
+import { day, minute } from '../limits/durations'
 import { issueAccessToken } from '../sessions/access-tokens'
-import { readCredential, sessionCredential } from '../sessions/authenticate'
 import { DELETION_MAP } from './deletion-map'
 import { EXPORTED, exportData } from './export-data'
 import { previewWithdrawal } from './preview-withdrawal'
-
-const [minute, day] = [60_000, 86_400_000]
 
 interface Manifest {
   created_at: string
@@ -170,27 +168,15 @@ test('a session exports within ten minutes of its sign-in, an access token at an
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user
-  const asked = {
-    userId,
-    name: 'cli',
-    scopes: ['account:manage' as const],
-    actor: 'operator' as const,
-    expiresInMs: day,
-  }
-  const { accessToken } = await issueAccessToken(ctx, { ...asked, expiresInMs: 3 * day })
+  const program = await asToken(ctx, userId, ['account:manage'])
   ctx.clock.advance(10 * minute + 1)
-  const session = () => asCaller(ctx, sessionCredential(user.sessionId))
-  const program = async () => {
-    const credential = await readCredential(ctx, accessToken, null)
-    if (!credential) throw new Error('no credential')
-    return asCaller(ctx, credential)
-  }
-  expect(await outcomeOf(exportData(await session(), { userId }))).toBe('REAUTH_001')
-  expect(await outcomeOf(exportData(await program(), { userId }))).toBe('accepted')
-  expect(await outcomeOf(exportData(await program(), { userId }))).toBe('accepted')
-  expect(await outcomeOf(exportData(await program(), { userId }))).toBe('RATE_001')
+  expect(await outcomeOf(exportData(await asUser(ctx, user), { userId }))).toBe('REAUTH_001')
+  expect(await outcomeOf(exportData(program, { userId }))).toBe('accepted')
+  expect(await outcomeOf(exportData(program, { userId }))).toBe('accepted')
+  expect(await outcomeOf(exportData(program, { userId }))).toBe('RATE_001')
   ctx.clock.advance(day)
-  expect(await outcomeOf(exportData(await program(), { userId }))).toBe('accepted')
+  const nextDay = await asToken(ctx, userId, ['account:manage'])
+  expect(await outcomeOf(exportData(nextDay, { userId }))).toBe('accepted')
 })
 
 test('every export sends a notice to the address, even after a mail outage, and is audited', async () => {

@@ -129,17 +129,9 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
   return { fileName: `account-data-${at.toISOString().slice(0, 10)}.zip`, documents: documentsOf(ctx, userId, at) }
 }
 
-interface ManifestEntry {
-  category: Category
-  file: string
-  kind: Given['kind']
-  records: number
-  sha256: string
-}
-
 /** One document for each category; the manifest comes last, because it lists them. */
 function documentsOf(ctx: SystemContext, userId: string, at: Date): DownloadedDocument[] {
-  const entries: ManifestEntry[] = []
+  const entries: object[] = []
   const documents = EXPORTED.map(({ category, kind, statements }) => {
     const name = `${category}.json`
     return {

@@ -21,8 +21,6 @@ interface ApplicationRow {
   waived_reason: WaiveReason | null
 }
 
-type StatusRow = RowOf<typeof read>
-
 const read = statement(
   'withdrawal-status',
   { withdrawalId: text, userId: text },
@@ -90,7 +88,7 @@ export async function getWithdrawalStatus(ctx: Context, input: Input<typeof cont
   }
 }
 
-const countsOfStep = ({ counts, purge_due_at }: StatusRow, step: Step) =>
+const countsOfStep = ({ counts, purge_due_at }: RowOf<typeof read>, step: Step) =>
   describeCounts(
     (counts ?? []).filter((count) => count.step === step),
     purge_due_at.toISOString(),

@@ -1,26 +1,10 @@
-import type { Blocker } from '@/contract/errors'
-import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { findBlockers } from './blockers'
 import { stepTimes } from './describe-deletion'
 import { retentionDays } from './schedule'
 
-interface WithdrawalOffer {
-  /** Sorted by name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
-  applications: { name: string; isToldAtOnce: boolean }[]
-  /** What the person must settle first. */
-  pendingTransactions: { id: string; description: string; createdAt: string }[]
-  /** The blockers that this database knows; applications are not asked. */
-  blockers: Blocker[]
-  /** Whether an application has to be asked too. */
-  asksApplications: boolean
-  retentionDays: number
-  /** When each step should be done, counted from the start; 0 for the step that the request itself completes. */
-  steps: { step: Step; withinMs: number }[]
-}
-
 /** For the page that offers a withdrawal; the numbers come from `preview-withdrawal.ts`. */
-export async function offerWithdrawal(ctx: SystemContext, userId: string): Promise<WithdrawalOffer> {
+export async function offerWithdrawal(ctx: SystemContext, userId: string) {
   const [apps, pending, { blockers, asks }] = await Promise.all([
     ctx.db.connectedApp.findMany({
       where: { OR: [{ audience: 'everyone' }, { connections: { some: { userId } } }] },
@@ -30,15 +14,19 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string): Promi
     findBlockers(ctx, ctx.sql, userId),
   ])
   return {
+    /** Sorted by name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
     applications: apps
       .map(({ name, events }) => ({ name, isToldAtOnce: events.includes('account.withdrawal_started') }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    /** What the person must settle first. */
     pendingTransactions: pending.map(({ id, description, createdAt }) => ({
       id,
       description,
       createdAt: createdAt.toISOString(),
     })),
+    /** The blockers that this database knows; applications are not asked. */
     blockers,
+    /** Whether an application has to be asked too. */
     asksApplications: asks,
     retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
     steps: stepTimes(),

@@ -13,19 +13,18 @@ import {
 import { LATER_STEPS } from '@/testing/later-steps'
 import { givenRows, ROWS } from '@/testing/rows'
 import { atStatement } from '@/testing/statements'
+import { connectApp } from '../applications/connect'
 import { registerApp } from '../applications/manage'
 import { readDeletionCounts } from '../deletion-counts'
+import { day } from '../limits/durations'
 import { DELETION_MAP } from './deletion-map'
 import { previewWithdrawal } from './preview-withdrawal'
 import { runDeletionStep } from './run-deletion-step'
 
-const day = 86_400_000
-
 const TABLES = Object.keys(ROWS)
 
-const path = (user: TestUser) => ({ userId: user.userId })
 const preview = async (ctx: TestContext, user: TestUser, query: object = {}) =>
-  previewWithdrawal(await asUser(ctx, user), { ...path(user), ...query })
+  previewWithdrawal(await asUser(ctx, user), { userId: user.userId, ...query })
 
 /** The rows that the steps deleted and kept, in the form of the preview. */
 async function run(ctx: TestContext, user: TestUser, choices: object) {
@@ -103,8 +102,7 @@ test('a preview shows the times, the applications and the last change of the add
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { appId } = await registerApp(ctx, { name: 'Shop', endpoint: 'https://shop.test', secret: 'whsec_c2VjcmV0' })
-  const connection = { id: `con_${appId}`, userId: user.userId, appId, subject: 'ada', connectedAt: ctx.clock.now() }
-  await ctx.db.appConnection.create({ data: connection })
+  await connectApp(ctx, { userId: user.userId, appId, subject: 'ada' })
   await givenRows(ctx, user.userId, { email_change_requests: 1 })
   expect(await preview(ctx, user)).toMatchObject({ address_changed_at: null })
   await ctx.db

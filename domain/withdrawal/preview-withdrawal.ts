@@ -64,11 +64,7 @@ type CountRow = RowOf<typeof countAll>
 export async function previewWithdrawal(ctx: Context, input: Input<typeof contract>): Promise<Preview> {
   const { userId } = ctx.actor
   const now = ctx.clock.now()
-  const plan = planWithdrawal(now, {
-    timeScale: ctx.timeScale,
-    retentionMs: ctx.limits.withdrawalRetentionMs,
-    statutoryPeriod: ctx.statutoryPeriod,
-  })
+  const plan = planWithdrawal(ctx, now)
   const keeps = new Set<KeptFor>(['law'])
   for (const choice of CHOICES) if (input[choice] === 'true') keeps.add(choice)
   const [blockers, { records, applications, address_changed_at: changedAt }] = await Promise.all([

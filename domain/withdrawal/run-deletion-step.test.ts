@@ -16,13 +16,9 @@ import {
 } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import { atStatement, wrapping } from '@/testing/statements'
+import { day, hour, minute, second } from '../limits/durations'
 import { runDeletionStep } from './run-deletion-step'
 import { withdrawAccount } from './withdraw-account'
-
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
 
 const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
   ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
@@ -125,26 +121,24 @@ test('a failed step releases its lease and backs off up to an hour', async () =>
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
   const waits: number[] = []
+  const step = { withdrawalId, step: 'user_profile' } as const
+  const fail = () => expect(runDeletionStep(failing(ctx, new Error('lost')), step)).rejects.toThrow()
   for (let n = 0; n < 12; n++) {
-    await expect(
-      runDeletionStep(failing(ctx, new Error('lost')), { withdrawalId, step: 'user_profile' }),
-    ).rejects.toThrow()
+    await fail()
     const { dueAt, leaseUntil } = await rowOf(ctx, withdrawalId, 'user_profile')
     expect(leaseUntil).toBeNull()
     const wait = Number(dueAt) - ctx.clock.now().getTime()
     waits.push(wait / second)
     ctx.clock.advance(wait - 1)
-    expect(await runDeletionStep(failing(ctx, new Error('early')), { withdrawalId, step: 'user_profile' })).toBeNull()
+    expect(await runDeletionStep(failing(ctx, new Error('early')), step)).toBeNull()
     ctx.clock.advance(1)
   }
   expect(waits).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600])
   await ctx.db.deletionStep.updateMany({ where: { withdrawalId }, data: { attempts: 5_000 } })
-  await expect(
-    runDeletionStep(failing(ctx, new Error('lost')), { withdrawalId, step: 'user_profile' }),
-  ).rejects.toThrow()
+  await fail()
   expect((await rowOf(ctx, withdrawalId, 'user_profile')).dueAt).toEqual(after(ctx, hour))
   ctx.clock.advance(hour)
-  expect(await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })).toBeNull()
+  expect(await runDeletionStep(ctx, step)).toBeNull()
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', lastError: null })
 })
 

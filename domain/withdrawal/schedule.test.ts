@@ -1,16 +1,15 @@
 import { expect, test } from 'vitest'
 import { previewWithdrawal, withdrawAccount } from '@/contract/withdrawal'
+import { day, hour } from '../limits/durations'
 import { planWithdrawal, retentionDays } from './schedule'
 
-const hour = 3_600_000
-const day = 24 * hour
-const statutoryPeriod = { months: 1, days: 0 }
+const settings = { limits: { withdrawalRetentionMs: 30 * day }, statutoryPeriod: { months: 1, days: 0 } }
 const start = new Date('2026-11-20T09:00:00.000Z')
 
 const example = previewWithdrawal.example.data
 
 test('every step has its promised times, and so have the end and the purge', () => {
-  expect(planWithdrawal(start, { timeScale: 1, retentionMs: 30 * day, statutoryPeriod })).toEqual({
+  expect(planWithdrawal({ timeScale: 1, ...settings }, start)).toEqual({
     steps: example.deletion_steps.map(({ step, begins_at, estimated_completion }) => ({
       step,
       dueAt: new Date(begins_at),
@@ -23,7 +22,7 @@ test('every step has its promised times, and so have the end and the purge', () 
 })
 
 test('the time scale shortens all times to whole milliseconds, but not the legal deadline', () => {
-  const plan = planWithdrawal(start, { timeScale: 0.000_01, retentionMs: 30 * day, statutoryPeriod })
+  const plan = planWithdrawal({ timeScale: 0.000_01, ...settings }, start)
   const passed = (time: Date) => time.getTime() - start.getTime()
   const [profile] = plan.steps
   expect(profile).toMatchObject({ step: 'user_profile' })

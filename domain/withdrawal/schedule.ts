@@ -1,33 +1,18 @@
-import { STEPS, type Step } from '@/contract/withdrawal'
-import { addPeriod, type CalendarPeriod } from '../limits/due-date'
+import { STEPS } from '@/contract/withdrawal'
+import type { SystemContext } from '../context'
+import { addPeriod } from '../limits/due-date'
 import { day } from '../limits/durations'
+import type { Limits } from '../limits/limits'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
-export interface PlannedStep {
-  step: Step
-  dueAt: Date
-  estimatedCompletion: Date
+interface PlanSettings extends Pick<SystemContext, 'timeScale' | 'statutoryPeriod'> {
+  limits: Pick<Limits, 'withdrawalRetentionMs'>
 }
 
-export interface WithdrawalPlan {
-  steps: PlannedStep[]
-  scheduledCompletion: Date
-  purgeDueAt: Date
-  /** The legal deadline of the erasure. */
-  dueBy: Date
-}
+export type WithdrawalPlan = ReturnType<typeof planWithdrawal>
 
-interface PlanSettings {
-  timeScale: number
-  retentionMs: number
-  statutoryPeriod: CalendarPeriod
-}
-
-/** `timeScale` multiplies every window and the retention, but not the legal deadline. */
-export function planWithdrawal(
-  startedAt: Date,
-  { timeScale, retentionMs, statutoryPeriod }: PlanSettings,
-): WithdrawalPlan {
+/** `timeScale` multiplies every window and the retention, but not the legal deadline `dueBy`. */
+export function planWithdrawal({ timeScale, limits, statutoryPeriod }: PlanSettings, startedAt: Date) {
   const after = (ms: number) => new Date(startedAt.getTime() + Math.round(ms * timeScale))
   return {
     steps: STEPS.map((step) => ({
@@ -36,7 +21,7 @@ export function planWithdrawal(
       estimatedCompletion: after(DELETION_STEPS[step].window.estimateMs),
     })),
     scheduledCompletion: after(Math.max(...STEPS.map((step) => DELETION_STEPS[step].window.estimateMs))),
-    purgeDueAt: after(retentionMs),
+    purgeDueAt: after(limits.withdrawalRetentionMs),
     dueBy: addPeriod(startedAt, statutoryPeriod),
   }
 }

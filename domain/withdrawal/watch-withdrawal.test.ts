@@ -78,17 +78,15 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
 })
 
 test('the list of withdrawals begins with the earliest due date, and continues page by page', async () => {
-  const users = await Promise.all(Array.from({ length: 52 }, () => createUserFast(ctx)))
-  for (const userId of users) {
+  const ids = Array.from({ length: 52 }, () => ctx.secrets.randomId('wd_'))
+  for (const id of ids) {
     ctx.clock.advance(1_000)
-    await insertWithdrawal(ctx, userId)
+    await insertWithdrawal(ctx, id)
   }
   const first = await listWithdrawals(ctx, { state: 'processing' })
-  expect(first.withdrawals.map(({ withdrawal_id }) => withdrawal_id)).toEqual(
-    users.slice(0, 50).map((id) => `wd_${id}`),
-  )
+  expect(first.withdrawals.map(({ withdrawal_id }) => withdrawal_id)).toEqual(ids.slice(0, 50))
   const second = await listWithdrawals(ctx, { state: 'processing', after: first.next ?? '' })
-  expect(second.withdrawals.map(({ withdrawal_id }) => withdrawal_id)).toEqual(users.slice(50).map((id) => `wd_${id}`))
+  expect(second.withdrawals.map(({ withdrawal_id }) => withdrawal_id)).toEqual(ids.slice(50))
   expect(second.next).toBeNull()
   expect((await listWithdrawals(ctx, { state: 'processing', after: "0' OR 1" })).withdrawals).toHaveLength(50)
   expect((await listWithdrawals(ctx, { state: 'completed' })).withdrawals).toEqual([])
@@ -96,14 +94,9 @@ test('the list of withdrawals begins with the earliest due date, and continues p
   expect((await listWithdrawals(ctx, { state: 'processing' })).withdrawals[0]).toMatchObject({ is_past_due: true })
 })
 
-const createUserFast = async ({ db, secrets, clock }: TestContext) => {
-  const id = secrets.randomId('usr_')
-  await db.user.create({ data: { id, name: 'Ada', email: `${id}@example.test`, createdAt: clock.now() } })
-  return id
-}
-const insertWithdrawal = ({ db, clock }: TestContext, userId: string) => {
+const insertWithdrawal = ({ db, clock }: TestContext, id: string) => {
   const [now, later] = [clock.now(), new Date(clock.now().getTime() + 30 * 24 * hour)]
   const keeps = { keepAnalytics: false, keepAuditLogs: false, keepTransactionHistory: false }
   const times = { startedAt: now, scheduledCompletion: later, purgeDueAt: later, dueBy: later }
-  return db.withdrawal.create({ data: { id: `wd_${userId}`, userId, ...keeps, ...times } })
+  return db.withdrawal.create({ data: { id, userId: id, ...keeps, ...times } })
 }

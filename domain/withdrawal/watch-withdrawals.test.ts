@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
 import {
-  asUser,
   givenUser,
   givenWithdrawal,
   outcomeOf,
@@ -8,15 +7,15 @@ import {
   runDueWork,
   type TestContext,
   testContext,
+  withdrawAs,
 } from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
 import { connectApp } from '../applications/connect'
+import { day, hour, minute } from '../limits/durations'
 import { retryWithdrawal } from './operate-withdrawal'
 import { DELETION_STEPS } from './steps/deletion-steps'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
-import { withdrawAccount } from './withdraw-account'
 
-const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 let ctx: TestContext
 
 beforeEach(async () => {
@@ -141,9 +140,7 @@ test('an application that answers and falls silent again is reported again', asy
   const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
   ctx.apps.answer = async () => ({ status: 0, problem: 'ECONNREFUSED' })
-  for (const ms of [hour, day]) {
-    await pass(ctx, ms)
-  }
+  for (const ms of [hour, day]) await pass(ctx, ms)
   expect([await silent(), told().length]).toEqual([1, 1])
   ctx.apps.answer = async () => ({ status: 204 })
   await pass(ctx, day)
@@ -151,12 +148,9 @@ test('an application that answers and falls silent again is reported again', asy
   expect(await ctx.db.connectedApp.findUnique({ where: { id: appId } })).toMatchObject({ silentAt: null })
   const user = await givenUser(ctx)
   await connectApp(ctx, { userId: user.userId, appId, subject: 'second' })
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
-  await withdrawAccount(await asUser(ctx, user), input)
+  await withdrawAs(ctx, user)
   ctx.apps.answer = async () => ({ status: 500 })
-  for (const ms of [hour, day]) {
-    await pass(ctx, ms)
-  }
+  for (const ms of [hour, day]) await pass(ctx, ms)
   expect([await silent(), told().length]).toEqual([1, 2])
 })
 

@@ -2,7 +2,7 @@ import type { TroubledWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { tasksOf } from '../applications/list-tasks'
 import type { SystemContext } from '../context'
-import { cappedCount, type Figure, MAX_COUNTED, readFigures } from '../figures'
+import { cappedCount, MAX_COUNTED, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
 import { DUE_SOON_MS, FAILED_NOTICE_SHOWN_MS, SILENT_APPLICATION_MS } from '../limits/durations'
 import {
@@ -19,21 +19,6 @@ import {
 } from '../sql'
 import { readLedgerHead } from './ledger/erasure-ledger'
 import { FACTS, isOverdue, MOMENTS, momentsOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
-
-interface Backlog {
-  /** Open withdrawals whose due date comes within a week, or has passed. */
-  dueDates: Record<'soon' | 'overdue', Figure>
-  steps: Record<'open' | 'due' | 'overdue' | 'failing', Figure>
-  /** Batches that the store does not have, and how often somebody was withdrawn again because the database had lost it. */
-  ledger: Record<'waiting' | 'replayed', Figure>
-  /** Events that the engine has not taken over. */
-  outbox: Figure
-  notices: Record<'waiting' | 'failed' | 'unwarned', Figure>
-  /** Deliveries of events to applications. Dead letters count until the purge deletes them, or the operator retries them. */
-  deliveries: Record<'waiting' | 'dead', Figure>
-  /** Applications whose calls have failed for a day. */
-  silentApps: Figure
-}
 
 const MAX_TROUBLED = 50
 /** Of all of them. */
@@ -144,7 +129,7 @@ const markSilent = statement(
 )
 
 /** The open work, in numbers. */
-export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
+export async function watchBacklog(ctx: SystemContext) {
   const moments = momentsOf(ctx)
   const failedSince = new Date(moments.now.getTime() - FAILED_NOTICE_SHOWN_MS)
   const { replayed } = await readLedgerHead(ctx).catch(() => ({ replayed: null }))
@@ -156,12 +141,17 @@ export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
   })
   const { soon, pastDue, open, due, overdue, failing, outbox, waiting, failed, undelivered, dead, silentApps } = figures
   return {
+    /** Open withdrawals whose due date comes within a week, or has passed. */
     dueDates: { soon, overdue: pastDue },
     steps: { open, due, overdue, failing },
+    /** Batches that the store does not have, and how often somebody was withdrawn again because the database had lost it. */
     ledger: { waiting: figures.ledgerBatches, replayed },
+    /** Events that the engine has not taken over. */
     outbox,
     notices: { waiting, failed, unwarned: figures.unwarned },
+    /** Deliveries of events to applications. Dead letters count until the purge deletes them, or the operator retries them. */
     deliveries: { waiting: undelivered, dead },
+    /** Applications whose calls have failed for a day. */
     silentApps,
   }
 }

@@ -15,7 +15,7 @@ import { integer, sql, statement, text, time } from '../sql'
 import { findBlockers, refusalOf } from './blockers'
 import { requireLedgerStore, waitForLine } from './ledger/ledger-before-answer'
 import { acceptanceReceipt } from './receipts/receipts'
-import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
+import { planWithdrawal, retentionDays, type WithdrawalPlan } from './schedule'
 import { findReplaced, startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
 import { createStatusToken } from './status-token'
 import { DELETION_STEPS } from './steps/deletion-steps'
@@ -59,7 +59,7 @@ export const withdrawByOperator = (ctx: SystemContext, asked: Asked): Promise<Da
 
 type Asked = Input<typeof contract>
 
-interface WithdrawalRequester extends Pick<WithdrawalCaller, 'actor' | 'ip' | 'requestedBy'> {
+interface WithdrawalRequester extends WithdrawalCaller {
   /** The limit that counts the call. */
   places?: AskedPlaces
 }
@@ -162,7 +162,7 @@ function toWithdrawal(ctx: SystemContext, input: Asked): Omit<Withdrawal, 'recei
       auditLogs: keeps.audit_logs ?? false,
       transactionHistory: keeps.transaction_history ?? false,
     },
-    plan: planOf(ctx, startedAt),
+    plan: planWithdrawal(ctx, startedAt),
     caller: null,
     replaced: [],
   }
@@ -183,7 +183,7 @@ export async function withdrawAgain(
   { seq, hash, ...entry }: LedgerEntry & { seq?: number; hash?: string },
 ): Promise<boolean> {
   const startedAt = new Date(entry.startedAt)
-  const plan = planOf(ctx, startedAt)
+  const plan = planWithdrawal(ctx, startedAt)
   const receipt = await acceptanceReceipt(ctx, { id: entry.withdrawalId, startedAt, plan })
   return ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
@@ -206,14 +206,7 @@ export async function withdrawAgain(
   })
 }
 
-const planOf = (ctx: SystemContext, startedAt: Date) =>
-  planWithdrawal(startedAt, {
-    timeScale: ctx.timeScale,
-    retentionMs: ctx.limits.withdrawalRetentionMs,
-    statutoryPeriod: ctx.statutoryPeriod,
-  })
-
-function describeFirst({ step, estimatedCompletion }: PlannedStep, now: Date) {
+function describeFirst({ step, estimatedCompletion }: WithdrawalPlan['steps'][number], now: Date) {
   const status = DELETION_STEPS[step].firstStatus
   return status === 'completed'
     ? { step, status, completed_at: now.toISOString() }

@@ -59,7 +59,7 @@ export const MOMENTS = {
   /** A step that was due before this is overdue. */
   graceEnd: time,
 } satisfies Shape
-export type Moments = Described<typeof MOMENTS>
+type Moments = Described<typeof MOMENTS>
 
 export function momentsOf({ clock, timeScale }: SystemContext): Moments {
   const now = clock.now()
@@ -70,8 +70,6 @@ export function momentsOf({ clock, timeScale }: SystemContext): Moments {
 export const isOverdue = (v: Placeholders<Moments>) =>
   sql`(s.due_at IS NOT NULL AND (s.estimated_completion <= ${v.now}
      OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now}))))`
-
-type StepRow = RowOf<typeof readSteps>
 
 const readSteps = statement(
   'steps-of-withdrawals',
@@ -109,7 +107,7 @@ export async function stepsOf(ctx: SystemContext, withdrawalIds: string[]): Prom
   return (id) => (rows.get(id) ?? []).map(toStep)
 }
 
-const toStep = (row: StepRow): ShownStep => ({
+const toStep = (row: RowOf<typeof readSteps>): ShownStep => ({
   step: row.step,
   status: row.status,
   estimated_completion: row.estimated_completion.toISOString(),

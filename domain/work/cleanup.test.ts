@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest'
-import {
-  asUser,
-  givenPendingChange,
-  givenSession,
-  givenUser,
-  givenVerifiedChange,
-  pass,
-  testContext,
-} from '@/testing/domain'
-import { verifyEmail } from '../email/verify-email'
+import { givenPendingChange, givenSession, givenUser, pass, testContext, verifyChange } from '@/testing/domain'
+import { day } from '../limits/durations'
 import { expireNotices } from '../mail/notice-queue'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { signOut } from '../sessions/sessions'
 import { cleanUp } from './cleanup'
 
-const day = 24 * 60 * 60 * 1000
 const millisecond = 1
 
 test('ended sessions, tokens and changes are kept for thirty days, and open ones stay', async () => {
@@ -91,7 +82,7 @@ test('a revoked session or token is kept for thirty days after its revocation', 
   expect(await left()).toEqual([0, 0])
 })
 
-test('L20 one cleanup deletes all expired buckets, however many there are', async () => {
+test('L20 one cleanup deletes all expired buckets and no other, however many there are', async () => {
   const ctx = await testContext()
   const data = Array.from({ length: 2_500 }, (_, n) => ({
     key: `over-${n}`,
@@ -102,18 +93,23 @@ test('L20 one cleanup deletes all expired buckets, however many there are', asyn
     expiresAt: ctx.clock.now(),
   }))
   await ctx.db.rateLimit.createMany({ data })
+  const left = () => ctx.db.rateLimit.count({ where: { key: { startsWith: 'over-' } } })
+  await cleanUp(ctx)
+  expect(await left()).toBe(2_500)
   ctx.clock.advance(millisecond)
   await cleanUp(ctx)
-  expect(await ctx.db.rateLimit.count({ where: { key: { startsWith: 'over-' } } })).toBe(0)
+  expect(await left()).toBe(0)
 })
 
-test('an audit row keeps its client address for thirty days, and everything else forever', async () => {
+test('audit rows keep their client address for thirty days, and everything else forever, however many there are', async () => {
   const ctx = await testContext()
-  const user = await givenUser(ctx)
-  await givenVerifiedChange(ctx, user)
-  const rows = () => ctx.db.auditEvent.findMany({ where: { userId: user.userId }, orderBy: { id: 'asc' } })
+  const { userId } = await givenUser(ctx)
+  const at = ctx.clock.now()
+  const row = { userId, action: 'email.changed', actor: 'session', ip: '192.0.2.1', at }
+  const data = Array.from({ length: 2_500 }, (_, n) => ({ ...row, id: `aud_many_${n}` }))
+  await ctx.db.auditEvent.createMany({ data })
+  const rows = () => ctx.db.auditEvent.findMany({ where: { userId }, orderBy: { id: 'asc' } })
   const before = await rows()
-  expect(before.filter(({ ip }) => ip === '192.0.2.1').map(({ action }) => action)).toContain('email.changed')
   ctx.clock.advance(30 * day)
   await cleanUp(ctx)
   expect(await rows()).toEqual(before)
@@ -122,35 +118,15 @@ test('an audit row keeps its client address for thirty days, and everything else
   expect(await rows()).toEqual(before.map((row) => ({ ...row, ip: null })))
 })
 
-test('one cleanup clears the addresses of all audit rows, in any number of batches', async () => {
-  const ctx = await testContext()
-  const at = ctx.clock.now()
-  const data = Array.from({ length: 2_500 }, (_, n) => ({
-    id: `aud_many_${n}`,
-    userId: 'usr_many',
-    action: 'email.changed',
-    actor: 'session',
-    ip: '192.0.2.1',
-    at,
-  }))
-  await ctx.db.auditEvent.createMany({ data })
-  ctx.clock.advance(30 * day + millisecond)
-  await cleanUp(ctx)
-  expect(await ctx.db.auditEvent.count({ where: { userId: 'usr_many' } })).toBe(2_500)
-  expect(await ctx.db.auditEvent.count({ where: { userId: 'usr_many', ip: { not: null } } })).toBe(0)
-})
-
 test('an unsent notice outlives the thirty days with its change, and is sent', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user
-  const { code, change_request_id, new_email } = await givenPendingChange(ctx, user)
+  const change = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
-  await verifyEmail(await asUser(ctx, user), { userId, change_request_id, verification_code: code })
+  await verifyChange(ctx, user, change)
   await ctx.settle()
-  for (let days = 0; days < 40; days++) {
-    await pass(ctx, day)
-  }
+  for (let days = 0; days < 40; days++) await pass(ctx, day)
   const left = async () => [
     await ctx.db.emailChangeRequest.count({ where: { userId } }),
     await ctx.db.notice.count({ where: { userId, dueAt: { not: null } } }),
@@ -159,7 +135,7 @@ test('an unsent notice outlives the thirty days with its change, and is sent', a
   ctx.mailServer.accepts = true
   await pass(ctx, day)
   const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed').map(({ to }) => to)
-  expect(told.sort()).toEqual([user.email, new_email].sort())
+  expect(told.sort()).toEqual([user.email, change.new_email].sort())
   await cleanUp(ctx)
   expect(await left()).toEqual([0, 0])
 })

@@ -22,9 +22,9 @@ interface Cleanup {
   clears?: string
 }
 
-/** The earlier of the two times. */
-const ENDED_AT = sql`least(revoked_at, expires_at)`
-const endedAccess = (before: Part) => sql`${ENDED_AT} < ${before} ORDER BY ${ENDED_AT}`
+const isBefore = (time: Part) => (before: Part) => sql`${time} < ${before} ORDER BY ${time}`
+const hasExpired = (before: Part) => sql`expires_at <= ${before} ORDER BY expires_at`
+const endedAccess = isBefore(sql`least(revoked_at, expires_at)`)
 
 /** Looks each notice up by its change, because a join would read all notices. */
 const UNSENT_NOTICE = fenced(sql`SELECT FROM notices n
@@ -32,36 +32,19 @@ const UNSENT_NOTICE = fenced(sql`SELECT FROM notices n
 
 /** Rows of an active account that have ended. The owner may still want to see the last month. */
 const CLEANUPS: readonly Cleanup[] = [
-  { table: 'rate_limits', key: 'key', ended: (before) => sql`expires_at < ${before} ORDER BY expires_at` },
-  { table: 'idempotency_keys', key: 'key', ended: (before) => sql`expires_at <= ${before} ORDER BY expires_at` },
-  {
-    table: 'outbox_events',
-    ended: (before) => sql`sent_at < ${before} ORDER BY sent_at`,
-    afterMs: SENT_EVENT_RETENTION_MS,
-  },
+  { table: 'rate_limits', key: 'key', ended: isBefore(sql`expires_at`) },
+  { table: 'idempotency_keys', key: 'key', ended: hasExpired },
+  { table: 'outbox_events', ended: isBefore(sql`sent_at`), afterMs: SENT_EVENT_RETENTION_MS },
   { table: 'sessions', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
   { table: 'access_tokens', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
-  { table: 'withdrawal_blockers', key: 'ctid', ended: (before) => sql`expires_at <= ${before} ORDER BY expires_at` },
+  { table: 'withdrawal_blockers', key: 'ctid', ended: hasExpired },
   // An event's deliveries, the log of what was sent, are deleted with it.
-  {
-    table: 'events',
-    ended: (before) => sql`occurred_at < ${before} ORDER BY occurred_at`,
-    afterMs: ENDED_RETENTION_MS,
-  },
-  { table: 'reauth_requests', ended: (before) => sql`started_at < ${before} ORDER BY started_at`, afterMs: day },
+  { table: 'events', ended: isBefore(sql`occurred_at`), afterMs: ENDED_RETENTION_MS },
+  { table: 'reauth_requests', ended: isBefore(sql`started_at`), afterMs: day },
   // When the first receipt of a withdrawal is old enough, all are deleted, because the others alone would prove less than they say.
-  {
-    table: 'withdrawal_receipts',
-    key: 'withdrawal_id',
-    ended: (before) => sql`issued_at < ${before} ORDER BY issued_at`,
-    afterMs: RECEIPTS_KEPT_MS,
-  },
-  { table: 'integration_logs', ended: (before) => sql`at < ${before} ORDER BY at`, afterMs: ENDED_RETENTION_MS },
-  {
-    table: 'mail_deliveries',
-    ended: (before) => sql`sent_at < ${before} ORDER BY sent_at`,
-    afterMs: ENDED_RETENTION_MS,
-  },
+  { table: 'withdrawal_receipts', key: 'withdrawal_id', ended: isBefore(sql`issued_at`), afterMs: RECEIPTS_KEPT_MS },
+  { table: 'integration_logs', ended: isBefore(sql`at`), afterMs: ENDED_RETENTION_MS },
+  { table: 'mail_deliveries', ended: isBefore(sql`sent_at`), afterMs: ENDED_RETENTION_MS },
   // Notices are deleted with their change. An unsent notice keeps its change, which holds the addresses.
   {
     table: 'email_change_requests',
@@ -96,12 +79,10 @@ const CLEANUPS: readonly Cleanup[] = [
   },
 ]
 
-const cleanupName = (table: string) => `clean-up-${table.replaceAll('_', '-')}`
-
 function cleanUpBatch({ table, key = 'id', ended, clears }: Cleanup) {
   const [rows, id] = [identifier(table), identifier(key)]
   return statement(
-    cleanupName(table),
+    `clean-up-${table.replaceAll('_', '-')}`,
     { before: time },
     { count: integer },
     (v) => sql`WITH cleaned AS (

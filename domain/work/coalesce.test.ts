@@ -68,16 +68,6 @@ function heldQuestions() {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('questions of the same turn share a statement, and each gets its own answer', async () => {
-  const { ask, statements, asked } = heldQuestions()
-  const ctx = context()
-  const answers = ['a', 'b', 'a'].map((question) => ask({ ...ctx }, question))
-  await turn()
-  expect(asked()).toEqual([['a', 'b', 'a']])
-  statements[0]?.answer()
-  expect(await Promise.all(answers)).toEqual(['answer to a', 'answer to b', 'answer to a'])
-})
-
 test('no question joins a statement that has begun; while two are active, the others share the next one', async () => {
   const { ask, statements, asked } = heldQuestions()
   const ctx = context()

@@ -91,7 +91,8 @@ async function lateness({ world, timeScale }: Site, ids: string[]): Promise<numb
   )
   expect(rows).toHaveLength(LATER_STEPS.length * ids.length)
   const late = rows.map(({ step, started_at: startedAt, completed_at: completedAt }) => {
-    const { steps } = planWithdrawal(startedAt, { timeScale, retentionMs: 0, statutoryPeriod: { months: 1, days: 0 } })
+    const settings = { timeScale, limits: { withdrawalRetentionMs: 0 }, statutoryPeriod: { months: 1, days: 0 } }
+    const { steps } = planWithdrawal(settings, startedAt)
     return completedAt.getTime() - (steps.find((planned) => planned.step === step)?.dueAt.getTime() ?? 0)
   })
   return late.sort((a, b) => a - b)

@@ -1,10 +1,10 @@
 import type { SystemContext } from '../../context'
 import type { Sql } from '../../sql'
+import { hashOf } from '../receipts/signing-keys'
 import {
   batchName,
   firstSeqOf,
   folderOf,
-  hashOfLine,
   type LedgerHead,
   readLedgerHead,
   type StoredEnd,
@@ -16,7 +16,7 @@ import {
  * `behind`: the store has lines that this database does not know, so it was restored from a backup, or is a replica that lagged, and
  * people who have left may be back in it. `missing`: the store lacks lines that this database has stored, so it is another store.
  */
-export type Comparison =
+type Comparison =
   | { state: 'level' | 'missing'; end: StoredEnd }
   /** `lines`: how many it does not know, counted no further than the caller asked. */
   | { state: 'behind'; end: StoredEnd; lines: number }
@@ -49,7 +49,7 @@ export async function compareWithLedger(
   if (waiting.length > 0) return { state: (await hasBatchUpTo(ctx, origin, end.seq)) ? 'level' : 'missing', end }
   const newest = await ctx.ledger.get(batchName(origin, batchSeq))
   if (newest === null) return { state: 'missing', end }
-  const isSame = hashOfLine(linesOf(newest).at(-1) ?? '') === hash
+  const isSame = hashOf(linesOf(newest).at(-1) ?? '') === hash
   if (isSame) ctx.process.ledger.newest = batchName(origin, batchSeq)
   return isSame ? { state: 'level', end } : { state: 'behind', end, lines: Number.POSITIVE_INFINITY }
 }

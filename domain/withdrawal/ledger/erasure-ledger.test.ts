@@ -6,6 +6,7 @@ import {
   givenLedger,
   givenUser,
   ledgerLines,
+  pass,
   runDueWork,
   type TestContext,
   tablesWith,
@@ -13,6 +14,7 @@ import {
   withdrawAs,
 } from '@/testing/domain'
 import { addTransaction } from '../../applications/transactions'
+import { day } from '../../limits/durations'
 import { purgeRetainedData } from '../purge-retained-data'
 import { readSigningKeys, rotateSigningKey, verifyJws } from '../receipts/signing-keys'
 import { replayErasureLedger } from '../replay-erasure-ledger'
@@ -22,7 +24,6 @@ import { compareWithLedger } from './compare-with-ledger'
 import { signedLedgerHead, writeErasureLedger } from './erasure-ledger'
 import { trimErasureLedger } from './trim-erasure-ledger'
 
-const day = 24 * 60 * 60 * 1000
 const confirmation = 'DELETE_MY_ACCOUNT' as const
 
 async function givenLeaver(ctx: TestContext) {
@@ -161,10 +162,7 @@ test.each([3, 40])(
     const bystander = await givenUser(ctx)
     const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
     const { withdrawal_id } = await withdrawAs(ctx, user)
-    for (let days = 0; days < later; days++) {
-      ctx.clock.advance(day)
-      await runDueWork(ctx)
-    }
+    for (let days = 0; days < later; days++) await pass(ctx, day)
     await ctx.settle()
     // The backup was taken before the withdrawal: the account is back, the withdrawal is not.
     await ctx.db.withdrawal.delete({ where: { id: withdrawal_id } })
@@ -204,12 +202,9 @@ test('F31 a database older than its ledger is recognised until the replay, which
   expect(await isLedgerAhead(ctx)).toBe(false)
   const user = await givenUser(ctx)
   const returner = await givenUser(ctx, `back-${user.email}`)
-  let again = ''
-  await restored(ctx, async () => {
-    await withdrawAs(ctx, user)
-  })
+  await restored(ctx, () => withdrawAs(ctx, user))
   // Somebody registers with the same address before the replay.
-  again = (await givenUser(ctx, `new-${user.email}`)).userId
+  const again = (await givenUser(ctx, `new-${user.email}`)).userId
   expect(await isLedgerAhead(ctx)).toBe(true)
   const report = await replayErasureLedger(ctx)
   expect(report).toEqual({
@@ -228,19 +223,6 @@ test('F31 a database older than its ledger is recognised until the replay, which
   }
   await givenLeaver(ctx)
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 3, verified: true, already_gone: 3 })
-})
-
-test('an instance that kept serving a restored database stores nothing, and the replay writes its lines again', async () => {
-  const ctx = await givenLedger()
-  await restored(ctx, () => givenLeavers(ctx, 2))
-  ctx.waitsForLedger = false
-  const { id } = await givenLeaver(ctx)
-  expect(ledgerLines(ctx).map(({ withdrawalId }) => withdrawalId)).not.toContain(id)
-  expect(await isLedgerAhead(ctx)).toBe(true)
-  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 2, verified: true })
-  await writeErasureLedger(ctx)
-  expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([1, 2, 3])
-  expect(ledgerLines(ctx).at(-1)).toMatchObject({ withdrawalId: id })
 })
 
 test('the operator may accept an old database, and the chain continues after the lines that it does not know', async () => {
@@ -307,9 +289,7 @@ test.each(Object.keys(DAMAGE))(
     const ctx = await givenLedger()
     const users = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
     await restored(ctx, async () => {
-      for (const user of users) {
-        await withdrawAs(ctx, user)
-      }
+      for (const user of users) await withdrawAs(ctx, user)
     })
     DAMAGE[what]?.do(ctx, batchNames(ctx))
     const report = await replayErasureLedger(ctx)
@@ -332,25 +312,10 @@ test('F33 the database itself tells of lines at the end that are gone with their
   })
 })
 
-test('lines of another ledger in the same place are found', async () => {
-  const ctx = await givenLedger()
-  await givenLeavers(ctx, 1)
-  const stranger = batchNames(ctx)[0] ?? ''
-  const lines = ctx.ledgered.get(stranger) ?? ''
-  const mine = await givenLedger()
-  await givenLeavers(mine, 2)
-  mine.ledgered.set(`${(batchNames(mine)[0] ?? '').replace(/\d+\.ndjson$/, '')}000000000003.ndjson`, lines)
-  const report = await replayErasureLedger(mine)
-  expect(report).toMatchObject({ verified: false })
-  expect(report.problems).toEqual(['Line 1 stands behind line 2.'])
-})
-
 test('a line of an unknown secret is counted and fails the replay, and with the secret it finds its person', async () => {
   const ctx = await givenLedger()
   const user = await givenUser(ctx)
-  await restored(ctx, async () => {
-    await withdrawAs(ctx, user)
-  })
+  await restored(ctx, () => withdrawAs(ctx, user))
   const auth = ['auth-secret-for-tests']
   ctx.secrets = createSecrets({ auth, code: ['a-newer-code-secret'] })
   const report = await replayErasureLedger(ctx)
@@ -405,8 +370,7 @@ test('the lines that an earlier release wrote into its file are replayed too', a
     await withdrawAs(ctx, user)
     const [{ seq, prev, key, ...entry }] = ledgerLines(ctx) as [ReturnType<typeof ledgerLines>[number]]
     line = JSON.stringify(entry)
-    for (const name of batchNames(ctx)) ctx.ledgered.delete(name)
-    for (const name of ctx.ledgered.keys()) ctx.ledgered.delete(name)
+    ctx.ledgered.clear()
   })
   ctx.ledger.earlierLines = async function* () {
     yield line

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { SystemContext } from '../../context'
 import type { LedgerEntry } from '../../ports'
 import {
@@ -15,7 +14,7 @@ import {
   UNWAITED,
 } from '../../sql'
 import { coalesced } from '../../work/coalesce'
-import { readSigningKeys, signJws } from '../receipts/signing-keys'
+import { hashOf, readSigningKeys, signJws } from '../receipts/signing-keys'
 
 /** An entry in the chain. */
 export interface LedgerLine extends LedgerEntry {
@@ -106,8 +105,6 @@ export const markStored = statement(
    RETURNING ${UNWAITED} IS NOT NULL AS is_marked`,
 )
 
-type UnwrittenRow = RowOf<typeof unwritten>
-
 /**
  * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead
  * of its own database, and the next run stores what a killed process did not. Coalesced, because parallel runs would wait for each
@@ -168,12 +165,10 @@ function chainOf(head: { seq: number; hash: string }, entries: LedgerEntry[], ke
   return entries.map((entry) => {
     const line: LedgerLine = { seq: ++seq, prev: hash, key, ...entry }
     const text = JSON.stringify(line)
-    hash = hashOfLine(text)
+    hash = hashOf(text)
     return { seq, text, hash }
   })
 }
-
-export const hashOfLine = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 /** Several instances may store one batch, because its name and its content are the same. */
 async function storeBatches(ctx: SystemContext): Promise<void> {
@@ -186,11 +181,16 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
       const [marked] = isStored ? await ctx.sql(markStored, { firstSeq, lines }) : []
       // Another instance has marked it, or a replica that lagged took over meanwhile and the store is ahead of it.
       if (!marked) ctx.process.ledger.needsComparison = true
-      if (!isStored) throw new LedgerAhead(firstSeq)
+      if (!isStored) throw ledgerAhead(firstSeq)
     }
     // No answer waits for it.
     ctx.background(() => storeEnd(ctx))
   }
+}
+
+function ledgerAhead(seq: number): Error {
+  const problem = `the erasure ledger has other lines from line ${seq} on: the database is older than its ledger`
+  return Object.assign(new Error(problem), { code: 'ledger_ahead' })
 }
 
 /**
@@ -228,7 +228,8 @@ export async function requireKnownStore(ctx: SystemContext): Promise<void> {
   const { newest } = ctx.process.ledger
   if (!newest || (await ctx.ledger.get(newest)) !== null) return
   ctx.process.ledger.needsComparison = true
-  throw new LedgerMissing()
+  const problem = 'the store of the erasure ledger lacks the newest lines that it had'
+  throw Object.assign(new Error(problem), { code: 'ledger_missing' })
 }
 
 /** For a process that has not compared the store with the database, such as the operator command. */
@@ -257,20 +258,6 @@ export interface LedgerEnd {
   keys: Awaited<ReturnType<typeof readSigningKeys>>
 }
 
-class LedgerAhead extends Error {
-  readonly code = 'ledger_ahead'
-  constructor(seq: number) {
-    super(`the erasure ledger has other lines from line ${seq} on: the database is older than its ledger`)
-  }
-}
-
-class LedgerMissing extends Error {
-  readonly code = 'ledger_missing'
-  constructor() {
-    super('the store of the erasure ledger lacks the newest lines that it had')
-  }
-}
-
 export const folderOf = (origin: string) => `erasure-ledger/${origin}`
 export const batchName = (origin: string, firstSeq: number) =>
   `${folderOf(origin)}/${String(firstSeq).padStart(12, '0')}.ndjson`
@@ -279,7 +266,7 @@ export const endName = (origin: string) => `erasure-ledger/${origin}-end.json`
 /** Holds what `ledger trim` has dropped: the chain continues from there. */
 export const beginningName = (origin: string) => `erasure-ledger/${origin}-beginning.json`
 
-const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
+const toEntry = (ctx: SystemContext, row: RowOf<typeof unwritten>): LedgerEntry => ({
   withdrawalId: row.id,
   pseudonym: pseudonymOf(ctx, row.user_id),
   startedAt: row.started_at.toISOString(),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Answer, type Caller, call, givenCaller, givenServiceToken, withdraw } from '@/testing/api-calls'
+import { type Answer, type Caller, givenCaller, givenServiceOf, withdraw } from '@/testing/api-calls'
 import { ledgerLines, outcomeOf, unmountLedger } from '@/testing/domain'
 import { givenService, type Service, times } from '@/testing/service'
 import { until } from '@/testing/until'
@@ -27,10 +27,8 @@ type Withdraw = (ctx: Service, caller: Caller) => Promise<{ code: string; detail
 const BY: Record<string, Withdraw> = {
   'the person': (_ctx, caller) => withdraw(caller),
   'a service': async (ctx, caller) => {
-    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: caller.userId.slice(4) } })
-    const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
-    const ids = { externalId: caller.userId.slice(4) }
-    return call(await givenServiceToken(ctx, ['withdrawals:start']), 'withdrawUser', { ids, body })
+    const service = await givenServiceOf(ctx, caller)
+    return service('withdrawUser', { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' })
   },
   'the operator': async (ctx, { userId }) => ({
     code: await outcomeOf(withdrawByOperator(ctx, { userId, confirmation: 'DELETE_MY_ACCOUNT' })),
@@ -41,10 +39,7 @@ test.each(Object.keys(BY))('F42 a withdrawal by %s is answered when its line sta
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
   const { put } = ctx.ledger
-  let store = () => {}
-  const held = new Promise<void>((resolve) => {
-    store = resolve
-  })
+  const { promise: held, resolve: store } = Promise.withResolvers<void>()
   const asked: string[] = []
   ctx.ledger.put = async (name, content) => {
     asked.push(name)

@@ -21,15 +21,10 @@ const BEGUN =
 /** It writes a block, because a store that is full or lets nobody write can still be read. */
 const probe = coalesced(
   'probe-ledger-store',
-  (ctx) =>
-    putLedger(
-      ctx,
-      LEDGER_PROBE,
-      `${ctx.clock
-        .now()
-        .toISOString()
-        .padEnd(PROBE_BYTES - 1)}\n`,
-    ),
+  (ctx) => {
+    const time = ctx.clock.now().toISOString()
+    return putLedger(ctx, LEDGER_PROBE, `${time.padEnd(PROBE_BYTES - 1)}\n`)
+  },
   0,
 )
 

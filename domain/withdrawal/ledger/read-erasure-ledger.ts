@@ -1,13 +1,12 @@
 import type { SystemContext } from '../../context'
 import type { LedgerEntry } from '../../ports'
-import { type PublicKey, readSigningKeys, verifyJws } from '../receipts/signing-keys'
+import { hashOf, type PublicKey, readSigningKeys, verifyJws } from '../receipts/signing-keys'
 import {
   batchName,
   beginningName,
   endName,
   firstSeqOf,
   folderOf,
-  hashOfLine,
   type LedgerEnd,
   type LedgerHead,
   type LedgerLine,
@@ -111,7 +110,7 @@ async function* batches(ctx: SystemContext, origin: string, trimmed: number) {
 /** Takes the line as the next of the chain, or notes why it is not. */
 function follow(reading: LedgerReading, text: string): ReadLine | null {
   const line = parse(text) as LedgerLine | null
-  const hash = hashOfLine(text)
+  const hash = hashOf(text)
   reading.lines++
   const due = reading.seq + 1
   if (!line) note(reading, `Line ${due} cannot be read.`)

@@ -1,6 +1,7 @@
 import type { SystemContext } from '../../context'
 import { BACKUP_MARGIN_MS } from '../../limits/durations'
-import { beginningName, folderOf, hashOfLine, type LedgerLine, readLedgerHead } from './erasure-ledger'
+import { hashOf } from '../receipts/signing-keys'
+import { beginningName, folderOf, type LedgerLine, readLedgerHead } from './erasure-ledger'
 
 /**
  * Drops the lines of withdrawals that every backup since `before` holds itself, so that no restore needs them. The newest batch
@@ -20,7 +21,7 @@ export async function trimErasureLedger(ctx: SystemContext, before: Date): Promi
     const texts = ((await ctx.ledger.get(name)) ?? '').split('\n').filter(Boolean)
     const lines = texts.map((text) => JSON.parse(text) as LedgerLine)
     if (lines.some(({ startedAt }) => Date.parse(startedAt) >= end)) break
-    last = { name, lines, hash: hashOfLine(texts.at(-1) ?? '') }
+    last = { name, lines, hash: hashOf(texts.at(-1) ?? '') }
   }
   return { dropped }
 }

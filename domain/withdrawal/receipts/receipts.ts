@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Data, Input } from '@/contract/define'
 import type { listReceipts as contract, ReceiptClaims } from '@/contract/receipt'
 import { CATEGORIES } from '@/contract/vocabulary'
@@ -22,7 +21,7 @@ import {
   time,
 } from '../../sql'
 import { AFTER, eachDue, isAfter } from '../../work/each-due'
-import { signJws } from './signing-keys'
+import { hashOf, signJws } from './signing-keys'
 import { isLineStored } from './stored-lines'
 
 type Kind = ReceiptClaims['kind']
@@ -144,8 +143,6 @@ function sign(ctx: SystemContext, sql: Sql, withdrawalId: string, kind: Kind, at
   const all: ReceiptClaims = { iss: ctx.appUrl, iat, jti, sub: withdrawalId, kind, ...claims }
   return signJws(ctx, 'withdrawal-receipt+jwt', all, sql)
 }
-
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 /** Writes the receipts that a step or a purge could not write, because the ledger had no line of the withdrawal yet. */
 export const writeDueReceipts = (ctx: SystemContext, maxRows = 100): Promise<void> =>

@@ -92,17 +92,8 @@ export function verifyJws(
   }
 }
 
-interface PublishedKey {
-  kty: 'OKP'
-  crv: 'Ed25519'
-  x: string
-  kid: string
-  use: 'sig'
-  alg: 'Ed25519'
-}
-
 /** The key set that receipts are verified with. A key that signed once stays in it. */
-export async function publishedKeys(ctx: SystemContext): Promise<{ keys: PublishedKey[] }> {
+export async function publishedKeys(ctx: SystemContext) {
   const rows = await ctx.sql(readKeys, {})
   return {
     keys: rows.map(({ kid, public_key: x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'Ed25519' })),
@@ -187,10 +178,9 @@ async function insert(
 }
 
 /** RFC 7638: the hash of the required members in the order of their names. */
-const thumbprintOf = (x: string) =>
-  createHash('sha256')
-    .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
-    .digest('base64url')
+const thumbprintOf = (x: string) => hashOf(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 export const KEY_STATES = ['waiting', 'signing', 'retired'] as const
 type KeyState = (typeof KEY_STATES)[number]

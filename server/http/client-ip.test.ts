@@ -10,8 +10,6 @@ afterEach(() => {
 async function clientIpWith(hops: string | undefined) {
   vi.resetModules()
   vi.stubEnv('TRUSTED_PROXY_HOPS', hops)
-  vi.stubEnv('AUTH_SECRET', 'auth-secret-for-tests')
-  vi.stubEnv('CODE_SECRET', 'code-secret-for-tests')
   return import('./client-ip')
 }
 

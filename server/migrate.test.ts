@@ -89,6 +89,8 @@ const FILES = {
   '03_index': '-- Built beside the writers.\nCREATE INDEX CONCURRENTLY "things_kind" ON "things"("kind");\n',
 }
 
+const FIRST = { '01_begin': FILES['01_begin'] }
+
 async function expectWhole(db: pg.Client) {
   const { rows: records } = await db.query(
     'SELECT migration_name AS name, checksum, applied_steps_count AS steps FROM _prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1',
@@ -152,7 +154,7 @@ async function killedAfter(messages: number, url: string, directory: string): Pr
 
 test('a start that is killed while its migration waits for a table blocks nobody and leaves nothing behind', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
-  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
+  await migrateDeploy(url, await givenMigrations(FIRST))
   const directory = await givenMigrations(FILES)
   await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
   const child = begin(url, directory)
@@ -166,7 +168,7 @@ test('a start that is killed while its migration waits for a table blocks nobody
 
 test('an index is built while others write, and one that a killed build left invalid is built again', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
-  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'], '02_fill': FILES['02_fill'] }))
+  await migrateDeploy(url, await givenMigrations({ ...FIRST, '02_fill': FILES['02_fill'] }))
   const directory = await givenMigrations(FILES)
   // The build waits for this transaction, so it is unfinished.
   await db.query('BEGIN; INSERT INTO things VALUES (-1); DELETE FROM things WHERE id = -1')
@@ -200,7 +202,7 @@ test('concurrent starts build an index once, and none of them delays the build',
 test('a migration that gets no table lock in time lets others pass, and retries until it gets it', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
   const directory = await givenMigrations(FILES)
-  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
+  await migrateDeploy(url, await givenMigrations(FIRST))
   await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
   await expect(migrateDeploy(url, directory, { timeoutMs: 1 })).rejects.toThrow(
     'Migration 02_fill failed: others hold its tables.',
@@ -216,7 +218,7 @@ test('a migration that gets no table lock in time lets others pass, and retries 
 
 test('a start that waits for another start, or for a table, says so and goes on saying so', async () => {
   const { url, db } = await givenDatabase()
-  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
+  await migrateDeploy(url, await givenMigrations(FIRST))
   const told: object[] = []
   const tellWaiting = (facts: object) => void told.push(facts)
   const untilTold = (facts: object) => expect.poll(() => told.slice(-2)).toEqual([facts, facts])
@@ -247,7 +249,6 @@ test('a failed migration leaves nothing behind, and the error names it', async (
   await expect(migrateDeploy(url, mixed)).rejects.toThrow('Migration 01_mixed failed: with CONCURRENTLY')
 })
 
-const fileOf = async (name: string) => [name, await sqlOf(name)] as const
 const sqlOf = (name: string) => readFile(path.join(OWN, name, 'migration.sql'), 'utf8')
 
 test('a migration that was begun and never ended stops the start with a sentence', async () => {
@@ -269,7 +270,8 @@ test('a migration that was begun and never ended stops the start with a sentence
 test('B47 an upgrade holds the addresses that were replaced lately, and releases every frozen account with an audit row', async () => {
   const { url, db } = await givenDatabase()
   const before = (await readdir(OWN)).filter((name) => /^\d/.test(name) && name < '20261126010000')
-  await migrateDeploy(url, await givenMigrations(Object.fromEntries(await Promise.all(before.map(fileOf)))))
+  const files = await Promise.all(before.map(async (name) => [name, await sqlOf(name)] as const))
+  await migrateDeploy(url, await givenMigrations(Object.fromEntries(files)))
   const users = {
     ada: 'ada2@example.test',
     grace: 'xn--bcher-kva.test',
@@ -311,26 +313,19 @@ test('B47 an upgrade holds the addresses that were replaced lately, and releases
   expect(audited.rows).toEqual([{ user_id: 'ida', action: 'account.unfrozen', actor: 'system' }])
 })
 
-test("Prisma's own command finds nothing to do after a start", { timeout: 60_000 }, async () => {
+test("Prisma's own command finds nothing to do after a start, and schema.prisma describes that database", {
+  timeout: 60_000,
+}, async () => {
   const { url } = await givenDatabase()
   await migrateDeploy(url)
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['node_modules/prisma/build/index.js', 'migrate', 'status'],
-    { env: { ...process.env, DATABASE_URL: url, PRISMA_HIDE_UPDATE_MESSAGE: '1' } },
-  )
-  expect(stdout).toContain('Database schema is up to date!')
-})
-
-test('schema.prisma describes the database that the migrations make', { timeout: 60_000 }, async () => {
-  const { url } = await givenDatabase()
-  await migrateDeploy(url)
-  const args = ['migrate', 'diff', '--from-config-datasource', '--to-schema', 'prisma/schema.prisma', '--exit-code']
   const env = { ...process.env, DATABASE_URL: url, PRISMA_HIDE_UPDATE_MESSAGE: '1' }
-  const { stdout } = await promisify(execFile)(process.execPath, ['node_modules/prisma/build/index.js', ...args], {
-    env,
-  })
-  expect(stdout).toContain('No difference detected.')
+  const prisma = async (...args: string[]) => {
+    const words = ['node_modules/prisma/build/index.js', 'migrate', ...args]
+    return (await promisify(execFile)(process.execPath, words, { env })).stdout
+  }
+  expect(await prisma('status')).toContain('Database schema is up to date!')
+  const diff = await prisma('diff', '--from-config-datasource', '--to-schema', 'prisma/schema.prisma', '--exit-code')
+  expect(diff).toContain('No difference detected.')
 })
 
 test('a migration builds indexes of tables that may be large beside their writers', async () => {

@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import http from 'node:http'
 import https from 'node:https'
@@ -12,21 +13,15 @@ import { isPublicAddress } from './public-address'
 
 const MAX_ANSWER_BYTES = 64 * 1024
 
-interface Address {
-  address: string
-  family: number
-}
+type EndpointSettings = Pick<Env, 'isProduction' | 'allowsPrivateEndpoints'>
 /** All addresses of a host name. */
-type Resolve = (hostname: string) => Promise<Address[]>
+type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
 const resolveAll: Resolve = (hostname) => lookup(hostname, { all: true })
 
 /** Refuses what a call refuses, as far as the URL alone shows it. */
 export const createEndpointRule =
-  ({
-    isProduction,
-    allowsPrivateEndpoints,
-  }: Pick<Env, 'isProduction' | 'allowsPrivateEndpoints'>): SystemContext['problemOfEndpoint'] =>
+  ({ isProduction, allowsPrivateEndpoints }: EndpointSettings): SystemContext['problemOfEndpoint'] =>
   (endpoint) => {
     const url = URL.canParse(endpoint) ? new URL(endpoint) : null
     const protocols = isProduction ? ['https:'] : ['https:', 'http:']
@@ -46,7 +41,7 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 export const createAppCaller =
   (
     clock: Clock,
-    { isProduction, allowsPrivateEndpoints }: Pick<Env, 'isProduction' | 'allowsPrivateEndpoints'>,
+    { isProduction, allowsPrivateEndpoints }: EndpointSettings,
     resolve = resolveAll,
   ): SystemContext['callApp'] =>
   async (request): Promise<AppAnswer> => {

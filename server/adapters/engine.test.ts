@@ -2,8 +2,6 @@ import { beforeEach, expect, test, vi } from 'vitest'
 
 beforeEach(() => {
   vi.resetModules()
-  const settings = { AUTH_SECRET: 'auth-secret-for-tests', CODE_SECRET: 'code-secret-for-tests' }
-  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
   return vi.unstubAllEnvs
 })
 

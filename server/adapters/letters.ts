@@ -171,12 +171,8 @@ export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswo
     case 'account-withdrawal-started': {
       const { askedBy, progressUrl, scheduledCompletion, retentionDays } = message
       const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      return letter(
-        'accountWithdrawalStarted',
-        AccountWithdrawalStarted,
-        { userName, progressUrl, doneBy, retention },
-        { askedBy },
-      )
+      const values = { userName, progressUrl, doneBy, retention }
+      return letter('accountWithdrawalStarted', AccountWithdrawalStarted, values, { askedBy })
     }
     case 'account-withdrawal-told': {
       const { askedBy, scheduledCompletion, retentionDays } = message

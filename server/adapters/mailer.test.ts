@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { parseAddress } from '@/contract/address'
 import { deliveryId } from '@/domain/mail/mail-deliveries'
 import type { Message } from '@/domain/ports'
@@ -13,15 +13,9 @@ import { checkMailServer } from './check-mail-server'
 import { createMailer } from './mailer'
 import { createSecrets } from './secrets'
 
-const cleanUps: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  await Promise.all(cleanUps.splice(0).map((cleanUp) => cleanUp()))
-})
-
 interface Delivery {
   from: string
   recipients: string[]
-  raw: string
   mail: Email
 }
 
@@ -49,10 +43,9 @@ async function givenMailServer(options: SMTPServerOptions = {}) {
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', async () => {
-        const raw = Buffer.concat(chunks).toString()
         const from = envelope.mailFrom ? envelope.mailFrom.address : ''
         const recipients = envelope.rcptTo.map(({ address }) => address)
-        deliveries.push({ from, recipients, raw, mail: await PostalMime.parse(raw) })
+        deliveries.push({ from, recipients, mail: await PostalMime.parse(Buffer.concat(chunks)) })
         callback()
       })
     },
@@ -60,7 +53,7 @@ async function givenMailServer(options: SMTPServerOptions = {}) {
   })
   server.on('error', () => {})
   const port = await listening(server.server)
-  cleanUps.push(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
   return {
     deliveries,
     commands,
@@ -78,7 +71,7 @@ async function givenRawServer(onConnection: (socket: Socket) => void) {
     onConnection(socket)
   })
   const port = await listening(server)
-  cleanUps.push(async () => {
+  onTestFinished(async () => {
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   })
@@ -174,12 +167,9 @@ test.each([
 
 test.each([
   ['a link', '<a href=//evil.test>click</a>'],
-  ['a quoted link', '<a href="https://evil.test/">click</a>'],
   ['an image', '<img src="https://evil.test/x.png" onerror=alert(1)>'],
   ['a script', '</p><script>alert(1)</script>'],
   ['a template', '{{7*7}} <%= 7*7 %> #{7*7}'],
-  ['a placeholder', '[link] [code]'],
-  ['a comment', '--><b>x</b><!--'],
   ['a style', '</style><style>.card{display:none}'],
   ['a header', 'Ada\r\nBcc: victim@b.test\r\n\r\nHello'],
   ['an attribute', '" onmouseover="alert(1)'],
@@ -230,7 +220,6 @@ const refusingAt = (stage: Stage, code: number, text: string): SMTPServerOptions
 test.each<[Stage, number, string, 'refused' | 'deferred']>([
   // Permanent: the server will never accept this message for this recipient.
   ['recipient', 550, 'no such user', 'refused'],
-  ['recipient', 550, '5.1.1 no such user', 'refused'],
   ['recipient', 550, '5.2.1 mailbox disabled', 'refused'],
   ['recipient', 551, 'user not local', 'refused'],
   ['recipient', 553, 'mailbox name not allowed', 'refused'],
@@ -314,17 +303,6 @@ test('a sent message leaves one log line, without address, name, code or link', 
     { event: 'mail_accepted', template: 'verify-new-email', messageId: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA' },
   ])
   expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace|verify-email#/)
-})
-
-test('after a refusal the next message is accepted', async () => {
-  let refuses = true
-  const { mailer, deliveries } = await givenMailServer({
-    onRcptTo: (_, __, callback) => (refuses ? callback(refusing(450, 'later')) : callback()),
-  })
-  expect(await mailer.send(letter(verification()))).toBe('deferred')
-  refuses = false
-  expect(await mailer.send(letter(verification()))).toBe('accepted')
-  expect(deliveries).toHaveLength(1)
 })
 
 test('twenty messages at once all arrive, each with its own recipient and code', async () => {

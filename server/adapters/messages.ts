@@ -4,12 +4,6 @@ import type { Message } from '@/domain/ports'
 import type { Look } from '@/emails/layout'
 import { type Letter, letterOf, lookIn, type MessageSettings, textsOf, type Wording, wordingIn } from './letters'
 
-interface Rendered {
-  subject: string
-  html: string
-  text: string
-}
-
 /** Literal text at even indexes, the name of a value at odd ones. */
 interface RenderedForm {
   subject: string
@@ -23,11 +17,7 @@ const forms = new Map<string, Promise<RenderedForm>>()
  * Renders in the account's language. Each form is rendered once and then filled in, because rendering costs more than everything
  * else that a message needs.
  */
-export async function renderMessage(
-  message: Message,
-  locale: string | null,
-  settings: MessageSettings,
-): Promise<Rendered> {
+export async function renderMessage(message: Message, locale: string | null, settings: MessageSettings) {
   const language = languageFor(locale) ?? settings.defaultLanguage
   const wording = await wordingIn(language)
   const letter = letterOf(message, wording, settings)
@@ -69,5 +59,5 @@ const fill = (form: string[], values: Letter['values'], as: (value: string) => s
   form.map((part, index) => (index % 2 === 0 ? part : as(values[part] as string))).join('')
 
 const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' }
-const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
+export const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
 const collapseSpace = (value: string) => value.replaceAll(/[ \t\r\n\f\u200B]+/g, ' ')

@@ -8,7 +8,7 @@ import { createDedupeFetch } from 'next/dist/server/lib/dedupe-fetch'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ArchiveStore } from '@/domain/ports'
 import { listening } from '@/testing/listening'
-import { createArchiveStore, inBucket, inDirectory, type ObjectStore } from './object-store'
+import { createArchiveStore, inBucket, inDirectory } from './object-store'
 
 test('a directory keeps one file for each archive, and deleting an archive twice is no error', async () => {
   const parent = await mkdtemp(path.join(tmpdir(), 'archives-'))
@@ -82,23 +82,14 @@ async function givenS3() {
   const port = await listening(server)
   onTestFinished(() => void server.close())
   const endpoint = `http://127.0.0.1:${port}`
-  const archiveS3 = {
-    endpoint,
-    bucket: 'copies',
-    region: 'eu-test-1',
-    accessKeyId: 'key-id',
-    secretAccessKey: 'secret',
-  }
-  return {
-    objects,
-    answers,
-    settings: archiveS3,
-    store: createArchiveStore({ archiveDir: undefined, archiveS3 }) as ArchiveStore,
-  }
+  const keys = { accessKeyId: 'key-id', secretAccessKey: 'secret' }
+  const settings = { endpoint, bucket: 'copies', region: 'eu-test-1', ...keys }
+  return { objects, answers, settings, store: inBucket(settings) }
 }
 
 test('requests to a bucket are signed', async () => {
-  const { objects, store } = await givenS3()
+  const { objects, settings } = await givenS3()
+  const store = createArchiveStore({ archiveDir: undefined, archiveS3: settings }) as ArchiveStore
   await store.put('arc_1.bin', Buffer.from('sealed'))
   expect([...objects]).toEqual([['/copies/arc_1.bin', Buffer.from('sealed')]])
   expect([await store.exists('arc_1.bin'), await store.exists('arc_2.bin')]).toEqual([true, false])
@@ -108,18 +99,15 @@ test('requests to a bucket are signed', async () => {
 })
 
 test('a bucket takes an object that is added once, and one that knows no conditions takes it as any other', async () => {
-  const { answers, objects, settings } = await givenS3()
-  const store = inBucket(settings)
-  expect([await store.add('log/1', Buffer.from('first')), await store.add('log/1', Buffer.from('other'))]).toEqual([
-    true,
-    false,
-  ])
+  const { answers, objects, store } = await givenS3()
+  const addTwice = async (name: string) => [
+    await store.add(name, Buffer.from('first')),
+    await store.add(name, Buffer.from('other')),
+  ]
+  expect(await addTwice('log/1')).toEqual([true, false])
   expect(String(objects.get('/copies/log/1'))).toBe('first')
   answers.push(501, 501, 501)
-  expect([await store.add('log/2', Buffer.from('first')), await store.add('log/2', Buffer.from('other'))]).toEqual([
-    true,
-    true,
-  ])
+  expect(await addTwice('log/2')).toEqual([true, true])
   expect(String(objects.get('/copies/log/2'))).toBe('other')
   answers.push(403)
   await expect(store.add('log/3', Buffer.from('first'))).rejects.toMatchObject({ code: 'object_store_403' })
@@ -143,8 +131,7 @@ test('a bucket that does not answer is named with the reason', async () => {
 })
 
 test('a bucket lists its objects page by page in their order, and reads them', async () => {
-  const { store } = await givenS3()
-  const bucket = store as ObjectStore
+  const { store: bucket } = await givenS3()
   for (const name of ['log/2', 'log/1', 'log/3', 'other']) await bucket.put(name, Buffer.from(`lines of ${name}`))
   const listed = async (after?: string) => {
     const names: string[] = []
@@ -158,7 +145,7 @@ test('a bucket lists its objects page by page in their order, and reads them', a
 })
 
 test('a bucket answers whether Next copies the bodies of answers, as it does in a process that serves pages', async () => {
-  const store = inBucket((await givenS3()).settings)
+  const { store } = await givenS3()
   vi.stubGlobal('fetch', createDedupeFetch(fetch))
   onTestFinished(() => void vi.unstubAllGlobals())
   expect([await store.get('none'), await store.exists('none')]).toEqual([null, false])

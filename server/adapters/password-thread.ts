@@ -2,11 +2,6 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { PasswordJob } from './password-worker'
 
-interface PasswordThread {
-  /** Runs the jobs one after the other, in the order of the calls. */
-  run(job: PasswordJob): Promise<string | boolean>
-}
-
 // 12 MiB, three passes, one lane: the fastest of the settings that OWASP calls equally strong (docs/decisions/0003).
 const ARGON2ID = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
 
@@ -21,7 +16,7 @@ const SOURCE = 'server/adapters/password-worker.ts'
  * Starts a thread for hashing, which takes its next job without waiting for the busy event loop. An idle thread does not keep the
  * process alive. `onEnd` is called when the thread has died; its jobs are rejected.
  */
-export function startPasswordThread(onEnd: () => void, line: 'own' | 'foreign'): PasswordThread {
+export function startPasswordThread(onEnd: () => void, line: 'own' | 'foreign') {
   const file = path.resolve(typeof PASSWORD_WORKER_FILE === 'undefined' ? SOURCE : PASSWORD_WORKER_FILE)
   // The thread must not inherit the options of the process, such as modules to preload.
   const worker = new Worker(file, { execArgv: [], workerData: { costs: ARGON2ID, niceness: NICENESS[line] } })
@@ -44,7 +39,8 @@ export function startPasswordThread(onEnd: () => void, line: 'own' | 'foreign'):
     for (const job of jobs.values()) job.reject(failure)
   })
   return {
-    run(job) {
+    /** Runs the jobs one after the other, in the order of the calls. */
+    run(job: PasswordJob): Promise<string | boolean> {
       const id = ids++
       const outcome = Promise.withResolvers<string | boolean>()
       jobs.set(id, outcome)

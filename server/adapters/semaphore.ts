@@ -1,23 +1,17 @@
-interface Semaphore {
-  /**
-   * Rejects with EBUSY when too many wait already, when no permit comes free in time, or when `signal` is aborted first. Each permit
-   * must be released.
-   */
-  acquire(signal?: AbortSignal): Promise<void>
-  release(): void
-  waiting(): number
-}
-
 /** Gives out `permits` at once; callers beyond them wait in the order of their arrival. */
 export function createSemaphore(
   permits: number,
   { maxWaitMs, maxWaiting = Number.POSITIVE_INFINITY }: { maxWaitMs: number; maxWaiting?: number },
-): Semaphore {
+) {
   let free = permits
   const waiting = new Set<() => void>()
   const busy = () => Object.assign(new Error('busy'), { code: 'EBUSY' })
   return {
-    async acquire(signal) {
+    /**
+     * Rejects with EBUSY when too many wait already, when no permit comes free in time, or when `signal` is aborted first. Each permit
+     * must be released.
+     */
+    async acquire(signal?: AbortSignal): Promise<void> {
       if (signal?.aborted) throw busy()
       if (free > 0) {
         free--

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import * as z from 'zod'
 import { SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { adminOperations, userOperations } from '@/contract/operations'
 import { setRole } from '@/domain/accounts/operators'
@@ -98,7 +97,6 @@ const stateOf = async (userId: string) => ({
 
 describe('access to the admin API', () => {
   const scopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
-  const others = (scope: ServiceScope) => scopes.filter((other) => other !== scope)
 
   /** The answer of an admin operation to each kind of token. */
   async function adminDoor(
@@ -112,7 +110,8 @@ describe('access to the admin API', () => {
     const revoked = await givenServiceToken(ctx)
     await revokeServiceToken(ctx, revoked.id)
     const expired = await givenServiceToken(ctx, scopes, 0, { appId })
-    const without = await givenServiceToken(ctx, others(scope), day, scope === 'tasks:work' ? {} : { appId })
+    const others = scopes.filter((other) => other !== scope)
+    const without = await givenServiceToken(ctx, others, day, scope === 'tasks:work' ? {} : { appId })
     return {
       none: [null, 'AUTH_001'],
       junk: ['svc_x', 'AUTH_001'],
@@ -147,19 +146,12 @@ describe('access to the admin API', () => {
       const task = await givenOpenTask()
       const { id: taskId, appId, withdrawalId } = task
       const ids = { externalId: encodeURIComponent(person.externalId), taskId, appId, withdrawalId }
-      const came: Record<string, string> = {}
-      const doors = await adminDoor(scope, task.appId)
-      for (const [kind, [token]] of Object.entries(doors)) {
+      for (const [kind, [token, refusal]] of Object.entries(await adminDoor(scope, task.appId))) {
         const { code, status, headers } = await call(service, name, { ids, token })
-        came[kind] = code
-        const challenge = headers.get('WWW-Authenticate') ?? ''
-        expect([kind, status, challenge.includes('insufficient_scope')]).toEqual([
-          kind,
-          code === 'AUTH_002' ? 403 : 401,
-          code === 'AUTH_002',
-        ])
+        const lacksScope = headers.get('WWW-Authenticate')?.includes('insufficient_scope')
+        const expected = refusal === 'AUTH_002' ? { status: 403, lacksScope: true } : { status: 401, lacksScope: false }
+        expect({ kind, code, status, lacksScope }).toEqual({ kind, code: refusal, ...expected })
       }
-      expect(came).toEqual(Object.fromEntries(Object.entries(doors).map(([kind, [, code]]) => [kind, code])))
       for (const wrong of [null, 'email:manage', scope.toUpperCase(), `${scope}, ${scope}`, `${scope}x`]) {
         expect((await call(service, name, { ids, scope: wrong })).code).toBe('AUTH_002')
       }
@@ -186,10 +178,8 @@ describe('access to the admin API', () => {
     async (name, { forbidden }) => {
       const person = await givenPerson()
       const before = await stateOf(person.userId)
-      for (const userId of [person.userId, encodeURIComponent(`~${person.externalId}`), '', service.id, '~']) {
-        if (userId === '') continue
-        for (const scope of [undefined, 'users:write', null]) {
-          const asking = scope === undefined ? {} : { scope }
+      for (const userId of [person.userId, encodeURIComponent(`~${person.externalId}`), service.id, '~']) {
+        for (const asking of [{}, { scope: 'users:write' }, { scope: null }]) {
           const answer = await call(service, name, { ids: { userId }, ...asking })
           expect([name, userId, answer.code]).toEqual([name, userId, forbidden])
         }
@@ -211,13 +201,8 @@ describe('access to the admin API', () => {
       ['putUser', service.id],
     ])
     const text = lines.join('\n')
-    for (const secret of [
-      person.externalId,
-      encodeURIComponent(person.externalId),
-      person.email,
-      'Canary',
-      service.token,
-    ])
+    const { externalId, email } = person
+    for (const secret of [externalId, encodeURIComponent(externalId), email, 'Canary', service.token])
       expect(text).not.toContain(secret)
   })
 
@@ -232,22 +217,6 @@ describe('access to the admin API', () => {
     await ctx.settle()
     expect(await ctx.db.serviceToken.findUniqueOrThrow({ where: { id: service.id } })).toEqual(row)
   })
-})
-
-const time = z.iso.datetime({ precision: 3 })
-const shape = z.strictObject({
-  user_id: z.string().regex(/^usr_[\w-]{22}$/),
-  external_id: z.string(),
-  email: z.string(),
-  email_verified: z.boolean(),
-  email_undeliverable: z.boolean(),
-  name: z.string(),
-  locale: z.string().nullable(),
-  created_at: time,
-  has_password: z.boolean(),
-  pending_change: z.looseObject({ has_pending: z.boolean() }),
-  version: z.int(),
-  withdrawal_id: z.string().nullable(),
 })
 
 describe('PUT creates', () => {
@@ -265,14 +234,19 @@ describe('PUT creates', () => {
     expect([again.status, again.data.created, again.data.user_id]).toEqual([200, false, userId])
     expect(await stateOf(userId)).toEqual(before)
     const { data } = await get(externalId)
-    expect(shape.parse(data)).toMatchObject({
+    expect(userId).toMatch(/^usr_[\w-]{22}$/)
+    expect(data).toEqual({
       user_id: userId,
       external_id: externalId,
       email,
       email_verified: true,
+      email_undeliverable: false,
       name: 'Ada Lovelace',
       locale: 'pt-BR',
+      created_at: before.user.createdAt.toISOString(),
       has_password: true,
+      pending_change: expect.objectContaining({ has_pending: false }),
+      version: before.user.version,
       withdrawal_id: null,
     })
     expect((await find(email.toUpperCase())).data).toEqual(data)
@@ -286,26 +260,19 @@ describe('PUT creates', () => {
   })
 
   test.each([
-    ['no address', { name: 'Ada' }, 'REQUEST_001', 'email'],
-    ['no name', { email: 'ada@example.test' }, 'REQUEST_001', 'name'],
-    ['an address that is none', { email: 'ada@', name: 'Ada' }, 'EMAIL_001', 'email'],
-    ['null for an address', { email: null, name: 'Ada' }, 'REQUEST_001', 'email'],
-    ['null for a name', { email: 'ada@example.test', name: null }, 'REQUEST_001', 'name'],
-    ['a blank name', { email: 'ada@example.test', name: ' ' }, 'REQUEST_001', 'name'],
-    ['a name of two lines', { email: 'ada@example.test', name: 'A\nB' }, 'REQUEST_001', 'name'],
-    [
-      'text for a truth',
-      { email: 'ada@example.test', name: 'A', email_verified: 'yes' },
-      'REQUEST_001',
-      'email_verified',
-    ],
-    ['a locale that is none', { email: 'ada@example.test', name: 'A', locale: 'deutsch!' }, 'REQUEST_001', 'locale'],
+    ['no address', { email: undefined }, 'REQUEST_001', 'email'],
+    ['no name', { name: undefined }, 'REQUEST_001', 'name'],
+    ['an address that is none', { email: 'ada@' }, 'EMAIL_001', 'email'],
+    ['a blank name', { name: ' ' }, 'REQUEST_001', 'name'],
+    ['a name of two lines', { name: 'A\nB' }, 'REQUEST_001', 'name'],
+    ['text for a truth', { email_verified: 'yes' }, 'REQUEST_001', 'email_verified'],
+    ['a locale that is none', { locale: 'deutsch!' }, 'REQUEST_001', 'locale'],
     ['a password of an unknown format', { password: { format: 'rot13', value: 'x' } }, 'REQUEST_001', 'password'],
     ['a password without a value', { password: { format: 'argon2id' } }, 'REQUEST_001', 'password.value'],
     ['a user_id that is none', { user_id: 'x' }, 'USER_001', ''],
-  ])('nothing from %s, and says what is wrong', async (_what, body, code, field) => {
+  ])('nothing from %s, and says what is wrong', async (_what, wrong, code, field) => {
     const externalId = newId()
-    const answer = await put(externalId, body)
+    const answer = await put(externalId, { email: newAddress(), name: 'Ada', ...wrong })
     expect(answer.code).toBe(code)
     expect(answer.details).toContain(field)
     expect((await get(externalId)).code).toBe('USER_001')
@@ -328,17 +295,8 @@ describe('PUT creates', () => {
 
   test('accounts for all external ids of 255 bytes, compared byte by byte', async () => {
     const stem = unique()
-    const ids = [
-      `${stem}é`,
-      `${stem}e\u0301`,
-      `${stem}É`,
-      `${stem} `,
-      stem,
-      `~${stem}`,
-      `${stem}/..`,
-      `${stem}%41`,
-      stem + 'x'.repeat(243),
-    ]
+    const endings = ['', 'é', 'e\u0301', 'É', ' ', '/..', '%41', 'x'.repeat(243)]
+    const ids = [`~${stem}`, ...endings.map((ending) => stem + ending)]
     const users = new Set<unknown>()
     for (const externalId of ids) {
       const { data } = await put(externalId, { email: newAddress(), name: 'Ada' })
@@ -413,12 +371,8 @@ describe('PUT updates', () => {
     expect([status, data.email, data.email_verified, data.created]).toEqual([200, newEmail, true, false])
     expect(data.pending_change).toMatchObject({ has_pending: false })
     await ctx.settle()
-    expect(ctx.mailbox.map(({ to, message }) => [to, message.template]).sort()).toEqual(
-      [
-        [person.email, 'email-changed'],
-        [newEmail, 'email-changed'],
-      ].sort(),
-    )
+    expect(ctx.mailbox.map(({ message }) => message.template)).toEqual(['email-changed', 'email-changed'])
+    expect(ctx.mailbox.map(({ to }) => to).sort()).toEqual([person.email, newEmail].sort())
     const changes = await ctx.db.emailChangeRequest.findMany({ where: { userId: person.userId } })
     expect(changes.find(({ id }) => id === pending.id)?.status).toBe('cancelled')
     expect(changes.find(({ id }) => id !== pending.id)).toMatchObject({
@@ -499,10 +453,8 @@ describe('profile and preferences', () => {
     expect((await put(externalId, { name: 'Ada' })).status).toBe(200)
     expect(await stateOf(userId)).toEqual(before)
 
-    const changes = {
-      profile: { bio: null, address: 'Main St 1' },
-      preferences: { theme: null, size: 'L', ['__proto__']: 'kept' },
-    }
+    const kept = { theme: null, size: 'L', ['__proto__']: 'kept' }
+    const changes = { profile: { bio: null, address: 'Main St 1' }, preferences: kept }
     expect(await put(externalId, { ...changes, if_version: 7 })).toMatchObject({ code: 'USER_003' })
     expect((await detailsOf(userId)).preferences).toEqual({ theme: 'dark', 'mail.weekly': 'no' })
     expect(await put(externalId, changes)).toMatchObject({ status: 200, data: { version: before.user.version + 1 } })
@@ -693,10 +645,7 @@ describe('after a withdrawal', () => {
     await ctx.db.outboxEvent.deleteMany({})
     await ctx.db.withdrawal.delete({ where: { id: String(data.withdrawal_id) } })
     await ctx.db.endedExternalId.deleteMany({ where: { userId: person.userId } })
-    await ctx.db.user.update({
-      where: { id: person.userId },
-      data: { withdrawnAt: null, emailKey: person.email },
-    })
+    await ctx.db.user.update({ where: { id: person.userId }, data: { withdrawnAt: null, emailKey: person.email } })
     await replayErasureLedger(ctx)
     expect((await put(person.externalId, { email: newAddress(), name: 'Ada' })).code).toBe('USER_002')
   })
@@ -807,11 +756,7 @@ describe('outside tokens and external ids in paths', () => {
 
   test('with AUTH_SUBJECT=external_id the subject is the external id and nothing else', async () => {
     const [person, other] = [await givenPerson(), await givenPerson()]
-    outside('external_id', {
-      'a.b.ext': person.externalId,
-      'a.b.usr': person.userId,
-      'a.b.unknown': newId(),
-    })
+    outside('external_id', { 'a.b.ext': person.externalId, 'a.b.usr': person.userId, 'a.b.unknown': newId() })
     expect((await status(person.userId, 'a.b.ext')).data).toMatchObject({ current_email: person.email })
     expect((await status(encodeURIComponent(`~${person.externalId}`), 'a.b.ext')).code).toBe('accepted')
     expect((await status(other.userId, 'a.b.ext')).code).toBe('AUTH_002')
@@ -832,16 +777,9 @@ describe('outside tokens and external ids in paths', () => {
     const caller = await callerOf(person)
     const own = encodeURIComponent(`~${person.externalId}`)
     expect((await status(own, caller.token)).data).toMatchObject({ current_email: person.email })
-    const foreign = [
-      other.externalId,
-      newId(),
-      '',
-      person.userId,
-      `${person.externalId} `,
-      person.externalId.toUpperCase(),
-    ]
     const texts = new Set<string>()
-    for (const externalId of foreign) {
+    const { externalId: ownId, userId } = person
+    for (const externalId of [other.externalId, newId(), '', userId, `${ownId} `, ownId.toUpperCase()]) {
       const { code, text } = await status(encodeURIComponent(`~${externalId}`), caller.token)
       expect([externalId, code]).toEqual([externalId, 'AUTH_002'])
       texts.add(text)

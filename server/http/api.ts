@@ -105,12 +105,6 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   reportOnTask: task.POST,
 }
 
-interface Path {
-  pattern: RegExp
-  names: string[]
-  endpoints: Endpoint[]
-}
-
 const endpoints = Object.values(ROUTES).map(({ endpoint }): Endpoint => endpoint)
 const paths = [...Map.groupBy(endpoints, ({ contract }) => contract.path)].map(toPath)
 
@@ -136,7 +130,7 @@ export const badRequest = (): Response =>
     new AppError('REQUEST_001', 'The request could not be read. Check its Host header.'),
   )
 
-function toPath([template, endpoints]: [template: string, endpoints: Endpoint[]]): Path {
+function toPath([template, endpoints]: [template: string, endpoints: Endpoint[]]) {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
   return { pattern: new RegExp(`^/api/v1${template.replaceAll(/\{\w+\}/g, '([^/]+)')}$`), names, endpoints }
 }

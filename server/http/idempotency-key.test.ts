@@ -50,22 +50,19 @@ test('the same key with another body is refused, for the same user and path alon
 test('a second call while the first runs gets REQUEST_007, and the answer afterwards', async () => {
   const address = `new-${caller.email}`
   const { send } = ctx.mail
-  let release = () => {}
-  const began = new Promise<void>((resolve) => {
-    ctx.mail.send = async (mail) => {
-      resolve()
-      await new Promise<void>((go) => {
-        release = go
-      })
-      return send(mail)
-    }
-  })
+  const began = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  ctx.mail.send = async (mail) => {
+    began.resolve()
+    await released.promise
+    return send(mail)
+  }
   const first = change(caller, address, keyed('k1'))
-  await began
+  await began.promise
   expect((await change(caller, address, keyed('k1'))).code).toBe('REQUEST_007')
   expect((await change(caller, `other-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_006')
   ctx.mail.send = send
-  release()
+  released.resolve()
   expect((await first).code).toBe('accepted')
   expect((await change(caller, address, keyed('k1'))).text).toBe((await first).text)
 })
@@ -170,10 +167,7 @@ async function givenDyingInstance(place: (typeof DEATHS)[number][0]) {
   const database = openDatabase(`${url}?application_name=${name}`)
   // Not awaited: the connection of the transaction in which it dies is never given back.
   onTestFinished(() => void database.close())
-  let died = () => {}
-  const death = new Promise<void>((resolve) => {
-    died = resolve
-  })
+  const { promise: death, resolve: died } = Promise.withResolvers<void>()
   const ran: string[] = []
   /** Fails with a sentence where the call is answered, or hangs, without the death. */
   const deathDuring = (call: Promise<unknown>) =>
@@ -218,6 +212,12 @@ async function givenDyingInstance(place: (typeof DEATHS)[number][0]) {
   return { context: { ...ctx, ...own }, deathDuring }
 }
 
+/** With a session where no access token can make the call. */
+async function givenCallerFor(operation: string): Promise<Caller> {
+  const user = await givenCaller(ctx)
+  return operation === 'createAccessToken' ? { ...user, token: createSessionToken(ctx, user.sessionId).token } : user
+}
+
 const effectsOf = async (userId: string) => ({
   tokens: await ctx.db.accessToken.count({ where: { userId, name: 'Nightly export' } }),
   withdrawals: await ctx.db.withdrawal.count({ where: { userId } }),
@@ -226,16 +226,14 @@ const effectsOf = async (userId: string) => ({
 test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map((death) => [name, ...death] as const)))(
   'a %s whose process dies %s is repeated without a second effect',
   async (name, place, found) => {
-    const user = await givenCaller(ctx)
-    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
-    const caller = { ...user, token }
+    const caller = await givenCallerFor(name)
     const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
     const { context, deathDuring } = await givenDyingInstance(place)
     installContext(context)
     await deathDuring(call(caller, name, keyed('k1')))
     installContext(ctx)
 
-    expect(await effectsOf(user.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })
+    expect(await effectsOf(caller.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })
     ctx.clock.advance(minute - 1)
     const early = await call(caller, name, keyed('k1'))
     expect(early.code).toBe(found === 'first' ? 'accepted' : 'REQUEST_007')
@@ -246,28 +244,27 @@ test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map(
       found === 'first' ? 'true' : null,
     ])
     expect((await call(caller, name, keyed('k1'))).text).toBe(repeated.text)
-    expect(await effectsOf(user.userId)).toEqual(expected)
+    expect(await effectsOf(caller.userId)).toEqual(expected)
   },
 )
 
 test.each(['changeEmail', 'createAccessToken', 'withdrawAccount'])(
   'a %s requested twenty times at once with one key, on two instances, has one effect and one answer',
   async (name) => {
-    const user = await givenCaller(ctx)
-    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
+    const user = await givenCallerFor(name)
     const body = name === 'changeEmail' && { new_email: `new-${user.email}`, current_password: user.password }
     const asking = { ...keyed('k1'), ...(body && { body }) }
     const instances = [ctx, await anotherInstance(ctx)]
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => {
         installContext(instances[n % 2] as TestContext)
-        return call({ ...user, token }, name, asking)
+        return call(user, name, asking)
       }),
     )
     installContext(ctx)
     const { accepted = 0, REQUEST_007 = 0 } = tally(answers.map(({ code }) => code))
     expect([accepted > 0, accepted + REQUEST_007]).toEqual([true, 20])
-    answers.push(await call({ ...user, token }, name, asking))
+    answers.push(await call(user, name, asking))
     expect(new Set(answers.filter(({ code }) => code === 'accepted').map(({ text }) => text)).size).toBe(1)
     const { tokens, withdrawals } = await effectsOf(user.userId)
     expect([tokens, withdrawals, (await tracesOf(ctx, user.userId)).requests].filter(Boolean)).toEqual([1])
@@ -275,8 +272,7 @@ test.each(['changeEmail', 'createAccessToken', 'withdrawAccount'])(
 )
 
 test('a call that its own repetition overtakes undoes its effect', async () => {
-  const user = await givenCaller(ctx)
-  const caller = { ...user, token: createSessionToken(ctx, user.sessionId).token }
+  const caller = await givenCallerFor('createAccessToken')
   const { transaction } = ctx
   let repeated: Answer | undefined
   ctx.transaction = async (work) => {
@@ -289,5 +285,5 @@ test('a call that its own repetition overtakes undoes its effect', async () => {
   const overtaken = await call(caller, 'createAccessToken', keyed('k1'))
   expect([repeated?.code, overtaken.code]).toEqual(['accepted', 'REQUEST_007'])
   expect((await call(caller, 'createAccessToken', keyed('k1'))).text).toBe(repeated?.text)
-  expect((await effectsOf(user.userId)).tokens).toBe(1)
+  expect((await effectsOf(caller.userId)).tokens).toBe(1)
 })

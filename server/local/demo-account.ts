@@ -78,6 +78,7 @@ async function registerCalendar(ctx: SystemContext): Promise<string> {
 /** Adds rows to every table, so that a person can watch their deletion. */
 async function fillDemoUser(ctx: SystemContext, userId: string, appId: string) {
   const at = ctx.clock.now()
+  const ip = '192.0.2.10'
   const id = (prefix: string) => ctx.secrets.randomId(prefix)
   await ctx.db.profile.create({
     data: { userId, phone: '+1 555 0100', birthDate: '1990-05-17', address: '1 Example Street', bio: 'Likes demos.' },
@@ -100,22 +101,9 @@ async function fillDemoUser(ctx: SystemContext, userId: string, appId: string) {
   await ctx.db.integrationLog.create({
     data: { id: id('inl_'), userId, appId, action: 'calendar.synced', details: '12 entries', at },
   })
-  await addTransaction(ctx, {
-    userId,
-    status: 'settled',
-    description: 'Subscription',
-    amountCents: 900,
-    ip: '192.0.2.10',
-  })
+  await addTransaction(ctx, { userId, status: 'settled', description: 'Subscription', amountCents: 900, ip })
   await ctx.db.securityIncident.create({
-    data: {
-      id: id('sec_'),
-      userId,
-      kind: 'sign_in_from_new_device',
-      description: 'Firefox, Berlin',
-      ip: '192.0.2.10',
-      at,
-    },
+    data: { id: id('sec_'), userId, kind: 'sign_in_from_new_device', description: 'Firefox, Berlin', ip, at },
   })
   await ctx.db.legalRecord.create({
     data: { id: id('lgl_'), userId, kind: 'terms_accepted', details: 'Version 3, Demo Person', at },

@@ -56,6 +56,8 @@ interface SystemAccount {
   owner?: { uid: number; gid: number }
 }
 
+const SELF: SystemAccount = { prefix: [], spawn: {} }
+
 interface Cluster {
   dataDir: string
   directory: string
@@ -69,7 +71,6 @@ interface Cluster {
 export async function startEmbeddedPostgres(options: Options): Promise<{ url: string; stop: () => Promise<void> }> {
   const dataDir = resolve(options.dataDir)
   const cluster = { dataDir, directory: join(dataDir, 'pg'), logFile: join(dataDir, 'pg.log') }
-  const log = options.onLog ?? (() => {})
   const lock = join(dataDir, 'pg.lock')
   const userFile = join(dataDir, 'pg-users', `${process.pid}-${randomUUID()}`)
   let stopped: Promise<void> | undefined
@@ -80,10 +81,10 @@ export async function startEmbeddedPostgres(options: Options): Promise<{ url: st
   return withLock(lock, async () => {
     const password = readPassword(cluster)
     let port = await findRunning(cluster, password)
-    if (port) log(`PostgreSQL is already running on port ${port}`)
+    if (port) options.onLog?.(`PostgreSQL is already running on port ${port}`)
     else {
       port = await start(cluster, password, options)
-      log(`PostgreSQL started on port ${port}`)
+      options.onLog?.(`PostgreSQL started on port ${port}`)
     }
     const url = urlOf(port, password, DATABASE)
     await createDatabase(urlOf(port, password, 'postgres'))
@@ -94,7 +95,7 @@ export async function startEmbeddedPostgres(options: Options): Promise<{ url: st
       rmSync(userFile, { force: true })
       if (hasUsers(dirname(userFile))) return
       await stopServer(cluster)
-      log('PostgreSQL stopped')
+      options.onLog?.('PostgreSQL stopped')
     }
     return {
       url,
@@ -276,8 +277,7 @@ async function stopServer(cluster: Cluster) {
   const server = readPostmaster(cluster)
   if (!server) return
   if (process.platform === 'win32') {
-    const self: SystemAccount = { prefix: [], spawn: {} }
-    await execute(self, join(binaries(), 'pg_ctl'), ['stop', '-m', 'fast', '-D', 'pg'], cluster.dataDir)
+    await execute(SELF, join(binaries(), 'pg_ctl'), ['stop', '-m', 'fast', '-D', 'pg'], cluster.dataDir)
   } else {
     // The signal of `pg_ctl stop -m fast`, which itself refuses to run as root.
     process.kill(server.pid, 'SIGINT')
@@ -304,8 +304,7 @@ function binaries() {
 
 /** PostgreSQL refuses to run as root. The three ways around that are tried in order of preference. */
 async function chooseAccount(directory: string, bin: string): Promise<SystemAccount> {
-  const self: SystemAccount = { prefix: [], spawn: {} }
-  if (process.geteuid?.() !== 0) return self
+  if (process.geteuid?.() !== 0) return SELF
   const { uid, gid } = statSync(directory)
   const other = uid === 0 ? unprivilegedAccount() : { uid, gid }
   const ids = [`--reuid=${other.uid}`, `--regid=${other.gid}`, '--clear-groups']
@@ -359,12 +358,11 @@ async function execute(account: SystemAccount, command: string, args: string[], 
     env: { PATH, SystemRoot, TEMP, LC_ALL: 'C' } as unknown as NodeJS.ProcessEnv,
   })
   let output = ''
-  child.stdout.on('data', (data) => {
-    output += data
-  })
-  child.stderr.on('data', (data) => {
-    output += data
-  })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => {
+      output += data
+    })
+  }
   return new Promise<{ code: number | null; output: string }>((done) => {
     child.on('error', (error) => done({ code: null, output: error.message }))
     child.on('close', (code) => done({ code, output }))

@@ -31,17 +31,16 @@ async function givenBrowser(ctx: TestContext) {
     const { method = 'GET', body = {}, query = {} } = asked
     const headers = new Map<string, string | string[]>()
     let told: Record<string, string> = {}
+    const tell = (answer: Record<string, string>) => {
+      told = answer
+    }
     const response = {
       getHeader: (name: string) => headers.get(name.toLowerCase()),
       setHeader: (name: string, value: string | string[]) => void headers.set(name.toLowerCase(), value),
       removeHeader: (name: string) => void headers.delete(name.toLowerCase()),
       status: () => response,
-      json: (answer: Record<string, string>) => {
-        told = answer
-      },
-      send: (answer: Record<string, string>) => {
-        told = answer
-      },
+      json: tell,
+      send: tell,
       end: () => {},
     }
     const request = { method, query: { ...query, nextauth }, cookies, headers: {}, body }

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { processState } from '@/server/process-state'
 import { call } from '@/testing/api-calls'
 import { givenUser, type TestContext } from '@/testing/domain'
 import { givenProvider, type TestProvider } from '@/testing/identity-provider'
-import { installContext, installed } from '@/testing/install-context'
+import { installContext, installed, logged } from '@/testing/install-context'
 import { getEnv } from '../settings/env'
 import { answerReauthentication, isReauthentication } from './reauthentication'
 import { sessionCookie, sessionOf } from './session-cookie'
@@ -102,18 +101,12 @@ test('next-auth keeps all states but those of a re-authentication', () => {
 })
 
 test('neither subject, code nor cookie reaches the log', async () => {
-  const lines: unknown[] = []
-  const log = { info: (line: unknown) => lines.push(line), warn: (line: unknown) => lines.push(line), error: vi.fn() }
-  const before = processState.log
-  processState.log = log as never
-  onTestFinished(() => {
-    processState.log = before as never
-  })
+  const lines = logged()
   const browser = await givenBrowser('token')
   const answer = answerFor(browser)
   await returnFromProvider(answer, browser.cookies)
   await returnFromProvider(answer, browser.cookies)
-  const text = JSON.stringify(lines)
+  const text = lines.join()
   expect(text).toContain('reauthenticated')
   expect(text).toContain('reauthentication_refused')
   const secrets = [browser.subject, answer.get('code'), answer.get('state'), browser.email]

@@ -7,11 +7,6 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=UTF-8',
 }
 
-interface StaticFile {
-  type: string
-  bytes: Buffer
-}
-
 /**
  * Serves the scripts and styles that the build has compressed with Brotli, which are a seventh smaller than Next's gzip. Their
  * names change with their content. False means that Next must answer.
@@ -20,7 +15,7 @@ export function createStaticFiles(
   buildDir = '.next',
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => boolean {
   const root = path.join(buildDir, 'static')
-  const files = new Map<string, StaticFile>()
+  const files = new Map<string, { type: string; bytes: Buffer }>()
   for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
     const [, plain = '', extension = ''] = /^(.*(\.\w+))\.br$/.exec(name) ?? []
     const type = TYPES[extension]

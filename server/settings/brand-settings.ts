@@ -36,20 +36,6 @@ export const BRAND_FIELDS = {
   MESSAGES_DIR: z.string().optional(),
 }
 
-export interface Brand {
-  name: string
-  /** Who publishes the product, as its store listings say. */
-  publisher: string | undefined
-  /** The product's own site. */
-  url: string | undefined
-  supportUrl: string | undefined
-  privacyUrl: string | undefined
-  termsUrl: string | undefined
-  logo: Logo | undefined
-  /** Such as #1f4fc4: links, focus and marks. */
-  accentColor: string | undefined
-}
-
 export interface Logo {
   type: string
   bytes: Buffer
@@ -89,12 +75,15 @@ export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>) => ({
   /** The product's name and look on pages, in mails and in the API description. */
   brand: {
     name: settings.PRODUCT_NAME,
+    /** Who publishes the product, as its store listings say. */
     publisher: settings.PUBLISHER_NAME,
+    /** The product's own site. */
     url: settings.PRODUCT_URL,
     supportUrl: settings.SUPPORT_URL,
     privacyUrl: settings.PRIVACY_URL,
     termsUrl: settings.TERMS_URL,
     logo: settings.LOGO_FILE === undefined ? undefined : readLogo(settings.LOGO_FILE),
+    /** Such as #1f4fc4: links, focus and marks. */
     accentColor: settings.ACCENT_COLOR,
   },
   /** Used if neither the account nor the browser names a language that there is. */

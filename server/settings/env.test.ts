@@ -7,8 +7,10 @@ import { misspelled, PRODUCTION_NEEDS, parseEnv, SETTING_VARIABLES, settingWarni
 import { parseDuration, parsePeriod } from './setting-fields'
 import { SettingsError } from './settings-error'
 
-const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+const scratch = mkdtempSync(path.join(tmpdir(), 'env-test-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+const newDirectory = () => mkdtempSync(path.join(scratch, 'x'))
+const dataDir = newDirectory()
 
 const SECRETS = { AUTH_SECRET: 'auth-secret-for-tests', CODE_SECRET: 'code-secret-for-tests' }
 const PRODUCTION = {
@@ -71,20 +73,10 @@ test('a fault of security is told to the support, unless another contact is set'
 test.each([
   ['EMAIL_CHANGE_WINDOW', 'PT2H', { 'change.windowMs': 2 * hour }],
   ['EMAIL_PASSWORD_LIMIT', '7', { 'password.places': 7 }],
-  ['EMAIL_PASSWORD_DAY_WINDOW', 'P2D', { 'passwordDay.windowMs': 2 * day }],
-  ['EMAIL_TAKEN_LIMIT', '7', { 'taken.places': 7 }],
-  ['EMAIL_TARGET_LIMIT', '7', { 'target.places': 7 }],
-  ['EMAIL_TARGET_MAIL_LIMIT', '7', { 'targetMail.places': 7 }],
   ['EMAIL_TARGET_WINDOW', 'P2D', { 'target.windowMs': 2 * day, 'targetMail.windowMs': 2 * day }],
   ['EMAIL_CODE_ATTEMPTS', '7', { codeAttempts: 7 }],
   ['EMAIL_CODE_VALIDITY', 'PT7H', { codeValidityMs: 7 * hour }],
   ['EMAIL_CHANGE_LIFETIME', 'P2D', { changeLifetimeMs: 2 * day }],
-  ['EMAIL_RESEND_COOLDOWN', 'PT7S', { resendCooldownMs: 7 * second }],
-  ['EMAIL_VERIFY_LIMIT', '7', { 'verify.places': 7 }],
-  ['WITHDRAW_LIMIT', '7', { 'withdraw.places': 7 }],
-  ['READ_WINDOW', 'PT7S', { 'read.windowMs': 7 * second }],
-  ['SERVICE_LIMIT', '7', { 'service.places': 7 }],
-  ['SIGN_IN_LIMIT', '7', { 'signIn.places': 7 }],
   ['SIGN_IN_ADDRESS_LIMIT', '7', { 'signInAddress.places': 7 }],
   ['SIGN_IN_WINDOW', 'PT7M', { 'signIn.windowMs': 7 * minute, 'signInAddress.windowMs': 7 * minute }],
   ['WITHDRAWAL_RETENTION', 'P7D', { withdrawalRetentionMs: 7 * day }],
@@ -139,14 +131,12 @@ test.each([
   expect(problem).toMatch(new RegExp(`^${name} must be [^\\n]+\\.$`))
 })
 
-const filesDir = mkdtempSync(path.join(tmpdir(), 'env-files-'))
-afterAll(() => rmSync(filesDir, { recursive: true, force: true }))
-
 const inFile = (name: string, content: string) => {
-  const directory = mkdtempSync(path.join(filesDir, 'x'))
+  const directory = newDirectory()
   writeFileSync(path.join(directory, name), content)
   return { directory, file: path.join(directory, name) }
 }
+const german = (json: string) => inFile('de.json', json).directory
 
 test.each([
   ['DEFAULT_LOCALE', 'nl', 'DEFAULT_LOCALE must be one of en, de, fr, es, pt-BR, ja.'],
@@ -160,28 +150,20 @@ test.each([
   ['PRODUCT_NAME', '"Acme"', /^PRODUCT_NAME must be a name of 60 characters at most, [^\n]+\.$/],
   ['PRODUCT_URL', 'javascript:alert(1)', /^PRODUCT_URL must be [^\n]+\.$/],
   ['MESSAGES_DIR', '/nowhere', 'MESSAGES_DIR must name a directory that can be read: /nowhere.'],
-  ['MESSAGES_DIR', inFile('de.json', '{').directory, 'MESSAGES_DIR: de.json is not JSON.'],
+  ['MESSAGES_DIR', german('{'), 'MESSAGES_DIR: de.json is not JSON.'],
   [
     'MESSAGES_DIR',
     inFile('nl.json', '{}').directory,
-    /^MESSAGES_DIR: nl.json: it must be named after one of en, [^\n]+\.$/,
+    /^MESSAGES_DIR: nl.json: it must be named after one of en, .+\.$/,
   ],
-  ['MESSAGES_DIR', inFile('de.json', '[]').directory, 'MESSAGES_DIR: de.json: it must be a JSON object.'],
+  ['MESSAGES_DIR', german('[]'), 'MESSAGES_DIR: de.json: it must be a JSON object.'],
+  ['MESSAGES_DIR', german('{"Common":{"signUp":"x"}}'), 'MESSAGES_DIR: de.json: there is no text Common.signUp.'],
   [
     'MESSAGES_DIR',
-    inFile('de.json', '{"Common":{"signUp":"x"}}').directory,
-    'MESSAGES_DIR: de.json: there is no text Common.signUp.',
+    german('{"Common":{"signIn":"{"}}'),
+    /^MESSAGES_DIR: de.json: Common.signIn is not ICU MessageFormat\.$/,
   ],
-  [
-    'MESSAGES_DIR',
-    inFile('de.json', '{"Common":{"signIn":"{"}}').directory,
-    'MESSAGES_DIR: de.json: Common.signIn is not ICU MessageFormat.',
-  ],
-  [
-    'MESSAGES_DIR',
-    inFile('de.json', '{"Common":{"signIn":"{name}"}}').directory,
-    'MESSAGES_DIR: de.json: Common.signIn cannot use name; it takes nothing.',
-  ],
+  ['MESSAGES_DIR', german('{"Common":{"signIn":"{name}"}}'), /: Common.signIn cannot use name; it takes nothing\.$/],
 ])('%s=%s stops the start with one sentence', (name, value, sentence) => {
   if (typeof sentence === 'string') expect(problemOf({ [name]: value })).toBe(sentence)
   else expect(problemOf({ [name]: value })).toMatch(sentence)
@@ -223,19 +205,6 @@ test('the sentence about a wrong secret does not repeat the secret', () => {
   expect(problemOf({ SMTP_URL: 'http://user:hunter2@mail' })).not.toContain('hunter2')
 })
 
-test('several wrong settings are reported together, one sentence per line', () => {
-  const lines = problemOf({ PORT: 'x', READ_LIMIT: 'y', APP_ENV: 'z' }).split('\n')
-  expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(['APP_ENV', 'PORT', 'READ_LIMIT'])
-})
-
-test('production starts with all the settings that it needs', () => {
-  expect(parseEnv(PRODUCTION)).toMatchObject({
-    isProduction: true,
-    appUrl: 'https://accounts.example.com',
-    hasEngine: true,
-  })
-})
-
 test('production starts without an engine, and refuses one key of an engine without the other', () => {
   const none = { INNGEST_EVENT_KEY: undefined, INNGEST_SIGNING_KEY: '' }
   expect(parseEnv({ ...PRODUCTION, ...none })).toMatchObject({ isProduction: true, hasEngine: false })
@@ -256,8 +225,7 @@ test.each(['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'])
 )
 
 test.each([
-  ['an APP_URL that is not https', { APP_URL: 'http://a.example.com' }, /^APP_URL must be https when APP_ENV is prod/],
-  ['one in capitals', { APP_URL: 'HTTP://a.example.com' }, /^APP_URL must be https when APP_ENV is production\.$/],
+  ['an APP_URL that is not https', { APP_URL: 'HTTP://a.example.com' }, /^APP_URL must be https when APP_ENV is prod/],
   ['a development engine, whose calls are unsigned', { INNGEST_DEV: '1' }, /^INNGEST_DEV must not be set [^\n]+\.$/],
   ['its address', { INNGEST_DEV: 'http://localhost:8288' }, /^INNGEST_DEV must not be set [^\n]+\.$/],
   ['the sender of local mode', { MAIL_FROM: 'Accounts <no-reply@localhost>' }, /^MAIL_FROM must be [^\n]+\.$/],
@@ -265,12 +233,6 @@ test.each([
   ['the demo provider', { DEMO_OIDC: '1' }, /^DEMO_OIDC must not be set when APP_ENV is production/],
 ])('production refuses %s', (_what, settings, sentence) => {
   expect(problemOf({ ...PRODUCTION, ...settings })).toMatch(sentence)
-})
-
-test('production starts when INNGEST_DEV is off', () => {
-  for (const value of ['0', 'false']) {
-    expect(parseEnv({ ...PRODUCTION, INNGEST_DEV: value })).toMatchObject({ hasEngine: true })
-  }
 })
 
 const S3 = {
@@ -361,6 +323,7 @@ test.each([
   [{ INNGEST_DEV: 'http://localhost:8288' }, true],
   [{ INNGEST_DEV: '0' }, false],
   [{ INNGEST_DEV: 'false' }, false],
+  [{ ...PRODUCTION, INNGEST_DEV: 'false' }, true],
   [{ INNGEST_DEV: '1', INNGEST_EVENT_KEY: 'k' }, true],
   [{ INNGEST_EVENT_KEY: 'k', INNGEST_SIGNING_KEY: 'k' }, true],
 ])('with %o an engine is configured: %s', (settings, hasEngine) => {
@@ -417,25 +380,12 @@ test.each([
   expect(parseDuration(text)).toBe(ms)
 })
 
-test.each([
-  '',
-  'P',
-  'PT',
-  'P1DT',
-  'P1Y',
-  'P1M',
-  '1D',
-  'PT1',
-  'PT1H2',
-  'pt1h',
-  'PT1H ',
-  '-P1D',
-  'P-1D',
-  'PT1M1H',
-  'P1.5D',
-])('"%s" is no duration', (text) => {
-  expect(parseDuration(text)).toBeNull()
-})
+test.each(['', 'P', 'P1DT', 'P1M', '1D', 'PT1', 'pt1h', 'PT1H ', '-P1D', 'PT1M1H', 'P1.5D'])(
+  '"%s" is no duration',
+  (text) => {
+    expect(parseDuration(text)).toBeNull()
+  },
+)
 
 test.each([
   ['P1M', { months: 1, days: 0 }],
@@ -484,57 +434,27 @@ test('people sign in only with a password, unless SIGN_IN_METHODS says otherwise
   expect(parseEnv({ ...SECRETS, ...OIDC, SIGN_IN_METHODS: 'password' }).identityProvider).toBeUndefined()
 })
 
+const METHODS = 'SIGN_IN_METHODS must be password, oidc or password,oidc.'
+
 test.each([
+  [{ SIGN_IN_METHODS: 'oidc,magic' }, METHODS],
+  [{ SIGN_IN_METHODS: ',' }, METHODS],
+  [{ SIGN_IN_METHODS: 'oidc' }, `${TOGETHER} when SIGN_IN_METHODS names oidc.`],
+  [{ ...OIDC, AUTH_OIDC_CLIENT_SECRET: '' }, `${TOGETHER} when SIGN_IN_METHODS names oidc.`],
+  [{ SIGN_IN_METHODS: 'password', AUTH_OIDC_CLIENT_ID: 'x' }, `${TOGETHER}.`],
+  [{ ...OIDC, SIGN_IN_METHODS: '' }, 'SIGN_IN_METHODS must be oidc or password,oidc when AUTH_OIDC_ISSUER is set.'],
+  [{ ...OIDC, AUTH_OIDC_SCOPES: 'email' }, 'AUTH_OIDC_SCOPES must be scopes separated by spaces, openid among them.'],
+  [{ ...OIDC, AUTH_OIDC_ISSUER: 'login' }, 'AUTH_OIDC_ISSUER must be a URL such as https://login.example.com.'],
   [
-    'a method that there is not',
-    { SIGN_IN_METHODS: 'oidc,magic' },
-    'SIGN_IN_METHODS must be password, oidc or password,oidc.',
-  ],
-  ['no method', { SIGN_IN_METHODS: ',' }, 'SIGN_IN_METHODS must be password, oidc or password,oidc.'],
-  ['oidc without a provider', { SIGN_IN_METHODS: 'oidc' }, `${TOGETHER} when SIGN_IN_METHODS names oidc.`],
-  [
-    'a provider without its secret',
-    { ...OIDC, AUTH_OIDC_CLIENT_SECRET: '' },
-    `${TOGETHER} when SIGN_IN_METHODS names oidc.`,
-  ],
-  ['half a provider that nobody uses', { SIGN_IN_METHODS: 'password', AUTH_OIDC_CLIENT_ID: 'x' }, `${TOGETHER}.`],
-  [
-    'a provider without a method',
-    { ...OIDC, SIGN_IN_METHODS: '' },
-    'SIGN_IN_METHODS must be oidc or password,oidc when AUTH_OIDC_ISSUER is set.',
-  ],
-  [
-    'scopes without openid',
-    { ...OIDC, AUTH_OIDC_SCOPES: 'email' },
-    'AUTH_OIDC_SCOPES must be scopes separated by spaces, openid among them.',
-  ],
-  [
-    'an issuer that is no URL',
-    { ...OIDC, AUTH_OIDC_ISSUER: 'login' },
-    'AUTH_OIDC_ISSUER must be a URL such as https://login.example.com.',
-  ],
-  [
-    'an acr that would end the header',
     { AUTH_REQUIRED_ACR: 'a", x="' },
-    'AUTH_REQUIRED_ACR must be one value of visible ASCII characters without quotes.',
+    /^AUTH_REQUIRED_ACR must be one value of visible ASCII characters without quotes\.$/,
   ],
-  [
-    'a greatest age of nothing',
-    { AUTH_MAX_AGE: 'PT0S' },
-    'AUTH_MAX_AGE must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most.',
-  ],
-  [
-    'the demo beside a provider',
-    { ...OIDC, DEMO_OIDC: '1' },
-    'DEMO_OIDC and AUTH_OIDC_ISSUER must not be set together.',
-  ],
-  [
-    'the demo without its method',
-    { DEMO_OIDC: '1', SIGN_IN_METHODS: 'password' },
-    'SIGN_IN_METHODS must name oidc when DEMO_OIDC is set.',
-  ],
-] as const)('%s stops the start with a sentence', (_what, source, sentence) => {
-  expect(problemOf(source)).toBe(sentence)
+  [{ AUTH_MAX_AGE: 'PT0S' }, /^AUTH_MAX_AGE must be an ISO 8601 duration [^\n]+\.$/],
+  [{ ...OIDC, DEMO_OIDC: '1' }, 'DEMO_OIDC and AUTH_OIDC_ISSUER must not be set together.'],
+  [{ DEMO_OIDC: '1', SIGN_IN_METHODS: 'password' }, 'SIGN_IN_METHODS must name oidc when DEMO_OIDC is set.'],
+])('a sign-in that cannot work stops the start: %o', (source, sentence) => {
+  if (typeof sentence === 'string') expect(problemOf(source)).toBe(sentence)
+  else expect(problemOf(source)).toMatch(sentence)
 })
 
 test('production refuses an issuer that is asked without https', () => {
@@ -627,45 +547,25 @@ test.each([
 const NO_ORIGIN = [
   '*',
   'null',
-  '',
   'app.example.com',
   '//app.example.com',
-  'https:',
-  'https://',
   'https:app.example.com',
-  'https:/app.example.com',
   'https://app.example.com/',
   'https://app.example.com/settings',
-  'https://app.example.com?',
-  'https://app.example.com#',
   'https://app.example.com:443',
-  'https://app.example.com:',
-  'https://app.example.com:0443',
   'https://app.example.com:99999',
   'HTTPS://app.example.com',
-  'https://App.example.com',
   'https://*.example.com',
-  'https://*',
-  'https://app.example.*',
-  'https://user@app.example.com',
   'https://user:secret@app.example.com',
   'https://bücher.example',
   'https://app.example.com\\@evil.test',
   'https://app.example.com evil.test',
-  'https://app.example.com;https://evil.test',
   'https://0x7f.1',
-  'https://[::1%25lo]',
-  'https://%61pp.example.com',
   'ws://app.example.com',
-  'wss://app.example.com',
-  'ftp://app.example.com',
   'file:///etc',
-  'data:text/html,x',
   'javascript:alert(1)',
   'blob:https://app.example.com',
   'myapp:',
-  'myapp://settings',
-  'about:blank',
 ]
 
 test.each(NO_ORIGIN)(
@@ -674,8 +574,7 @@ test.each(NO_ORIGIN)(
     const sentence =
       /^ALLOWED_ORIGINS must be origins such as https:\/\/app\.example\.com, separated by commas, without a path/
     for (const ALLOWED_ORIGINS of [text, `https://app.example.com,${text}`]) {
-      // A variable that is empty counts as not set.
-      if (ALLOWED_ORIGINS) expect(() => parseEnv({ ...SECRETS, ALLOWED_ORIGINS })).toThrow(sentence)
+      expect(problemOf({ ALLOWED_ORIGINS })).toMatch(sentence)
     }
   },
 )
@@ -693,9 +592,8 @@ test('ALLOWED_ORIGINS lists exact origins, and http only in local mode', () => {
     'https://app.example.com,http://app.example.com',
     ' http://app.example.com',
   ]) {
-    expect(() => parseEnv({ ...PRODUCTION, ALLOWED_ORIGINS: text })).toThrow(
-      'ALLOWED_ORIGINS must be https when APP_ENV is production.',
-    )
+    const problem = problemOf({ ...PRODUCTION, ALLOWED_ORIGINS: text })
+    expect(problem).toBe('ALLOWED_ORIGINS must be https when APP_ENV is production.')
   }
 })
 
@@ -710,16 +608,11 @@ test('RETURN_TO lists https origins and schemes of apps', () => {
 })
 
 test.each([
-  ...NO_ORIGIN.filter((text) => text && text !== 'myapp:'),
+  ...NO_ORIGIN.filter((text) => text !== 'myapp:'),
   'http://localhost:5173',
-  'http:',
   'https:',
   'javascript:',
-  'data:',
-  'blob:',
-  'file:',
   'MyApp:',
-  'my app:',
   '1app:',
   ':',
   'myapp',

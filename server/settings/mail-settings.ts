@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { parseAddress } from '@/contract/address'
 import { MAIL_SOURCES, type MailSource } from '@/contract/vocabulary'
 import { MAIL_EVENT_SOURCES } from '../adapters/mail-events/sources'
-import type { Brand } from './brand-settings'
 import { type Parsed, url, type Variables } from './setting-fields'
 
 /** Stand-ins of local mode. */
@@ -46,7 +45,7 @@ export const MAIL_FIELDS = {
 
 export function mailSettings(
   settings: Parsed<typeof MAIL_FIELDS>,
-  { isProduction, brand }: { isProduction: boolean; brand: Brand },
+  { isProduction, brand }: { isProduction: boolean; brand: { name: string } },
 ) {
   return {
     /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */

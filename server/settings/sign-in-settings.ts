@@ -1,16 +1,8 @@
 import * as z from 'zod'
-import type { OutsideIssuer } from '@/domain/ports'
 import type { InstanceFields } from './instance-settings'
 import { keptSecret } from './secret-settings'
 import { durationText, flag, list, type Parsed, port, url } from './setting-fields'
 import { SettingsError } from './settings-error'
-
-export interface IssuerSettings {
-  jwksUrl: string
-  issuer: string
-  audience: string
-  subjectIs: OutsideIssuer['subjectIs']
-}
 
 export interface ProviderSettings {
   issuer: string
@@ -86,7 +78,9 @@ export function signInSettings(settings: Fields) {
   }
 }
 
-function toIssuerSettings(settings: Fields): IssuerSettings | undefined {
+export type IssuerSettings = NonNullable<ReturnType<typeof toIssuerSettings>>
+
+function toIssuerSettings(settings: Fields) {
   const { APP_ENV, AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE, AUTH_SUBJECT } = settings
   if (!AUTH_JWKS_URL && !AUTH_ISSUER && !AUTH_AUDIENCE) return undefined
   if (!AUTH_JWKS_URL || !AUTH_ISSUER || !AUTH_AUDIENCE) {

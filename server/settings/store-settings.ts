@@ -4,15 +4,6 @@ import type { InstanceFields } from './instance-settings'
 import { count, flag, type Parsed, url, type Variables } from './setting-fields'
 import { SettingsError } from './settings-error'
 
-export interface S3Settings {
-  /** Such as https://s3.eu-central-1.amazonaws.com; the bucket is in the path. */
-  endpoint: string
-  bucket: string
-  region: string
-  accessKeyId: string
-  secretAccessKey: string
-}
-
 /** It goes into an address or a header. */
 const visible = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
 
@@ -70,7 +61,9 @@ export const storeProblems = ({ LEDGER_DIR, LEDGER_S3_ENDPOINT, ARCHIVE_S3_ENDPO
         'LEDGER_DIR or LEDGER_S3_ENDPOINT or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production: the erasure ledger must outlive an instance.',
       ]
 
-function toS3Settings(settings: Fields, of: 'ARCHIVE' | 'LEDGER'): S3Settings | undefined {
+export type S3Settings = NonNullable<ReturnType<typeof toS3Settings>>
+
+function toS3Settings(settings: Fields, of: 'ARCHIVE' | 'LEDGER') {
   const {
     [`${of}_S3_ENDPOINT` as const]: endpoint,
     [`${of}_S3_BUCKET` as const]: bucket,

@@ -15,10 +15,10 @@ afterEach(() => {
 })
 
 /** A service on a primary, of which a copy can take over on a timeline of its own, as a replica that lagged does. */
-async function givenPrimary(test: Parameters<typeof Cluster.start>[0], settings: { maxReplayedLines: number }) {
+async function givenPrimary(test: Parameters<typeof Cluster.start>[0], maxReplayedLines = 100) {
   const cluster = await Cluster.start(test)
   const { databaseUrl } = cluster.place
-  const guard = new LedgerGuard({ databaseUrl, acceptsOldDatabase: false, ...settings })
+  const guard = new LedgerGuard({ databaseUrl, acceptsOldDatabase: false, maxReplayedLines })
   const database = openDatabase(databaseUrl, 2, { admit: (sql) => guard.admit(sql) })
   test.onTestFinished(async () => {
     guard.stop()
@@ -40,9 +40,7 @@ const withdraw = (ctx: TestContext, userId: string) =>
   withdrawByOperator(ctx, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
 
 test('F43 a new primary that lost a withdrawal serves nobody before it holds again, and a restart of the same database needs no ledger', async (context) => {
-  const { cluster, ctx, guard, leaver, stays, isLive, takeOver } = await givenPrimary(context, {
-    maxReplayedLines: 100,
-  })
+  const { cluster, ctx, guard, leaver, stays, isLive, takeOver } = await givenPrimary(context)
   expect(await guard.watch(ctx)).toEqual({ served: null })
   const { withdrawal_id: id } = await withdraw(ctx, leaver)
   await takeOver()
@@ -64,7 +62,7 @@ test('F43 a new primary that lost a withdrawal serves nobody before it holds aga
 })
 
 test('F43 a line that reaches the store after the comparison is noticed, and its person withdrawn', async (context) => {
-  const { ctx, guard, leaver, stays, isLive, takeOver } = await givenPrimary(context, { maxReplayedLines: 100 })
+  const { ctx, guard, leaver, stays, isLive, takeOver } = await givenPrimary(context)
   await guard.watch(ctx)
   const { add } = ctx.ledger
   const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>()
@@ -87,7 +85,7 @@ test('F43 a line that reaches the store after the comparison is noticed, and its
 })
 
 test('F43 a new primary that is too far behind, or whose ledger cannot be read, is held', async (context) => {
-  const { ctx, guard, leaver, isLive, takeOver } = await givenPrimary(context, { maxReplayedLines: 0 })
+  const { ctx, guard, leaver, isLive, takeOver } = await givenPrimary(context, 0)
   await guard.watch(ctx)
   await withdraw(ctx, leaver)
   const { get } = ctx.ledger
@@ -118,7 +116,7 @@ test('F43 a connection to another cluster than the one that was compared is refu
 })
 
 test('F44 a store that is unmounted while the service runs is noticed, and nothing is served until it is back', async (context) => {
-  const { ctx, guard, leaver, stays, isLive } = await givenPrimary(context, { maxReplayedLines: 100 })
+  const { ctx, guard, leaver, stays, isLive } = await givenPrimary(context)
   await guard.watch(ctx)
   await withdraw(ctx, leaver)
   const mount = unmountLedger(ctx)

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { processState } from '@/server/process-state'
 import { testContext, testDatabase } from '@/testing/domain'
@@ -13,24 +13,22 @@ import { createHealth } from './health-checks'
 
 const NOWHERE = '127.0.0.1:9'
 const LOCAL = { smtpUrl: undefined, smtpNeedsTls: false, hasEngine: false, engineUrl: undefined }
-const cleanUps: (() => unknown)[] = []
-afterEach(async () => {
+afterEach(() => {
   processState.health = undefined
   processState.isStopping = undefined
   processState.heldFor = undefined
   vi.restoreAllMocks()
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
 })
 
 async function givenServer(server: Server | TcpServer): Promise<string> {
   const port = await listening(server)
-  cleanUps.push(() => server.close())
+  onTestFinished(() => void server.close())
   return `127.0.0.1:${port}`
 }
 
 async function givenDatabaseAway() {
   const { ping, close } = openDatabase(`postgresql://user:secret@${NOWHERE}/accounts`)
-  cleanUps.push(close)
+  onTestFinished(close)
   return { ...(await testContext()), ping }
 }
 
@@ -55,7 +53,7 @@ test('an instance that waits for the store of its ledger reports the store as aw
 test('a database all of whose connections are busy is there, and the service stays ready', async () => {
   const { url } = await testDatabase()
   const { ping, transaction, close } = openDatabase(url, 1)
-  cleanUps.push(close)
+  onTestFinished(close)
   const held = Promise.withResolvers<void>()
   const busy = transaction(() => held.promise)
   expect(await createHealth({ ...(await testContext()), ping }, LOCAL)()).toMatchObject({
@@ -91,7 +89,7 @@ test('the mail server is checked at most every 30 seconds while it answers', asy
       callback()
     },
   })
-  cleanUps.push(() => new Promise<void>((resolve) => smtp.close(() => resolve())))
+  onTestFinished(() => new Promise<void>((resolve) => smtp.close(() => resolve())))
   const smtpUrl = `smtp://127.0.0.1:${await listening(smtp.server)}`
   const health = createHealth(await testContext(), { ...LOCAL, smtpUrl })
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
@@ -114,22 +112,18 @@ test('a mail server that is away or stalls is reported as degraded within second
   }
 })
 
-test('an engine that is away is reported as degraded, and one with an unknown address is not; the service stays ready', async () => {
+test('an engine that is away is reported as degraded, and one without an address or a key is not; the service stays ready', async () => {
   const engine = await givenServer(createServer((_request, response) => response.writeHead(404).end()))
   const ctx = await testContext()
-  for (const [engineUrl, expected, degraded] of [
-    [`http://${engine}`, 'reachable', []],
-    [`http://${NOWHERE}`, 'away', ['engine']],
-    [undefined, 'unknown', []],
+  for (const [hasEngine, engineUrl, expected, degraded] of [
+    [true, `http://${engine}`, 'reachable', []],
+    [true, `http://${NOWHERE}`, 'away', ['engine']],
+    [true, undefined, 'unknown', []],
+    [false, `http://${NOWHERE}`, 'timer', []],
   ] as const) {
-    const health = await createHealth(ctx, { ...LOCAL, hasEngine: true, engineUrl })()
+    const health = await createHealth(ctx, { ...LOCAL, hasEngine, engineUrl })()
     expect(health).toMatchObject({ reason: undefined, parts: { engine: expected }, degraded })
   }
-})
-
-test("without an engine key the engine's address is not checked", async () => {
-  const health = await createHealth(await testContext(), { ...LOCAL, engineUrl: `http://${NOWHERE}` })()
-  expect(health).toMatchObject({ parts: { engine: 'timer' }, degraded: [] })
 })
 
 test('a store of the ledger that is away for more than a minute is reported as degraded; the service stays ready', async () => {

@@ -39,10 +39,10 @@ const fromAmazon = async (url: string | URL | Request) => {
   return new Response(isThere ? amazon.cert : 'no such certificate', { status: isThere ? 200 : 404 })
 }
 
-const events = createMailEvents(
-  { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' },
-  { fetch: fromAmazon as typeof fetch },
-)
+const settings = { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' }
+const sourcesWith = (load: (url: string | URL | Request) => Promise<Response>) =>
+  createMailEvents(settings, { fetch: load as typeof fetch })
+const events = sourcesWith(fromAmazon)
 const read = (source: Signing, call: MailEventCall, now = NOW) => events[source]?.read(call, now)
 
 const seconds = (at: Date) => String(Math.floor(at.getTime() / second))
@@ -204,7 +204,6 @@ test.each(SIGNING)(
 )
 
 test('the header that a source needs carries the id of the message', () => {
-  const settings = { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' }
   expect(headersForEvents(settings, ID)).toEqual({
     'X-SES-MESSAGE_KEY-TAGS': `delivery=${ID}`,
     'X-PM-Metadata-delivery': ID,
@@ -246,17 +245,14 @@ test.each([
   ['cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
   ['is out of order', async () => new Response('', { status: 503 })],
 ])('a confirmation has to be sent again while Amazon %s', async (_what, answer) => {
-  const settings = { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' }
-  const fetched = async (url: string | URL | Request) => (String(url) === CERTIFICATE ? fromAmazon(url) : answer())
-  const { ses } = createMailEvents(settings, { fetch: fetched as typeof fetch })
+  const { ses } = sourcesWith(async (url) => (String(url) === CERTIFICATE ? fromAmazon(url) : answer()))
   const SubscribeURL = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=a'
   const call = sns({}, { Type: 'SubscriptionConfirmation', Token: 'a token', SubscribeURL })
   await expect(ses?.read(call, NOW)).rejects.toMatchObject({ code: 'SERVER_002' })
 })
 
 test('a certificate is kept once it has proved a call, so that nobody else fills the memory with addresses of it', async () => {
-  const settings = { mailEvents: SETTINGS, mailReturnPath: undefined, appUrl: 'https://accounts.test' }
-  const { ses } = createMailEvents(settings, { fetch: fromAmazon as typeof fetch })
+  const { ses } = sourcesWith(fromAmazon)
   const asksOf = async (call: object) => {
     asked.length = 0
     await ses?.read(toCall({}, JSON.stringify(call)), NOW).catch(() => {})

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
+import { MAX_ADDRESS_LENGTH } from './address'
 import { contract, isStorable, lengthOf, STORABLE } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
@@ -10,7 +10,9 @@ import {
   listLimit,
   MAX_OUTSIDE_ID_BYTES,
   maxLength,
+  plainAddress,
   problemOfOutsideId,
+  truth,
 } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
@@ -44,16 +46,10 @@ export const externalId = z
   .refine((text) => problemOfExternalId(text) === null, 'USER_001')
   .meta(EXTERNAL_ID)
 
-const address = z
-  .string('REQUEST_001: email must be a string.')
-  .check(maxLength(MAX_ADDRESS_LENGTH, `EMAIL_001: ${RULES.email}`))
-  .refine((text) => parseAddress(text) !== null, `EMAIL_001: ${RULES.email}`)
-  .meta({
-    description: `The address; at most ${MAX_ADDRESS_LENGTH} characters`,
-    format: 'idn-email',
-    minLength: 'a@b.c'.length,
-    pattern: ADDRESS_PATTERN,
-  })
+const address = plainAddress('The address', {
+  wrongType: 'REQUEST_001: email must be a string.',
+  malformed: `EMAIL_001: ${RULES.email}`,
+})
 
 export const personName = lineName('How messages address the person', MAX_NAME_LENGTH)
 
@@ -92,7 +88,6 @@ export const storedPassword = z
   )
   .describe('As your system stored it; used only when the account is created')
 
-const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
 const USER_ID = /^usr_[A-Za-z0-9_-]{22}$/
 const userId = z
   .string('REQUEST_001: user_id must be a string.')

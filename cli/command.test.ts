@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { nameOf, parseCall } from './command.ts'
+import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
 import { helpFor } from './help.ts'
@@ -17,7 +17,7 @@ const refusal = (line: string, inBatch = false): string => {
 const help = (line: string) => helpFor(COMMANDS, splitWords(line)) ?? ''
 
 test('the table has each command once', () => {
-  const names = COMMANDS.map(nameOf)
+  const names = COMMANDS.map(({ name }) => name)
   expect(names).toEqual([...new Set(names)])
 })
 
@@ -109,8 +109,8 @@ test('the help of a noun lists its commands with their options, and no other', (
 })
 
 test('the help of a command explains every option', () => {
-  for (const { noun, verb, summary, options } of COMMANDS) {
-    const shown = help(`${noun} ${verb} --help`)
+  for (const { name: command, summary, options } of COMMANDS) {
+    const shown = help(`${command} --help`)
     expect(shown).toContain(summary)
     for (const [name, { means, value, positional }] of Object.entries(options)) {
       expect(shown).toContain(positional ? value : `--${name}`)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MAX_ADDRESS_LENGTH } from './address'
-import { contract, isStorable, lengthOf, STORABLE } from './define'
+import { contract, FOR_SERVICES, isStorable, lengthOf, STORABLE } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
 import {
@@ -156,7 +156,6 @@ const preferences = z
     additionalProperties: { type: ['string', 'null'], maxLength: MAX_DETAIL_LENGTH, pattern: STORABLE },
   }) as unknown as z.ZodType<Record<string, string | null>>
 
-const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const exampleAccount = {
   user_id: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a',
   external_id: 'customer-42',
@@ -173,7 +172,7 @@ const exampleAccount = {
 }
 
 export const putUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'putUser',
   summary: 'Create or Update User',
   description: 'Creates the account with this external id, or updates it. Sending the same body again changes nothing.',
@@ -217,7 +216,7 @@ export const putUser = contract({
 })
 
 export const getUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'getUser',
   summary: 'Get User',
   description: 'Shows one account by your own id of the person.',
@@ -231,7 +230,7 @@ export const getUser = contract({
 })
 
 export const findUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'findUser',
   summary: 'Find User by Address',
   description: 'Shows the account that uses an address.',
@@ -246,7 +245,7 @@ export const findUser = contract({
 })
 
 export const listUndeliverableUsers = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'listUndeliverableUsers',
   summary: 'List Users Whose Mail Comes Back',
   description: 'Lists the active accounts with `email_undeliverable`, by their ids and without an address.',
@@ -291,7 +290,7 @@ export const listUndeliverableUsers = contract({
 })
 
 export const withdrawUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'withdrawUser',
   summary: 'Withdraw on Behalf of a User',
   description: 'Withdraws an account because the person asked you to; `requested_by` goes into the audit log.',
@@ -332,7 +331,7 @@ export const withdrawUser = contract({
 })
 
 export const endUserSessions = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'endUserSessions',
   summary: 'End All Sessions of a User',
   description: 'Ends every session and access token of a person, and cancels a pending change of the address.',

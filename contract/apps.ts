@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { contract } from './define'
+import { contract, FOR_SERVICES } from './define'
 import { appId, isoDateTime, lineName, listLimit, maxLength, truth } from './fields'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
 import { APP_PHASES } from './withdrawal'
@@ -77,7 +77,7 @@ const app = appSettings.extend({
   open_tasks: z.int().describe('Deletion tasks that it has not finished'),
 })
 
-const common = { scope: 'apps:manage', forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
+const common = { ...FOR_SERVICES, scope: 'apps:manage' } as const
 const exampleApp = {
   app_id: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk',
   name: 'Shop',

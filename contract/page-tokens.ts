@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract } from './define'
+import { contract, FOR_SERVICES } from './define'
 import { givenTime, grantedScopes, isoDateTime, maxLength } from './fields'
 
 const MAX_ORIGIN_LENGTH = 255
@@ -15,6 +15,7 @@ export function secondsOf(text: string): number {
 const isLifetime = (text: string) => secondsOf(text) >= 1 && secondsOf(text) <= MAX_PAGE_TOKEN_SECONDS
 
 export const issuePageToken = contract({
+  ...FOR_SERVICES,
   name: 'issuePageToken',
   summary: 'Issue Page Token',
   description:
@@ -22,8 +23,6 @@ export const issuePageToken = contract({
   method: 'POST',
   path: '/admin/users/{externalId}/page-tokens',
   scope: 'pages:issue',
-  forbidden: 'AUTH_002',
-  limit: { bucket: 'service' },
   params: z.object({ externalId }),
   body: z.object({
     scopes: grantedScopes('What the page may do'),

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Call } from './load.ts'
 import { seedUsers, tokenOf } from './services.ts'
 
-export const OPERATIONS = ['status', 'change', 'change-no-hash', 'verify', 'resend', 'withdraw'] as const
+export const OPERATIONS = ['status', 'change', 'verify', 'resend', 'withdraw'] as const
 export type Operation = (typeof OPERATIONS)[number]
 
 export const PASSWORD = 'correct horse battery'
@@ -56,22 +56,18 @@ export function givenUsers(db: pg.Client, passwordHash: string) {
       switch (operation) {
         case 'status':
           return { method: 'GET', path: `${at}/email/status`, headers }
-        case 'change':
-        case 'change-no-hash': {
-          const current_password = operation === 'change' ? PASSWORD : 'no hash'
-          return { method, path: `${at}/email/change`, headers, body: { new_email: newAddress(), current_password } }
+        case 'change': {
+          const body = { new_email: newAddress(), current_password: PASSWORD }
+          return { method, path: `${at}/email/change`, headers, body }
         }
         case 'verify': {
           const body = { change_request_id: changes.get(n), verification_code: CODE }
           return { method, path: `${at}/email/verify`, headers, body }
         }
-        case 'resend':
-          return {
-            method,
-            path: `${at}/email/resend-verification`,
-            headers,
-            body: { change_request_id: changes.get(n) },
-          }
+        case 'resend': {
+          const body = { change_request_id: changes.get(n) }
+          return { method, path: `${at}/email/resend-verification`, headers, body }
+        }
         case 'withdraw':
           return { method, path: `${at}/withdraw`, headers, body: { confirmation: 'DELETE_MY_ACCOUNT' } }
       }

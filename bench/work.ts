@@ -6,7 +6,7 @@ import { measureSweep } from './work/sweep'
 
 /**
  * `npm run bench:work -- <what> [size]`: what the service does without a caller, or with much data, in one process and on a fresh
- * database. The size is what each measurement says: rows, accounts, megabytes, steps or events.
+ * database. The size is what each measurement says: rows, steps, accounts or events.
  */
 const MEASUREMENTS = {
   erase: { size: 1_000_000, measure: measureErase },

@@ -95,10 +95,9 @@ class Receiver {
   }
 
   withdrawn(version = 2): string {
-    const due = new Date(Date.now() + 24 * 3600 * 1000).toISOString()
     const task = {
       id: 'msg_check',
-      due_by: due,
+      due_by: new Date(Date.now() + 24 * 3600 * 1000).toISOString(),
       report_to: `${this.appUrl}/api/v1/tasks/msg_check`,
       report_token: 'dtk_check',
     }
@@ -229,10 +228,7 @@ const CHECKS: Check[] = [
   taken(
     'the same message again',
     'Remember the ids of messages that are done, and answer a repeated one as before.',
-    (receiver) => ({
-      id: 'msg_check_once',
-      body: receiver.withdrawn(),
-    }),
+    (receiver) => ({ id: 'msg_check_once', body: receiver.withdrawn() }),
   ),
   {
     call: 'the same message five times at once',
@@ -248,9 +244,7 @@ const CHECKS: Check[] = [
   taken(
     'an older version after a newer one',
     'Keep the newest version of each account, and answer older ones with 2xx.',
-    (receiver) => ({
-      body: receiver.message('account.email_changed', { version: 1 }),
-    }),
+    (receiver) => ({ body: receiver.message('account.email_changed', { version: 1 }) }),
   ),
   taken('a body of 40 KB', 'Take bodies of up to 64 KiB.', (receiver) => ({
     body: receiver.message('account.of_tomorrow', { padding: 'x'.repeat(40_000) }),

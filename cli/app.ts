@@ -79,22 +79,19 @@ function ruleOf(issue?: z.core.$ZodIssue): string {
 
 export const appCommands = [
   command({
-    noun: 'app',
-    verb: 'list',
+    name: 'app list',
     summary: 'Lists the applications, with what waits for them.',
     options: {},
     run: (ctx) => listApps(ctx),
   }),
   command({
-    noun: 'app',
-    verb: 'show',
+    name: 'app show',
     summary: 'Shows an application.',
     options: { id },
     run: (ctx, { id }) => getApp(ctx, { appId: id }),
   }),
   command({
-    noun: 'app',
-    verb: 'register',
+    name: 'app register',
     summary: 'Registers an application and shows its signing secret this once.',
     options: {
       name: { value: 'NAME', required: true, means: 'The name, as people read it.' },
@@ -109,8 +106,7 @@ export const appCommands = [
     },
   }),
   command({
-    noun: 'app',
-    verb: 'set',
+    name: 'app set',
     summary: 'Changes an application; what is not given stays as it is.',
     options: {
       id,
@@ -125,22 +121,19 @@ export const appCommands = [
     },
   }),
   command({
-    noun: 'app',
-    verb: 'rotate-secret',
+    name: 'app rotate-secret',
     summary: 'Makes a new signing secret and shows it this once; the one before signs beside it for a day.',
     options: { id },
     run: (ctx, { id }) => rotateAppSecret(ctx, { appId: id }),
   }),
   command({
-    noun: 'app',
-    verb: 'ping',
+    name: 'app ping',
     summary: 'Calls an application with a signed message that tells nothing, and shows its answer.',
     options: { id },
     run: (ctx, { id }) => pingApp(ctx, { appId: id }),
   }),
   command({
-    noun: 'app',
-    verb: 'check',
+    name: 'app check',
     summary:
       'Sends a receiver signed, forged, doubled, late, cut and slow calls about a person that nobody is, and says what to mend.',
     options: {
@@ -156,22 +149,19 @@ export const appCommands = [
     },
   }),
   command({
-    noun: 'app',
-    verb: 'disable',
+    name: 'app disable',
     summary: 'Stops telling an application anything; what is open waits.',
     options: { id },
     run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: true }),
   }),
   command({
-    noun: 'app',
-    verb: 'enable',
+    name: 'app enable',
     summary: 'Goes on telling an application that was disabled.',
     options: { id },
     run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: false }),
   }),
   command({
-    noun: 'app',
-    verb: 'remove',
+    name: 'app remove',
     summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
     options: {
       id,
@@ -180,8 +170,7 @@ export const appCommands = [
     run: (ctx, { id: appId, waive }) => removeApp(ctx, { appId, waive }),
   }),
   command({
-    noun: 'app',
-    verb: 'connect',
+    name: 'app connect',
     summary: 'Connects a user to an application.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },

@@ -3,15 +3,13 @@ import { command } from './command.ts'
 
 export const archiveCommands = [
   command({
-    noun: 'archive',
-    verb: 'write',
+    name: 'archive write',
     summary: "Writes an encrypted copy of the user's data into the archive store.",
     options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
     run: async (ctx, { user }) => ({ archive_id: await writeArchive(ctx, user) }),
   }),
   command({
-    noun: 'archive',
-    verb: 'accept-loss',
+    name: 'archive accept-loss',
     summary: 'Removes archives that are not in the store any more from the list, so that their step can end.',
     options: { withdrawal: { value: 'wd_…', required: true, means: 'The withdrawal that waits for them.' } },
     run: async (ctx, { withdrawal }) => ({

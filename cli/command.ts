@@ -45,8 +45,8 @@ type OptionValue<O extends Option> = O extends { multiple: true }
 export type ValuesOf<O extends Options> = { [Name in keyof O]: OptionValue<O[Name]> }
 
 interface Entry<O extends Options> {
-  noun: string
-  verb: string
+  /** A noun and a verb. */
+  name: string
   /** What it does, as one sentence for the help. */
   summary: string
   options: O
@@ -61,8 +61,6 @@ export type Command = Entry<Options>
 
 /** An entry of the table of commands; `run` gets the options with the types that follow from their entries. */
 export const command = <const O extends Options>(entry: Entry<O>): Command => entry as unknown as Command
-
-export const nameOf = ({ noun, verb }: Command): string => `${noun} ${verb}`
 
 /** The option as a sentence names it. */
 const labelOf = (name: string, { positional }: Option): string => (positional ? `an ${name}` : `--${name}`)
@@ -88,7 +86,7 @@ export interface Call {
 export function parseCall(commands: Command[], args: string[], { inBatch }: { inBatch: boolean }): Call {
   const command = findCommand(commands, args)
   if (command.printsMany && inBatch) {
-    throw new UsageError(`${nameOf(command)} does not work in a batch: it prints many lines.`)
+    throw new UsageError(`${command.name} does not work in a batch: it prints many lines.`)
   }
   const { json, wide, ...texts } = readWords(command, args.slice(2))
   const given = readValues(command, texts) as Parameters<Command['run']>[1]
@@ -102,23 +100,23 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
 export function findCommand(commands: Command[], [noun = '', verb = '']: string[]): Command {
   if (noun === '') throw new UsageError('The command is missing; --help lists all of them.')
   const ofNoun = commandsOf(commands, noun)
-  const verbs = ofNoun.map((command) => command.verb)
+  const verbs = ofNoun.map(({ name }) => name.slice(noun.length + 1))
   if (verb === '' || verb.startsWith('-')) throw new UsageError(`${noun} needs one of ${verbs.join(', ')} after it.`)
-  const found = ofNoun.find((command) => command.verb === verb)
+  const found = ofNoun.find(({ name }) => name === `${noun} ${verb}`)
   if (found) return found
   throw new UsageError(`${noun} has no command ${verb}. It has ${verbs.join(', ')}.`)
 }
 
 export function commandsOf(commands: Command[], noun: string): Command[] {
-  const found = commands.filter((command) => command.noun === noun)
+  const found = commands.filter(({ name }) => name.startsWith(`${noun} `))
   if (found.length > 0) return found
   throw new UsageError(`Unknown command ${noun}. --help lists all of them.`)
 }
 
 /** The texts of each option that is given, in their order. */
 function readWords(command: Command, words: string[]): Record<string, string[]> {
+  const { name } = command
   const options: Options = { ...command.options, ...COMMON }
-  const name = nameOf(command)
   const positional = Object.keys(options).find((option) => options[option]?.positional)
   const texts: Record<string, string[]> = {}
   let areOptionsOver = false
@@ -176,7 +174,7 @@ function readValues(command: Command, texts: Record<string, string[]>): Record<s
 }
 
 function missing(command: Command, name: string, option: Option): string {
-  if (option.positional) return `${nameOf(command)} takes exactly one ${name}`
+  if (option.positional) return `${command.name} takes exactly one ${name}`
   return option.choices ? choiceSentence(name, option) : `--${name} is missing`
 }
 

@@ -9,8 +9,7 @@ const MAX_LISTED = 1000
 
 export const eventCommands = [
   command({
-    noun: 'event',
-    verb: 'list',
+    name: 'event list',
     summary: 'Lists deliveries of events to applications, the newest first; they are kept for thirty days.',
     options: { app, dead: { means: 'Only those that were given up.' } },
     async run(ctx, { app: appId, dead }) {
@@ -19,8 +18,7 @@ export const eventCommands = [
     },
   }),
   command({
-    noun: 'event',
-    verb: 'resend',
+    name: 'event resend',
     summary: 'Delivers an event again, or all of an application since a time, under their old ids.',
     options: {
       id: { value: 'evt_…', positional: true, means: 'The event.' },

@@ -1,4 +1,4 @@
-import { COMMON, type Command, commandsOf, findCommand, nameOf, type Option } from './command.ts'
+import { COMMON, type Command, commandsOf, findCommand, type Option } from './command.ts'
 
 /** A packed folder and the image have no npm. */
 const startedAs = () =>
@@ -22,14 +22,13 @@ export function helpFor(commands: Command[], args: string[]): string | null {
 }
 
 function helpForAll(commands: Command[]): string {
-  const nouns = [...new Set(commands.map((command) => command.noun))]
-  const rows = commands.map((command) => [nameOf(command), command.summary])
-  const width = Math.max(...rows.map(([name = '']) => name.length))
+  const ofNouns = Map.groupBy(commands, ({ name }) => name.split(' ')[0])
+  const width = Math.max(...commands.map(({ name }) => name.length))
   return paragraphs(
     [`${startedAs()} COMMAND [options]`, `${startedAs()} COMMAND --help explains the options of a command.`],
-    ...nouns.map((noun) =>
+    ...[...ofNouns.values()].map((ofNoun) =>
       aligned(
-        rows.filter((_, index) => commands[index]?.noun === noun),
+        ofNoun.map(({ name, summary }) => [name, summary]),
         width,
       ),
     ),
@@ -69,7 +68,7 @@ function usageOf(command: Command): string {
     const shown = option.multiple ? `${text} …` : text
     return option.required ? shown : `[${shown}]`
   })
-  return [startedAs(), nameOf(command), ...parts].join(' ')
+  return [startedAs(), command.name, ...parts].join(' ')
 }
 
 function withValue(name: string, { value, positional }: Option): string {

@@ -7,23 +7,20 @@ import { toTime } from './values.ts'
 
 export const maintenanceCommands = [
   command({
-    noun: 'secrets',
-    verb: 'reseal',
+    name: 'secrets reseal',
     summary:
       'Moves everything sealed in the database to the newest secret of CODE_SECRET; can be run again at any time.',
     options: {},
     run: (ctx) => resealSecrets(ctx),
   }),
   command({
-    noun: 'key',
-    verb: 'list',
+    name: 'key list',
     summary: 'Lists the keys that sign receipts, and which of them waits, signs or is retired.',
     options: {},
     run: async (ctx) => ({ keys: await listSigningKeys(ctx) }),
   }),
   command({
-    noun: 'key',
-    verb: 'rotate',
+    name: 'key rotate',
     summary: 'Publishes a new key, which signs a day later.',
     options: {
       now: { means: 'It signs at once, and the keys before it never again: for a key that may have leaked.' },
@@ -31,15 +28,13 @@ export const maintenanceCommands = [
     run: async (ctx, { now }) => ({ keys: await rotateSigningKey(ctx, { isNow: now }) }),
   }),
   command({
-    noun: 'ledger',
-    verb: 'replay',
+    name: 'ledger replay',
     summary: 'Withdraws again whom a restored backup brought back.',
     options: {},
     run: (ctx) => replayErasureLedger(ctx),
   }),
   command({
-    noun: 'ledger',
-    verb: 'trim',
+    name: 'ledger trim',
     summary: 'Drops the lines of the erasure ledger that no backup needs any more.',
     options: {
       before: { value: 'TIME', required: true, read: toTime, means: 'When the oldest backup was taken, ISO 8601.' },

@@ -4,8 +4,7 @@ import { checkActiveUser } from './values.ts'
 
 export const sessionCommands = [
   command({
-    noun: 'session',
-    verb: 'list',
+    name: 'session list',
     summary: 'Lists the browser sessions that are signed in, last seen first.',
     options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
     async run(ctx, { user }) {
@@ -14,8 +13,7 @@ export const sessionCommands = [
     },
   }),
   command({
-    noun: 'session',
-    verb: 'end',
+    name: 'session end',
     summary: 'Ends one browser session; or all of a user, which also cancels a pending change.',
     options: {
       id: { value: 'ses_…', positional: true, means: 'The session.' },

@@ -7,8 +7,7 @@ import { command } from './command.ts'
 
 export const taskCommands = [
   command({
-    noun: 'task',
-    verb: 'list',
+    name: 'task list',
     summary: 'Lists the open deletion tasks, or all of one withdrawal.',
     options: {
       withdrawal: { value: 'wd_…', means: 'The withdrawal.' },
@@ -23,8 +22,7 @@ export const taskCommands = [
     },
   }),
   command({
-    noun: 'task',
-    verb: 'waive',
+    name: 'task waive',
     summary: "Closes a deletion task without the application's confirmation; the person reads why. This is final.",
     options: {
       id: { value: 'msg_…', positional: true, required: true, means: 'The task.' },

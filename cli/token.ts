@@ -8,8 +8,7 @@ const serviceScopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
 
 export const tokenCommands = [
   command({
-    noun: 'token',
-    verb: 'create',
+    name: 'token create',
     summary: 'Creates an access token and shows it this once.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account that the token acts for.' },
@@ -29,8 +28,7 @@ export const tokenCommands = [
     },
   }),
   command({
-    noun: 'token',
-    verb: 'list',
+    name: 'token list',
     summary: 'Lists the access tokens that work, newest first.',
     options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
     async run(ctx, { user }) {
@@ -39,8 +37,7 @@ export const tokenCommands = [
     },
   }),
   command({
-    noun: 'token',
-    verb: 'revoke',
+    name: 'token revoke',
     summary: 'Revokes one access token, or all of a user.',
     options: {
       id: { value: 'tok_…', positional: true, means: 'The token.' },
@@ -57,8 +54,7 @@ export const tokenCommands = [
 
 export const serviceTokenCommands = [
   command({
-    noun: 'service-token',
-    verb: 'create',
+    name: 'service-token create',
     summary: 'Creates a token for a service of yours, which opens the admin API alone, and shows it this once.',
     options: {
       name: { value: 'NAME', required: true, read: toTokenName, means: 'The name of the service.' },
@@ -90,15 +86,13 @@ export const serviceTokenCommands = [
     },
   }),
   command({
-    noun: 'service-token',
-    verb: 'list',
+    name: 'service-token list',
     summary: 'Lists the service tokens that work, newest first.',
     options: {},
     run: async (ctx) => ({ service_tokens: await listServiceTokens(ctx) }),
   }),
   command({
-    noun: 'service-token',
-    verb: 'revoke',
+    name: 'service-token revoke',
     summary: 'Revokes a service token.',
     options: { id: { value: 'svt_…', positional: true, required: true, means: 'The service token.' } },
     async run(ctx, { id }) {

@@ -6,8 +6,7 @@ const id = { value: 'txn_…', positional: true, required: true, means: 'The tra
 
 const ends = (verb: string, status: 'settled' | 'cancelled') =>
   command({
-    noun: 'transaction',
-    verb,
+    name: `transaction ${verb}`,
     summary: `Ends a pending transaction as ${status}.`,
     options: { id },
     async run(ctx, { id }) {
@@ -18,8 +17,7 @@ const ends = (verb: string, status: 'settled' | 'cancelled') =>
 
 export const transactionCommands = [
   command({
-    noun: 'transaction',
-    verb: 'list',
+    name: 'transaction list',
     summary: 'Lists the transactions of a user, or the pending ones of everybody, which hold withdrawals back.',
     options: { user: { value: 'usr_…', means: 'The account.' } },
     async run(ctx, { user: userId }) {
@@ -29,8 +27,7 @@ export const transactionCommands = [
     },
   }),
   command({
-    noun: 'transaction',
-    verb: 'add',
+    name: 'transaction add',
     summary: 'Records a transaction; a pending one holds a withdrawal back.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },

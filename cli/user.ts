@@ -23,8 +23,7 @@ const MAX_LISTED = '1000'
 
 export const userCommands = [
   command({
-    noun: 'user',
-    verb: 'create',
+    name: 'user create',
     summary: 'Creates an account.',
     options: {
       email: { value: 'ADDRESS', required: true, means: 'The address.' },
@@ -39,8 +38,7 @@ export const userCommands = [
     },
   }),
   command({
-    noun: 'user',
-    verb: 'set-password',
+    name: 'user set-password',
     summary:
       'Sets a password of at least 8 characters, ends every session and access token, and cancels a pending change.',
     options: {
@@ -55,8 +53,7 @@ export const userCommands = [
     },
   }),
   command({
-    noun: 'user',
-    verb: 'set-email',
+    name: 'user set-email',
     summary: 'Gives an account another address, which counts as verified; the browser sessions end.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
@@ -72,8 +69,7 @@ export const userCommands = [
       setEmail(ctx, { userId, email, oldMailbox, ifVersion }),
   }),
   command({
-    noun: 'user',
-    verb: 'show',
+    name: 'user show',
     summary: 'Shows an account and its pending change.',
     options: {
       id: { value: 'usr_…', positional: true, means: 'The account.' },
@@ -87,16 +83,14 @@ export const userCommands = [
     },
   }),
   command({
-    noun: 'user',
-    verb: 'find',
+    name: 'user find',
     summary: 'Shows the account that has this address, or this id of yours.',
     options: identifiers,
     oneOf: ['email', 'external-id'],
     run: (ctx, given) => showUser(ctx, identifierOf(given)),
   }),
   command({
-    noun: 'user',
-    verb: 'list',
+    name: 'user list',
     summary: 'Lists the accounts whose address takes no mail, at most a thousand.',
     options: {
       undeliverable: { required: true, means: 'Only these can be listed; user export prints all accounts.' },
@@ -105,8 +99,7 @@ export const userCommands = [
     run: (ctx, { after }) => listUndeliverableUsers(ctx, { after, limit: MAX_LISTED }),
   }),
   command({
-    noun: 'user',
-    verb: 'set-role',
+    name: 'user set-role',
     summary: 'Lets a user open /admin, or no longer.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
@@ -118,8 +111,7 @@ export const userCommands = [
     },
   }),
   command({
-    noun: 'user',
-    verb: 'import',
+    name: 'user import',
     summary: 'Creates the accounts of a file, one JSON object a line, and prints a result for each.',
     options: {
       file: { value: 'users.ndjson', required: true, means: 'The file.' },
@@ -132,8 +124,7 @@ export const userCommands = [
     },
   }),
   command({
-    noun: 'user',
-    verb: 'export',
+    name: 'user export',
     summary: 'Prints every account that is not withdrawn, with its password hash, a line each as user import reads it.',
     options: { all: { required: true, means: 'Exports all accounts.' } },
     printsMany: true,

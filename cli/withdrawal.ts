@@ -13,8 +13,7 @@ const id = { value: 'wd_…', positional: true, required: true, means: 'The with
 
 export const withdrawalCommands = [
   command({
-    noun: 'withdrawal',
-    verb: 'start',
+    name: 'withdrawal start',
     summary: 'Withdraws an account for somebody who asked for it; this cannot be undone.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
@@ -30,8 +29,7 @@ export const withdrawalCommands = [
     },
   }),
   command({
-    noun: 'withdrawal',
-    verb: 'show',
+    name: 'withdrawal show',
     summary: 'Shows how far a withdrawal is, and what fails.',
     options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account.' } },
     async run(ctx, { id }) {
@@ -41,15 +39,13 @@ export const withdrawalCommands = [
     },
   }),
   command({
-    noun: 'withdrawal',
-    verb: 'retry',
+    name: 'withdrawal retry',
     summary: 'Tries at once what has failed.',
     options: { id },
     run: (ctx, { id }) => retryWithdrawal(ctx, { withdrawalId: id }),
   }),
   command({
-    noun: 'receipt',
-    verb: 'show',
+    name: 'receipt show',
     summary: 'Shows the receipts of a withdrawal.',
     options: { id },
     run: async (ctx, { id }) => {

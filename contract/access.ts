@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { contract, GRANTABLE_SCOPES } from './define'
-import { isoDateTime, lineName, maxLength, minLength, userId } from './fields'
+import { contract } from './define'
+import { grantedScopes, isoDateTime, lineName, userId } from './fields'
 
 const MAX_DAYS = 366
 const MAX_NAME_LENGTH = 100
@@ -9,14 +9,6 @@ export const tokenName = lineName(
   `What the token is for; at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
   MAX_NAME_LENGTH,
 )
-const scopes = z
-  .array(
-    z.enum(GRANTABLE_SCOPES, `REQUEST_001: scopes may hold ${GRANTABLE_SCOPES.join(' and ')}.`),
-    'REQUEST_001: scopes must be a list.',
-  )
-  .check(minLength(1, 'REQUEST_001: scopes must name at least one scope.'))
-  .check(maxLength(10, 'REQUEST_001: scopes names more scopes than there are.'))
-  .describe('What the token may do')
 const expiresInDays = z
   .int('REQUEST_001: expires_in_days must be a whole number.')
   .min(1, 'REQUEST_001: expires_in_days must be 1 or more.')
@@ -72,7 +64,7 @@ export const createAccessToken = contract({
   method: 'POST',
   path: '/users/{userId}/access-tokens',
   params,
-  body: z.object({ name: tokenName, scopes, expires_in_days: expiresInDays }),
+  body: z.object({ name: tokenName, scopes: grantedScopes('What the token may do'), expires_in_days: expiresInDays }),
   data: accessToken.extend({ access_token: z.string().describe('Shown in this answer and never again') }),
   message: 'Copy the token now: it is not shown again.',
   limit: { bucket: 'accessToken' },

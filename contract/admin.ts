@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
-import { contract, isStorable, lengthOf, STORABLE } from './define'
+import { MAX_ADDRESS_LENGTH } from './address'
+import { contract, FOR_SERVICES, isStorable, lengthOf, STORABLE } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
 import {
@@ -10,7 +10,9 @@ import {
   listLimit,
   MAX_OUTSIDE_ID_BYTES,
   maxLength,
+  plainAddress,
   problemOfOutsideId,
+  truth,
 } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
@@ -44,16 +46,10 @@ export const externalId = z
   .refine((text) => problemOfExternalId(text) === null, 'USER_001')
   .meta(EXTERNAL_ID)
 
-const address = z
-  .string('REQUEST_001: email must be a string.')
-  .check(maxLength(MAX_ADDRESS_LENGTH, `EMAIL_001: ${RULES.email}`))
-  .refine((text) => parseAddress(text) !== null, `EMAIL_001: ${RULES.email}`)
-  .meta({
-    description: `The address; at most ${MAX_ADDRESS_LENGTH} characters`,
-    format: 'idn-email',
-    minLength: 'a@b.c'.length,
-    pattern: ADDRESS_PATTERN,
-  })
+const address = plainAddress('The address', {
+  wrongType: 'REQUEST_001: email must be a string.',
+  malformed: `EMAIL_001: ${RULES.email}`,
+})
 
 export const personName = lineName('How messages address the person', MAX_NAME_LENGTH)
 
@@ -92,7 +88,6 @@ export const storedPassword = z
   )
   .describe('As your system stored it; used only when the account is created')
 
-const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
 const USER_ID = /^usr_[A-Za-z0-9_-]{22}$/
 const userId = z
   .string('REQUEST_001: user_id must be a string.')
@@ -161,7 +156,6 @@ const preferences = z
     additionalProperties: { type: ['string', 'null'], maxLength: MAX_DETAIL_LENGTH, pattern: STORABLE },
   }) as unknown as z.ZodType<Record<string, string | null>>
 
-const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const exampleAccount = {
   user_id: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a',
   external_id: 'customer-42',
@@ -178,7 +172,7 @@ const exampleAccount = {
 }
 
 export const putUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'putUser',
   summary: 'Create or Update User',
   description: 'Creates the account with this external id, or updates it. Sending the same body again changes nothing.',
@@ -222,7 +216,7 @@ export const putUser = contract({
 })
 
 export const getUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'getUser',
   summary: 'Get User',
   description: 'Shows one account by your own id of the person.',
@@ -236,7 +230,7 @@ export const getUser = contract({
 })
 
 export const findUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'findUser',
   summary: 'Find User by Address',
   description: 'Shows the account that uses an address.',
@@ -251,7 +245,7 @@ export const findUser = contract({
 })
 
 export const listUndeliverableUsers = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'listUndeliverableUsers',
   summary: 'List Users Whose Mail Comes Back',
   description: 'Lists the active accounts with `email_undeliverable`, by their ids and without an address.',
@@ -296,7 +290,7 @@ export const listUndeliverableUsers = contract({
 })
 
 export const withdrawUser = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'withdrawUser',
   summary: 'Withdraw on Behalf of a User',
   description: 'Withdraws an account because the person asked you to; `requested_by` goes into the audit log.',
@@ -337,7 +331,7 @@ export const withdrawUser = contract({
 })
 
 export const endUserSessions = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'endUserSessions',
   summary: 'End All Sessions of a User',
   description: 'Ends every session and access token of a person, and cancels a pending change of the address.',

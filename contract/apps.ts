@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { contract } from './define'
-import { appId, isoDateTime, lineName, listLimit, maxLength } from './fields'
+import { contract, FOR_SERVICES } from './define'
+import { appId, isoDateTime, lineName, listLimit, maxLength, truth } from './fields'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
 import { APP_PHASES } from './withdrawal'
 
@@ -29,7 +29,6 @@ const wordsOf = (name: string, pattern: string, what: string) =>
     )
     .check(maxLength(MAX_WORDS, `REQUEST_001: ${name} has at most ${MAX_WORDS} entries.`))
 const words = (name: string) => wordsOf(name, WORD, '1 to 64 printable ASCII characters')
-const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
 
 /** The settings of an application. The operator command uses the same rules. */
 export const appSettings = z.object({
@@ -78,7 +77,7 @@ const app = appSettings.extend({
   open_tasks: z.int().describe('Deletion tasks that it has not finished'),
 })
 
-const common = { scope: 'apps:manage', forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
+const common = { ...FOR_SERVICES, scope: 'apps:manage' } as const
 const exampleApp = {
   app_id: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk',
   name: 'Shop',

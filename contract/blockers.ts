@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract, isStorable, lengthOf } from './define'
+import { contract, FOR_SERVICES, isStorable, lengthOf } from './define'
 import { blocker, givenTime, isoDateTime, maxLength } from './fields'
 
 const MAX_KEY_LENGTH = 255
@@ -57,7 +57,7 @@ const params = z.object({
       maxLength: MAX_KEY_LENGTH,
     }),
 })
-const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' }, scope: 'users:write' } as const
+const common = { ...FOR_SERVICES, scope: 'users:write' } as const
 const path = '/admin/users/{externalId}/blockers/{key}'
 const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
 const example = {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract } from './define'
+import { contract, FOR_SERVICES } from './define'
 import { appId, CONTROLS, isoDateTime, MAX_OUTSIDE_ID_BYTES, problemOfOutsideId } from './fields'
 
 const subject = z
@@ -15,7 +15,6 @@ const subject = z
     maxLength: MAX_OUTSIDE_ID_BYTES,
   })
 
-const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const path = '/admin/users/{externalId}/connections/{appId}'
 const params = z.object({ externalId, appId })
 const connection = {
@@ -27,7 +26,7 @@ const example = { app_id: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk', subject: 'reader-7' }
 const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
 
 export const putConnection = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'putConnection',
   summary: 'Connect User to Application',
   description:
@@ -44,7 +43,7 @@ export const putConnection = contract({
 })
 
 export const removeConnection = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'removeConnection',
   summary: 'Disconnect User from Application',
   description: 'Ends a connection. The application is told nothing more of the account, not even of its deletion.',
@@ -63,7 +62,7 @@ export const removeConnection = contract({
 })
 
 export const listConnections = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'listConnections',
   summary: 'List Connections of User',
   description: 'Lists the applications that the account is connected to.',

@@ -147,6 +147,9 @@ export const isTaskContract = (contract: Contract): contract is TaskContract => 
 
 export const contract = <const C extends Contract>(definition: C): C => definition
 
+/** The same for every operation of service tokens. */
+export const FOR_SERVICES = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
+
 type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType }
   ? z.output<A>
   : C extends { body: infer B extends z.ZodType }

@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, STORABLE } from './define'
 import { RULES } from './errors'
-import { isoDateTime, maxLength, minLength, newPassword, userId } from './fields'
+import { isoDateTime, maxLength, minLength, newPassword, plainAddress, userId } from './fields'
 import {
   CHANGE_REQUEST_ID,
   CHANGE_STATES,
@@ -29,16 +28,7 @@ const verificationCode = z
 /** In code points. */
 export const MAX_PASSWORD_LENGTH = 1024
 
-export const newEmail = z
-  .string('EMAIL_001')
-  .check(maxLength(MAX_ADDRESS_LENGTH, 'EMAIL_001'))
-  .refine((text) => parseAddress(text) !== null, 'EMAIL_001')
-  .meta({
-    description: `The address to change to; at most ${MAX_ADDRESS_LENGTH} characters`,
-    format: 'idn-email',
-    minLength: 'a@b.c'.length,
-    pattern: ADDRESS_PATTERN,
-  })
+export const newEmail = plainAddress('The address to change to', { wrongType: 'EMAIL_001', malformed: 'EMAIL_001' })
 export const currentPassword = z
   .string('REQUEST_001: current_password must be a string.')
   .check(minLength(1, `REQUEST_001: ${RULES.currentPassword}`))

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
-import { isStorable, STORABLE } from './define'
+import { GRANTABLE_SCOPES, isStorable, STORABLE } from './define'
 import { type Blocker, RULES } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
@@ -88,14 +88,39 @@ export const lineName = (description: string, max: number) =>
       pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
     })
 
+interface AddressMessages {
+  wrongType: string
+  malformed: string
+  tooLong?: string
+}
+/** One plain address. */
+export const plainAddress = (what: string, { wrongType, malformed, tooLong = malformed }: AddressMessages) =>
+  z
+    .string(wrongType)
+    .check(maxLength(MAX_ADDRESS_LENGTH, tooLong))
+    .refine((text) => parseAddress(text) !== null, malformed)
+    .meta({
+      description: `${what}; at most ${MAX_ADDRESS_LENGTH} characters`,
+      format: 'idn-email',
+      minLength: 'a@b.c'.length,
+      pattern: ADDRESS_PATTERN,
+    })
 /** For calls by people who are not signed in. */
-export const accountAddress = z
-  .string('REQUEST_001: email must be a string.')
-  .check(maxLength(MAX_ADDRESS_LENGTH, 'REQUEST_001: email is too long.'))
-  .refine((text) => parseAddress(text) !== null, `REQUEST_001: ${RULES.email}`)
-  .meta({
-    description: `The address of the account; at most ${MAX_ADDRESS_LENGTH} characters`,
-    format: 'idn-email',
-    minLength: 'a@b.c'.length,
-    pattern: ADDRESS_PATTERN,
-  })
+export const accountAddress = plainAddress('The address of the account', {
+  wrongType: 'REQUEST_001: email must be a string.',
+  malformed: `REQUEST_001: ${RULES.email}`,
+  tooLong: 'REQUEST_001: email is too long.',
+})
+
+/** What a token of a user may do. */
+export const grantedScopes = (description: string) =>
+  z
+    .array(
+      z.enum(GRANTABLE_SCOPES, `REQUEST_001: scopes may hold ${GRANTABLE_SCOPES.join(' and ')}.`),
+      'REQUEST_001: scopes must be a list.',
+    )
+    .check(minLength(1, 'REQUEST_001: scopes must name at least one scope.'))
+    .check(maxLength(10, 'REQUEST_001: scopes names more scopes than there are.'))
+    .describe(description)
+
+export const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)

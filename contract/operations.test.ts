@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { operations } from './operations'
+import { OPERATIONS, operations } from './operations'
+import * as sdk from './sdk'
 
 const PAGE = readFileSync('docs/api.md', 'utf8')
 
@@ -30,4 +31,8 @@ test('each row of docs/api.md is a call that exists, with its scope', () => {
     expect(scopes.has(call), call).toBe(true)
     if (scope) expect([call, scope]).toEqual([call, scopes.get(call)])
   }
+})
+
+test('the client exports every operation under its name', () => {
+  expect(Object.keys(sdk)).toEqual(expect.arrayContaining(Object.keys(OPERATIONS)))
 })

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { account } from './admin'
 import { delivery } from './apps'
-import { contract, isStorable, STORABLE } from './define'
+import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
 import { blocker, isoDateTime, maxLength } from './fields'
 import { shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
@@ -122,11 +122,10 @@ const failingApp = z.object({
 })
 export type FailingApp = z.input<typeof failingApp>
 
-const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'
 
 export const retryWithdrawal = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'retryWithdrawal',
   operator: 'acts',
   summary: 'Retry a Withdrawal',
@@ -153,7 +152,7 @@ const MAX_LOOKED_UP = 320
 const LOOKED_UP = `REQUEST_001: text must be a string of at most ${MAX_LOOKED_UP} characters.`
 
 export const lookUp = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'lookUp',
   operator: 'looks',
   summary: 'Look Up',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract, GRANTABLE_SCOPES } from './define'
-import { givenTime, isoDateTime, maxLength, minLength } from './fields'
+import { contract, FOR_SERVICES } from './define'
+import { givenTime, grantedScopes, isoDateTime, maxLength } from './fields'
 
 const MAX_ORIGIN_LENGTH = 255
 const MAX_PAGE_TOKEN_SECONDS = 15 * 60
@@ -15,6 +15,7 @@ export function secondsOf(text: string): number {
 const isLifetime = (text: string) => secondsOf(text) >= 1 && secondsOf(text) <= MAX_PAGE_TOKEN_SECONDS
 
 export const issuePageToken = contract({
+  ...FOR_SERVICES,
   name: 'issuePageToken',
   summary: 'Issue Page Token',
   description:
@@ -22,18 +23,9 @@ export const issuePageToken = contract({
   method: 'POST',
   path: '/admin/users/{externalId}/page-tokens',
   scope: 'pages:issue',
-  forbidden: 'AUTH_002',
-  limit: { bucket: 'service' },
   params: z.object({ externalId }),
   body: z.object({
-    scopes: z
-      .array(
-        z.enum(GRANTABLE_SCOPES, `REQUEST_001: scopes may hold ${GRANTABLE_SCOPES.join(' and ')}.`),
-        'REQUEST_001: scopes must be a list.',
-      )
-      .check(minLength(1, 'REQUEST_001: scopes must name at least one scope.'))
-      .check(maxLength(10, 'REQUEST_001: scopes names more scopes than there are.'))
-      .describe('What the page may do'),
+    scopes: grantedScopes('What the page may do'),
     origin: z
       .string('REQUEST_001: origin must be a string.')
       .check(maxLength(MAX_ORIGIN_LENGTH, 'ORIGIN_001'))

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { webhookSignature } from '@/testing/webhook'
 import { type AccountMessage, createReceiver, type DeletionTask, type Outcome, reportTask } from './receiver'
 
 const [OLD, NEW] = ['whsec_b2xkIHNlY3JldA==', 'whsec_bmV3IHNlY3JldA==']
@@ -24,10 +24,7 @@ interface Sent {
 }
 
 function signed({ id = 'msg_1', at = NOW, body = message(), by = [NEW], sent = body }: Sent = {}): Request {
-  const signatures = by.map((secret) => {
-    const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-    return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
-  })
+  const signatures = by.map((secret) => webhookSignature(secret, id, at, body))
   const headers = { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signatures.join(' ') }
   return new Request('https://shop.test/hook', { method: 'POST', headers, body: sent })
 }

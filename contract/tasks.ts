@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { contract, isStorable, STORABLE } from './define'
+import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
 import { dateOrTime, isoDateTime, maxLength, minLength } from './fields'
 import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'
 import { STEPS } from './withdrawal'
@@ -122,10 +122,8 @@ export const reportOnTask = contract({
   },
 })
 
-const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
-
 export const takeTasks = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'takeTasks',
   summary: 'Take Due Deletion Tasks',
   description:
@@ -186,7 +184,7 @@ export const takeTasks = contract({
 })
 
 export const waiveTask = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'waiveTask',
   operator: 'acts',
   summary: 'Waive a Deletion Task',
@@ -218,7 +216,7 @@ export const waiveTask = contract({
 })
 
 export const retryTask = contract({
-  ...common,
+  ...FOR_SERVICES,
   name: 'retryTask',
   operator: 'acts',
   summary: 'Retry a Deletion Task',

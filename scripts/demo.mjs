@@ -3,7 +3,7 @@ import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { begin, note, projectNode, stopWithNpm } from './ensure.mjs'
+import { begin, isAnswered, note, projectNode, stopWithNpm } from './ensure.mjs'
 
 // The service and examples/shop beside it. The day from the start of a withdrawal to its last step passes in a minute and a half.
 await begin({ built: true })
@@ -124,12 +124,7 @@ function start(name, script, env, onExit) {
 }
 
 async function untilAnswered(url) {
-  const isUp = () =>
-    fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  while (!(await isUp())) await (ending ?? sleep(200))
+  while (!(await isAnswered(url))) await (ending ?? sleep(200))
 }
 
 /** Returns never. */

@@ -89,6 +89,10 @@ export function tool(name, args, options) {
   return run(projectNode(), [join(root, 'node_modules', TOOLS[name]), ...args], options)
 }
 
+/** Runs suites that have a configuration of their own, by the folder of it and the files; without a file all of them. */
+export const runSuites = (folder, files, env) =>
+  tool('vitest', ['run', '--config', `${folder}/vitest.config.ts`, ...files], { env })
+
 export function projectNode() {
   const node = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node')
   return existsSync(node) ? node : process.execPath
@@ -113,6 +117,13 @@ export async function begin({ built = false } = {}) {
   await underProjectNode()
   if (built) await ensureBuilt('build')
 }
+
+/** Whether the URL answers with a good status. */
+export const isAnswered = (url) =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 
 /** A SIGTERM to npm ends the shell between npm and us and does not arrive here. A new parent process shows it. */
 export function stopWithNpm(stop) {

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { begin, ensureBuilt, isThere, SKIPPED, tool } from './ensure.mjs'
+import { begin, ensureBuilt, isThere, runSuites, SKIPPED } from './ensure.mjs'
 
 // npm run test:browsers: the journeys of e2e/other-engines in Firefox and WebKitGTK. Exits with 77 where one of them is missing, after
 // the others have run. Debian has all programs: apt-get install firefox-esr webkit2gtk-driver xvfb.
@@ -22,5 +22,5 @@ const engines = Object.keys(MISSING).filter((engine) => MISSING[engine].length =
 if (engines.length === 0) process.exit(SKIPPED)
 await ensureBuilt('build')
 const env = { ENGINES: engines.join(','), MINI_BROWSER: miniBrowser ?? '' }
-const code = await tool('vitest', ['run', '--config', 'e2e/other-engines/vitest.config.ts'], { env })
+const code = await runSuites('e2e/other-engines', [], env)
 process.exit(code === 0 && engines.length < Object.keys(MISSING).length ? SKIPPED : code)

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { begin, ensureBuilt, need, root, skip, tool } from './ensure.mjs'
+import { begin, ensureBuilt, need, root, runSuites, skip } from './ensure.mjs'
 
 // npm run test:clients: the clients that openapi-generator makes from the OpenAPI document run both flows. Exits with 77 without its tools.
 const VERSION = '7.25.0'
@@ -20,8 +20,4 @@ if (!existsSync(jar)) {
   if (fetched.status !== 0) skip('openapi-generator could not be fetched')
 }
 await ensureBuilt('build')
-process.exit(
-  await tool('vitest', ['run', '--config', 'proof/load/vitest.config.ts', 'proof/load/clients.ts'], {
-    env: { GENERATOR: jar },
-  }),
-)
+process.exit(await runSuites('proof/load', ['proof/load/clients.ts'], { GENERATOR: jar }))

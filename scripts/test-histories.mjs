@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { begin, ensureBuilt, need, root, skip, tool } from './ensure.mjs'
+import { begin, ensureBuilt, need, root, runSuites, skip } from './ensure.mjs'
 
 // npm run test:histories, npm run test:failover: what clients were answered, judged by Porcupine. Exits with 77 without Go, or without the
 // programs that a failover needs.
@@ -20,5 +20,4 @@ const built = spawnSync('go', ['build', '-o', judge, '.'], {
 })
 if (built.status !== 0) skip('the judge could not be built')
 await ensureBuilt('build')
-const args = ['run', '--config', 'proof/load/vitest.config.ts', `proof/load/${suite}.ts`]
-process.exit(await tool('vitest', args, { env: { JUDGE: judge } }))
+process.exit(await runSuites('proof/load', [`proof/load/${suite}.ts`], { JUDGE: judge }))

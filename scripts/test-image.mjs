@@ -4,7 +4,7 @@ import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, w
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browser } from './browser.mjs'
-import { begin, fail, isThere, note, projectNode, root, run, skip, tool } from './ensure.mjs'
+import { begin, fail, isAnswered, isThere, note, projectNode, root, run, runSuites, skip, tool } from './ensure.mjs'
 
 // npm run test:image: the image of the Dockerfile made without Docker, and run by runc as a stranger who may listen on loopback and write to /data.
 const MAX_MIB = 260
@@ -98,8 +98,8 @@ async function testInside() {
   const { url } = await startEmbeddedPostgres({ dataDir: path.join(dir, 'database') })
   const env = { DATABASE_URL: url, START_COMMAND: RUN }
   note(`First answer after ${await startAndStop(url)} ms with an empty database, ${await startAndStop(url)} ms again`)
-  const restart = ['run', '--config', 'faults/vitest.config.ts', 'faults/rolling-restart.spec.ts']
-  process.exit((await tool('playwright', ['test', ...JOURNEYS], { env })) || (await tool('vitest', restart, { env })))
+  const journeys = await tool('playwright', ['test', ...JOURNEYS], { env })
+  process.exit(journeys || (await runSuites('faults', ['faults/rolling-restart.spec.ts'], env)))
 }
 
 async function startAndStop(DATABASE_URL) {
@@ -107,7 +107,7 @@ async function startAndStop(DATABASE_URL) {
   const env = { ...process.env, DATABASE_URL, PORT: '3000', DATA_DIR: data }
   const child = spawn(process.execPath, [...RUN.split(' ').slice(1), 'start'], { stdio: ['ignore', 'ignore', 2], env })
   const ended = new Promise((resolve) => child.once('exit', resolve))
-  while (!(await isOk('http://127.0.0.1:3000/sign-in'))) {
+  while (!(await isAnswered('http://127.0.0.1:3000/sign-in'))) {
     if (child.exitCode !== null) fail('The container ended before it answered.')
     await sleep(20)
   }
@@ -116,13 +116,6 @@ async function startAndStop(DATABASE_URL) {
   child.kill('SIGTERM')
   if ((await ended) !== 0) fail('The container did not end well.')
   return ms
-}
-
-function isOk(url) {
-  return fetch(url).then(
-    ({ ok }) => ok,
-    () => false,
-  )
 }
 
 /** A container whose settings are those of this process and whose /data is `DATA_DIR`. */

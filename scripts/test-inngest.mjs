@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { begin, ensureBuilt, skip, tool } from './ensure.mjs'
+import { begin, ensureBuilt, runSuites, skip } from './ensure.mjs'
 
 // npm run test:inngest: withdrawals driven by a real Inngest server (proof/load/inngest.ts). Exits with 77 where no server is available.
 const PROBE_MS = 20_000
@@ -11,8 +11,7 @@ await begin()
 const problem = await findServer()
 if (problem) skip(problem)
 await ensureBuilt('build')
-const args = ['run', '--config', 'proof/load/vitest.config.ts', 'proof/load/inngest.ts']
-process.exit(await tool('vitest', args, { env: { FAULTS_DIR: '.data/inngest-test' } }))
+process.exit(await runSuites('proof/load', ['proof/load/inngest.ts'], { FAULTS_DIR: '.data/inngest-test' }))
 
 /** Why no server is available; undefined where one is. */
 async function findServer() {

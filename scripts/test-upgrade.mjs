@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { begin, fail, note, root, run, skip, tool } from './ensure.mjs'
+import { begin, fail, note, root, run, runSuites, skip } from './ensure.mjs'
 
 // npm run test:upgrade: the last release and this one on one database, upgraded, rolled back and upgraded again under load.
 const LAST_RELEASE = '926f062'
@@ -12,11 +12,7 @@ if (spawnSync('git', ['cat-file', '-e', `${LAST_RELEASE}^{commit}`]).status !== 
   skip(`this clone has no commit ${LAST_RELEASE}, the last release`)
 await begin({ built: true })
 if (!existsSync(path.join(folder, 'dist/server.mjs'))) await buildLastRelease()
-process.exit(
-  await tool('vitest', ['run', '--config', 'faults/vitest.config.ts', 'faults/upgrade.spec.ts'], {
-    env: { LAST_RELEASE: folder, TZ: 'UTC' },
-  }),
-)
+process.exit(await runSuites('faults', ['faults/upgrade.spec.ts'], { LAST_RELEASE: folder, TZ: 'UTC' }))
 
 async function buildLastRelease() {
   note(`Building ${LAST_RELEASE} in ${folder} …`)

@@ -1,5 +1,5 @@
 import { browser } from './browser.mjs'
-import { begin, ensureBuilt, fail, run, SKIPPED, tool } from './ensure.mjs'
+import { begin, ensureBuilt, fail, run, runSuites, SKIPPED, tool } from './ensure.mjs'
 
 // node scripts/test.mjs [generate | types | lint | unit | inngest | e2e | faults | fuzz ...]; no name runs everything.
 const STAGES = {
@@ -52,5 +52,5 @@ async function browserTests() {
 /** The short form of test:faults and test:fuzz. */
 async function short(suite, ...files) {
   await ensureBuilt('build')
-  return tool('vitest', ['run', '--config', `${suite}/vitest.config.ts`, ...files], { env: { SHORT: '1' } })
+  return runSuites(suite, files, { SHORT: '1' })
 }

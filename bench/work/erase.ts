@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Context, SystemContext } from '@/domain/context'
 import { runDueSteps } from '@/domain/due-work'
@@ -7,52 +6,26 @@ import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { median } from '../services'
 import { type Bench, mib, print, rounded, secondsOf } from './harness'
 
-/**
- * One person with so many rows, of which every second has to stay under the pseudonym, is previewed, erased and purged; somebody with
- * little comes due in the middle.
- */
-export async function measureErase({ ctx: context, db }: Bench, rows: number) {
-  let longestSeconds = 0
-  let transactions = 0
-  const ctx: SystemContext = {
-    ...context,
-    async transaction(work) {
-      const begun = performance.now()
-      const result = await context.transaction(work)
-      longestSeconds = Math.max(longestSeconds, (performance.now() - begun) / 1000)
-      transactions++
-      return result
-    },
-  }
-  const measured = async (what: string, count: number, work: () => Promise<unknown>) => {
-    longestSeconds = 0
-    transactions = 0
-    const seconds = rounded(await secondsOf(work))
-    print(what, { rows: count, seconds, transactions, longestSeconds: rounded(longestSeconds, 2) })
-  }
+/** One person with so many rows, of which every second has to stay under the pseudonym, is previewed, erased and purged. */
+export async function measureErase({ ctx, db }: Bench, rows: number) {
+  const measured = async (what: string, count: number, work: () => Promise<unknown>) =>
+    print(what, { rows: count, seconds: rounded(await secondsOf(work)) })
 
-  for (const name of ['big', 'small']) await givenWithdrawal(db, name)
+  await givenWithdrawal(db)
   const each = await fill(db, rows)
-  await due(db, 'big', 'user_profile')
+  await due(db, 'user_profile')
   await measurePreview(ctx)
   await measured('The profile of somebody with much', each, () => runDueSteps(ctx))
-  await due(db, 'big', 'data_archives')
-  const erasing = measured('Their archives', 3 * each, async () => {
+  await due(db, 'data_archives')
+  await measured('Their archives', 3 * each, async () => {
     do await runDueSteps(ctx)
-    while ((await isOpen(db, 'big', 'data_archives')) || (await isOpen(db, 'small', 'user_profile')))
+    while (await isOpen(db, 'data_archives'))
   })
-  await sleep(500)
-  await due(db, 'small', 'user_profile')
-  const seconds = await secondsOf(async () => {
-    while (await isOpen(db, 'small', 'user_profile')) await sleep(20)
-  })
-  print('Somebody with little waited', { seconds: rounded(seconds, 2) })
-  await erasing
-  await db.query(`UPDATE withdrawals SET purge_due_at = now() WHERE id = 'wd_big'`)
+  await db.query(`UPDATE withdrawals SET purge_due_at = now()`)
   await measured('The purge of what had to stay', 2 * each, () => purgeRetainedData(ctx))
   const left = await db.query(
-    `SELECT (SELECT count(*)::int FROM retained_records) AS retained, (SELECT count(*)::int FROM users WHERE id = 'usr_big') AS users,
-            (SELECT count(*)::int FROM deletion_steps WHERE withdrawal_id = 'wd_big' AND status <> 'completed') AS open`,
+    `SELECT (SELECT count(*)::int FROM retained_records) AS retained, (SELECT count(*)::int FROM users) AS users,
+            (SELECT count(*)::int FROM deletion_steps WHERE status <> 'completed') AS open`,
   )
   print('Left', { ...left.rows[0], peakMiB: mib(process.resourceUsage().maxRSS * 1024) })
 }
@@ -82,29 +55,27 @@ async function measurePreview(ctx: SystemContext) {
   print('The preview of somebody with much', { firstMs: rounded(first), medianMs: rounded(median(later)) })
 }
 
-async function givenWithdrawal(db: pg.Client, name: string) {
+async function givenWithdrawal(db: pg.Client) {
   await db.query(
-    `INSERT INTO users (id, name, email, password_hash, created_at, withdrawn_at) VALUES ($1, $1, $1, 'none', now(), now())`,
-    [`usr_${name}`],
+    `INSERT INTO users (id, name, email, password_hash, created_at, withdrawn_at)
+     VALUES ('usr_big', 'Bench', 'big', 'none', now(), now())`,
   )
   await db.query(
     `INSERT INTO withdrawals (id, user_id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at,
                               scheduled_completion, purge_due_at)
-     VALUES ($1, $2, true, false, false, now(), now(), now() + interval '30 days')`,
-    [`wd_${name}`, `usr_${name}`],
+     VALUES ('wd_big', 'usr_big', true, false, false, now(), now(), now() + interval '30 days')`,
   )
   await db.query(
     `INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at)
-     SELECT $1, step, 'pending', now() + interval '1 day', now() + interval '1 day'
+     SELECT 'wd_big', step, 'pending', now() + interval '1 day', now() + interval '1 day'
      FROM unnest(ARRAY['user_profile', 'data_archives']) step`,
-    [`wd_${name}`],
   )
 }
 
-const due = (db: pg.Client, name: string, step: string) =>
-  db.query('UPDATE deletion_steps SET due_at = now() WHERE withdrawal_id = $1 AND step = $2', [`wd_${name}`, step])
+const due = (db: pg.Client, step: string) =>
+  db.query('UPDATE deletion_steps SET due_at = now() WHERE step = $1', [step])
 
-async function isOpen(db: pg.Client, name: string, step: string) {
-  const text = `SELECT FROM deletion_steps WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`
-  return (await db.query(text, [`wd_${name}`, step])).rows.length > 0
+async function isOpen(db: pg.Client, step: string) {
+  const text = `SELECT FROM deletion_steps WHERE step = $1 AND status <> 'completed'`
+  return (await db.query(text, [step])).rows.length > 0
 }

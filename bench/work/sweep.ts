@@ -5,7 +5,6 @@ import { APP_PHASES, STEPS } from '@/contract/withdrawal'
 import { registerApp } from '@/domain/applications/manage'
 import type { SystemContext } from '@/domain/context'
 import { DUE_WORK, runDueSteps } from '@/domain/due-work'
-import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { median } from '../services'
 import { type Bench, print, rounded, secondsOf } from './harness'
@@ -13,7 +12,7 @@ import { type Bench, print, rounded, secondsOf } from './harness'
 const DUE = 1_000
 const AT_ONCE = 16
 
-/** Due steps and purges, a sweep that finds nothing, and a crowd of withdrawals, beside so many finished steps. */
+/** Due steps, a sweep that finds nothing, and a crowd of withdrawals, beside so many finished steps. */
 export async function measureSweep({ ctx, db, dataDir, application }: Bench, finishedSteps: number) {
   const finished = Math.round(finishedSteps / STEPS.length)
   const { appId } = await registerApp(ctx, { name: 'Bench', endpoint: application.endpoint })
@@ -36,12 +35,6 @@ export async function measureSweep({ ctx, db, dataDir, application }: Bench, fin
     seconds: rounded(sweep, 2),
     perSecond: Math.round(DUE / sweep),
     left,
-  })
-  const purge = await secondsOf(() => purgeRetainedData(ctx))
-  print('A purge', {
-    keptWithdrawals: finished / 2,
-    duePurges: Math.min(DUE, finished / 2),
-    seconds: rounded(purge, 2),
   })
   await runDueWork(ctx)
   const idle = []
@@ -133,7 +126,7 @@ async function seedPeople(db: pg.Client, prefix: string, appId: string, count: n
   }
 }
 
-/** Of each withdrawal one step is due, of all kinds in turn; of those that are kept as many are due to be purged. */
+/** Of each withdrawal one step is due, of all kinds in turn. */
 async function seedDue(db: pg.Client, appId: string) {
   for (const text of [
     `INSERT INTO withdrawals (id, user_id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at,
@@ -147,7 +140,6 @@ async function seedDue(db: pg.Client, appId: string) {
           (SELECT ARRAY['${APP_PHASES.join("', '")}'] AS steps) s`,
     `INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, status, due_at)
      SELECT 'msg_due' || n, 'wd_due' || n, '${appId}', 'Bench', 'subject' || n, 'pending', now() FROM generate_series(1, $1::int) n`,
-    `UPDATE withdrawals SET purge_due_at = now() WHERE id IN (SELECT 'wd_old' || 2 * n FROM generate_series(1, $1::int) n)`,
   ]) {
     await db.query(text, [DUE])
   }

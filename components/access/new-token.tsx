@@ -30,9 +30,7 @@ export function NewToken({ userId, baseUrl, token, onDismiss }: NewTokenProps) {
         })}
       />
       <CardBody className="space-y-5">
-        <Alert tone="warning" title={t('copyNow')}>
-          <p>{t('copyNowText')}</p>
-        </Alert>
+        <Alert tone="warning" title={t('copyNow')} text={t('copyNowText')} />
         <CodeBlock title={t('token')} label={t('tokenLabel')} code={token.access_token} />
         <div className="space-y-2.5">
           <CodeBlock

@@ -16,11 +16,10 @@ import type { Session } from './use-sessions'
 interface SessionRowProps {
   userId: string
   session: Session
-  renderedAt: string
   onEnded: () => void
 }
 
-export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowProps) {
+export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
   const t = useTranslations('Sessions')
   const name = useDeviceName()(session.user_agent)
   const { session_id: sessionId, current, user_agent, created_at, last_seen_at, ip_address } = session
@@ -54,7 +53,7 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
             {current
               ? t('activeNow')
               : t.rich('lastActive', {
-                  time: () => <RelativeTime dateTime={last_seen_at} renderedAt={renderedAt} />,
+                  time: () => <RelativeTime dateTime={last_seen_at} />,
                 })}
           </p>
           <p>

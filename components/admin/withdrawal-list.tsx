@@ -16,7 +16,6 @@ interface WithdrawalListProps {
   state: WithdrawalState
   withdrawals: readonly ListedWithdrawal[]
   next: string | null
-  renderedAt: string
 }
 
 const STATES = Object.keys(WITHDRAWAL_WORDS) as WithdrawalState[]
@@ -26,7 +25,7 @@ const NONE = {
   purged: 'No withdrawal has been purged.',
 } as const
 
-export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: WithdrawalListProps) => (
+export const WithdrawalList = ({ state, withdrawals, next }: WithdrawalListProps) => (
   <Card>
     <nav aria-label="State" className="border-line border-b px-3 py-2 sm:px-4">
       <ul className="flex gap-1">
@@ -45,9 +44,7 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
     </nav>
     <CardBody>
       <RowList rows={withdrawals} none={NONE[state]}>
-        {(withdrawal) => (
-          <WithdrawalRow key={withdrawal.withdrawal_id} withdrawal={withdrawal} renderedAt={renderedAt} />
-        )}
+        {(withdrawal) => <WithdrawalRow key={withdrawal.withdrawal_id} withdrawal={withdrawal} />}
       </RowList>
     </CardBody>
     {next && (
@@ -63,7 +60,7 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
   </Card>
 )
 
-function WithdrawalRow({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawal; renderedAt: string }) {
+function WithdrawalRow({ withdrawal }: { withdrawal: ListedWithdrawal }) {
   const {
     withdrawal_id: id,
     started_at,
@@ -90,15 +87,15 @@ function WithdrawalRow({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawa
           Due by <LocalTime dateTime={due_by} format="date" />,{' '}
         </>
       )}
-      started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
+      started <RelativeTime dateTime={started_at} />
       {completed_at && (
         <>
-          , completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
+          , completed <RelativeTime dateTime={completed_at} />
         </>
       )}
       {purged_at && (
         <>
-          , purged <RelativeTime dateTime={purged_at} renderedAt={renderedAt} />
+          , purged <RelativeTime dateTime={purged_at} />
         </>
       )}
       {deletion_steps.length > 0 && (

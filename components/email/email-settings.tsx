@@ -75,7 +75,6 @@ export function EmailSettings(props: EmailSettingsProps) {
           userId={userId}
           pending={shown}
           isOwn={isOwn}
-          renderedAt={renderedAt}
           takesFocus={justSent}
           onVerified={(answer) => {
             say(shown, { outcome: isOwn ? 'verified' : 'changed', notified: answer.notification_sent })

@@ -80,7 +80,7 @@ const rules = {
 
 function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
   const t = useTranslations('NotMe')
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
   // At opening, so that the form stays as it is.
   const [hasExpired] = useState(() => !isVerified && Date.parse(change.expires_at) <= serverNow())
@@ -127,13 +127,10 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={change.old_email} readOnly hidden />
-            <NewPasswordFields
-              password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
-              repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
-            />
+            <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
           </>
         ) : (
-          <CheckboxField label={t('sure')} error={fieldText(errors.sure)} {...form.register('sure')} />
+          <CheckboxField label={t('sure')} {...fieldOf(form, 'sure')} />
         )}
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button type="submit" className="w-full" isPending={form.formState.isSubmitting}>

@@ -25,16 +25,15 @@ export interface ProgressProps {
   userId: string
   withdrawalId: string
   supportEmail: string
-  renderedAt: string
 }
 
 /** How far a deletion is, read with the token that opens it. */
-export function Progress({ userId, withdrawalId, token, supportEmail, renderedAt }: ProgressProps & { token: string }) {
+export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
   const { progressLink } = useHost()
   const news = useNews(status)
-  const steps = useSteps(status, renderedAt)
+  const steps = useSteps(status)
   if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
   if (!status) return error ? <NoAnswer /> : <Reading />
   const link = progressLink()
@@ -45,11 +44,14 @@ export function Progress({ userId, withdrawalId, token, supportEmail, renderedAt
       <p className="sr-only" aria-live="polite">
         {news}
       </p>
-      {isCompleted ? <Deleted status={status} /> : <BeingDeleted status={status} renderedAt={renderedAt} />}
+      {isCompleted ? <Deleted status={status} /> : <BeingDeleted status={status} />}
       {!isCompleted && error && (
-        <Alert tone="warning" role="status" title={t('staleTitle')}>
-          <p>{t(isRefusal(error) ? 'staleLink' : 'staleText')}</p>
-        </Alert>
+        <Alert
+          tone="warning"
+          role="status"
+          title={t('staleTitle')}
+          text={t(isRefusal(error) ? 'staleLink' : 'staleText')}
+        />
       )}
       <Card>
         <CardHeader title={t('stepsTitle')} />
@@ -57,7 +59,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail, renderedAt
           <Steps label={t('stepsTitle')} steps={steps} />
         </CardBody>
       </Card>
-      <Applications applications={status.applications} renderedAt={renderedAt} />
+      <Applications applications={status.applications} />
       <Kept status={status} until={keptUntil} />
       {isCompleted && <SaveReceipts withdrawalId={withdrawalId} token={token} />}
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
@@ -134,7 +136,7 @@ const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => tim
 const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
   inOrder(deletion_steps).toSorted((a, b) => Number(b.status === 'completed') - Number(a.status === 'completed'))
 
-function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
+function useSteps(status: WithdrawalStatus | undefined) {
   const t = useTranslations('Deletion')
   const { textOf, titleOf } = useStepTexts()
   if (!status) return []
@@ -143,7 +145,7 @@ function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
     const { step, completed_at, estimated_completion } = each
     const time = completed_at
       ? t.rich('completedAt', { date: () => <LocalTime dateTime={completed_at} /> })
-      : estimated_completion && <Expected by={estimated_completion} renderedAt={renderedAt} />
+      : estimated_completion && <Expected by={estimated_completion} />
     return {
       id: step,
       title: titleOf(step),
@@ -180,15 +182,15 @@ function Outcome({ step: { erased = [], retained = [] } }: { step: StepProgress 
   )
 }
 
-function Expected({ by, renderedAt }: { by: string; renderedAt: string }) {
+function Expected({ by }: { by: string }) {
   const t = useTranslations('Deletion')
-  const isLate = useServerTime(renderedAt) > Date.parse(by)
+  const isLate = useServerTime() > Date.parse(by)
   return t.rich(isLate ? 'lateStep' : 'expectedBy', { date: () => <LocalTime dateTime={by} /> })
 }
 
-function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; renderedAt: string }) {
+function BeingDeleted({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
-  const isLate = useServerTime(renderedAt) > Date.parse(status.scheduled_completion)
+  const isLate = useServerTime() > Date.parse(status.scheduled_completion)
   return (
     <StatusCard
       heading="h2"
@@ -301,9 +303,5 @@ export function BadLink({ name, supportEmail }: { name: 'incomplete' | 'wrong'; 
 
 function NoAnswer() {
   const t = useTranslations('Deletion')
-  return (
-    <Alert tone="danger" role="alert" title={t('unreadTitle')}>
-      <p>{t('unreadText')}</p>
-    </Alert>
-  )
+  return <Alert tone="danger" role="alert" title={t('unreadTitle')} text={t('unreadText')} />
 }

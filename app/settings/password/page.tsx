@@ -45,9 +45,10 @@ async function NoPassword({ provider }: { provider: string | null }) {
   return (
     <>
       <PageHeading title={t('title')} description={t('none.description')} />
-      <Alert title={provider ? t('none.providerTitle', { provider }) : t('none.title')}>
-        <p>{provider ? t('none.providerText', { provider }) : t('none.text')}</p>
-      </Alert>
+      <Alert
+        title={provider ? t('none.providerTitle', { provider }) : t('none.title')}
+        text={provider ? t('none.providerText', { provider }) : t('none.text')}
+      />
     </>
   )
 }

@@ -33,12 +33,7 @@ export default async function WithdrawalPage({ params }: Props) {
       <PageHeading title={t('title')} description={t('description')} />
       <Texts texts={await textsOf(['Deletion'])}>
         {userId ? (
-          <WithdrawalProgress
-            userId={userId}
-            withdrawalId={withdrawalId}
-            supportEmail={supportEmail}
-            renderedAt={ctx.clock.now().toISOString()}
-          />
+          <WithdrawalProgress userId={userId} withdrawalId={withdrawalId} supportEmail={supportEmail} />
         ) : (
           <DeletionNotFound days={retentionDays(ctx.limits.withdrawalRetentionMs)} supportEmail={supportEmail} />
         )}

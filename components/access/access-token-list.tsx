@@ -75,14 +75,7 @@ function TokenRow({ userId, token, onRevoked }: TokenRowProps) {
         }
         describedBy={`${accessId}-dates`}
         question={t('revokeQuestion')}
-        consequence={
-          <p>
-            {t.rich('revokeConsequence', {
-              token: name,
-              name: bold,
-            })}
-          </p>
-        }
+        consequence={<p>{t.rich('revokeConsequence', { token: name, name: bold })}</p>}
         keep={t('keep')}
         confirm={t('revokeConfirm')}
         act={() => call('revokeAccessToken', { userId, accessId }).catch(unlessGone)}

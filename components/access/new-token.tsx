@@ -25,9 +25,7 @@ export function NewToken({ userId, baseUrl, token, onDismiss }: NewTokenProps) {
       <CardHeader
         title={t('ready', { token: token.name })}
         headingRef={heading}
-        description={t.rich('worksUntil', {
-          date: () => <LocalTime dateTime={token.expires_at} format="date" />,
-        })}
+        description={t.rich('worksUntil', { date: () => <LocalTime dateTime={token.expires_at} format="date" /> })}
       />
       <CardBody className="space-y-5">
         <Alert tone="warning" title={t('copyNow')} text={t('copyNowText')} />

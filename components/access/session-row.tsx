@@ -50,11 +50,7 @@ export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
         )}
         <div id={`${sessionId}-times`} className="text-ink-muted text-sm">
           <p>
-            {current
-              ? t('activeNow')
-              : t.rich('lastActive', {
-                  time: () => <RelativeTime dateTime={last_seen_at} />,
-                })}
+            {current ? t('activeNow') : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} /> })}
           </p>
           <p>
             {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {

@@ -16,12 +16,7 @@ const STATES = {
   dead: ['danger', 'Dead letter'],
 } as const
 
-interface DeliveryListProps {
-  title: string
-  deliveries: readonly Delivery[]
-}
-
-export const DeliveryList = ({ title, deliveries }: DeliveryListProps) => (
+export const DeliveryList = ({ title, deliveries }: { title: string; deliveries: readonly Delivery[] }) => (
   <Section title={title} none="Nothing in the last thirty days." rows={deliveries}>
     {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} isOfPage />}
   </Section>

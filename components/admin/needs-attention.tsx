@@ -101,12 +101,7 @@ function Failing({ app }: { app: FailingApp }) {
   )
 }
 
-interface TroubledProps {
-  withdrawal: TroubledWithdrawal
-  onRetried: () => void
-}
-
-function Troubled({ withdrawal, onRetried }: TroubledProps) {
+function Troubled({ withdrawal, onRetried }: { withdrawal: TroubledWithdrawal; onRetried: () => void }) {
   const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
   const troubles = [...deletion_steps, ...tasks]
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)

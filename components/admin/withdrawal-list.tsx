@@ -61,22 +61,13 @@ export const WithdrawalList = ({ state, withdrawals, next }: WithdrawalListProps
 )
 
 function WithdrawalRow({ withdrawal }: { withdrawal: ListedWithdrawal }) {
-  const {
-    withdrawal_id: id,
-    started_at,
-    due_by,
-    completed_at,
-    purged_at,
-    is_past_due,
-    deletion_steps,
-    open_tasks,
-  } = withdrawal
+  const { due_by, completed_at, purged_at, deletion_steps, open_tasks } = withdrawal
   return (
     <Row
-      title={<WithdrawalLink id={id} />}
+      title={<WithdrawalLink id={withdrawal.withdrawal_id} />}
       badge={
         <>
-          {is_past_due && <Badge tone="danger">Past due date</Badge>}
+          {withdrawal.is_past_due && <Badge tone="danger">Past due date</Badge>}
           {deletion_steps.some((step) => step.last_error) && <Badge tone="danger">Failing</Badge>}
           {open_tasks > 0 && <Badge>{count(open_tasks, 'open task')}</Badge>}
         </>
@@ -87,7 +78,7 @@ function WithdrawalRow({ withdrawal }: { withdrawal: ListedWithdrawal }) {
           Due by <LocalTime dateTime={due_by} format="date" />,{' '}
         </>
       )}
-      started <RelativeTime dateTime={started_at} />
+      started <RelativeTime dateTime={withdrawal.started_at} />
       {completed_at && (
         <>
           , completed <RelativeTime dateTime={completed_at} />

@@ -25,14 +25,10 @@ import { StatusCard } from '../ui/status-card'
 import type { NotMeValues } from './email-rules'
 import { clearNotMeLink, type NotMeLink, useNotMeLink } from './not-me-link'
 
-interface NotMeProps {
-  supportEmail: string
-}
-
 type Change = Answer<typeof getNotMe>
 
 /** What the link of a message to the old address opens. Nothing is changed before the form is sent. */
-export function NotMe({ supportEmail }: NotMeProps) {
+export function NotMe({ supportEmail }: { supportEmail: string }) {
   const t = useTranslations('NotMe')
   const common = useTranslations('Common')
   const secret = useNotMeLink()
@@ -112,12 +108,7 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
       <div>
         <h2 className="font-medium">{t('effects')}</h2>
         <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">
-          <li>
-            {t.rich(`${kind}Effect`, {
-              address: change.old_email,
-              email: bold,
-            })}
-          </li>
+          <li>{t.rich(`${kind}Effect`, { address: change.old_email, email: bold })}</li>
           <li>{t('signedOutEffect')}</li>
           {change.has_password && <li>{t('passwordEffect')}</li>}
         </ul>
@@ -170,10 +161,7 @@ function Done({ undone, hadPassword }: DoneProps) {
       title={t(isReverted ? 'undone' : 'stopped')}
       text={
         <>
-          {t.rich('addressNow', {
-            address: undone.email,
-            email: bold,
-          })}{' '}
+          {t.rich('addressNow', { address: undone.email, email: bold })}{' '}
           {t(hadPassword ? 'signInWithNew' : 'signInAgain')}
         </>
       }

@@ -46,9 +46,7 @@ export function ForgotPassword() {
         icon={MailCheck}
         isAnnounced
         title={t('sentTitle')}
-        text={t.rich('sentText', {
-          address: () => bold(ask.variables.email),
-        })}
+        text={t.rich('sentText', { address: () => bold(ask.variables.email) })}
       >
         <Link href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
           {t('backToSignIn')}

@@ -73,9 +73,7 @@ function ApplicationTime({ application }: { application: Application }) {
   if (next_attempt_at === undefined) return t('apps.open')
   if (isDue) return t('apps.now')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
-  return t.rich('apps.again', {
-    time: () => <RelativeTime dateTime={next_attempt_at} />,
-  })
+  return t.rich('apps.again', { time: () => <RelativeTime dateTime={next_attempt_at} /> })
 }
 
 /** An application says the last day or the moment of the end. */

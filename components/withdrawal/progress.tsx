@@ -35,7 +35,8 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
   const news = useNews(status)
   const steps = useSteps(status)
   if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
-  if (!status) return error ? <NoAnswer /> : <Reading />
+  if (!status && error) return <Alert tone="danger" role="alert" title={t('unreadTitle')} text={t('unreadText')} />
+  if (!status) return <Reading />
   const link = progressLink()
   const isCompleted = status.status === 'completed'
   const keptUntil = retentionEndOf(status)
@@ -299,9 +300,4 @@ export function BadLink({ name, supportEmail }: { name: 'incomplete' | 'wrong'; 
       <Support name="supportPlain" address={supportEmail} />
     </StatusCard>
   )
-}
-
-function NoAnswer() {
-  const t = useTranslations('Deletion')
-  return <Alert tone="danger" role="alert" title={t('unreadTitle')} text={t('unreadText')} />
 }

@@ -162,15 +162,7 @@ export function WithdrawAccountForm({
         isBusy={leaving}
         onClose={() => setAsking(false)}
         title={t('question')}
-        description={
-          <p>
-            {t.rich('consequence', {
-              address: email,
-              time: deletedWithin,
-              email: bold,
-            })}
-          </p>
-        }
+        description={<p>{t.rich('consequence', { address: email, time: deletedWithin, email: bold })}</p>}
       >
         <Button variant="secondary" disabled={leaving} onClick={() => setAsking(false)}>
           {t('keepAccount')}

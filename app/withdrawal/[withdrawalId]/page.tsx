@@ -16,12 +16,8 @@ export const generateMetadata = async (): Promise<Metadata> => ({
   referrer: 'no-referrer',
 })
 
-interface Props {
-  params: Promise<{ withdrawalId: string }>
-}
-
 /** Needs no session: the browser reads the progress with the token in the link's fragment, which is never sent here. */
-export default async function WithdrawalPage({ params }: Props) {
+export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
   const { withdrawalId } = await params
   const t = await pageTexts('Deletion')
   const ctx = systemContext()

@@ -1,5 +1,5 @@
-import type { Metadata } from 'next'
 import { redirect } from 'next/navigation'
+import { titled } from '@/app/page-title'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { nextPath } from '@/components/session/next-path'
@@ -14,7 +14,7 @@ import { LinkHint } from './link-hint'
 import { ProviderSignIn } from './provider-sign-in'
 import { SignInForm } from './sign-in-form'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Common'))('signIn') })
+export const generateMetadata = titled('Common', 'signIn')
 
 export default async function SignInPage({ searchParams }: PageProps) {
   const { next, ended, error, again } = await searchParams

@@ -211,25 +211,19 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
   )
 }
 
+const meterColours = { completed: 'bg-success', processing: 'animate-pulse bg-accent', pending: 'bg-line' }
+
 function Meter({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
   return (
     <div className="space-y-2">
       <div className="flex gap-1.5" aria-hidden>
-        {doneFirst(status).map(({ step, status }) => {
-          const state = stateOf(status)
-          return (
-            <span
-              key={step}
-              className={cn(
-                'h-1.5 flex-1 rounded-full transition-colors duration-500',
-                state === 'completed' && 'bg-success',
-                state === 'processing' && 'animate-pulse bg-accent',
-                state === 'pending' && 'bg-line',
-              )}
-            />
-          )
-        })}
+        {doneFirst(status).map(({ step, status }) => (
+          <span
+            key={step}
+            className={cn('h-1.5 flex-1 rounded-full transition-colors duration-500', meterColours[stateOf(status)])}
+          />
+        ))}
       </div>
       <p className="text-ink-muted text-sm">{t('count', countOf(status))}</p>
     </div>

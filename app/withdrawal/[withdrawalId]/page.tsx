@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
@@ -11,10 +11,7 @@ import { pageTexts, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('Deletion'))('title'),
-  referrer: 'no-referrer',
-})
+export const generateMetadata = titled('Deletion', 'title', { referrer: 'no-referrer' })
 
 /** Needs no session: the browser reads the progress with the token in the link's fragment, which is never sent here. */
 export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {

@@ -6,11 +6,7 @@ import { centeredColumn, Main } from '@/components/layout/main'
 import { Button } from '@/components/ui/button'
 import { AWAY_DIGEST } from '@/server/pages/away-digest'
 
-interface ErrorPageProps {
-  error: Error & { digest?: string }
-}
-
-export default function ErrorPage({ error }: ErrorPageProps) {
+export default function ErrorPage({ error }: { error: Error & { digest?: string } }) {
   const t = useTranslations('Failure')
   const isAway = error.digest === AWAY_DIGEST
   return (

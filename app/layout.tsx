@@ -9,6 +9,7 @@ import { PageTexts } from '@/components/layout/texts'
 import { pageLanguage, pageNonce, pageTexts, TEXTS_OF_ALL, textsOf } from '@/server/pages/language'
 import { type Accent, accentsOf } from '@/server/settings/accent'
 import { getEnv } from '@/server/settings/env'
+import { systemContext } from '@/server/system-context'
 import { Providers } from './providers'
 
 // The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes.
@@ -68,7 +69,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
         <PageTexts language={language} texts={await textsOf(TEXTS_OF_ALL)}>
           <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, url, supportUrl, privacyUrl, termsUrl }}>
             <SkipLink />
-            <Providers>{children}</Providers>
+            <Providers renderedAt={systemContext().clock.now().toISOString()}>{children}</Providers>
             <OfflineNotice />
           </BrandProvider>
         </PageTexts>

@@ -1,11 +1,11 @@
-import type { Metadata } from 'next'
 import Link from 'next/link'
+import { titled } from '@/app/page-title'
 import { CenteredPage } from '@/components/layout/page'
 import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Failure'))('tabTitle') })
+export const generateMetadata = titled('Failure', 'tabTitle')
 
 export default async function NotFound() {
   const session = await sessionIfReadable()

@@ -3,11 +3,12 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ServiceHost } from '@/components/host/service-host'
+import { RenderedAt } from '@/components/ui/server-clock'
 import { ApiError } from '@/contract/errors'
 
 const isTransient = (error: Error) => error instanceof ApiError && error.code === 'SERVER_002'
 
-export function Providers({ children }: { children: ReactNode }) {
+export function Providers({ renderedAt, children }: { renderedAt: string; children: ReactNode }) {
   const [client] = useState(
     () =>
       new QueryClient({
@@ -24,7 +25,9 @@ export function Providers({ children }: { children: ReactNode }) {
   )
   return (
     <QueryClientProvider client={client}>
-      <ServiceHost>{children}</ServiceHost>
+      <RenderedAt value={renderedAt}>
+        <ServiceHost>{children}</ServiceHost>
+      </RenderedAt>
     </QueryClientProvider>
   )
 }

@@ -1,33 +1,11 @@
-import { Facts, Layout, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
-import type { Slot } from './slot'
+import { marks, Paragraph } from './layout'
+import { WithdrawalLetter, type WithdrawalLetterProps } from './withdrawal-letter'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'accountWithdrawalTold'>
-  /** Whose call began it. `service` and `support` act on the person's behalf. */
-  askedBy: 'person' | 'service' | 'support'
-  userName: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  doneBy: Slot
-  /** Such as “30 days”. */
-  retention: Slot
-}
-
-const INTRO = { person: 'intro', service: 'introService', support: 'introSupport' } as const
-
-export default function AccountWithdrawalTold({ look, t, askedBy, userName, doneBy, retention }: Props) {
+export default function AccountWithdrawalTold(letter: WithdrawalLetterProps<'accountWithdrawalTold'>) {
+  const { look, t } = letter
   return (
-    <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t(INTRO[askedBy])}</Paragraph>
-      <Facts
-        facts={[
-          [t('doneBy'), doneBy],
-          [t('kept'), t('keptFor', { retention })],
-        ]}
-      />
+    <WithdrawalLetter {...letter}>
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
-    </Layout>
+    </WithdrawalLetter>
   )
 }

@@ -1,21 +1,17 @@
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'dataExported'>
-  userName: Slot
+interface Props extends LetterProps<'dataExported'> {
   /** Such as “20 November 2026 at 09:00 UTC”. */
   exportedAt: Slot
   ipAddress: Slot
   settingsUrl: Slot
 }
 
-export default function DataExported({ look, t, userName, exportedAt, ipAddress, settingsUrl }: Props) {
+export default function DataExported({ exportedAt, ipAddress, settingsUrl, ...letter }: Props) {
+  const { look, t } = letter
   return (
-    <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+    <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
       <Facts
         facts={[
@@ -25,6 +21,6 @@ export default function DataExported({ look, t, userName, exportedAt, ipAddress,
       />
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
       <LinkPanel look={look} href={settingsUrl} label={t('button')} />
-    </Layout>
+    </Letter>
   )
 }

@@ -1,11 +1,7 @@
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'emailChangeRequested'>
-  userName: Slot
+interface Props extends LetterProps<'emailChangeRequested'> {
   /** Not masked, because the letter goes there, and masked it could look like the new one. */
   currentEmail: Slot
   newEmailMasked: Slot
@@ -18,24 +14,13 @@ interface Props {
   notMeUntil: Slot
 }
 
-export default function EmailChangeRequested({
-  look,
-  t,
-  userName,
-  currentEmail,
-  newEmailMasked,
-  requestedAt,
-  ipAddress,
-  hasPassword,
-  notMeUrl,
-  notMeUntil,
-}: Props) {
+export default function EmailChangeRequested(props: Props) {
+  const { look, t, userName, currentEmail, newEmailMasked, requestedAt, ipAddress, hasPassword } = props
   return (
-    <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+    <Letter look={look} t={t} userName={userName}>
       <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
       <Paragraph>{t.rich(hasPassword ? 'notYou' : 'notYouWithoutPassword', marks(look))}</Paragraph>
-      <LinkPanel look={look} href={notMeUrl} label={t('button')} />
+      <LinkPanel look={look} href={props.notMeUrl} label={t('button')} />
       <Facts
         facts={[
           [look.t('currentAddress'), currentEmail],
@@ -44,7 +29,7 @@ export default function EmailChangeRequested({
           [look.t('ipAddress'), ipAddress],
         ]}
       />
-      <Paragraph>{t.rich('linkEnds', { ...marks(look), until: notMeUntil })}</Paragraph>
-    </Layout>
+      <Paragraph>{t.rich('linkEnds', { ...marks(look), until: props.notMeUntil })}</Paragraph>
+    </Letter>
   )
 }

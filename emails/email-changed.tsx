@@ -1,11 +1,7 @@
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'emailChanged'>
-  userName: Slot
+interface Props extends LetterProps<'emailChanged'> {
   oldEmail: Slot
   newEmail: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
@@ -19,19 +15,9 @@ interface Props {
   notMeUntil: Slot
 }
 
-export default function EmailChanged({
-  look,
-  t,
-  userName,
-  oldEmail,
-  newEmail,
-  changedAt,
-  ipAddress,
-  hasPassword,
-  canUndo,
-  notMeUrl,
-  notMeUntil,
-}: Props) {
+export default function EmailChanged(props: Props) {
+  const { look, t, userName, oldEmail, newEmail, changedAt, ipAddress, hasPassword, notMeUntil: until } = props
+  const letter = { look, t, userName }
   const facts = (
     <Facts
       facts={[
@@ -42,37 +28,25 @@ export default function EmailChanged({
       ]}
     />
   )
-  if (canUndo) {
+  if (props.canUndo)
     return (
-      <Layout
-        look={look}
-        preview={t('previewOld', { until: notMeUntil })}
-        title={t('title')}
+      <Letter
+        {...letter}
+        preview={t('previewOld', { until })}
         reason={t('reasonOld')}
         footnote={t(hasPassword ? 'footnoteOld' : 'footnote')}
       >
-        <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-        <Paragraph>
-          {t.rich(hasPassword ? 'introOld' : 'introOldWithoutPassword', { ...marks(look), until: notMeUntil })}
-        </Paragraph>
-        <LinkPanel look={look} href={notMeUrl} label={t('button')} />
+        <Paragraph>{t.rich(hasPassword ? 'introOld' : 'introOldWithoutPassword', { ...marks(look), until })}</Paragraph>
+        <LinkPanel look={look} href={props.notMeUrl} label={t('button')} />
         {facts}
         <Paragraph>{t.rich('notYouOld', marks(look))}</Paragraph>
-      </Layout>
+      </Letter>
     )
-  }
   return (
-    <Layout
-      look={look}
-      preview={t('preview', { newEmail })}
-      title={t('title')}
-      reason={t('reason')}
-      footnote={t('footnote')}
-    >
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+    <Letter {...letter} preview={t('preview', { newEmail })}>
       <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
       {facts}
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
-    </Layout>
+    </Letter>
   )
 }

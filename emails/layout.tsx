@@ -1,6 +1,6 @@
 import type { CSSProperties, ReactNode } from 'react'
 import { Body, Container, Head, Heading, Hr, Html, Img, Link, Preview, Section, Text } from 'react-email'
-import type { LetterTexts } from './letter-texts'
+import type { LetterTexts, Mails, TextsNamed } from './letter-texts'
 import type { Slot } from './slot'
 
 // For mail clients with a dark scheme; the others show the inline colours.
@@ -162,6 +162,41 @@ function Sender({ look }: { look: Look }) {
         </Link>
       )}
     </Text>
+  )
+}
+
+/** What every letter is given. */
+export interface LetterProps<Name extends keyof Mails> {
+  look: Look
+  t: LetterTexts<Name>
+  userName: Slot
+}
+
+/** What stands in a letter in place of its texts of these names, and its content. */
+export type FrameProps = Partial<Omit<LayoutProps, 'look'>>
+
+interface FramedLetterProps extends FrameProps {
+  look: Look
+  t: TextsNamed<'preview' | 'title' | 'reason' | 'footnote'>
+  userName: Slot
+}
+
+/** A letter to the owner of the account. */
+export function Letter({
+  look,
+  t,
+  userName,
+  preview = t('preview'),
+  title = t('title'),
+  reason = t('reason'),
+  footnote = t.rich('footnote', marks(look)),
+  children,
+}: FramedLetterProps) {
+  return (
+    <Layout look={look} preview={preview} title={title} reason={reason} footnote={footnote}>
+      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      {children}
+    </Layout>
   )
 }
 

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react'
 import type { Messages } from 'use-intl'
 import type { Slot } from './slot'
 
-type Mails = Messages['Mails']
+export type Mails = Messages['Mails']
 
-/** The texts of one letter in the reader's language. `rich` renders the texts with tags. */
-export interface LetterTexts<Name extends keyof Mails> {
-  (key: keyof Mails[Name] & string, values?: Record<string, string | Slot>): string
-  rich(
-    key: keyof Mails[Name] & string,
-    parts: Record<string, string | Slot | ((content: ReactNode) => ReactNode)>,
-  ): ReactNode
+/** Texts in the reader's language. `rich` renders the texts with tags. */
+export interface TextsNamed<Key extends string> {
+  (key: Key, values?: Record<string, string | Slot>): string
+  rich(key: Key, parts: Record<string, string | Slot | ((content: ReactNode) => ReactNode)>): ReactNode
 }
+
+/** The texts of one letter. */
+export type LetterTexts<Name extends keyof Mails> = TextsNamed<keyof Mails[Name] & string>

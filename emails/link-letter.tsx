@@ -1,12 +1,8 @@
 import type { ReactNode } from 'react'
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { Facts, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-export interface LinkLetterProps<T> {
-  look: Look
-  t: T
-  userName: Slot
+export interface LinkLetterProps<Name extends 'passwordReset' | 'withdrawalRequested'> extends LetterProps<Name> {
   /** The fragment holds the token. */
   link: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
@@ -16,23 +12,15 @@ export interface LinkLetterProps<T> {
 
 /** A letter with a link that works once; `children` stand above the link. */
 export function LinkLetter({
-  look,
-  t,
-  userName,
   link,
   endsAt,
   ipAddress,
   children,
-}: LinkLetterProps<LetterTexts<'passwordReset'> | LetterTexts<'withdrawalRequested'>> & { children?: ReactNode }) {
+  ...letter
+}: LinkLetterProps<'passwordReset' | 'withdrawalRequested'> & { children?: ReactNode }) {
+  const { look, t } = letter
   return (
-    <Layout
-      look={look}
-      preview={t('preview', { until: endsAt })}
-      title={t('title')}
-      reason={t('reason')}
-      footnote={t.rich('footnote', marks(look))}
-    >
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+    <Letter {...letter} preview={t('preview', { until: endsAt })}>
       <Paragraph>{t('intro')}</Paragraph>
       {children}
       <LinkPanel look={look} href={link} label={t('button')} />
@@ -42,6 +30,6 @@ export function LinkLetter({
           [look.t('requestedFrom'), ipAddress],
         ]}
       />
-    </Layout>
+    </Letter>
   )
 }

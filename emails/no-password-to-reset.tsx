@@ -1,12 +1,8 @@
 import type { ReactNode } from 'react'
-import { Facts, Layout, type Look, marks, Paragraph, TextLink } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { Facts, Letter, type LetterProps, marks, Paragraph, TextLink } from './layout'
 import type { Slot } from './slot'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'noPasswordToReset'>
-  userName: Slot
+interface Props extends LetterProps<'noPasswordToReset'> {
   /** The name by which people know the identity provider. */
   provider: Slot
   signInUrl: Slot
@@ -15,15 +11,15 @@ interface Props {
   hasProvider: boolean
 }
 
-export default function NoPasswordToReset({ look, t, userName, provider, signInUrl, ipAddress, hasProvider }: Props) {
+export default function NoPasswordToReset({ provider, signInUrl, ipAddress, hasProvider, ...letter }: Props) {
+  const { look, t } = letter
   const link = (url: ReactNode) => (
     <TextLink look={look} href={signInUrl}>
       {url}
     </TextLink>
   )
   return (
-    <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+    <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
       <Paragraph>
         {hasProvider
@@ -31,6 +27,6 @@ export default function NoPasswordToReset({ look, t, userName, provider, signInU
           : t.rich('elsewhere', marks(look))}
       </Paragraph>
       <Facts facts={[[look.t('requestedFrom'), ipAddress]]} />
-    </Layout>
+    </Letter>
   )
 }

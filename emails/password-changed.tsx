@@ -1,11 +1,7 @@
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'passwordChanged'>
-  userName: Slot
+interface Props extends LetterProps<'passwordChanged'> {
   /** Such as “20 November 2026 at 09:00 UTC”. */
   changedAt: Slot
   ipAddress: Slot
@@ -14,10 +10,10 @@ interface Props {
   canReset: boolean
 }
 
-export default function PasswordChanged({ look, t, userName, changedAt, ipAddress, resetUrl, canReset }: Props) {
+export default function PasswordChanged({ changedAt, ipAddress, resetUrl, canReset, ...letter }: Props) {
+  const { look, t } = letter
   return (
-    <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+    <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
       <Facts
         facts={[
@@ -27,6 +23,6 @@ export default function PasswordChanged({ look, t, userName, changedAt, ipAddres
       />
       <Paragraph>{t.rich(canReset ? 'notYouReset' : 'notYou', marks(look))}</Paragraph>
       {canReset && <LinkPanel look={look} href={resetUrl} label={t('button')} />}
-    </Layout>
+    </Letter>
   )
 }

@@ -1,6 +1,5 @@
-import type { LetterTexts } from './letter-texts'
 import { LinkLetter, type LinkLetterProps } from './link-letter'
 
-export default function PasswordReset(props: LinkLetterProps<LetterTexts<'passwordReset'>>) {
+export default function PasswordReset(props: LinkLetterProps<'passwordReset'>) {
   return <LinkLetter {...props} />
 }

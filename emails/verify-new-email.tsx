@@ -1,11 +1,7 @@
-import { CodePanel, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { CodePanel, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'verifyNewEmail'>
-  userName: Slot
+interface Props extends LetterProps<'verifyNewEmail'> {
   /** Masked, because the reader may not be the owner of the account. */
   currentEmail: Slot
   newEmail: Slot
@@ -18,33 +14,21 @@ interface Props {
   isOwn: boolean
 }
 
-export default function VerifyNewEmail({
-  look,
-  t,
-  userName,
-  currentEmail,
-  newEmail,
-  code,
-  link,
-  validity,
-  firstMethod,
-  isOwn,
-}: Props) {
+export default function VerifyNewEmail(props: Props) {
+  const { look, t, userName, currentEmail, newEmail, code, link, validity, firstMethod, isOwn } = props
   const codePanel = <CodePanel key="code" look={look} code={code} />
   const linkPanel = <LinkPanel key="link" look={look} href={link} label={t(isOwn ? 'buttonOwn' : 'button')} />
   return (
-    <Layout
-      look={look}
+    <Letter
+      {...{ look, t, userName }}
       preview={t('preview', { code, newEmail, userName })}
       title={t(isOwn ? 'titleOwn' : 'title')}
       reason={t(isOwn ? 'reasonOwn' : 'reason', { newEmail })}
-      footnote={t.rich('footnote', marks(look))}
     >
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
       <Paragraph>{isOwn ? t('introOwn', { newEmail }) : t('intro', { currentEmail, newEmail })}</Paragraph>
       <Paragraph>{t(firstMethod === 'email_code' ? 'codeFirst' : 'linkFirst')}</Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
       <Paragraph>{t(isOwn ? 'expiresOwn' : 'expires', { validity })}</Paragraph>
-    </Layout>
+    </Letter>
   )
 }

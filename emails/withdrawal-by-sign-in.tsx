@@ -1,29 +1,19 @@
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
+import { Facts, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'withdrawalBySignIn'>
-  userName: Slot
+interface Props extends LetterProps<'withdrawalBySignIn'> {
   settingsUrl: Slot
   ipAddress: Slot
 }
 
 /** The answer to a request for a deletion link where a mailbox alone may not delete the account. */
-export default function WithdrawalBySignIn({ look, t, userName, settingsUrl, ipAddress }: Props) {
+export default function WithdrawalBySignIn({ settingsUrl, ipAddress, ...letter }: Props) {
+  const { look, t } = letter
   return (
-    <Layout
-      look={look}
-      preview={t('preview')}
-      title={t('title')}
-      reason={t('reason')}
-      footnote={t.rich('footnote', marks(look))}
-    >
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+    <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
       <LinkPanel look={look} href={settingsUrl} label={t('button')} />
       <Facts facts={[[look.t('requestedFrom'), ipAddress]]} />
-    </Layout>
+    </Letter>
   )
 }

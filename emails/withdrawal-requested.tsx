@@ -1,8 +1,7 @@
 import { marks, Paragraph } from './layout'
-import type { LetterTexts } from './letter-texts'
 import { LinkLetter, type LinkLetterProps } from './link-letter'
 
-export default function WithdrawalRequested(props: LinkLetterProps<LetterTexts<'withdrawalRequested'>>) {
+export default function WithdrawalRequested(props: LinkLetterProps<'withdrawalRequested'>) {
   const { look, t } = props
   return (
     <LinkLetter {...props}>

@@ -1,5 +1,5 @@
-import type { Metadata } from 'next'
 import type { ReactNode } from 'react'
+import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
@@ -8,7 +8,7 @@ import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { AUDIT_ENGINES } from './audit'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Accessibility'))('title') })
+export const generateMetadata = titled('Accessibility', 'title')
 
 /** Public information on how the pages meet the requirements of accessibility, as Directive (EU) 2019/882 wants it. */
 export default async function AccessibilityPage() {

@@ -18,11 +18,8 @@ export async function operatorContext(path: string): Promise<Context> {
   return ctx
 }
 
-/** Whose page it is, and when the server has drawn it. */
-export const pageFactsOf = ({ actor, clock }: Context) => ({
-  account: { name: actor.user.name, email: actor.user.email },
-  renderedAt: clock.now().toISOString(),
-})
+/** Whose page it is. */
+export const accountOf = ({ actor }: Context) => ({ name: actor.user.name, email: actor.user.email })
 
 /** For what has no such id. */
 export function orNotFound(error: unknown): never {

@@ -6,17 +6,16 @@ import { UndeliverableUsers } from '@/components/admin/undeliverable-users'
 import { Unread } from '@/components/admin/unread'
 import { MAX_COUNTED } from '@/domain/figures'
 import { watchOverview } from '@/domain/withdrawal/watch-overview'
-import { operatorContext, pageFactsOf, titleForOperators } from './for-operators'
+import { accountOf, operatorContext, titleForOperators } from './for-operators'
 
 export const generateMetadata = titleForOperators('Operations')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
   const { withdrawals, backlog, troubled, failing, tasks, undeliverable } = await watchOverview(ctx)
-  const { account, renderedAt } = pageFactsOf(ctx)
   return (
     <AdminPage
-      account={account}
+      account={accountOf(ctx)}
       section="/admin"
       title="Operations"
       description="Deletion progress and failures. Refreshes every few seconds."
@@ -24,12 +23,10 @@ export default async function OperationsPage() {
     >
       <div className="space-y-6">
         <Figures withdrawals={withdrawals} backlog={backlog} maxCounted={MAX_COUNTED} />
-        <NeedsAttention troubled={troubled} failing={failing} renderedAt={renderedAt} />
-        {tasks ? <OpenTasks {...tasks} renderedAt={renderedAt} /> : <Unread title="Deletion tasks of applications" />}
+        <NeedsAttention troubled={troubled} failing={failing} />
+        {tasks ? <OpenTasks {...tasks} /> : <Unread title="Deletion tasks of applications" />}
         {undeliverable === null && <Unread title="Addresses that take no mail" />}
-        {undeliverable && undeliverable.users.length > 0 && (
-          <UndeliverableUsers {...undeliverable} renderedAt={renderedAt} />
-        )}
+        {undeliverable && undeliverable.users.length > 0 && <UndeliverableUsers {...undeliverable} />}
       </div>
     </AdminPage>
   )

@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
@@ -15,8 +15,7 @@ import { systemContext } from '@/server/system-context'
 import { AskByMail } from './ask-by-mail'
 import { WhatGoes, WhatStays } from './goes-and-stays'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('DeletionPage'))('tab'),
+export const generateMetadata = titled('DeletionPage', 'tab', {
   // Older browsers send no other sign than Origin, which this policy lets through.
   referrer: 'same-origin',
 })

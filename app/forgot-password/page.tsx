@@ -1,15 +1,13 @@
-import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
+import { titled } from '@/app/page-title'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { ForgotPassword } from '@/components/password/forgot-password'
-import { pageTexts, textsOf } from '@/server/pages/language'
+import { textsOf } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('Passwords'))('forgotTab'),
-})
+export const generateMetadata = titled('Passwords', 'forgotTab')
 
 export default async function ForgotPasswordPage() {
   if (!getEnv().hasPasswordSignIn) notFound()

@@ -1,14 +1,11 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { NotMe } from '@/components/email/not-me'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
-import { pageTexts, textsOf } from '@/server/pages/language'
+import { textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('NotMe'))('tabTitle'),
-  referrer: 'no-referrer',
-})
+export const generateMetadata = titled('NotMe', 'tabTitle', { referrer: 'no-referrer' })
 
 /** Needs no session: the browser reads the change with the token in the link's fragment, which is never sent here. */
 export default async function NotMePage() {

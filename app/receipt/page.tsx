@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
@@ -8,10 +8,7 @@ import { unlessAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { systemContext } from '@/server/system-context'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('Receipts'))('title'),
-  referrer: 'no-referrer',
-})
+export const generateMetadata = titled('Receipts', 'title', { referrer: 'no-referrer' })
 
 export const dynamic = 'force-dynamic'
 

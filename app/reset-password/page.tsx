@@ -1,16 +1,13 @@
-import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
+import { titled } from '@/app/page-title'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { ResetPassword } from '@/components/password/reset-password'
-import { pageTexts, textsOf } from '@/server/pages/language'
+import { textsOf } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('Passwords'))('chooseTitle'),
-  referrer: 'no-referrer',
-})
+export const generateMetadata = titled('Passwords', 'chooseTitle', { referrer: 'no-referrer' })
 
 export default async function ResetPasswordPage() {
   if (!getEnv().hasPasswordSignIn) notFound()

@@ -34,8 +34,12 @@ export default async function SettingsLayout({ children }: { children: ReactNode
 async function UndeliverableAddress({ email }: { email: string }) {
   const t = await pageTexts('EmailSettings')
   return (
-    <Alert tone="warning" title={t('ownUndeliverableTitle')} className="mb-6">
-      <p>{t('ownUndeliverableText', { email })}</p>
+    <Alert
+      tone="warning"
+      title={t('ownUndeliverableTitle')}
+      text={t('ownUndeliverableText', { email })}
+      className="mb-6"
+    >
       <LinkElsewhere href="/settings/email">{t('ownUndeliverableLink')}</LinkElsewhere>
     </Alert>
   )

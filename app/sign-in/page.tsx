@@ -1,5 +1,5 @@
-import type { Metadata } from 'next'
 import { redirect } from 'next/navigation'
+import { titled } from '@/app/page-title'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { nextPath } from '@/components/session/next-path'
@@ -14,7 +14,7 @@ import { LinkHint } from './link-hint'
 import { ProviderSignIn } from './provider-sign-in'
 import { SignInForm } from './sign-in-form'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Common'))('signIn') })
+export const generateMetadata = titled('Common', 'signIn')
 
 export default async function SignInPage({ searchParams }: PageProps) {
   const { next, ended, error, again } = await searchParams
@@ -29,16 +29,11 @@ export default async function SignInPage({ searchParams }: PageProps) {
     <CenteredPage account={null}>
       <Texts texts={await textsOf(['SignIn'])}>
         {ended && (
-          <Alert title={t('endedTitle')} className="mb-6">
-            <p>{t('endedText')}</p>
+          <Alert title={t('endedTitle')} text={t('endedText')} className="mb-6">
             {hasPasswordSignIn && <p>{t('endedChanged')}</p>}
           </Alert>
         )}
-        {again !== undefined && (
-          <Alert title={t('againTitle')} className="mb-6">
-            <p>{t('againText')}</p>
-          </Alert>
-        )}
+        {again !== undefined && <Alert title={t('againTitle')} className="mb-6" text={t('againText')} />}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
         <PageCard title={common('signIn')} text={t('subtitle', { product: brand.name })}>
           {nextPath(next) === '/verify-email' && hasPasswordSignIn && <LinkHint />}
@@ -78,8 +73,12 @@ const REFUSALS = ['NoAccount', 'Unavailable'] as const
 async function SignInRefused({ error, provider }: { error: string | string[]; provider: string }) {
   const t = await pageTexts('SignIn')
   return (
-    <Alert tone="danger" role="alert" title={t('refusedTitle', { provider })} className="mb-6">
-      <p>{t(`refused.${REFUSALS.find((name) => name === error) ?? 'other'}`)}</p>
-    </Alert>
+    <Alert
+      tone="danger"
+      role="alert"
+      title={t('refusedTitle', { provider })}
+      className="mb-6"
+      text={t(`refused.${REFUSALS.find((name) => name === error) ?? 'other'}`)}
+    />
   )
 }

@@ -1,15 +1,12 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { VerifyEmail } from '@/components/email/verify-email'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
-import { pageTexts, textsOf } from '@/server/pages/language'
+import { textsOf } from '@/server/pages/language'
 import { accountOf, currentSession } from '@/server/pages/session'
 import { systemContext } from '@/server/system-context'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('VerifyEmail'))('tab'),
-  referrer: 'no-referrer',
-})
+export const generateMetadata = titled('VerifyEmail', 'tab', { referrer: 'no-referrer' })
 
 export default async function VerifyEmailPage() {
   const session = await currentSession()

@@ -16,11 +16,10 @@ import type { AccessToken } from './use-access-tokens'
 interface AccessTokenListProps {
   userId: string
   tokens: readonly AccessToken[]
-  renderedAt: string
   onRevoked: (token: AccessToken) => void
 }
 
-export function AccessTokenList({ userId, tokens, renderedAt, onRevoked }: AccessTokenListProps) {
+export function AccessTokenList({ userId, tokens, onRevoked }: AccessTokenListProps) {
   const t = useTranslations('AccessTokens')
   return (
     <Card>
@@ -29,13 +28,7 @@ export function AccessTokenList({ userId, tokens, renderedAt, onRevoked }: Acces
         {tokens.length > 0 ? (
           <ul className="divide-y divide-line">
             {tokens.map((token) => (
-              <TokenRow
-                key={token.token_id}
-                userId={userId}
-                token={token}
-                renderedAt={renderedAt}
-                onRevoked={() => onRevoked(token)}
-              />
+              <TokenRow key={token.token_id} userId={userId} token={token} onRevoked={() => onRevoked(token)} />
             ))}
           </ul>
         ) : (
@@ -49,11 +42,10 @@ export function AccessTokenList({ userId, tokens, renderedAt, onRevoked }: Acces
 interface TokenRowProps {
   userId: string
   token: AccessToken
-  renderedAt: string
   onRevoked: () => void
 }
 
-function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
+function TokenRow({ userId, token, onRevoked }: TokenRowProps) {
   const t = useTranslations('AccessTokens')
   const { token_id: accessId, name, scopes, created_at, expires_at, last_used_at } = token
   return (
@@ -72,11 +64,9 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
             <LocalTime dateTime={created_at} format="date" />
           </Fact>
           <Fact label={t('expires')}>
-            <RelativeTime dateTime={expires_at} renderedAt={renderedAt} />
+            <RelativeTime dateTime={expires_at} />
           </Fact>
-          <Fact label={t('lastUsed')}>
-            {last_used_at ? <RelativeTime dateTime={last_used_at} renderedAt={renderedAt} /> : t('never')}
-          </Fact>
+          <Fact label={t('lastUsed')}>{last_used_at ? <RelativeTime dateTime={last_used_at} /> : t('never')}</Fact>
         </dl>
       </div>
       <ConfirmedButton
@@ -85,14 +75,7 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
         }
         describedBy={`${accessId}-dates`}
         question={t('revokeQuestion')}
-        consequence={
-          <p>
-            {t.rich('revokeConsequence', {
-              token: name,
-              name: bold,
-            })}
-          </p>
-        }
+        consequence={<p>{t.rich('revokeConsequence', { token: name, name: bold })}</p>}
         keep={t('keep')}
         confirm={t('revokeConfirm')}
         act={() => call('revokeAccessToken', { userId, accessId }).catch(unlessGone)}

@@ -54,7 +54,6 @@ export function AccessTokenSettings({
       <AccessTokenList
         userId={userId}
         tokens={tokens}
-        renderedAt={renderedAt}
         onRevoked={async ({ token_id, name }) => {
           if (token_id === created?.token_id) setCreated(null)
           setOutcome({

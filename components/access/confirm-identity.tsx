@@ -68,12 +68,7 @@ export function ConfirmIdentity({
         <span>{t.rich('confirmedUntil', { time: () => <LocalTime dateTime={confirmedUntil} format="time" /> })}</span>
       </p>
     )
-  if (!hasPassword && !provider)
-    return (
-      <Alert tone="warning" title={t('cannotTitle')}>
-        <p>{t('cannotText')}</p>
-      </Alert>
-    )
+  if (!hasPassword && !provider) return <Alert tone="warning" title={t('cannotTitle')} text={t('cannotText')} />
   return (
     <div className="space-y-4">
       {hasPassword && <CurrentPasswordField email={email} hint={hint} {...password} />}

@@ -40,7 +40,7 @@ const LONG_DAYS = 365
 
 export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const t = useTranslations('AccessTokens')
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
   const router = useRouter()
   const asksPassword = needsPassword(ways)
@@ -97,8 +97,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
         label={t('name')}
         hint={t('nameHint')}
         autoComplete="off"
-        error={fieldText(errors.name)}
-        {...form.register('name', { setValueAs: (text: string) => text.trim() })}
+        {...fieldOf(form, 'name', { setValueAs: (text: string) => text.trim() })}
       />
       <Scopes form={form} />
       <RadioField
@@ -106,8 +105,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
         hint={Number(days) >= LONG_DAYS ? t('lifetimeLong') : t('lifetimeHint')}
         options={LIFETIME_DAYS.map((value) => ({ value, label: t('lifetimeDays', { days: Number(value) }) }))}
         defaultValue="30"
-        error={fieldText(errors.expires_in_days)}
-        {...form.register('expires_in_days')}
+        {...fieldOf(form, 'expires_in_days')}
       />
       <ConfirmIdentity
         userId={userId}
@@ -116,7 +114,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
         ways={ways}
         hint={t('identityHint')}
         values={form.getValues}
-        password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
+        password={fieldOf(form, 'current_password')}
       />
     </FormCard>
   )
@@ -142,9 +140,7 @@ function Scopes({ form: { control, register, formState } }: { form: UseFormRetur
       </div>
       <div aria-live="polite" className="empty:hidden">
         {scopes?.[DELETING_SCOPE] && (
-          <Alert tone="danger" title={t('danger')} className="mt-3">
-            <p>{t('dangerText')}</p>
-          </Alert>
+          <Alert tone="danger" title={t('danger')} className="mt-3" text={t('dangerText')} />
         )}
       </div>
       <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>

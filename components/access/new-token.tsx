@@ -25,14 +25,10 @@ export function NewToken({ userId, baseUrl, token, onDismiss }: NewTokenProps) {
       <CardHeader
         title={t('ready', { token: token.name })}
         headingRef={heading}
-        description={t.rich('worksUntil', {
-          date: () => <LocalTime dateTime={token.expires_at} format="date" />,
-        })}
+        description={t.rich('worksUntil', { date: () => <LocalTime dateTime={token.expires_at} format="date" /> })}
       />
       <CardBody className="space-y-5">
-        <Alert tone="warning" title={t('copyNow')}>
-          <p>{t('copyNowText')}</p>
-        </Alert>
+        <Alert tone="warning" title={t('copyNow')} text={t('copyNowText')} />
         <CodeBlock title={t('token')} label={t('tokenLabel')} code={token.access_token} />
         <div className="space-y-2.5">
           <CodeBlock

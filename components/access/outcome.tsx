@@ -14,8 +14,6 @@ export interface Outcome {
 /** The effect of a press. It takes the focus from the row that is gone. */
 export const OutcomeAlert = ({ outcome }: { outcome: Outcome }) => (
   <Announcement takesFocus>
-    <Alert tone="success" title={outcome.title}>
-      <p>{outcome.text}</p>
-    </Alert>
+    <Alert tone="success" title={outcome.title} text={outcome.text} />
   </Announcement>
 )

@@ -16,11 +16,10 @@ import type { Session } from './use-sessions'
 interface SessionRowProps {
   userId: string
   session: Session
-  renderedAt: string
   onEnded: () => void
 }
 
-export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowProps) {
+export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
   const t = useTranslations('Sessions')
   const name = useDeviceName()(session.user_agent)
   const { session_id: sessionId, current, user_agent, created_at, last_seen_at, ip_address } = session
@@ -51,11 +50,7 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
         )}
         <div id={`${sessionId}-times`} className="text-ink-muted text-sm">
           <p>
-            {current
-              ? t('activeNow')
-              : t.rich('lastActive', {
-                  time: () => <RelativeTime dateTime={last_seen_at} renderedAt={renderedAt} />,
-                })}
+            {current ? t('activeNow') : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} /> })}
           </p>
           <p>
             {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {

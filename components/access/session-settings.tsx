@@ -51,7 +51,6 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
                 key={session.session_id}
                 userId={userId}
                 session={session}
-                renderedAt={renderedAt}
                 onEnded={() => {
                   setOutcome({
                     id: session.session_id,

@@ -6,12 +6,11 @@ import { count } from './words'
 
 interface AttemptsProps {
   of: { attempts: number; last_error: string | null; due_at: string | null }
-  renderedAt: string
 }
 
 /** “3 attempts, last error ECONNREFUSED, next try in 4 minutes” */
-export function Attempts({ of: { attempts, last_error, due_at }, renderedAt }: AttemptsProps) {
-  const now = useServerTime(renderedAt)
+export function Attempts({ of: { attempts, last_error, due_at } }: AttemptsProps) {
+  const now = useServerTime()
   return (
     <>
       {attempts === 0 ? 'Not tried yet' : count(attempts, 'attempt')}
@@ -26,7 +25,7 @@ export function Attempts({ of: { attempts, last_error, due_at }, renderedAt }: A
         ) : (
           <>
             {attempts === 0 ? ', runs in ' : ', next try in '}
-            <Countdown until={due_at} renderedAt={renderedAt} />
+            <Countdown until={due_at} />
           </>
         ))}
     </>

@@ -16,26 +16,19 @@ const STATES = {
   dead: ['danger', 'Dead letter'],
 } as const
 
-interface DeliveryListProps {
-  title: string
-  deliveries: readonly Delivery[]
-  renderedAt: string
-}
-
-export const DeliveryList = ({ title, deliveries, renderedAt }: DeliveryListProps) => (
+export const DeliveryList = ({ title, deliveries }: { title: string; deliveries: readonly Delivery[] }) => (
   <Section title={title} none="Nothing in the last thirty days." rows={deliveries}>
-    {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} isOfPage />}
+    {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} isOfPage />}
   </Section>
 )
 
 interface DeliveryRowProps {
   delivery: Delivery
-  renderedAt: string
   /** The page is that of its application. */
   isOfPage?: boolean
 }
 
-export function DeliveryRow({ delivery, renderedAt, isOfPage = false }: DeliveryRowProps) {
+export function DeliveryRow({ delivery, isOfPage = false }: DeliveryRowProps) {
   const [tone, label] = STATES[delivery.status]
   const answer = delivery.last_error ?? (delivery.last_status ? `HTTP ${delivery.last_status}` : null)
   return (
@@ -53,8 +46,8 @@ export function DeliveryRow({ delivery, renderedAt, isOfPage = false }: Delivery
       }
       badge={<Badge tone={tone}>{label}</Badge>}
     >
-      <span className="font-mono">{delivery.event_id}</span>,{' '}
-      <RelativeTime dateTime={delivery.created_at} renderedAt={renderedAt} />, {count(delivery.attempts, 'attempt')}
+      <span className="font-mono">{delivery.event_id}</span>, <RelativeTime dateTime={delivery.created_at} />,{' '}
+      {count(delivery.attempts, 'attempt')}
       {answer && `, last answer ${answer}`}
       {delivery.took_ms !== null && ` after ${delivery.took_ms.toLocaleString('en')} ms`}
     </Row>

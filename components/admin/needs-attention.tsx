@@ -21,10 +21,9 @@ interface NeedsAttentionProps {
   /** Null where it could not be read. */
   troubled: { withdrawals: readonly TroubledWithdrawal[]; is_cut: boolean } | null
   failing: { apps: readonly FailingApp[] } | null
-  renderedAt: string
 }
 
-export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttentionProps) {
+export function NeedsAttention({ troubled, failing }: NeedsAttentionProps) {
   const { withdrawals, is_cut } = troubled ?? { withdrawals: [], is_cut: false }
   const apps = failing?.apps ?? []
   const retried = useRetried(withdrawals.map(({ withdrawal_id }) => withdrawal_id))
@@ -40,13 +39,12 @@ export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttention
       <CardBody>
         <ul className="divide-y divide-line empty:hidden">
           {apps.map((app) => (
-            <Failing key={app.app_id} app={app} renderedAt={renderedAt} />
+            <Failing key={app.app_id} app={app} />
           ))}
           {withdrawals.map((withdrawal) => (
             <Troubled
               key={withdrawal.withdrawal_id}
               withdrawal={withdrawal}
-              renderedAt={renderedAt}
               onRetried={() => retried.add(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
             />
           ))}
@@ -77,7 +75,7 @@ const MAX_COUNTED = 1_000
 const many = (number: number, noun: string) =>
   number > MAX_COUNTED ? `More than ${count(MAX_COUNTED, noun)}` : count(number, noun)
 
-function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
+function Failing({ app }: { app: FailingApp }) {
   const { app_id, name, waiting, dead, attempts, since, last_error } = app
   return (
     <Row
@@ -89,7 +87,7 @@ function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
         </>
       }
     >
-      Since <RelativeTime dateTime={since} renderedAt={renderedAt} />, {count(attempts, 'attempt')}
+      Since <RelativeTime dateTime={since} />, {count(attempts, 'attempt')}
       {last_error && (
         <>
           , last error <span className="font-mono text-ink">{last_error}</span>
@@ -103,13 +101,7 @@ function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
   )
 }
 
-interface TroubledProps {
-  withdrawal: TroubledWithdrawal
-  renderedAt: string
-  onRetried: () => void
-}
-
-function Troubled({ withdrawal, renderedAt, onRetried }: TroubledProps) {
+function Troubled({ withdrawal, onRetried }: { withdrawal: TroubledWithdrawal; onRetried: () => void }) {
   const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
   const troubles = [...deletion_steps, ...tasks]
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
@@ -122,7 +114,7 @@ function Troubled({ withdrawal, renderedAt, onRetried }: TroubledProps) {
             <WithdrawalLink id={id} />
           </h3>
           <p className="text-ink-muted text-sm">
-            Started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
+            Started <RelativeTime dateTime={started_at} />
             {due_by && (
               <>
                 , due by <LocalTime dateTime={due_by} format="date" />
@@ -149,10 +141,10 @@ function Troubled({ withdrawal, renderedAt, onRetried }: TroubledProps) {
       </div>
       <ul className="space-y-3 border-line border-s-2 ps-4">
         {deletion_steps.map((step) => (
-          <TroubleRow key={step.step} name={<StepName step={step.step} />} trouble={step} renderedAt={renderedAt} />
+          <TroubleRow key={step.step} name={<StepName step={step.step} />} trouble={step} />
         ))}
         {tasks.map((task) => (
-          <TroubleRow key={task.task_id} name={task.name} id={task.app_id} trouble={task} renderedAt={renderedAt} />
+          <TroubleRow key={task.task_id} name={task.name} id={task.app_id} trouble={task} />
         ))}
       </ul>
     </li>
@@ -164,10 +156,9 @@ interface TroubleRowProps {
   /** Shown beside the name. */
   id?: string
   trouble: { attempts: number; last_error: string | null; due_at: string | null; is_overdue?: boolean }
-  renderedAt: string
 }
 
-function TroubleRow({ name, id, trouble, renderedAt }: TroubleRowProps) {
+function TroubleRow({ name, id, trouble }: TroubleRowProps) {
   const { last_error, is_overdue = false } = trouble
   return (
     <li className="space-y-0.5">
@@ -178,7 +169,7 @@ function TroubleRow({ name, id, trouble, renderedAt }: TroubleRowProps) {
         {last_error && <Badge tone="danger">Failing</Badge>}
       </p>
       <p className="text-ink-muted text-sm tabular-nums">
-        <Attempts of={trouble} renderedAt={renderedAt} />
+        <Attempts of={trouble} />
       </p>
     </li>
   )

@@ -13,10 +13,9 @@ interface OpenTasksProps {
   counts: readonly { state: TaskState; count: number }[]
   tasks: readonly ShownTask[]
   is_cut: boolean
-  renderedAt: string
 }
 
-export function OpenTasks({ counts, tasks, is_cut, renderedAt }: OpenTasksProps) {
+export function OpenTasks({ counts, tasks, is_cut }: OpenTasksProps) {
   const retried = useRetried(tasks.map(({ task_id }) => task_id))
   return (
     <Card>
@@ -27,14 +26,9 @@ export function OpenTasks({ counts, tasks, is_cut, renderedAt }: OpenTasksProps)
       <CardBody>
         <RowList rows={tasks} none="No task is due.">
           {(task) => (
-            <TaskRow
-              key={task.task_id}
-              task={task}
-              renderedAt={renderedAt}
-              onRetried={() => retried.add(task.task_id, task.name)}
-            >
+            <TaskRow key={task.task_id} task={task} onRetried={() => retried.add(task.task_id, task.name)}>
               <WithdrawalLink id={task.withdrawal_id} />, <StepName step={task.phase} />, withdrawn{' '}
-              <RelativeTime dateTime={task.started_at} renderedAt={renderedAt} />
+              <RelativeTime dateTime={task.started_at} />
             </TaskRow>
           )}
         </RowList>

@@ -19,13 +19,12 @@ import { TASK_TONES, toLabel } from './words'
 
 interface TaskRowProps {
   task: ShownTask
-  renderedAt: string
   onRetried?: (() => void) | undefined
   /** What the task belongs to. */
   children: ReactNode
 }
 
-export function TaskRow({ task, renderedAt, onRetried, children }: TaskRowProps) {
+export function TaskRow({ task, onRetried, children }: TaskRowProps) {
   const { app_id, name, state, is_app_disabled, progress, completed_at, waived } = task
   return (
     <Row
@@ -39,11 +38,11 @@ export function TaskRow({ task, renderedAt, onRetried, children }: TaskRowProps)
       }
       aside={<TaskActions task={task} onRetried={onRetried} />}
     >
-      {isOpenTask(task) && <WaitsFor task={task} renderedAt={renderedAt} />}
+      {isOpenTask(task) && <WaitsFor task={task} />}
       {waived && `Waived: ${waived.reason}`}
       {completed_at && !waived && (
         <>
-          Completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
+          Completed <RelativeTime dateTime={completed_at} />
         </>
       )}
       <p>{children}</p>
@@ -52,31 +51,31 @@ export function TaskRow({ task, renderedAt, onRetried, children }: TaskRowProps)
 }
 
 /** Of a task that is open. */
-function WaitsFor({ task, renderedAt }: { task: ShownTask; renderedAt: string }) {
+function WaitsFor({ task }: { task: ShownTask }) {
   const { state, polls, last_error, failure_code, due_at } = task
-  const now = useServerTime(renderedAt)
+  const now = useServerTime()
   const isDue = due_at !== null && Date.parse(due_at) <= now
   const told = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
   if (state === 'calling') return 'Is being asked now.'
   if (due_at === null)
     return (
       <>
-        Waits until the application is enabled. <Attempts of={told} renderedAt={renderedAt} />
+        Waits until the application is enabled. <Attempts of={told} />
       </>
     )
   if (state === 'accepted')
     return (
       <>
-        Waits for a report, is asked again in <Countdown until={due_at} renderedAt={renderedAt} />
+        Waits for a report, is asked again in <Countdown until={due_at} />
       </>
     )
   if (polls && isDue)
     return (
       <>
-        Waits until the application takes it. <Attempts of={{ ...told, due_at: null }} renderedAt={renderedAt} />
+        Waits until the application takes it. <Attempts of={{ ...told, due_at: null }} />
       </>
     )
-  return <Attempts of={told} renderedAt={renderedAt} />
+  return <Attempts of={told} />
 }
 
 /** Nobody has finished or waived it. */

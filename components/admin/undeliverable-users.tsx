@@ -6,10 +6,9 @@ import { textLink } from '../ui/text-link'
 interface UndeliverableUsersProps {
   users: readonly { user_id: string; since: string }[]
   next: string | null
-  renderedAt: string
 }
 
-export const UndeliverableUsers = ({ users, next, renderedAt }: UndeliverableUsersProps) => (
+export const UndeliverableUsers = ({ users, next }: UndeliverableUsersProps) => (
   <Card>
     <CardHeader
       title="Addresses that take no mail"
@@ -23,7 +22,7 @@ export const UndeliverableUsers = ({ users, next, renderedAt }: UndeliverableUse
               {user_id}
             </Link>
             <span className="text-ink-muted text-sm tabular-nums">
-              since <RelativeTime dateTime={since} renderedAt={renderedAt} />
+              since <RelativeTime dateTime={since} />
             </span>
           </li>
         ))}

@@ -17,27 +17,26 @@ import { count, toLabel, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
 
 interface WithdrawalDetailProps {
   withdrawal: ShownWithdrawal
-  renderedAt: string
 }
 
-export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailProps) {
+export function WithdrawalDetail({ withdrawal }: WithdrawalDetailProps) {
   const { deletion_steps, tasks, deliveries, notices, audit, is_cut } = withdrawal
   return (
     <div className="space-y-6">
       <Summary withdrawal={withdrawal} />
       {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
       <Section title="Deletion steps" none="It has no steps." rows={deletion_steps}>
-        {(step) => <StepRow key={step.step} step={step} renderedAt={renderedAt} />}
+        {(step) => <StepRow key={step.step} step={step} />}
       </Section>
       <Section title="Deletion tasks of applications" none="No application has a task." rows={tasks}>
         {(task) => (
-          <TaskRow key={task.task_id} task={task} renderedAt={renderedAt}>
+          <TaskRow key={task.task_id} task={task}>
             <span className="font-mono text-xs">{task.task_id}</span>, <StepName step={task.phase} />
           </TaskRow>
         )}
       </Section>
       <Section title="Events and deliveries" none="No application gets its events." rows={deliveries}>
-        {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} />}
+        {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} />}
       </Section>
       <Section title="Mail notices" none="No notice is kept." rows={notices}>
         {(notice) => (
@@ -45,7 +44,7 @@ export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailPro
             {count(notice.attempts, 'attempt')}
             {notice.sent_at && (
               <>
-                , sent <RelativeTime dateTime={notice.sent_at} renderedAt={renderedAt} />
+                , sent <RelativeTime dateTime={notice.sent_at} />
               </>
             )}
           </Row>
@@ -134,7 +133,7 @@ function Counts({ step: { erased = [], retained = [] } }: { step: ShownStep }) {
 
 const STEP_TONES = { completed: 'success', processing: 'accent', pending: 'neutral' } as const
 
-function StepRow({ step, renderedAt }: { step: ShownStep; renderedAt: string }) {
+function StepRow({ step }: { step: ShownStep }) {
   const { status, last_error, erased_at, completed_at } = step
   return (
     <Row
@@ -148,12 +147,12 @@ function StepRow({ step, renderedAt }: { step: ShownStep; renderedAt: string }) 
     >
       {completed_at ? (
         <span className="block">
-          Completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
+          Completed <RelativeTime dateTime={completed_at} />
         </span>
       ) : (
         <span className="block">
           {erased_at && 'Its own part is done, and it waits for applications. '}
-          <Attempts of={step} renderedAt={renderedAt} />
+          <Attempts of={step} />
         </span>
       )}
       <Counts step={step} />

@@ -16,7 +16,6 @@ interface WithdrawalListProps {
   state: WithdrawalState
   withdrawals: readonly ListedWithdrawal[]
   next: string | null
-  renderedAt: string
 }
 
 const STATES = Object.keys(WITHDRAWAL_WORDS) as WithdrawalState[]
@@ -26,7 +25,7 @@ const NONE = {
   purged: 'No withdrawal has been purged.',
 } as const
 
-export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: WithdrawalListProps) => (
+export const WithdrawalList = ({ state, withdrawals, next }: WithdrawalListProps) => (
   <Card>
     <nav aria-label="State" className="border-line border-b px-3 py-2 sm:px-4">
       <ul className="flex gap-1">
@@ -45,9 +44,7 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
     </nav>
     <CardBody>
       <RowList rows={withdrawals} none={NONE[state]}>
-        {(withdrawal) => (
-          <WithdrawalRow key={withdrawal.withdrawal_id} withdrawal={withdrawal} renderedAt={renderedAt} />
-        )}
+        {(withdrawal) => <WithdrawalRow key={withdrawal.withdrawal_id} withdrawal={withdrawal} />}
       </RowList>
     </CardBody>
     {next && (
@@ -63,23 +60,14 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
   </Card>
 )
 
-function WithdrawalRow({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawal; renderedAt: string }) {
-  const {
-    withdrawal_id: id,
-    started_at,
-    due_by,
-    completed_at,
-    purged_at,
-    is_past_due,
-    deletion_steps,
-    open_tasks,
-  } = withdrawal
+function WithdrawalRow({ withdrawal }: { withdrawal: ListedWithdrawal }) {
+  const { due_by, completed_at, purged_at, deletion_steps, open_tasks } = withdrawal
   return (
     <Row
-      title={<WithdrawalLink id={id} />}
+      title={<WithdrawalLink id={withdrawal.withdrawal_id} />}
       badge={
         <>
-          {is_past_due && <Badge tone="danger">Past due date</Badge>}
+          {withdrawal.is_past_due && <Badge tone="danger">Past due date</Badge>}
           {deletion_steps.some((step) => step.last_error) && <Badge tone="danger">Failing</Badge>}
           {open_tasks > 0 && <Badge>{count(open_tasks, 'open task')}</Badge>}
         </>
@@ -90,15 +78,15 @@ function WithdrawalRow({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawa
           Due by <LocalTime dateTime={due_by} format="date" />,{' '}
         </>
       )}
-      started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
+      started <RelativeTime dateTime={withdrawal.started_at} />
       {completed_at && (
         <>
-          , completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
+          , completed <RelativeTime dateTime={completed_at} />
         </>
       )}
       {purged_at && (
         <>
-          , purged <RelativeTime dateTime={purged_at} renderedAt={renderedAt} />
+          , purged <RelativeTime dateTime={purged_at} />
         </>
       )}
       {deletion_steps.length > 0 && (

@@ -1,4 +1,4 @@
-import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
+import { type FieldValues, get, type Path, type RegisterOptions, type UseFormReturn } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError, ERRORS, isErrorCode, parseIssueMessage, RULES } from '@/contract/errors'
 import { isFormRule } from '../forms/form-rule'
@@ -44,6 +44,15 @@ export function useErrorTexts() {
     return sentence(code, details)
   }
 
+  /** What a field gets of its form: its registration, and what is wrong with its value. */
+  function fieldOf<Values extends FieldValues, Name extends Path<Values>>(
+    form: UseFormReturn<Values>,
+    name: Name,
+    options?: RegisterOptions<Values, Name>,
+  ) {
+    return { error: fieldText(get(form.formState.errors, name)), ...form.register(name, options) }
+  }
+
   /** Shows a refusal beside the field that the error table names and focuses that field; any other refusal belongs to the whole form. */
   function showError<Values extends FieldValues>(form: UseFormReturn<Values>, error: unknown) {
     const row = error instanceof ApiError && isErrorCode(error.code) && ERRORS[error.code]
@@ -54,7 +63,7 @@ export function useErrorTexts() {
     form.setFocus(field as Path<Values>, { shouldSelect: true })
   }
 
-  return { errorText, fieldText, showError }
+  return { errorText, fieldText, fieldOf, showError }
 }
 
 /** Whether the person has to show once more that it is them, since the page was made. */

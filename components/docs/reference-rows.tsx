@@ -9,12 +9,8 @@ export interface ReferenceRow {
   text: ReactNode
 }
 
-interface ReferenceRowsProps {
-  rows: readonly ReferenceRow[]
-}
-
 /** A two-column table that becomes one column on a phone. */
-export function ReferenceRows({ rows }: ReferenceRowsProps) {
+export function ReferenceRows({ rows }: { rows: readonly ReferenceRow[] }) {
   return (
     <dl className="divide-y divide-line border-line border-y">
       {rows.map(({ key, id, name, note, text }) => (

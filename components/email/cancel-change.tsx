@@ -23,13 +23,7 @@ export function CancelChange({ userId, pending, isOwn, onCancelled, onRefused }:
       variant="quiet"
       className="w-full sm:-me-3 sm:w-auto"
       question={t(isOwn ? 'ownCancelQuestion' : 'cancelQuestion')}
-      consequence={
-        <p>
-          {t.rich('cancelConsequence', {
-            address: () => bold(pending.newEmail),
-          })}
-        </p>
-      }
+      consequence={<p>{t.rich('cancelConsequence', { address: () => bold(pending.newEmail) })}</p>}
       keep={t(isOwn ? 'ownCancelKeep' : 'cancelKeep')}
       confirm={t(isOwn ? 'ownCancelConfirm' : 'cancelConfirm')}
       confirmVariant="primary"

@@ -56,7 +56,7 @@ export function ChangeEmailForm({
 }: ChangeEmailFormProps) {
   const t = useTranslations('EmailSettings')
   const { refresh } = useHost()
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
   useDraft('change', userId, form)
@@ -107,8 +107,7 @@ export function ChangeEmailForm({
         <EmailField
           label={t('newEmail')}
           autoComplete="email"
-          error={fieldText(errors.new_email)}
-          {...form.register('new_email', {
+          {...fieldOf(form, 'new_email', {
             setValueAs: (text: string) => text.trim(),
             // Not while it is being typed.
             onChange: () => setTyped(''),
@@ -137,7 +136,7 @@ export function ChangeEmailForm({
           ways={waysToChange(ways)}
           hint={t('proofHint')}
           values={form.getValues}
-          password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
+          password={fieldOf(form, 'current_password')}
         />
         <RadioField
           legend={t('method')}
@@ -147,8 +146,7 @@ export function ChangeEmailForm({
             description: t(`${METHOD_TEXTS[value]}Text`),
           }))}
           defaultValue={DEFAULT_VERIFICATION_METHOD}
-          error={fieldText(errors.verification_method)}
-          {...form.register('verification_method')}
+          {...fieldOf(form, 'verification_method')}
         />
       </FormCard>
     </Disclosure>

@@ -75,7 +75,6 @@ export function EmailSettings(props: EmailSettingsProps) {
           userId={userId}
           pending={shown}
           isOwn={isOwn}
-          renderedAt={renderedAt}
           takesFocus={justSent}
           onVerified={(answer) => {
             say(shown, { outcome: isOwn ? 'verified' : 'changed', notified: answer.notification_sent })
@@ -117,27 +116,25 @@ function useNotice(status: EmailStatus) {
   return [notice, setNotice] as const
 }
 
+/** What the badge of the current address says. */
+function badgeOf({ email_undeliverable, email_verified }: EmailStatus) {
+  if (email_undeliverable) return { tone: 'warning', icon: TriangleAlert, text: 'noMail' } as const
+  if (email_verified) return { tone: 'success', icon: BadgeCheck, text: 'verified' } as const
+  return { tone: 'warning', icon: CircleDashed, text: 'notVerified' } as const
+}
+
 function CurrentAddress({ status, children }: { status: EmailStatus; children: ReactNode }) {
   const t = useTranslations('EmailSettings')
+  const { tone, icon: Icon, text } = badgeOf(status)
   const { verified_at: verifiedAt } = status
   return (
     <Card>
       <CardHeader
         title={t('currentTitle')}
         aside={
-          status.email_undeliverable ? (
-            <Badge tone="warning">
-              <TriangleAlert aria-hidden /> {t('noMail')}
-            </Badge>
-          ) : status.email_verified ? (
-            <Badge tone="success">
-              <BadgeCheck aria-hidden /> {t('verified')}
-            </Badge>
-          ) : (
-            <Badge tone="warning">
-              <CircleDashed aria-hidden /> {t('notVerified')}
-            </Badge>
-          )
+          <Badge tone={tone}>
+            <Icon aria-hidden /> {t(text)}
+          </Badge>
         }
       />
       <CardBody className="pt-3">

@@ -2,13 +2,8 @@ import { useTranslations } from 'use-intl/react'
 import { Button } from '../ui/button'
 import { probablyMeant } from './mistyped-domain'
 
-interface MistypedHintProps {
-  address: string
-  onUse: (meant: string) => void
-}
-
 /** Says which address was probably meant, if this one has a domain that people write by a slip. */
-export default function MistypedHint({ address, onUse }: MistypedHintProps) {
+export default function MistypedHint({ address, onUse }: { address: string; onUse: (meant: string) => void }) {
   const t = useTranslations('EmailSettings')
   const meant = probablyMeant(address)
   if (!meant) return null

@@ -25,14 +25,10 @@ import { StatusCard } from '../ui/status-card'
 import type { NotMeValues } from './email-rules'
 import { clearNotMeLink, type NotMeLink, useNotMeLink } from './not-me-link'
 
-interface NotMeProps {
-  supportEmail: string
-}
-
 type Change = Answer<typeof getNotMe>
 
 /** What the link of a message to the old address opens. Nothing is changed before the form is sent. */
-export function NotMe({ supportEmail }: NotMeProps) {
+export function NotMe({ supportEmail }: { supportEmail: string }) {
   const t = useTranslations('NotMe')
   const common = useTranslations('Common')
   const secret = useNotMeLink()
@@ -80,7 +76,7 @@ const rules = {
 
 function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
   const t = useTranslations('NotMe')
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
   // At opening, so that the form stays as it is.
   const [hasExpired] = useState(() => !isVerified && Date.parse(change.expires_at) <= serverNow())
@@ -112,12 +108,7 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
       <div>
         <h2 className="font-medium">{t('effects')}</h2>
         <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">
-          <li>
-            {t.rich(`${kind}Effect`, {
-              address: change.old_email,
-              email: bold,
-            })}
-          </li>
+          <li>{t.rich(`${kind}Effect`, { address: change.old_email, email: bold })}</li>
           <li>{t('signedOutEffect')}</li>
           {change.has_password && <li>{t('passwordEffect')}</li>}
         </ul>
@@ -127,13 +118,10 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={change.old_email} readOnly hidden />
-            <NewPasswordFields
-              password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
-              repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
-            />
+            <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
           </>
         ) : (
-          <CheckboxField label={t('sure')} error={fieldText(errors.sure)} {...form.register('sure')} />
+          <CheckboxField label={t('sure')} {...fieldOf(form, 'sure')} />
         )}
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button type="submit" className="w-full" isPending={form.formState.isSubmitting}>
@@ -173,10 +161,7 @@ function Done({ undone, hadPassword }: DoneProps) {
       title={t(isReverted ? 'undone' : 'stopped')}
       text={
         <>
-          {t.rich('addressNow', {
-            address: undone.email,
-            email: bold,
-          })}{' '}
+          {t.rich('addressNow', { address: undone.email, email: bold })}{' '}
           {t(hadPassword ? 'signInWithNew' : 'signInAgain')}
         </>
       }

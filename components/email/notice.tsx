@@ -57,46 +57,24 @@ function NoticeText({ notice, hasPassword }: NoticeProps) {
         </Alert>
       )
     case 'verified':
-      return (
-        <Alert tone="success" title={t('verifiedNotice')}>
-          <p>{t('verifiedNoticeText', { email })}</p>
-        </Alert>
-      )
+      return <Alert tone="success" title={t('verifiedNotice')} text={t('verifiedNoticeText', { email })} />
     case 'cancelled':
       return (
-        <Alert tone="info" title={t(isOwn ? 'ownCancelledTitle' : 'cancelledTitle')}>
-          <p>{t('cancelledText', { email })}</p>
-        </Alert>
+        <Alert
+          tone="info"
+          title={t(isOwn ? 'ownCancelledTitle' : 'cancelledTitle')}
+          text={t('cancelledText', { email })}
+        />
       )
     case 'expired':
-      return (
-        <Alert tone="warning" title={t('expiredTitle', { email })}>
-          <p>{t('expiredText')}</p>
-        </Alert>
-      )
+      return <Alert tone="warning" title={t('expiredTitle', { email })} text={t('expiredText')} />
     case 'gone':
-      return (
-        <Alert tone="info" title={t('goneTitle', { email })}>
-          <p>{t('goneText')}</p>
-        </Alert>
-      )
+      return <Alert tone="info" title={t('goneTitle', { email })} text={t('goneText')} />
     case 'replaced':
-      return (
-        <Alert tone="warning" title={t('replacedTitle')}>
-          <p>{t('replacedText', { email })}</p>
-        </Alert>
-      )
-    case 'ended':
-      return (
-        <Alert tone="warning" title={t(notice.title)}>
-          {isOwn ? (
-            <p>{t('expiredText')}</p>
-          ) : (
-            <p>
-              {t('endedText', { email })} {t('startAgainText')}
-            </p>
-          )}
-        </Alert>
-      )
+      return <Alert tone="warning" title={t('replacedTitle')} text={t('replacedText', { email })} />
+    case 'ended': {
+      const text = isOwn ? t('expiredText') : `${t('endedText', { email })} ${t('startAgainText')}`
+      return <Alert tone="warning" title={t(notice.title)} text={text} />
+    }
   }
 }

@@ -8,7 +8,8 @@ import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError, ERRORS } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
-import { preloadContract, rulesOf } from '../api/load-contract'
+import { rulesOf } from '../api/load-contract'
+import { Form } from '../forms/form'
 import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
@@ -28,7 +29,6 @@ interface PendingChangeProps {
   pending: Pending
   /** The account's own address is to be verified. */
   isOwn: boolean
-  renderedAt: string
   /** True when it appears after a press. */
   takesFocus: boolean
   onVerified: (answer: Answer<typeof verifyEmail>) => void
@@ -86,7 +86,7 @@ function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFor
 }
 
 export function PendingChange(props: PendingChangeProps) {
-  const { userId, pending, isOwn, renderedAt, takesFocus, onVerified, onCancelled, onEnded } = props
+  const { userId, pending, isOwn, takesFocus, onVerified, onCancelled, onEnded } = props
   const t = useTranslations('EmailSettings')
   const { isUndeliverable } = pending
   const isLink = pending.method === 'email_link'
@@ -105,11 +105,11 @@ export function PendingChange(props: PendingChangeProps) {
 
   return (
     <Card>
-      <form method="post" noValidate onFocus={preloadContract} onSubmit={code.submit}>
+      <Form onSubmit={code.submit}>
         <CardHeader
           title={t(isOwn ? 'ownTitle' : 'pendingTitle')}
           headingRef={heading}
-          aside={<TimeLeft until={pending.expiresAt} renderedAt={renderedAt} />}
+          aside={<TimeLeft until={pending.expiresAt} />}
         />
         <CardBody className="flex flex-col gap-5 pt-3">
           <SentTo pending={pending} />
@@ -127,19 +127,16 @@ export function PendingChange(props: PendingChangeProps) {
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
           <LiveRegion>
             {sentAgain && !isUndeliverable && (
-              <Alert tone="success" title={t('sentAgainTitle')}>
-                <p>{t('sentAgainText')}</p>
-              </Alert>
+              <Alert tone="success" title={t('sentAgainTitle')} text={t('sentAgainText')} />
             )}
           </LiveRegion>
         </CardBody>
-      </form>
+      </Form>
       <CardFooter>
         {!isUndeliverable && <p className="w-full text-ink-muted text-sm">{t('notReceived')}</p>}
         <ResendMessage
           userId={userId}
           pending={pending}
-          renderedAt={renderedAt}
           // Cleared at the press and not at the answer, because the newest code may be typed before the answer comes.
           onStart={() => {
             setSentAgain(false)
@@ -175,9 +172,7 @@ function SentTo({ pending: { newEmail: email, method, isUndeliverable } }: Pick<
       <LiveRegion>
         {isUndeliverable && (
           <Announcement takesFocus="if-lost">
-            <Alert tone="danger" title={t('undeliverableTitle')}>
-              <p>{t('undeliverableText', { email })}</p>
-            </Alert>
+            <Alert tone="danger" title={t('undeliverableTitle')} text={t('undeliverableText', { email })} />
           </Announcement>
         )}
       </LiveRegion>
@@ -221,11 +216,11 @@ function CodeEntry({ code: { form, left, submit, isPending } }: { code: ReturnTy
   )
 }
 
-function TimeLeft({ until, renderedAt }: { until: string; renderedAt: string }) {
+function TimeLeft({ until }: { until: string }) {
   const t = useTranslations('EmailSettings')
   return (
     <time dateTime={until} className="text-ink-muted text-sm tabular-nums leading-6">
-      {t('timeLeft', { time: useTimeLeft({ until, renderedAt }) })}
+      {t('timeLeft', { time: useTimeLeft(until) })}
     </time>
   )
 }

@@ -10,15 +10,14 @@ import type { Pending } from './email-status'
 interface ResendMessageProps {
   userId: string
   pending: Pending
-  renderedAt: string
   onStart: () => void
   onSent: () => void
   onError: (error: unknown) => unknown
 }
 
-export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, onError }: ResendMessageProps) {
+export function ResendMessage({ userId, pending, onStart, onSent, onError }: ResendMessageProps) {
   const t = useTranslations('EmailSettings')
-  const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime(renderedAt)) / 1000)
+  const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime()) / 1000)
   const resend = useResendVerification(userId, { onMutate: onStart, onSuccess: onSent, onError })
 
   return (

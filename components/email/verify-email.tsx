@@ -87,6 +87,7 @@ interface RedeemProps {
 }
 
 function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
+  const t = useTranslations('VerifyEmail')
   const id = link.secret.change_request_id
   const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt, { changeRequestId: id })
   const pending = pendingOf(status)
@@ -96,31 +97,26 @@ function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
   // The status no longer names a change that has expired.
   if (isHere && pending.expiresAt !== expiresAt) setExpiresAt(pending.expiresAt)
   if (isHere)
-    return (
-      <Confirm
-        link={link}
-        reader={reader}
-        pending={pending}
-        currentEmail={status.current_email}
-        renderedAt={renderedAt}
-        onDone={onDone}
-      />
-    )
+    return <Confirm link={link} reader={reader} pending={pending} currentEmail={status.current_email} onDone={onDone} />
   if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" isAnnounced />
   const { change_request: request } = status
   if (request === null) return <OtherAccount link={link} email={status.current_email} />
   const end = ENDS.find((name) => name === request?.status)
+  if (end) return <Ended how={end} email={request?.new_email} />
   // Not read yet, or the change was opened since the status was read.
-  if (!end) return <Checking />
-  return end === 'verified' ? <AlreadyVerified email={request?.new_email ?? ''} /> : <Ended how={end} />
+  return (
+    <StatusCard icon={MailCheck} title={t('tab')} text={t('checking')}>
+      <ToSettings />
+    </StatusCard>
+  )
 }
 
-interface ConfirmProps extends RedeemProps {
+interface ConfirmProps extends Omit<RedeemProps, 'renderedAt'> {
   pending: Pending
   currentEmail: string
 }
 
-function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: ConfirmProps) {
+function Confirm({ link, reader, pending, currentEmail, onDone }: ConfirmProps) {
   const t = useTranslations('VerifyEmail')
   const { errorText } = useErrorTexts()
   const router = useRouter()
@@ -143,8 +139,8 @@ function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: Co
       return refresh()
     },
   })
-  const isOver = useServerTime(renderedAt) >= Date.parse(pending.expiresAt)
-  const time = useTimeLeft({ until: pending.expiresAt, renderedAt })
+  const isOver = useServerTime() >= Date.parse(pending.expiresAt)
+  const time = useTimeLeft(pending.expiresAt)
 
   return (
     <StatusCard
@@ -201,20 +197,6 @@ function Finished({ answer, isOwn, hasPasswordSignIn }: Done & Pick<VerifyEmailP
   )
 }
 
-function AlreadyVerified({ email }: { email: string }) {
-  const t = useTranslations('VerifyEmail')
-  return (
-    <StatusCard
-      icon={CircleCheck}
-      tone="success"
-      title={t('verifiedTitle')}
-      text={t.rich('verifiedText', { address: () => bold(email) })}
-    >
-      <ToSettings />
-    </StatusCard>
-  )
-}
-
 function SignInFirst({
   link,
   hasPasswordSignIn,
@@ -238,21 +220,27 @@ function SignInFirst({
 /** The ends of one's own change request that the status can tell. */
 const ENDS = ['verified', 'expired', 'exhausted', 'superseded', 'cancelled', 'reverted'] as const
 
+/** The tones of good ends. */
+const GOOD = { verified: 'success', spent: 'accent' } as const
+
 interface EndedProps {
-  how: Exclude<(typeof ENDS)[number], 'verified'> | 'replaced' | 'spent'
+  how: (typeof ENDS)[number] | 'replaced' | 'spent'
+  /** The new address, for `verified`. */
+  email?: string | undefined
   /** It has ended while the page was open. */
   isAnnounced?: boolean
 }
 
-function Ended({ how, isAnnounced = false }: EndedProps) {
+function Ended({ how, email, isAnnounced = false }: EndedProps) {
   const t = useTranslations('VerifyEmail')
+  const isGood = how === 'verified' || how === 'spent'
   return (
     <StatusCard
-      icon={how === 'spent' ? CircleCheck : Link2Off}
-      tone={how === 'spent' ? 'accent' : 'warning'}
+      icon={isGood ? CircleCheck : Link2Off}
+      tone={isGood ? GOOD[how] : 'warning'}
       isAnnounced={isAnnounced}
       title={t(`${how}Title`)}
-      text={t(`${how}Text`)}
+      text={t.rich(`${how}Text`, { address: () => bold(email ?? '') })}
     >
       <ToSettings>{how === 'replaced' && t('enterCode')}</ToSettings>
     </StatusCard>
@@ -274,15 +262,6 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
         {t('otherAccount')}
       </Button>
       <ErrorAlert>{leave.error ? errorText(leave.error) : undefined}</ErrorAlert>
-    </StatusCard>
-  )
-}
-
-function Checking() {
-  const t = useTranslations('VerifyEmail')
-  return (
-    <StatusCard icon={MailCheck} title={t('tab')} text={t('checking')}>
-      <ToSettings />
     </StatusCard>
   )
 }

@@ -29,7 +29,7 @@ interface VerifyOwnAddressProps {
 export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent }: VerifyOwnAddressProps) {
   const t = useTranslations('EmailSettings')
   const { refresh } = useHost()
-  const { errorText, fieldText, showError } = useErrorTexts()
+  const { errorText, fieldOf, showError } = useErrorTexts()
   const form = useForm<{ current_password: string }>()
   const { errors } = form.formState
   const needsProof = ways.hasPassword || !ways.confirmedUntil
@@ -78,10 +78,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
           ways={waysToChange(ways)}
           hint={t('verifyOwnHint')}
           values={() => ({})}
-          password={{
-            error: fieldText(errors.current_password),
-            ...form.register('current_password', { required: RULES.currentPassword }),
-          }}
+          password={fieldOf(form, 'current_password', { required: RULES.currentPassword })}
         />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
       </CardBody>

@@ -137,13 +137,7 @@ export function DeletionProgress({ withdrawalId, statusToken }: StartedDeletion)
   const { userId, supportEmail } = useAccount()
   return (
     <Styled>
-      <Progress
-        userId={userId}
-        withdrawalId={withdrawalId}
-        token={statusToken}
-        supportEmail={supportEmail}
-        renderedAt={new Date(serverNow()).toISOString()}
-      />
+      <Progress userId={userId} withdrawalId={withdrawalId} token={statusToken} supportEmail={supportEmail} />
     </Styled>
   )
 }

@@ -1,3 +1,5 @@
+import { keepInTab, keptInTab, takeFromTab } from '../session/tab-storage'
+
 /** Sent to the window before a page leaves for the sign-in, so that its forms keep what was typed. */
 export const SESSION_ENDED = 'session-ended'
 
@@ -9,27 +11,15 @@ const keyOf = (name: string, userId: string) => `draft:${name}:${userId}`
 /** Keeps what was typed, never a password, in this tab while the person signs in again. */
 export function keepDraft(name: string, userId: string, values: Record<string, unknown>) {
   const { current_password: _, ...draft } = values
-  try {
-    sessionStorage.setItem(keyOf(name, userId), JSON.stringify(draft))
-  } catch {
-    // A browser that keeps nothing has the person type it again.
-  }
+  keepInTab(keyOf(name, userId), JSON.stringify(draft))
 }
 
-export function hasDraft(name: string, userId: string): boolean {
-  try {
-    return sessionStorage.getItem(keyOf(name, userId)) !== null
-  } catch {
-    return false
-  }
-}
+export const hasDraft = (name: string, userId: string) => keptInTab(keyOf(name, userId)) !== null
 
 /** What was kept; it is given once. */
 export function takeDraft(name: string, userId: string): Record<string, unknown> {
   try {
-    const kept = sessionStorage.getItem(keyOf(name, userId))
-    sessionStorage.removeItem(keyOf(name, userId))
-    const draft: unknown = JSON.parse(kept ?? '{}')
+    const draft: unknown = JSON.parse(takeFromTab(keyOf(name, userId)) ?? '{}')
     return typeof draft === 'object' && draft !== null ? { ...draft } : {}
   } catch {
     return {}

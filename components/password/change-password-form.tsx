@@ -30,7 +30,7 @@ const resolver = rulesOf<Values>((rules) => rules.changePasswordRules)
 export function ChangePasswordForm({ userId, email, ends, canReset }: ChangePasswordFormProps) {
   const t = useTranslations('Passwords')
   const language = useLocale()
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   const router = useRouter()
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
@@ -53,9 +53,7 @@ export function ChangePasswordForm({ userId, email, ends, canReset }: ChangePass
       <LiveRegion>
         {changes > 0 && (
           <Announcement key={changes} takesFocus>
-            <Alert tone="success" title={t('changedTitle')}>
-              <p>{t('changedText', { email })}</p>
-            </Alert>
+            <Alert tone="success" title={t('changedTitle')} text={t('changedText', { email })} />
           </Announcement>
         )}
       </LiveRegion>
@@ -80,15 +78,8 @@ export function ChangePasswordForm({ userId, email, ends, canReset }: ChangePass
         isPending={form.formState.isSubmitting || change.isPending}
         onSubmit={form.handleSubmit((values) => change.mutate(values))}
       >
-        <CurrentPasswordField
-          email={email}
-          error={fieldText(errors.current_password)}
-          {...form.register('current_password')}
-        />
-        <NewPasswordFields
-          password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
-          repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
-        />
+        <CurrentPasswordField email={email} {...fieldOf(form, 'current_password')} />
+        <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
       </FormCard>
     </div>
   )

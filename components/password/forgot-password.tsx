@@ -27,7 +27,7 @@ const resolver = rulesOf<Values>((rules) => rules.forgotPasswordRules)
 export function ForgotPassword() {
   const t = useTranslations('Passwords')
   const common = useTranslations('Common')
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
   useEffect(() => {
@@ -46,9 +46,7 @@ export function ForgotPassword() {
         icon={MailCheck}
         isAnnounced
         title={t('sentTitle')}
-        text={t.rich('sentText', {
-          address: () => bold(ask.variables.email),
-        })}
+        text={t.rich('sentText', { address: () => bold(ask.variables.email) })}
       >
         <Link href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
           {t('backToSignIn')}
@@ -67,8 +65,7 @@ export function ForgotPassword() {
         <EmailField
           label={t('email')}
           autoComplete="username"
-          error={fieldText(errors.email)}
-          {...form.register('email', { setValueAs: (text: string) => text.trim() })}
+          {...fieldOf(form, 'email', { setValueAs: (text: string) => text.trim() })}
         />
         <noscript className="block">
           <p className="text-ink-muted text-sm">{common('noScript')}</p>

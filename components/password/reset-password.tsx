@@ -65,7 +65,7 @@ const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
 
 function ChoosePassword({ token, onRefused, onChanged }: ChoosePasswordProps) {
   const t = useTranslations('Passwords')
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   const router = useRouter()
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
@@ -84,10 +84,7 @@ function ChoosePassword({ token, onRefused, onChanged }: ChoosePasswordProps) {
   return (
     <PageCard title={t('chooseTitle')} text={t('chooseText')}>
       <Form onSubmit={form.handleSubmit((values) => confirm.mutate(values))} className="mt-6 space-y-5">
-        <NewPasswordFields
-          password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
-          repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
-        />
+        <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button type="submit" isPending={form.formState.isSubmitting || confirm.isPending} className="w-full">
           {t('setNew')}

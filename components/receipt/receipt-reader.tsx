@@ -75,27 +75,17 @@ function FindingCard({ finding }: { finding: Finding }) {
       return <ReceiptLines receipt={finding} />
     case 'unknown_key':
       return (
-        <Alert tone="warning" title={t('unknownKeyTitle')}>
-          <p>{t.rich('unknownKeyText', { kid: finding.kid, code: (text) => <code dir="ltr">{text}</code> })}</p>
-        </Alert>
+        <Alert
+          tone="warning"
+          title={t('unknownKeyTitle')}
+          text={t.rich('unknownKeyText', { kid: finding.kid, code: (text) => <code dir="ltr">{text}</code> })}
+        />
       )
     case 'changed':
-      return (
-        <Alert tone="danger" title={t('changedTitle')}>
-          <p>{t('changedText')}</p>
-        </Alert>
-      )
+      return <Alert tone="danger" title={t('changedTitle')} text={t('changedText')} />
     case 'no_receipt':
-      return (
-        <Alert tone="danger" title={t('noReceiptTitle')}>
-          <p>{t('noReceiptText')}</p>
-        </Alert>
-      )
+      return <Alert tone="danger" title={t('noReceiptTitle')} text={t('noReceiptText')} />
     case 'cannot_verify':
-      return (
-        <Alert tone="warning" title={t('cannotTitle')}>
-          <p>{t('cannotText')}</p>
-        </Alert>
-      )
+      return <Alert tone="warning" title={t('cannotTitle')} text={t('cannotText')} />
   }
 }

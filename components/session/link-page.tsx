@@ -39,6 +39,8 @@ interface LinkPageProps<Secret, Facts> {
 export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
   const { icon, title, noScript, secret, read, isRefused, noLongerText, wayOut, children } = props
   const t = useTranslations('MailedLink')
+  const failure = useTranslations('Failure')
+  const { errorText } = useErrorTexts()
   const [hasEnded, setHasEnded] = useState(false)
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['mailed-link', secret],
@@ -64,39 +66,22 @@ export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
       isReading: isFetching,
       isStale: error !== null,
     })
-  if (error) return <UnreadLink error={error} isPending={isFetching} onRetry={() => void refetch()} />
+  if (error)
+    return (
+      <StatusCard icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
+        <Button className="w-full" isPending={isFetching} onClick={() => void refetch()}>
+          {failure('tryAgain')}
+        </Button>
+      </StatusCard>
+    )
   return <ReadingLink icon={icon} title={title} noScript={noScript} />
 }
 
-interface IncompleteLinkProps {
-  text: string
-  children: ReactNode
-}
-
-export function IncompleteLink({ text, children }: IncompleteLinkProps) {
+export function IncompleteLink({ text, children }: { text: string; children: ReactNode }) {
   const t = useTranslations('MailedLink')
   return (
     <StatusCard icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={text}>
       {children}
-    </StatusCard>
-  )
-}
-
-interface UnreadLinkProps {
-  error: Error
-  isPending: boolean
-  onRetry: () => void
-}
-
-function UnreadLink({ error, isPending, onRetry }: UnreadLinkProps) {
-  const t = useTranslations('MailedLink')
-  const failure = useTranslations('Failure')
-  const { errorText } = useErrorTexts()
-  return (
-    <StatusCard icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
-      <Button className="w-full" isPending={isPending} onClick={onRetry}>
-        {failure('tryAgain')}
-      </Button>
     </StatusCard>
   )
 }

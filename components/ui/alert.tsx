@@ -14,17 +14,24 @@ const icons = { info: Info, success: CircleCheck, warning: TriangleAlert, danger
 interface AlertProps extends Omit<ComponentProps<'div'>, 'title'> {
   tone?: keyof typeof tones
   title: ReactNode
+  /** Its first paragraph. */
+  text?: ReactNode
 }
 
 /** Says what happened and what to do. An alert that appears after a press needs role="alert". */
-export function Alert({ tone = 'info', title, className, children, ...rest }: AlertProps) {
+export function Alert({ tone = 'info', title, text, className, children, ...rest }: AlertProps) {
   const Icon = icons[tone]
   return (
     <div className={cn('flex gap-3 rounded-xl px-4 py-3.5', tones[tone], className)} {...rest}>
       <Icon className="mt-0.5 size-5 shrink-0" aria-hidden />
       <div className="min-w-0 flex-1 space-y-1">
         <p className="wrap-anywhere font-medium">{title}</p>
-        {children && <div className="wrap-anywhere space-y-2 text-ink-muted">{children}</div>}
+        {(text || children) && (
+          <div className="wrap-anywhere space-y-2 text-ink-muted">
+            {text && <p>{text}</p>}
+            {children}
+          </div>
+        )}
       </div>
     </div>
   )

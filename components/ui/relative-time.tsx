@@ -11,15 +11,10 @@ const units = [
   ['minute', 60],
 ] as const
 
-interface RelativeTimeProps {
-  dateTime: string
-  renderedAt: string
-}
-
 /** Such as “now”, “5 minutes ago” or “in 3 days”, and the exact time in its title. */
-export function RelativeTime({ dateTime, renderedAt }: RelativeTimeProps) {
+export function RelativeTime({ dateTime }: { dateTime: string }) {
   const language = useLocale()
-  const seconds = (Date.parse(dateTime) - useServerTime(renderedAt)) / 1000
+  const seconds = (Date.parse(dateTime) - useServerTime()) / 1000
   const say = useClock(dateTime)
   return (
     <time dateTime={dateTime} title={say(EXACT)}>

@@ -1,6 +1,6 @@
 'use client'
 
-import { useSyncExternalStore } from 'react'
+import { createContext, useContext, useSyncExternalStore } from 'react'
 
 let offset: number | undefined
 let timer: ReturnType<typeof setInterval> | undefined
@@ -46,6 +46,11 @@ function subscribe(listener: () => void) {
   }
 }
 
-/** The service's time in milliseconds, updated four times a second. The server and the first render use the time of the page. */
-export const useServerTime = (renderedAt: string) =>
-  useSyncExternalStore(subscribe, quarterSecond, () => Date.parse(renderedAt))
+/** When the server rendered the page. The server and the first render in the browser count from it. */
+export const RenderedAt = createContext('')
+
+/** The service's time in milliseconds, updated four times a second. */
+export function useServerTime(): number {
+  const renderedAt = useContext(RenderedAt)
+  return useSyncExternalStore(subscribe, quarterSecond, () => Date.parse(renderedAt))
+}

@@ -17,6 +17,8 @@ export interface Step {
   outcome?: ReactNode
 }
 
+const colours = { completed: 'text-success', processing: 'text-accent', pending: 'text-ink-muted' }
+
 /** A vertical list of steps. Each shows its state as a mark and in words. */
 export function Steps({ steps, label }: { steps: readonly Step[]; label: string }) {
   const t = useTranslations('Common')
@@ -37,16 +39,7 @@ export function Steps({ steps, label }: { steps: readonly Step[]; label: string 
           <div className="min-w-0 flex-1 pb-7 group-last:pb-0">
             <div className="flex flex-wrap items-baseline justify-between gap-x-4">
               <p className={cn('font-medium', step.state === 'pending' && 'text-ink-muted')}>{step.title}</p>
-              <p
-                className={cn(
-                  'text-sm',
-                  step.state === 'completed' && 'text-success',
-                  step.state === 'processing' && 'text-accent',
-                  step.state === 'pending' && 'text-ink-muted',
-                )}
-              >
-                {t(`steps.${step.state}`)}
-              </p>
+              <p className={cn('text-sm', colours[step.state])}>{t(`steps.${step.state}`)}</p>
             </div>
             {step.description && <p className="mt-0.5 text-ink-muted text-sm">{step.description}</p>}
             {step.time && <p className="mt-0.5 text-ink-muted text-sm tabular-nums">{step.time}</p>}

@@ -12,7 +12,7 @@ import { stateOf, type WithdrawalStatus } from './withdrawal-status'
 type Application = WithdrawalStatus['applications'][number]
 
 /** What each application has confirmed, and when it is asked. */
-export function Applications({ applications, renderedAt }: { applications: Application[]; renderedAt: string }) {
+export function Applications({ applications }: { applications: Application[] }) {
   const t = useTranslations('Deletion')
   return (
     <Card>
@@ -28,7 +28,7 @@ export function Applications({ applications, renderedAt }: { applications: Appli
                   <ApplicationState application={application} />
                 </div>
                 <p className="text-ink-muted text-sm tabular-nums">
-                  <ApplicationTime application={application} renderedAt={renderedAt} />
+                  <ApplicationTime application={application} />
                 </p>
                 <KeptThere retained={application.retained ?? []} />
               </li>
@@ -50,9 +50,9 @@ function ApplicationState({ application: { status, waived } }: { application: Ap
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 
-function ApplicationTime({ application, renderedAt }: { application: Application; renderedAt: string }) {
+function ApplicationTime({ application }: { application: Application }) {
   const t = useTranslations('Deletion')
-  const now = useServerTime(renderedAt)
+  const now = useServerTime()
   const { status, completed_at, next_attempt_at, accepted_at, progress, waived } = application
   if (waived)
     return (
@@ -73,9 +73,7 @@ function ApplicationTime({ application, renderedAt }: { application: Application
   if (next_attempt_at === undefined) return t('apps.open')
   if (isDue) return t('apps.now')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
-  return t.rich('apps.again', {
-    time: () => <RelativeTime dateTime={next_attempt_at} renderedAt={renderedAt} />,
-  })
+  return t.rich('apps.again', { time: () => <RelativeTime dateTime={next_attempt_at} /> })
 }
 
 /** An application says the last day or the moment of the end. */

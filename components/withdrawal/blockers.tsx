@@ -188,8 +188,7 @@ export const UnknownBlockers = ({ held }: Pick<BlockersProps, 'held'>) => {
   return (
     <LiveRegion>
       {held.isUnknown && (
-        <Alert tone="warning" className="mb-6" title={t('unknownTitle')}>
-          <p>{t('unknown')}</p>
+        <Alert tone="warning" className="mb-6" title={t('unknownTitle')} text={t('unknown')}>
           <Button type="button" variant="secondary" isPending={held.isLooking} onClick={() => void held.look()}>
             {t('again')}
           </Button>

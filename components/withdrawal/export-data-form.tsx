@@ -29,7 +29,7 @@ interface Values {
 
 export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
   const t = useTranslations('YourData')
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   const router = useRouter()
   const asksPassword = needsPassword(ways)
   const form = useForm<Values>({ defaultValues: { current_password: '' } })
@@ -56,9 +56,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
   if (download.isSuccess)
     return (
       <Announcement takesFocus>
-        <Alert tone="success" role="status" title={t('done')}>
-          <p>{t('doneText')}</p>
-        </Alert>
+        <Alert tone="success" role="status" title={t('done')} text={t('doneText')} />
       </Announcement>
     )
   return (
@@ -80,10 +78,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
         hint={t('identityHint')}
         values={() => ({})}
         comesBackTo={YOUR_DATA}
-        password={{
-          error: fieldText(errors.current_password),
-          ...form.register('current_password', { required: asksPassword && RULES.currentPassword }),
-        }}
+        password={fieldOf(form, 'current_password', { required: asksPassword && RULES.currentPassword })}
       />
     </FormCard>
   )

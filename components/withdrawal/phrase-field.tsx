@@ -9,7 +9,7 @@ import type { WithdrawValues } from './withdraw-rules'
 /** The phrase in the reader's language; the API gets its own. */
 export function PhraseField({ form }: { form: UseFormReturn<WithdrawValues> }) {
   const t = useTranslations('DeleteAccount')
-  const { fieldText } = useErrorTexts()
+  const { fieldOf } = useErrorTexts()
   const phrase = t('phrase')
   return (
     <TextField
@@ -18,8 +18,7 @@ export function PhraseField({ form }: { form: UseFormReturn<WithdrawValues> }) {
       autoCapitalize="none"
       autoCorrect="off"
       spellCheck={false}
-      error={fieldText(form.formState.errors.confirmation)}
-      {...form.register('confirmation', {
+      {...fieldOf(form, 'confirmation', {
         setValueAs: (typed: string) => (isSamePhrase(typed, phrase) ? CONFIRMATION : typed),
       })}
     />

@@ -25,18 +25,18 @@ export interface ProgressProps {
   userId: string
   withdrawalId: string
   supportEmail: string
-  renderedAt: string
 }
 
 /** How far a deletion is, read with the token that opens it. */
-export function Progress({ userId, withdrawalId, token, supportEmail, renderedAt }: ProgressProps & { token: string }) {
+export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
   const { progressLink } = useHost()
   const news = useNews(status)
-  const steps = useSteps(status, renderedAt)
+  const steps = useSteps(status)
   if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
-  if (!status) return error ? <NoAnswer /> : <Reading />
+  if (!status && error) return <Alert tone="danger" role="alert" title={t('unreadTitle')} text={t('unreadText')} />
+  if (!status) return <Reading />
   const link = progressLink()
   const isCompleted = status.status === 'completed'
   const keptUntil = retentionEndOf(status)
@@ -45,11 +45,14 @@ export function Progress({ userId, withdrawalId, token, supportEmail, renderedAt
       <p className="sr-only" aria-live="polite">
         {news}
       </p>
-      {isCompleted ? <Deleted status={status} /> : <BeingDeleted status={status} renderedAt={renderedAt} />}
+      {isCompleted ? <Deleted status={status} /> : <BeingDeleted status={status} />}
       {!isCompleted && error && (
-        <Alert tone="warning" role="status" title={t('staleTitle')}>
-          <p>{t(isRefusal(error) ? 'staleLink' : 'staleText')}</p>
-        </Alert>
+        <Alert
+          tone="warning"
+          role="status"
+          title={t('staleTitle')}
+          text={t(isRefusal(error) ? 'staleLink' : 'staleText')}
+        />
       )}
       <Card>
         <CardHeader title={t('stepsTitle')} />
@@ -57,7 +60,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail, renderedAt
           <Steps label={t('stepsTitle')} steps={steps} />
         </CardBody>
       </Card>
-      <Applications applications={status.applications} renderedAt={renderedAt} />
+      <Applications applications={status.applications} />
       <Kept status={status} until={keptUntil} />
       {isCompleted && <SaveReceipts withdrawalId={withdrawalId} token={token} />}
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
@@ -134,7 +137,7 @@ const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => tim
 const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
   inOrder(deletion_steps).toSorted((a, b) => Number(b.status === 'completed') - Number(a.status === 'completed'))
 
-function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
+function useSteps(status: WithdrawalStatus | undefined) {
   const t = useTranslations('Deletion')
   const { textOf, titleOf } = useStepTexts()
   if (!status) return []
@@ -143,7 +146,7 @@ function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
     const { step, completed_at, estimated_completion } = each
     const time = completed_at
       ? t.rich('completedAt', { date: () => <LocalTime dateTime={completed_at} /> })
-      : estimated_completion && <Expected by={estimated_completion} renderedAt={renderedAt} />
+      : estimated_completion && <Expected by={estimated_completion} />
     return {
       id: step,
       title: titleOf(step),
@@ -180,15 +183,15 @@ function Outcome({ step: { erased = [], retained = [] } }: { step: StepProgress 
   )
 }
 
-function Expected({ by, renderedAt }: { by: string; renderedAt: string }) {
+function Expected({ by }: { by: string }) {
   const t = useTranslations('Deletion')
-  const isLate = useServerTime(renderedAt) > Date.parse(by)
+  const isLate = useServerTime() > Date.parse(by)
   return t.rich(isLate ? 'lateStep' : 'expectedBy', { date: () => <LocalTime dateTime={by} /> })
 }
 
-function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; renderedAt: string }) {
+function BeingDeleted({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
-  const isLate = useServerTime(renderedAt) > Date.parse(status.scheduled_completion)
+  const isLate = useServerTime() > Date.parse(status.scheduled_completion)
   return (
     <StatusCard
       heading="h2"
@@ -208,25 +211,19 @@ function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; render
   )
 }
 
+const meterColours = { completed: 'bg-success', processing: 'animate-pulse bg-accent', pending: 'bg-line' }
+
 function Meter({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
   return (
     <div className="space-y-2">
       <div className="flex gap-1.5" aria-hidden>
-        {doneFirst(status).map(({ step, status }) => {
-          const state = stateOf(status)
-          return (
-            <span
-              key={step}
-              className={cn(
-                'h-1.5 flex-1 rounded-full transition-colors duration-500',
-                state === 'completed' && 'bg-success',
-                state === 'processing' && 'animate-pulse bg-accent',
-                state === 'pending' && 'bg-line',
-              )}
-            />
-          )
-        })}
+        {doneFirst(status).map(({ step, status }) => (
+          <span
+            key={step}
+            className={cn('h-1.5 flex-1 rounded-full transition-colors duration-500', meterColours[stateOf(status)])}
+          />
+        ))}
       </div>
       <p className="text-ink-muted text-sm">{t('count', countOf(status))}</p>
     </div>
@@ -296,14 +293,5 @@ export function BadLink({ name, supportEmail }: { name: 'incomplete' | 'wrong'; 
     <StatusCard heading="h2" icon={Link2Off} tone="warning" title={t(`${name}Title`)} text={t(`${name}Text`)}>
       <Support name="supportPlain" address={supportEmail} />
     </StatusCard>
-  )
-}
-
-function NoAnswer() {
-  const t = useTranslations('Deletion')
-  return (
-    <Alert tone="danger" role="alert" title={t('unreadTitle')}>
-      <p>{t('unreadText')}</p>
-    </Alert>
   )
 }

@@ -1,7 +1,7 @@
 'use client'
 
+import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
@@ -16,28 +16,20 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
   const t = useTranslations('Deletion')
   const { callWith, receiptPage } = useHost()
   const { errorText } = useErrorTexts()
-  const [error, setError] = useState<string>()
-  const [isPending, setIsPending] = useState(false)
-  const save = async () => {
-    setIsPending(true)
-    setError(undefined)
-    try {
+  const save = useMutation({
+    mutationFn: async () => {
       const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
       const lines = receipts.map(({ receipt }) => `${receipt}\n`)
       saveFile(new Blob(lines, { type: 'text/plain' }), `${withdrawalId}-receipts.txt`)
-    } catch (error) {
-      setError(errorText(error))
-    } finally {
-      setIsPending(false)
-    }
-  }
+    },
+  })
   return (
     <Card>
       <CardHeader title={t('receiptTitle')} description={t('receiptText')} />
       <CardBody className="space-y-4">
-        <ErrorAlert>{error}</ErrorAlert>
+        <ErrorAlert>{save.error ? errorText(save.error) : undefined}</ErrorAlert>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Button variant="secondary" isPending={isPending} onClick={save}>
+          <Button variant="secondary" isPending={save.isPending} onClick={() => save.mutate()}>
             <Download className="size-4" aria-hidden /> {t('receiptSave')}
           </Button>
           {/* Opened apart, so that the link of this page stays open. */}

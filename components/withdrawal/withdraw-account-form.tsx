@@ -57,7 +57,7 @@ export function WithdrawAccountForm({
 }: WithdrawAccountFormProps) {
   const t = useTranslations('DeleteAccount')
   const { confirmPassword, refresh } = useHost()
-  const { fieldText, showError } = useErrorTexts()
+  const { fieldOf, showError } = useErrorTexts()
   // Without default values, what was typed before React took over stays in the fields.
   const asksPassword = needsPassword(ways)
   const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
@@ -115,8 +115,7 @@ export function WithdrawAccountForm({
             ...reasons.map((value) => ({ value, label: t(`reasons.${value}`) })),
           ]}
           defaultValue=""
-          error={fieldText(errors.reason)}
-          {...form.register('reason', { deps: 'feedback' })}
+          {...fieldOf(form, 'reason', { deps: 'feedback' })}
         />
         <TextAreaField
           // Its counter begins with what is there when it is made.
@@ -126,8 +125,7 @@ export function WithdrawAccountForm({
           maxCharacters={MAX_FEEDBACK_LENGTH}
           defaultValue={form.getValues('feedback')}
           aria-required={isOther}
-          error={fieldText(errors.feedback)}
-          {...form.register('feedback')}
+          {...fieldOf(form, 'feedback')}
         />
         <fieldset className="min-w-0 space-y-4" aria-describedby="keep-hint">
           <legend className="font-medium">{t('keep', { days: retentionDays })}</legend>
@@ -152,7 +150,7 @@ export function WithdrawAccountForm({
             ways={ways}
             hint={t('identityHint')}
             values={form.getValues}
-            password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
+            password={fieldOf(form, 'current_password')}
           />
         </div>
       </FormCard>
@@ -164,15 +162,7 @@ export function WithdrawAccountForm({
         isBusy={leaving}
         onClose={() => setAsking(false)}
         title={t('question')}
-        description={
-          <p>
-            {t.rich('consequence', {
-              address: email,
-              time: deletedWithin,
-              email: bold,
-            })}
-          </p>
-        }
+        description={<p>{t.rich('consequence', { address: email, time: deletedWithin, email: bold })}</p>}
       >
         <Button variant="secondary" disabled={leaving} onClick={() => setAsking(false)}>
           {t('keepAccount')}

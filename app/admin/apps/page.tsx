@@ -1,7 +1,7 @@
 import { AdminPage } from '@/components/admin/admin-page'
 import { AppList } from '@/components/admin/app-list'
 import { listApps } from '@/domain/applications/manage'
-import { operatorContext, pageFactsOf, titleForOperators } from '../for-operators'
+import { accountOf, operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Applications')
 
@@ -10,7 +10,7 @@ export default async function ApplicationsPage() {
   const { apps } = await listApps(ctx)
   return (
     <AdminPage
-      account={pageFactsOf(ctx).account}
+      account={accountOf(ctx)}
       section="/admin/apps"
       title="Applications"
       description="Which systems hear of changes and withdrawals, and what waits for them."

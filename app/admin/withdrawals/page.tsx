@@ -3,7 +3,7 @@ import { WithdrawalList } from '@/components/admin/withdrawal-list'
 import { WITHDRAWAL_STATES } from '@/contract/operator'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
-import { operatorContext, pageFactsOf, titleForOperators } from '../for-operators'
+import { accountOf, operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawals')
 
@@ -12,15 +12,14 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
   const { state: wanted, after } = await searchParams
   const state = WITHDRAWAL_STATES.find((state) => state === wanted) ?? 'processing'
   const page = await listWithdrawals(ctx, { state, after: typeof after === 'string' ? after : undefined })
-  const { account, renderedAt } = pageFactsOf(ctx)
   return (
     <AdminPage
-      account={account}
+      account={accountOf(ctx)}
       section="/admin/withdrawals"
       title="Withdrawals"
       description="Soonest due date first; ended ones, latest first."
     >
-      <WithdrawalList {...page} state={state} renderedAt={renderedAt} />
+      <WithdrawalList {...page} state={state} />
     </AdminPage>
   )
 }

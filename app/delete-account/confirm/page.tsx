@@ -1,18 +1,15 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { formatDuration } from '@/components/ui/duration'
 import { ConfirmDeletion } from '@/components/withdrawal/confirm-deletion'
 import { stepTimes } from '@/domain/withdrawal/describe-deletion'
 import { retentionDays } from '@/domain/withdrawal/schedule'
-import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
+import { pageLanguage, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('DeletionPage'))('tab'),
-  referrer: 'no-referrer',
-})
+export const generateMetadata = titled('DeletionPage', 'tab', { referrer: 'no-referrer' })
 
 /** Needs no session: the browser reads the preview with the token in the link's fragment, which is never sent here. */
 export default async function ConfirmDeletionPage() {

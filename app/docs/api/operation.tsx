@@ -18,9 +18,13 @@ const SHOWN_WITH: Record<Language, string> = {
 }
 
 export function Operation({ contract }: { contract: Contract }) {
-  const { name, summary, description, method, path, body, query } = contract
+  const { name, summary, description, method, path, params, body, query } = contract
   const errors = codesOf(contract)
-  const params = Object.keys(contract.params.shape).length > 0
+  const inputs = [
+    { title: 'Path', anchor: 'path', schema: Object.keys(params.shape).length > 0 ? params : undefined },
+    { title: 'Query', anchor: 'query', schema: query },
+    { title: 'Body', anchor: 'body', schema: body },
+  ]
   return (
     <Section id={name} title={summary}>
       <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -36,20 +40,13 @@ export function Operation({ contract }: { contract: Contract }) {
         <Opener contract={contract} />
       </p>
 
-      {params && (
-        <Part title="Path">
-          <SchemaRows schema={contract.params} io="input" of={`${name}.path`} />
-        </Part>
-      )}
-      {query && (
-        <Part title="Query">
-          <SchemaRows schema={query} io="input" of={`${name}.query`} />
-        </Part>
-      )}
-      {body && (
-        <Part title="Body">
-          <SchemaRows schema={body} io="input" of={`${name}.body`} />
-        </Part>
+      {inputs.map(
+        ({ title, anchor, schema }) =>
+          schema && (
+            <Part key={anchor} title={title}>
+              <SchemaRows schema={schema} io="input" of={`${name}.${anchor}`} />
+            </Part>
+          ),
       )}
 
       <Part title="Example">

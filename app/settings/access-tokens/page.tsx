@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { AccessTokenSettings } from '@/components/access/access-token-settings'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/layout/page-heading'
@@ -9,7 +9,7 @@ import { pageTexts, textsOf } from '@/server/pages/language'
 import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('AccessTokens'))('title') })
+export const generateMetadata = titled('AccessTokens', 'title')
 
 export default async function AccessTokensPage(props: PageProps) {
   const ctx = await pageContext()

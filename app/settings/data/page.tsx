@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
@@ -7,7 +7,7 @@ import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('YourData'))('title') })
+export const generateMetadata = titled('YourData', 'title')
 
 export default async function YourDataPage(props: PageProps) {
   const ctx = await pageContext()

@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/layout/page-heading'
@@ -8,7 +8,7 @@ import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('EmailSettings'))('title') })
+export const generateMetadata = titled('EmailSettings', 'title')
 
 export default async function EmailSettingsPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])

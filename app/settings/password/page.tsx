@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
 import { ChangePasswordForm } from '@/components/password/change-password-form'
@@ -10,7 +10,7 @@ import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Passwords'))('title') })
+export const generateMetadata = titled('Passwords', 'title')
 
 export default async function PasswordPage(props: PageProps) {
   const ctx = await pageContext()
@@ -45,9 +45,10 @@ async function NoPassword({ provider }: { provider: string | null }) {
   return (
     <>
       <PageHeading title={t('title')} description={t('none.description')} />
-      <Alert title={provider ? t('none.providerTitle', { provider }) : t('none.title')}>
-        <p>{provider ? t('none.providerText', { provider }) : t('none.text')}</p>
-      </Alert>
+      <Alert
+        title={provider ? t('none.providerTitle', { provider }) : t('none.title')}
+        text={provider ? t('none.providerText', { provider }) : t('none.text')}
+      />
     </>
   )
 }

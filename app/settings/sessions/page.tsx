@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { SessionSettings } from '@/components/access/session-settings'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
@@ -6,7 +6,7 @@ import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Sessions'))('title') })
+export const generateMetadata = titled('Sessions', 'title')
 
 export default async function SessionsPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])

@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
@@ -14,7 +14,7 @@ import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/
 import { getEnv } from '@/server/settings/env'
 import { WhatHappens } from './what-happens'
 
-export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('DeleteAccount'))('title') })
+export const generateMetadata = titled('DeleteAccount', 'title')
 
 export default async function WithdrawAccountPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])

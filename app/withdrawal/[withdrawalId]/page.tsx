@@ -1,4 +1,4 @@
-import type { Metadata } from 'next'
+import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
@@ -11,17 +11,10 @@ import { pageTexts, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await pageTexts('Deletion'))('title'),
-  referrer: 'no-referrer',
-})
-
-interface Props {
-  params: Promise<{ withdrawalId: string }>
-}
+export const generateMetadata = titled('Deletion', 'title', { referrer: 'no-referrer' })
 
 /** Needs no session: the browser reads the progress with the token in the link's fragment, which is never sent here. */
-export default async function WithdrawalPage({ params }: Props) {
+export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
   const { withdrawalId } = await params
   const t = await pageTexts('Deletion')
   const ctx = systemContext()
@@ -33,12 +26,7 @@ export default async function WithdrawalPage({ params }: Props) {
       <PageHeading title={t('title')} description={t('description')} />
       <Texts texts={await textsOf(['Deletion'])}>
         {userId ? (
-          <WithdrawalProgress
-            userId={userId}
-            withdrawalId={withdrawalId}
-            supportEmail={supportEmail}
-            renderedAt={ctx.clock.now().toISOString()}
-          />
+          <WithdrawalProgress userId={userId} withdrawalId={withdrawalId} supportEmail={supportEmail} />
         ) : (
           <DeletionNotFound days={retentionDays(ctx.limits.withdrawalRetentionMs)} supportEmail={supportEmail} />
         )}

@@ -4,7 +4,7 @@ import { AppFacts } from '@/components/admin/app-facts'
 import { DeliveryList } from '@/components/admin/delivery-list'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
-import { operatorContext, orNotFound, pageFactsOf, titleForOperators } from '../../for-operators'
+import { accountOf, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Application')
 
@@ -18,10 +18,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
   ])
-  const { account, renderedAt } = pageFactsOf(ctx)
   return (
     <AdminPage
-      account={account}
+      account={accountOf(ctx)}
       section="/admin/apps"
       isFirst={false}
       title={app.name}
@@ -35,10 +34,8 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           hasEndpoint={app.endpoint !== null}
           deadLetters={app.deliveries.dead}
         />
-        {dead.deliveries.length > 0 && (
-          <DeliveryList title="Dead letters" deliveries={dead.deliveries} renderedAt={renderedAt} />
-        )}
-        <DeliveryList title="Recent deliveries" deliveries={recent.deliveries} renderedAt={renderedAt} />
+        {dead.deliveries.length > 0 && <DeliveryList title="Dead letters" deliveries={dead.deliveries} />}
+        <DeliveryList title="Recent deliveries" deliveries={recent.deliveries} />
       </div>
     </AdminPage>
   )

@@ -3,7 +3,7 @@ import { AccountDetail } from '@/components/admin/account-detail'
 import { AdminPage } from '@/components/admin/admin-page'
 import { noteLookUp } from '@/domain/accounts/note-look-up'
 import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
-import { operatorContext, pageFactsOf, titleForOperators } from '../../for-operators'
+import { accountOf, operatorContext, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Account')
 
@@ -14,7 +14,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   await noteLookUp(ctx, { userId: found.user_id, actor: 'operator', actorId: ctx.actor.userId, ip: null })
   return (
     <AdminPage
-      account={pageFactsOf(ctx).account}
+      account={accountOf(ctx)}
       section={null}
       title="Account"
       description="What the service knows about one person's account."

@@ -9,10 +9,10 @@ import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
 import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
-import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
+import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail } from '@/testing/person'
 import { rawSql, runAt } from '@/testing/raw-sql'
 import { givenWorld, KEYS, type World } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { expectFullEnd, startWithdrawal } from './ending'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
 import { skip } from './skip'
 
@@ -21,33 +21,38 @@ import { skip } from './skip'
 const PG15 = process.env.PG15_BIN ?? '/usr/lib/postgresql/15/bin'
 const SEARCH_PATH = '?options=-csearch_path%3Dpublic'
 
+const requirePg15 = (context: TestContext) => {
+  if (!existsSync(path.join(PG15, 'initdb'))) skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
+}
+
 /** A server whose every new session is set up as the service must not have it. */
 async function givenStrangeServer(context: TestContext, bin?: string): Promise<Cluster> {
   const cluster = await Cluster.start(context, () => {}, bin)
-  const client = new pg.Client({ connectionString: cluster.place.databaseUrl })
-  await client.connect()
   const strange = {
     timezone: 'America/New_York',
     synchronous_commit: 'off',
     default_transaction_isolation: 'repeatable read',
   }
-  for (const [name, value] of Object.entries(strange)) await client.query(`ALTER SYSTEM SET ${name} = '${value}'`)
-  await client.query(`ALTER DATABASE accounts SET timezone = 'America/New_York'`)
-  await client.query('SELECT pg_reload_conf()')
-  await client.end()
+  await runAt(
+    cluster.place.databaseUrl,
+    ...Object.entries(strange).map(([name, value]) => `ALTER SYSTEM SET ${name} = '${value}'`),
+    `ALTER DATABASE accounts SET timezone = 'America/New_York'`,
+    'SELECT pg_reload_conf()',
+  )
   return cluster
 }
 
-test('every flow completes and no time shifts on PostgreSQL 18 in New York, with options in the URL', async (context) => {
-  const { place } = await givenStrangeServer(context)
-  await expectService(context, { ...place, databaseUrl: place.databaseUrl + SEARCH_PATH })
-})
-
-test('every flow completes and no time shifts on PostgreSQL 15 in New York, with options in the URL', async (context) => {
-  if (!existsSync(path.join(PG15, 'initdb'))) return skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
-  const { place } = await givenStrangeServer(context, PG15)
-  await expectService(context, { ...place, databaseUrl: place.databaseUrl + SEARCH_PATH })
-})
+test.for([
+  [18, undefined],
+  [15, PG15],
+] as const)(
+  'every flow completes and no time shifts on PostgreSQL %i in New York, with options in the URL',
+  async ([, bin], context) => {
+    if (bin) requirePg15(context)
+    const { place } = await givenStrangeServer(context, bin)
+    await expectService(context, { ...place, databaseUrl: place.databaseUrl + SEARCH_PATH })
+  },
+)
 
 test('every flow completes and no time shifts behind PgBouncer in session mode, which drops the options of the URL', async (context) => {
   if (!hasPgBouncer) return skip(context, 'PgBouncer is not installed (PGBOUNCER)')
@@ -91,7 +96,7 @@ function runToItsEnd(context: TestContext, words: string[], settings: Record<str
 }
 
 test('PostgreSQL 15 compiles no plan by JIT, not even one that reads a whole table', async (context) => {
-  if (!existsSync(path.join(PG15, 'initdb'))) return skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
+  requirePg15(context)
   const { place } = await Cluster.start(context, () => {}, PG15)
   const text = 'EXPLAIN (ANALYZE) SELECT max(length(description)) FROM transactions'
   const plain = new pg.Client({ connectionString: place.databaseUrl, options: '-c enable_seqscan=off' })
@@ -130,9 +135,7 @@ async function expectService(context: TestContext, place: { databaseUrl: string;
   expect(verified.status, JSON.stringify(verified.body)).toBe(200)
   expectNear(verified.body.data.changed_at, Date.now())
 
-  const withdrawn = await withdraw(instance, person)
-  expect(withdrawn.status, JSON.stringify(withdrawn.body)).toBe(202)
-  await expectFullEnd(world, { person, withdrawalId: withdrawn.body.data.withdrawal_id })
+  await expectFullEnd(world, await startWithdrawal(instance, person))
 }
 
 interface ListedToken {

@@ -88,6 +88,12 @@ export class Instance {
     )
   }
 
+  /** As a load balancer asks. */
+  async readiness(): Promise<Pick<Answer, 'status' | 'body'>> {
+    const response = await fetch(`${this.url}/api/health/ready`)
+    return { status: response.status, body: await response.json() }
+  }
+
   get pid(): number {
     return this.child.pid ?? 0
   }

@@ -1,7 +1,16 @@
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, connect, type Server } from 'node:net'
 
 /** The port of the loopback on which the server listens from now on: a free one, where none is given. */
 export async function listening(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return (server.address() as AddressInfo).port
 }
+
+export const takesConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })

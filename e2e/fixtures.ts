@@ -7,7 +7,7 @@ import { test as base, expect, type Page } from '@playwright/test'
 import type { Data } from '@/contract/define'
 import type { withdrawAccount } from '@/contract/withdrawal'
 import { textsOf } from '@/testing/message-texts'
-import { createAccount, Operator } from '@/testing/operator'
+import { createAccount, createToken, Operator } from '@/testing/operator'
 import { findingsOf } from './second-engine/audit'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
@@ -88,11 +88,11 @@ export async function startWithdrawal(
   userId: string,
   origin = SERVICE_URL,
 ): Promise<Data<typeof withdrawAccount>> {
-  const { access_token } = await operator.run('token', 'create', '--user', userId, '--scope', 'account:manage')
+  const token = await createToken(operator, userId)
   const answer = await fetch(`${origin}/api/v1/users/${userId}/withdraw`, {
     method: 'POST',
     headers: {
-      Authorization: `Bearer ${access_token}`,
+      Authorization: `Bearer ${token}`,
       'X-Required-Scope': 'account:manage',
       'Content-Type': 'application/json',
     },
@@ -103,10 +103,14 @@ export async function startWithdrawal(
 
 export async function signIn(page: Page, user: User, at = '/sign-in', texts = en): Promise<void> {
   await page.goto(at)
+  await submitSignIn(page, user, texts)
+  await expect(page.getByRole('heading', { level: 1, name: texts.EmailSettings.title })).toBeVisible()
+}
+
+export async function submitSignIn(page: Page, user: Pick<User, 'email' | 'password'>, texts = en): Promise<void> {
   await page.getByLabel(texts.SignIn.email).fill(user.email)
   await page.getByLabel(texts.SignIn.password, { exact: true }).fill(user.password)
   await page.getByRole('button', { name: texts.Common.signIn, exact: true }).click()
-  await expect(page.getByRole('heading', { level: 1, name: texts.EmailSettings.title })).toBeVisible()
 }
 
 /** Waits for the sign-in page by its heading, because the settings have a password field too. */
@@ -181,15 +185,17 @@ const settled = (page: Page): Promise<void> =>
     await Promise.all(running.map((animation) => animation.finished.catch(() => {})))
   })
 
-export async function requestChange(page: Page, user: User, newEmail: string): Promise<void> {
-  const folded = page.getByText('Use a different address')
-  await expect(page.getByRole('button', { name: 'Account menu' })).toBeEnabled()
+export async function requestChange(page: Page, user: User, newEmail: string, texts = en): Promise<void> {
+  const { EmailSettings, Identity, Common } = texts
+  const address = page.getByLabel(EmailSettings.newEmail)
+  const folded = page.getByText(EmailSettings.differentTitle)
+  await expect(page.getByRole('button', { name: Common.accountMenu })).toBeEnabled()
   // While a change is pending, the form is folded away.
-  if ((await folded.isVisible()) && !(await page.getByLabel('New email').isVisible())) await folded.click()
-  await page.getByLabel('New email').fill(newEmail)
-  await page.getByLabel('Current password').fill(user.password)
-  await page.getByRole('button', { name: 'Send verification' }).click()
-  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
+  if ((await folded.isVisible()) && !(await address.isVisible())) await folded.click()
+  await address.fill(newEmail)
+  await page.getByLabel(Identity.currentPassword).fill(user.password)
+  await page.getByRole('button', { name: EmailSettings.submit }).click()
+  await expect(page.getByRole('heading', { name: EmailSettings.pendingTitle })).toBeVisible()
   await expect(page.getByText(newEmail).first()).toBeVisible()
 }
 

@@ -8,6 +8,7 @@ import {
   type Mail,
   requestChange,
   signIn,
+  submitSignIn,
   test,
   type User,
 } from './fixtures'
@@ -61,9 +62,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await thief.goto('/settings/email')
   await expect(thief.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
   for (const email of [stolen, user.email]) {
-    await thief.getByLabel('Email').fill(email)
-    await thief.getByLabel('Password').fill(user.password)
-    await thief.getByRole('button', { name: 'Sign in' }).click()
+    await submitSignIn(thief, { email, password: user.password })
     await expect(thief.getByText('Incorrect email or password')).toBeVisible()
   }
   await owner.getByRole('link', { name: 'Sign in' }).last().click()

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Answer, Instance } from './instance'
 import { TABLES_WITH_TEXTS } from './later-steps'
-import { createAccount } from './operator'
+import { createAccount, createToken } from './operator'
 import { insertRows, oneIn } from './rows'
 import { until } from './until'
 import type { World } from './world'
@@ -48,8 +48,7 @@ export async function givenPlainPerson({ operator }: Pick<World, 'operator'>, ap
   const mark = randomBytes(6).toString('hex')
   const [email, newEmail, password] = [`old-${mark}@example.test`, `new-${mark}@example.test`, `password ${mark}`]
   const id = await createAccount(operator, { email, password, name: 'Ada' })
-  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
-  const { access_token: token = '' } = await operator.run('token', 'create', '--user', id, ...scopes)
+  const token = await createToken(operator, id)
   if (app) await operator.run('app', 'connect', '--user', id, '--app', app, '--subject', mark)
   return { id, mark, email, newEmail, password, token }
 }

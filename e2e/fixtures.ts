@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import net from 'node:net'
-import path from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
 import type { Data } from '@/contract/define'
 import type { withdrawAccount } from '@/contract/withdrawal'
+import { keptMailsTo, type KeptMail as Mail } from '@/testing/kept-mails'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, createToken, Operator } from '@/testing/operator'
+import { sendHead } from '@/testing/raw-http'
 import { findingsOf } from './second-engine/audit'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
@@ -16,13 +15,6 @@ export interface User {
   email: string
   password: string
   name: string
-}
-
-export interface Mail {
-  to: string
-  subject: string
-  html: string
-  text: string
 }
 
 export interface Inbox {
@@ -119,17 +111,7 @@ export const expectSignInPage = (page: Page): Promise<void> =>
 
 /** The mailbox of the instances that keep their data there. */
 export const inboxOf = (dataDir: string): Inbox => ({
-  async all(to) {
-    const directory = path.join(dataDir, 'mailbox')
-    const names = await readdir(directory).catch(() => [])
-    const files = await Promise.all(
-      names
-        .filter((name) => name.endsWith('.json'))
-        .map((name) => readFile(path.join(directory, name), 'utf8').catch(() => '')),
-    )
-    const mails = files.filter(Boolean).map((text) => JSON.parse(text) as Mail & { at: string })
-    return mails.filter((mail) => mail.to === to).sort((a, b) => a.at.localeCompare(b.at))
-  },
+  all: (to) => keptMailsTo(to, dataDir),
   async latest(to, subject) {
     let found: Mail | undefined
     const look = async () => {
@@ -145,19 +127,7 @@ export const codeIn = (mail: Mail): string => /\b(\d{6})\b/.exec(mail.text)?.[1]
 export const linkIn = (mail: Mail, path: string): string =>
   new RegExp(`https?://[^\\s"<>]*${path}[^\\s"<>]*`).exec(mail.text)?.[0].replaceAll('&amp;', '&') ?? 'no link'
 
-/** Sends a request head that no client library would send. Returns status line, headers and body when the server closes the connection. */
-export function sendRaw(head: string): Promise<string> {
-  const { hostname, port } = new URL(SERVICE_URL)
-  return new Promise((resolve, reject) => {
-    let answer = ''
-    const socket = net.connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`))
-    socket.on('data', (chunk) => {
-      answer += chunk
-    })
-    socket.on('close', () => resolve(answer)).on('error', reject)
-    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
-  })
-}
+export const sendRaw = (head: string): Promise<string> => sendHead(Number(new URL(SERVICE_URL).port), head, 'localhost')
 
 export async function expectAccessible(page: Page): Promise<void> {
   await settled(page)

@@ -4,8 +4,8 @@ import {
   enterCode,
   expect,
   expectAccessible,
+  type Inbox,
   linkIn,
-  type Mail,
   requestChange,
   signIn,
   submitSignIn,
@@ -21,7 +21,7 @@ const MINE = 'a new password of mine'
 const newPage = async (browser: Browser): Promise<Page> => (await browser.newContext()).newPage()
 
 /** The thief, who knows the password, moves the account to another mailbox. */
-async function steal(thief: Page, user: User, inbox: { latest(to: string, subject: string): Promise<Mail> }) {
+async function steal(thief: Page, user: User, inbox: Inbox) {
   const stolen = `thief-${user.email}`
   await signIn(thief, user)
   await expect(thief.getByText('you can undo it with the link we email to your old address')).toBeVisible()

@@ -6,6 +6,13 @@ export async function listening(server: Server, port = 0): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
+/** Whether a request is answered, and well. */
+export const isOk = (url: string, init: RequestInit = {}): Promise<boolean> =>
+  fetch(url, init).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
 export const takesConnections = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {

@@ -80,14 +80,13 @@ export async function signIn(instance: Instance, { email, password, mark }: Pers
   return session?.split(';')[0] ?? ''
 }
 
+type Caller = Pick<Person, 'id' | 'token'>
+
+const postToEmail = (instance: Instance, { id, token }: Caller, place: string, body: object): Promise<Answer> =>
+  instance.call({ method: 'POST', path: `/api/v1/users/${id}/email/${place}`, token, scope: 'email:manage', body })
+
 export const changeEmail = (instance: Instance, person: Person): Promise<Answer> =>
-  instance.call({
-    method: 'POST',
-    path: `/api/v1/users/${person.id}/email/change`,
-    token: person.token,
-    scope: 'email:manage',
-    body: { new_email: person.newEmail, current_password: person.password },
-  })
+  postToEmail(instance, person, 'change', { new_email: person.newEmail, current_password: person.password })
 
 /** What the newest message to the new address holds. */
 export function mailedCode({ mail }: Pick<World, 'mail'>, { newEmail }: Person): { request: string; code: string } {
@@ -100,29 +99,12 @@ export const verifyEmail = (
   instance: Instance,
   person: Person,
   { request, code }: { request: string; code: string },
-): Promise<Answer> =>
-  instance.call({
-    method: 'POST',
-    path: `/api/v1/users/${person.id}/email/verify`,
-    token: person.token,
-    scope: 'email:manage',
-    body: { change_request_id: request, verification_code: code },
-  })
+): Promise<Answer> => postToEmail(instance, person, 'verify', { change_request_id: request, verification_code: code })
 
-export const resendVerification = (
-  instance: Instance,
-  { id, token }: Pick<Person, 'id' | 'token'>,
-  request: string,
-): Promise<Answer> =>
-  instance.call({
-    method: 'POST',
-    path: `/api/v1/users/${id}/email/resend-verification`,
-    token,
-    scope: 'email:manage',
-    body: { change_request_id: request },
-  })
+export const resendVerification = (instance: Instance, caller: Caller, request: string): Promise<Answer> =>
+  postToEmail(instance, caller, 'resend-verification', { change_request_id: request })
 
-export const emailStatus = (instance: Instance, { id, token }: Pick<Person, 'id' | 'token'>): Promise<Answer> =>
+export const emailStatus = (instance: Instance, { id, token }: Caller): Promise<Answer> =>
   instance.call({ path: `/api/v1/users/${id}/email/status`, token, scope: 'email:manage' })
 
 export const withdraw = (
@@ -148,13 +130,5 @@ export async function withdrawalOf(world: World, person: Person): Promise<string
   return id
 }
 
-export const withdrawalStatus = (
-  instance: Instance,
-  person: Pick<Person, 'id' | 'token'>,
-  withdrawalId: string,
-): Promise<Answer> =>
-  instance.call({
-    path: `/api/v1/users/${person.id}/withdrawal/${withdrawalId}`,
-    token: person.token,
-    scope: 'account:manage',
-  })
+export const withdrawalStatus = (instance: Instance, { id, token }: Caller, withdrawalId: string): Promise<Answer> =>
+  instance.call({ path: `/api/v1/users/${id}/withdrawal/${withdrawalId}`, token, scope: 'account:manage' })

@@ -8,7 +8,7 @@ import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw, with
 import { rawSql } from '@/testing/raw-sql'
 import { TcpProxy } from '@/testing/tcp-proxy'
 import { until, withStatus } from '@/testing/until'
-import { blockedOn, givenWorld, holdLock, type World } from '@/testing/world'
+import { givenWorld, holdLock, isBlocked, type World } from '@/testing/world'
 import { expectAway, expectFullEnd, type Leaver, startWithdrawal } from './ending'
 
 test.for([
@@ -97,7 +97,7 @@ test('F7 a long row lock costs its own user a 503 and nobody else anything', asy
   const other = await givenPerson(world, instance)
   const release = await holdLock(world, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [locked.id])
   const refused = withdraw(instance, locked)
-  await until('the call waits', async () => (await blockedOn(world, 'withdrawn_at IS NULL FOR UPDATE')).length > 0)
+  await until('the call waits', () => isBlocked(world, 'withdrawn_at IS NULL FOR UPDATE'))
   const accepted = await withdraw(instance, other)
   expect(accepted.status).toBe(202)
   expect(accepted.ms).toBeLessThan(2_000)

@@ -102,13 +102,13 @@ export async function holdLock(world: World, text: string, values: unknown[]): P
   }
 }
 
-/** The server processes that wait for a lock while they run a statement that has this in it. */
-export const blockedOn = async (world: World, statement: string): Promise<number[]> => {
-  const rows = await world.query<{ pid: number }>(
-    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+/** Whether a statement that has this in it waits for a lock. */
+export const isBlocked = async (world: World, statement: string): Promise<boolean> => {
+  const rows = await world.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
     [`%${statement}%`],
   )
-  return rows.map(({ pid }) => pid)
+  return rows.length > 0
 }
 
 export const untilNothingWaitsToBeSent = (world: World): Promise<boolean> =>

@@ -24,8 +24,6 @@ test('the admin page does not exist for anyone but operators', async ({ page, op
   })
   await page.reload()
   await expect(page.getByRole('heading', { name: 'This page doesn’t exist' })).toBeVisible()
-  await expect(operator.run('user', 'set-role', '--user', user.id, '--role', 'king')).rejects.toThrow('--role must be')
-  await expect(operator.run('user', 'set-role', '--user', 'usr_x', '--role', 'operator')).rejects.toThrow('no active')
 })
 
 test('an operator sees an application that does not answer, and can retry it', async ({ browser, operator, user }) => {

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, type Page, test } from '@playwright/test'
 import { build } from 'esbuild'
-import { codeIn, inboxOf } from './fixtures'
+import { codeIn, inboxOf, submitSignIn } from './fixtures'
 import { deleteAccount, driveOwnPage, faultsOf, snippetOf } from './own-page'
 import { blocksBelow, Shell } from './page-commands'
 import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
@@ -295,9 +295,7 @@ test('docs/adopting.md: whoever comes from the app finds the way back to it, aft
     const max = '--email max@example.com --password "correct horse" --name Max --verified'
     await shell.outputOf(`npm run -s account -- user create ${max}`)
     await page.goto(await snippetOf('text', given('')))
-    await page.getByLabel('Email').fill('max@example.com')
-    await page.getByLabel('Password').fill('correct horse')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await submitSignIn(page, { email: 'max@example.com', password: 'correct horse' })
     await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
     const back = page.getByRole('link', { name: 'Back to the app' })
     await expect(back).toHaveAttribute('href', 'myshop://settings')
@@ -358,9 +356,7 @@ test('docs/adopting.md: imported people keep their passwords, and an export retu
     expect(exported).toEqual(expect.arrayContaining(given))
 
     await page.goto('/sign-in')
-    await page.getByLabel('Email').fill('noor@example.com')
-    await page.getByLabel('Password').fill('correct horse')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await submitSignIn(page, { email: 'noor@example.com', password: 'correct horse' })
     await expectSettingsOf(page, 'noor@example.com')
   })
 })

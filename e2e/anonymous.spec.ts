@@ -79,14 +79,6 @@ test('a limited sign-in is answered with 429 and the time to wait', async ({ req
   expect([asForm.status(), Number(asForm.headers()['retry-after'])]).toEqual([302, expect.any(Number)])
 })
 
-test('the sign-in redirects to no other host', async ({ page, signedInUser: _ }) => {
-  for (const next of ['/.//evil.test/x', '/%2e//evil.test', 'https://evil.test/', '//evil.test']) {
-    await page.goto(`/sign-in?next=${encodeURIComponent(next)}#request=x`)
-    await expect(page).toHaveURL(/\/settings\/email/)
-    expect(new URL(page.url()).origin).toBe(SERVICE_URL)
-  }
-})
-
 test('a browser that signs in again ends its earlier session', async ({ request, user }) => {
   for (let times = 0; times < 3; times++) expect((await trySignIn(request, user)).status()).toBe(200)
   const { accessToken } = await (await request.get('/api/auth/session')).json()

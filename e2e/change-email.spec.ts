@@ -8,6 +8,7 @@ import {
   linkIn,
   requestChange,
   signIn,
+  submitSignIn,
   test,
 } from './fixtures'
 import { IMPATIENT_URL } from './service-urls'
@@ -96,9 +97,7 @@ test('a person without a session who opens the link signs in and continues on it
   await elsewhere.getByText('Sign in to continue').click()
   await expect(elsewhere.getByText(`Use ${masked} to sign in.`)).toBeVisible()
   await expectAccessible(elsewhere)
-  await elsewhere.getByLabel('Email').fill(signedInUser.email)
-  await elsewhere.getByLabel('Password').fill(signedInUser.password)
-  await elsewhere.getByRole('button', { name: 'Sign in' }).click()
+  await submitSignIn(elsewhere, signedInUser)
   const verify = elsewhere.getByRole('button', { name: 'Verify my new address' })
   await expect(verify).toBeVisible()
   const code = new URL(link.replace('#', '?')).searchParams.get('code') as string
@@ -210,9 +209,7 @@ test('the message and the link for an own address speak of no other address, and
   await elsewhere.getByText('Sign in to continue').click()
   await expect(elsewhere.getByText(`Use ${masked} to sign in.`)).toBeVisible()
   await expect(elsewhere.getByText('not the new one')).toBeHidden()
-  await elsewhere.getByLabel('Email').fill(user.email)
-  await elsewhere.getByLabel('Password').fill(user.password)
-  await elsewhere.getByRole('button', { name: 'Sign in' }).click()
+  await submitSignIn(elsewhere, user)
   await elsewhere.getByRole('button', { name: 'Verify my address' }).click()
   await expect(elsewhere.getByRole('heading', { name: 'Your address is verified' })).toBeVisible()
   await page.reload()

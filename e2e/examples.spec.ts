@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { STEPS } from '@/contract/withdrawal'
 import { freePort } from '@/server/local/embedded-postgres'
-import type { Operator } from '@/testing/operator'
-import { codeIn, expect, test, type User } from './fixtures'
+import { createToken } from '@/testing/operator'
+import { codeIn, expect, test } from './fixtures'
 import { IMPATIENT_URL, SERVICE_URL } from './service-urls'
 
 const running: ChildProcess[] = []
@@ -24,14 +24,8 @@ function run(example: string, args: string[], env: Record<string, string>) {
   return { child, output, ended }
 }
 
-async function tokenFor(operator: Operator, user: User): Promise<string> {
-  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
-  const { access_token = '' } = await operator.run('token', 'create', '--user', user.id, ...scopes)
-  return access_token
-}
-
 test('the example program changes an address, and asks again after a wrong code', async ({ operator, user, inbox }) => {
-  const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await createToken(operator, user.id) }
   const newEmail = `new-${user.email}`
   const { child, output, ended } = run('change-email.ts', [newEmail, user.password], env)
   const code = codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address'))
@@ -43,7 +37,7 @@ test('the example program changes an address, and asks again after a wrong code'
 })
 
 test('the example program says why the service refused it', async ({ operator, user }) => {
-  const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await createToken(operator, user.id) }
   const { output, ended } = run('change-email.ts', [`new-${user.email}`, 'wrong'], env)
   expect(await ended).toBe(1)
   expect(output.err).toContain('EMAIL_007 Password verification failed')
@@ -65,7 +59,7 @@ test('the example application ends the access of a withdrawn user, then deletes 
   const now = Math.floor(Date.now() / 1000)
   const headers = { 'webhook-id': 'msg_forged', 'webhook-timestamp': String(now), 'webhook-signature': 'v1,AAAA' }
   expect((await fetch(endpoint, { method: 'POST', headers, body })).status).toBe(401)
-  const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await createToken(operator, user.id) }
   expect(await run('withdraw.ts', [], env).ended).toBe(0)
   await expect
     .poll(() => application.output.out.split('\n').slice(1))
@@ -73,7 +67,7 @@ test('the example application ends the access of a withdrawn user, then deletes 
 })
 
 test('the example program withdraws an account and follows it to the end', async ({ operator, user }) => {
-  const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await createToken(operator, user.id) }
   const { output, ended } = run('withdraw.ts', [], env)
   expect(await ended).toBe(0)
   const [last, ...steps] = output.out.trimEnd().split('\n').reverse()

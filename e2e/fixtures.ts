@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import net from 'node:net'
-import path from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
 import type { Data } from '@/contract/define'
 import type { withdrawAccount } from '@/contract/withdrawal'
+import { keptMailsTo, type KeptMail as Mail } from '@/testing/kept-mails'
 import { textsOf } from '@/testing/message-texts'
-import { createAccount, Operator } from '@/testing/operator'
+import { createAccount, createToken, Operator } from '@/testing/operator'
+import { sendHead } from '@/testing/raw-http'
 import { findingsOf } from './second-engine/audit'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
@@ -16,13 +15,6 @@ export interface User {
   email: string
   password: string
   name: string
-}
-
-export interface Mail {
-  to: string
-  subject: string
-  html: string
-  text: string
 }
 
 export interface Inbox {
@@ -88,11 +80,11 @@ export async function startWithdrawal(
   userId: string,
   origin = SERVICE_URL,
 ): Promise<Data<typeof withdrawAccount>> {
-  const { access_token } = await operator.run('token', 'create', '--user', userId, '--scope', 'account:manage')
+  const token = await createToken(operator, userId)
   const answer = await fetch(`${origin}/api/v1/users/${userId}/withdraw`, {
     method: 'POST',
     headers: {
-      Authorization: `Bearer ${access_token}`,
+      Authorization: `Bearer ${token}`,
       'X-Required-Scope': 'account:manage',
       'Content-Type': 'application/json',
     },
@@ -103,10 +95,14 @@ export async function startWithdrawal(
 
 export async function signIn(page: Page, user: User, at = '/sign-in', texts = en): Promise<void> {
   await page.goto(at)
+  await submitSignIn(page, user, texts)
+  await expect(page.getByRole('heading', { level: 1, name: texts.EmailSettings.title })).toBeVisible()
+}
+
+export async function submitSignIn(page: Page, user: Pick<User, 'email' | 'password'>, texts = en): Promise<void> {
   await page.getByLabel(texts.SignIn.email).fill(user.email)
   await page.getByLabel(texts.SignIn.password, { exact: true }).fill(user.password)
   await page.getByRole('button', { name: texts.Common.signIn, exact: true }).click()
-  await expect(page.getByRole('heading', { level: 1, name: texts.EmailSettings.title })).toBeVisible()
 }
 
 /** Waits for the sign-in page by its heading, because the settings have a password field too. */
@@ -115,17 +111,7 @@ export const expectSignInPage = (page: Page): Promise<void> =>
 
 /** The mailbox of the instances that keep their data there. */
 export const inboxOf = (dataDir: string): Inbox => ({
-  async all(to) {
-    const directory = path.join(dataDir, 'mailbox')
-    const names = await readdir(directory).catch(() => [])
-    const files = await Promise.all(
-      names
-        .filter((name) => name.endsWith('.json'))
-        .map((name) => readFile(path.join(directory, name), 'utf8').catch(() => '')),
-    )
-    const mails = files.filter(Boolean).map((text) => JSON.parse(text) as Mail & { at: string })
-    return mails.filter((mail) => mail.to === to).sort((a, b) => a.at.localeCompare(b.at))
-  },
+  all: (to) => keptMailsTo(to, dataDir),
   async latest(to, subject) {
     let found: Mail | undefined
     const look = async () => {
@@ -141,19 +127,7 @@ export const codeIn = (mail: Mail): string => /\b(\d{6})\b/.exec(mail.text)?.[1]
 export const linkIn = (mail: Mail, path: string): string =>
   new RegExp(`https?://[^\\s"<>]*${path}[^\\s"<>]*`).exec(mail.text)?.[0].replaceAll('&amp;', '&') ?? 'no link'
 
-/** Sends a request head that no client library would send. Returns status line, headers and body when the server closes the connection. */
-export function sendRaw(head: string): Promise<string> {
-  const { hostname, port } = new URL(SERVICE_URL)
-  return new Promise((resolve, reject) => {
-    let answer = ''
-    const socket = net.connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`))
-    socket.on('data', (chunk) => {
-      answer += chunk
-    })
-    socket.on('close', () => resolve(answer)).on('error', reject)
-    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
-  })
-}
+export const sendRaw = (head: string): Promise<string> => sendHead(Number(new URL(SERVICE_URL).port), head, 'localhost')
 
 export async function expectAccessible(page: Page): Promise<void> {
   await settled(page)
@@ -181,15 +155,17 @@ const settled = (page: Page): Promise<void> =>
     await Promise.all(running.map((animation) => animation.finished.catch(() => {})))
   })
 
-export async function requestChange(page: Page, user: User, newEmail: string): Promise<void> {
-  const folded = page.getByText('Use a different address')
-  await expect(page.getByRole('button', { name: 'Account menu' })).toBeEnabled()
+export async function requestChange(page: Page, user: User, newEmail: string, texts = en): Promise<void> {
+  const { EmailSettings, Identity, Common } = texts
+  const address = page.getByLabel(EmailSettings.newEmail)
+  const folded = page.getByText(EmailSettings.differentTitle)
+  await expect(page.getByRole('button', { name: Common.accountMenu })).toBeEnabled()
   // While a change is pending, the form is folded away.
-  if ((await folded.isVisible()) && !(await page.getByLabel('New email').isVisible())) await folded.click()
-  await page.getByLabel('New email').fill(newEmail)
-  await page.getByLabel('Current password').fill(user.password)
-  await page.getByRole('button', { name: 'Send verification' }).click()
-  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
+  if ((await folded.isVisible()) && !(await address.isVisible())) await folded.click()
+  await address.fill(newEmail)
+  await page.getByLabel(Identity.currentPassword).fill(user.password)
+  await page.getByRole('button', { name: EmailSettings.submit }).click()
+  await expect(page.getByRole('heading', { name: EmailSettings.pendingTitle })).toBeVisible()
   await expect(page.getByText(newEmail).first()).toBeVisible()
 }
 

@@ -283,6 +283,7 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
   await tabTo(page, proceed)
   await page.keyboard.press('Enter')
   await expectRefusedAt(feedback, /Tell us your reason/)
+  await expectAccessible(page)
   await page.keyboard.type('It was fine.')
   await typeInto(page, confirmation, 'delete_my_account')
   await typeInto(page, password, 'not the password')

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
 import { listening } from '@/testing/listening'
-import type { Operator } from '@/testing/operator'
-import { createAccount } from '@/testing/operator'
+import { createAccount, createToken, type Operator } from '@/testing/operator'
 import { expect, linkIn, requestChange, sendRaw, signIn, test, type User } from './fixtures'
 import { SERVICE_URL } from './service-urls'
 
@@ -11,11 +10,10 @@ import { SERVICE_URL } from './service-urls'
 
 const VERIFY = 'Verify Your New Email Address'
 
-async function bearerOf(operator: Operator, user: User) {
-  const words = ['token', 'create', '--user', user.id, '--scope', 'email:manage', '--scope', 'account:manage']
-  const { access_token } = await operator.run(...words)
-  return { Authorization: `Bearer ${access_token}`, 'X-Required-Scope': 'email:manage' }
-}
+const bearerOf = async (operator: Operator, user: User) => ({
+  Authorization: `Bearer ${await createToken(operator, user.id)}`,
+  'X-Required-Scope': 'email:manage',
+})
 
 const statusOf = async (request: APIRequestContext, user: User, headers: Record<string, string>) =>
   (await (await request.get(`/api/v1/users/${user.id}/email/status`, { headers })).json()).data

@@ -1,18 +1,11 @@
 import type { Page } from '@playwright/test'
 import { textsOf } from '@/testing/message-texts'
-import { codeIn, expect, expectAccessible, signIn, test, type User } from './fixtures'
+import { codeIn, expect, expectAccessible, requestChange, signIn, test, type User } from './fixtures'
 
 const de = textsOf('de')
 const en = textsOf('en')
 
 const signInInGerman = (page: Page, user: User) => signIn(page, user, '/sign-in', de)
-
-async function requestInGerman(page: Page, user: User, newEmail: string) {
-  await page.getByLabel(de.EmailSettings.newEmail).fill(newEmail)
-  await page.getByLabel(de.Identity.currentPassword).fill(user.password)
-  await page.getByRole('button', { name: de.EmailSettings.submit }).click()
-  await expect(page.getByRole('heading', { name: de.EmailSettings.pendingTitle })).toBeVisible()
-}
 
 test.describe('with a browser that asks for German', () => {
   test.use({ locale: 'de-DE' })
@@ -25,7 +18,7 @@ test.describe('with a browser that asks for German', () => {
     const newEmail = `neu-${user.email}`
     await signInInGerman(page, user)
     await expect(page.locator('html')).toHaveAttribute('lang', 'de')
-    await requestInGerman(page, user, newEmail)
+    await requestChange(page, user, newEmail, de)
     // The account has no language of its own, and a mail never has the caller's.
     const mail = await inbox.latest(newEmail, en.Mails.verifyNewEmail.subject)
     await page.getByLabel(de.EmailSettings.codeLabel).fill(codeIn(mail))
@@ -102,7 +95,7 @@ test('the language control changes the language of pages and mails, and a sign-o
 }) => {
   await page.getByLabel(en.Common.language).selectOption('de')
   await expect(page.getByRole('heading', { level: 1, name: de.EmailSettings.title })).toBeVisible()
-  await requestInGerman(page, user, `neu-${user.email}`)
+  await requestChange(page, user, `neu-${user.email}`, de)
   await inbox.latest(`neu-${user.email}`, de.Mails.verifyNewEmail.subject)
   await inbox.latest(user.email, de.Mails.emailChangeRequested.subject)
 

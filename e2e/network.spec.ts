@@ -1,14 +1,8 @@
 import type { Page } from '@playwright/test'
 import { textsOf } from '@/testing/message-texts'
-import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, test, type User } from './fixtures'
+import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, submitSignIn, test } from './fixtures'
 
 const NO_ANSWER = 'We couldn’t reach the service'
-
-async function fillSignIn(page: Page, user: User) {
-  await page.getByLabel('Email').fill(user.email)
-  await page.getByLabel('Password').fill(user.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-}
 
 /** The paths of all further requests that are not reads. */
 function writesOf(page: Page): string[] {
@@ -125,7 +119,7 @@ for (const [what, status, said] of [
     await elsewhere.route(auth, (route) =>
       status ? route.fulfill({ status, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }) : route.abort(),
     )
-    await fillSignIn(elsewhere, signedInUser)
+    await submitSignIn(elsewhere, signedInUser)
     await expect(elsewhere.getByRole('alert').filter({ hasText: said })).toBeVisible()
     expect(elsewhere.url()).toBe(address)
     await expectAccessible(elsewhere)
@@ -144,7 +138,7 @@ test('the sign-in page shows the wait after too many tries', async ({ page, user
       json: { url: `${new URL(page.url()).origin}/sign-in?error=RATE_001%3A871` },
     }),
   )
-  await fillSignIn(page, user)
+  await submitSignIn(page, user)
   await expect(page.getByRole('alert').filter({ hasText: 'You can try again in 15 minutes.' })).toBeVisible()
 })
 

@@ -4,10 +4,11 @@ import {
   enterCode,
   expect,
   expectAccessible,
+  type Inbox,
   linkIn,
-  type Mail,
   requestChange,
   signIn,
+  submitSignIn,
   test,
   type User,
 } from './fixtures'
@@ -20,7 +21,7 @@ const MINE = 'a new password of mine'
 const newPage = async (browser: Browser): Promise<Page> => (await browser.newContext()).newPage()
 
 /** The thief, who knows the password, moves the account to another mailbox. */
-async function steal(thief: Page, user: User, inbox: { latest(to: string, subject: string): Promise<Mail> }) {
+async function steal(thief: Page, user: User, inbox: Inbox) {
   const stolen = `thief-${user.email}`
   await signIn(thief, user)
   await expect(thief.getByText('you can undo it with the link we email to your old address')).toBeVisible()
@@ -61,9 +62,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await thief.goto('/settings/email')
   await expect(thief.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
   for (const email of [stolen, user.email]) {
-    await thief.getByLabel('Email').fill(email)
-    await thief.getByLabel('Password').fill(user.password)
-    await thief.getByRole('button', { name: 'Sign in' }).click()
+    await submitSignIn(thief, { email, password: user.password })
     await expect(thief.getByText('Incorrect email or password')).toBeVisible()
   }
   await owner.getByRole('link', { name: 'Sign in' }).last().click()

@@ -2,7 +2,7 @@ import { Cluster } from '@/testing/cluster'
 import { Instance } from '@/testing/instance'
 import { textsOf } from '@/testing/message-texts'
 import { Operator } from '@/testing/operator'
-import { test as base, createUser, expect, expectAccessible, signIn, type User } from './fixtures'
+import { test as base, createUser, expect, expectAccessible, signIn, submitSignIn, type User } from './fixtures'
 
 /** An instance on a PostgreSQL of the test's own, and somebody who can sign in there. */
 const test = base.extend<{ cluster: Cluster; instance: Instance; user: User }>({
@@ -49,9 +49,7 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
   await page.getByRole('button', { name: en.EmailSettings.submit }).click()
   await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveText(en.Errors.codes.SERVER_002)
   await page.goto(`${instance.url}/sign-in`)
-  await page.getByLabel(en.SignIn.email).fill(user.email)
-  await page.getByLabel(en.SignIn.password, { exact: true }).fill(user.password)
-  await page.getByRole('button', { name: en.Common.signIn, exact: true }).click()
+  await submitSignIn(page, user)
   await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveText(en.Errors.codes.SERVER_002)
 
   for (const [locale, { Failure }] of Object.entries({ en, de, ja })) {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from '@playwright/test'
+import { isOk } from '@/testing/listening'
 
 /** The shell blocks of a page below a heading; those above the first heading without one. */
 export async function blocksBelow(file: string, heading?: string): Promise<string[]> {
@@ -40,19 +41,12 @@ export class Shell {
     const service = this.spawn(start, 'ignore')
     const ended = new Promise((resolve) => service.once('close', resolve))
     try {
-      await expect.poll(() => this.isReady(), { timeout: 60_000 }).toBe(true)
+      await expect.poll(() => isOk(`${this.url}/api/health/ready`), { timeout: 60_000 }).toBe(true)
       await use()
     } finally {
       endGroup(service.pid as number)
       await ended
     }
-  }
-
-  private isReady(): Promise<boolean> {
-    return fetch(`${this.url}/api/health/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
   }
 }
 

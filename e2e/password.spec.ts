@@ -60,6 +60,10 @@ test('the mailed link sets a new password when its button is pressed, and not be
   await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
   await expect(page.getByLabel('Email')).toHaveValue(user.email)
   await expect(page.getByLabel('Email')).toBeFocused()
+  await page.getByLabel('Email').fill('nobody')
+  await page.getByRole('button', { name: 'Send the link' }).click()
+  await expect(page.getByLabel('Email')).toHaveAccessibleDescription(/Enter one email address/)
+  await page.getByLabel('Email').fill(user.email)
   await page.getByRole('button', { name: 'Send the link' }).click()
   await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
   await expectAccessible(page)
@@ -86,19 +90,4 @@ test('the mailed link sets a new password when its button is pressed, and not be
   await expectAccessible(again)
   await again.getByRole('link', { name: 'Ask for a new link' }).click()
   await expect(again.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
-})
-
-test('a person who asks for an address without an account sees the same page, and no mail is sent', async ({
-  page,
-  inbox,
-}) => {
-  const address = `nobody-${Date.now()}@example.test`
-  await page.goto('/forgot-password')
-  await page.getByLabel('Email').fill('nobody')
-  await page.getByRole('button', { name: 'Send the link' }).click()
-  await expect(page.getByLabel('Email')).toHaveAccessibleDescription(/Enter one email address/)
-  await page.getByLabel('Email').fill(address)
-  await page.getByRole('button', { name: 'Send the link' }).click()
-  await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
-  expect(await inbox.all(address)).toEqual([])
 })

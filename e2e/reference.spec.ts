@@ -8,7 +8,7 @@ import { REFERENCE_PATHS } from '@/app/docs/api/reference'
 import { isForBrowsers, LANGUAGES, type Language } from '@/app/docs/api/samples'
 import { SERVICE_SCOPES } from '@/contract/define'
 import { type OperationName, operations } from '@/contract/operations'
-import type { Operator } from '@/testing/operator'
+import { createToken, type Operator } from '@/testing/operator'
 import { codeIn, createUser, expect, type Inbox, linkIn, test } from './fixtures'
 import { IMPATIENT_URL, SERVICE_URL } from './service-urls'
 
@@ -48,16 +48,13 @@ const memberOf = (printed: string, name: string) =>
   new RegExp(`(?<!\\w)["']?${name}["']?:\\s*["']([^"']+)["']`).exec(printed)?.[1] ?? `no ${name} in ${printed}`
 
 const scopes = (...names: string[]) => names.flatMap((name) => ['--scope', name])
-const tokenOf = async (operator: Operator, user: string) =>
-  (await operator.run('token', 'create', '--user', user, ...scopes('email:manage', 'account:manage'))).access_token ??
-  ''
 const secretIn = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? 'no token'
 
 async function pasteAddressAndPassword(reader: Reader, operator: Operator, inbox: Inbox) {
   const { variables } = reader
   const user = await createUser(operator)
   const base = { USER_ID: user.id, EMAIL: user.email, PASSWORD: user.password, NEW_PASSWORD: `a ${user.password}` }
-  Object.assign(variables, base, { TOKEN: await tokenOf(operator, user.id) })
+  Object.assign(variables, base, { TOKEN: await createToken(operator, user.id) })
 
   const startChange = async (to: string) => {
     variables.NEW_EMAIL = to
@@ -81,7 +78,7 @@ async function pasteAddressAndPassword(reader: Reader, operator: Operator, inbox
   await reader.paste('getNotMe')
   await reader.paste('undoEmailChange')
 
-  variables.TOKEN = await tokenOf(operator, user.id)
+  variables.TOKEN = await createToken(operator, user.id)
   Object.assign(variables, { PASSWORD: variables.NEW_PASSWORD, NEW_PASSWORD: `b ${user.password}` })
   await reader.paste('changePassword')
 
@@ -95,7 +92,7 @@ async function pasteAddressAndPassword(reader: Reader, operator: Operator, inbox
 async function pasteWithdrawal(reader: Reader, operator: Operator, inbox: Inbox) {
   const { variables } = reader
   const user = await createUser(operator)
-  const TOKEN = await tokenOf(operator, user.id)
+  const TOKEN = await createToken(operator, user.id)
   Object.assign(variables, { USER_ID: user.id, TOKEN, PASSWORD: user.password, NEW_EMAIL: `new-${user.email}` })
   if (reader.language === 'curl') {
     await reader.paste('repeated')

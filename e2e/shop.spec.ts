@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, test } from '@playwright/test'
 import { checkReceiver } from '@/cli/app-check'
 import { webhookSignature } from '@/testing/webhook'
-import { expectAccessible } from './fixtures'
+import { expectAccessible, submitSignIn } from './fixtures'
 import { SHOP_SERVICE_URL, SHOP_URL } from './service-urls'
 
 const DATA_DIR = path.resolve('.data/e2e-shop')
@@ -113,9 +113,7 @@ test('an open order holds a withdrawal back, and a demo shop that is killed duri
   await expectAccessible(shop)
 
   await page.goto(`${SHOP_SERVICE_URL}/settings/withdraw`)
-  await page.getByLabel('Email').fill('mia@example.com')
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await submitSignIn(page, { email: 'mia@example.com', password: PASSWORD })
   await expect(page.getByText('Order 10 (Stool) is not paid.')).toBeVisible()
   await shop.getByRole('button', { name: 'Pay order 10' }).click()
   await page.getByRole('button', { name: 'Check again' }).click()

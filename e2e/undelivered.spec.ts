@@ -1,5 +1,15 @@
-import type { Page } from '@playwright/test'
-import { codeIn, createUser, enterCode, expect, expectAccessible, signIn, test, type User } from './fixtures'
+import { createToken } from '@/testing/operator'
+import {
+  codeIn,
+  createUser,
+  enterCode,
+  expect,
+  expectAccessible,
+  requestChange,
+  signIn,
+  test,
+  type User,
+} from './fixtures'
 import { BOUNCE_SECRET, DEMO_URL } from './service-urls'
 
 /** As a provider tells of it. */
@@ -13,7 +23,7 @@ async function bounce(id: string, to: string) {
 }
 
 /** The change that is pending, and how many more this hour has. A change that is refused says so. */
-async function statusOf({ id }: User, token = '') {
+async function statusOf({ id }: User, token: string) {
   const headers = {
     Authorization: `Bearer ${token}`,
     'X-Required-Scope': 'email:manage',
@@ -27,13 +37,6 @@ async function statusOf({ id }: User, token = '') {
   return { left: Number(left), pending }
 }
 
-async function ask(page: Page, user: User, address: string) {
-  await page.getByLabel('New email').fill(address)
-  await page.getByLabel('Current password').fill(user.password)
-  await page.getByRole('button', { name: 'Send verification' }).click()
-  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
-}
-
 const CAME_BACK = 'This mailbox doesn’t exist, or takes no mail'
 const CODE_SENT = 'Enter the 6-digit code we emailed to this address.'
 
@@ -44,12 +47,12 @@ test('B57 a message that comes back shows on the open page, that try does not co
   signedInUser: user,
   operator,
 }) => {
-  const { access_token } = await operator.run('token', 'create', '--user', user.id, '--scope', 'email:manage')
+  const token = await createToken(operator, user.id)
   const [wrong, right] = [`new-${user.id}@gmial.com`, `new-${user.id}@gmail.com`]
   const alert = page.getByText(CAME_BACK)
-  await ask(page, user, wrong)
+  await requestChange(page, user, wrong)
   await expect(page.getByText(CODE_SENT)).toBeVisible()
-  const { left, pending } = await statusOf(user, access_token)
+  const { left, pending } = await statusOf(user, token)
   expect([left, pending.delivery]).toEqual([2, 'sent'])
 
   await bounce(pending.change_request_id, wrong)
@@ -57,17 +60,17 @@ test('B57 a message that comes back shows on the open page, that try does not co
   await expect(page.getByText(`Our email to ${wrong} came back.`)).toBeVisible()
   await expect(page.getByText(CODE_SENT)).toBeHidden()
   await expect(page.getByLabel('Verification code')).toBeHidden()
-  expect((await statusOf(user, access_token)).left).toBe(3)
+  expect((await statusOf(user, token)).left).toBe(3)
   await expect(page.getByLabel('New email')).toHaveValue(wrong)
   await expect(page.getByText(`Did you mean ${right}?`)).toBeVisible()
   await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Use this address' }).click()
   await expect(page.getByLabel('New email')).toHaveValue(right)
-  await ask(page, user, right)
+  await requestChange(page, user, right)
   await expect(alert).toBeHidden()
   await bounce(pending.change_request_id, wrong)
-  const after = await statusOf(user, access_token)
+  const after = await statusOf(user, token)
   expect([after.left, after.pending.new_email, after.pending.delivery]).toEqual([2, right, 'sent'])
 })
 
@@ -84,8 +87,8 @@ test('an account whose own address takes no mail says so on its pages and to ope
   await page.getByLabel('Current password').filter({ visible: true }).fill(user.password)
   await page.getByRole('button', { name: 'Send verification' }).filter({ visible: true }).click()
   await expect(page.getByText(CODE_SENT)).toBeVisible()
-  const { access_token } = await operator.run('token', 'create', '--user', user.id, '--scope', 'email:manage')
-  const { pending } = await statusOf(user, access_token)
+  const token = await createToken(operator, user.id)
+  const { pending } = await statusOf(user, token)
   await bounce(pending.change_request_id, user.email)
   await expect(page.getByText(CAME_BACK)).toBeVisible()
   await page.reload()

@@ -14,10 +14,10 @@ async function choose(page: Page, person: RegExp) {
   await page.getByRole('button', { name: person }).click()
 }
 
-async function signIn(page: Page, at = '/sign-in') {
+async function signIn(page: Page, { at = '/sign-in', as = /Ida Demo/ } = {}) {
   await page.goto(at)
   await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
-  await choose(page, /Ida Demo/)
+  await choose(page, as)
 }
 
 async function confirm(page: Page) {
@@ -27,22 +27,18 @@ async function confirm(page: Page) {
 }
 
 test('a person whom the provider knows and this service does not is told so', async ({ page }) => {
-  await page.goto('/sign-in')
-  await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
-  await choose(page, /Sam Stranger/)
+  await signIn(page, { as: /Sam Stranger/ })
   await expect(page.getByRole('alert').filter({ hasText: 'isn’t linked to one here' })).toBeVisible()
   await expectAccessible(page)
 })
 
 test('the sign-in page says that a sign-in was cancelled at the provider', async ({ page }) => {
-  await page.goto('/sign-in')
-  await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
-  await choose(page, /Cancel/)
+  await signIn(page, { as: /Cancel/ })
   await expect(page.getByRole('alert').filter({ hasText: 'It was cancelled' })).toBeVisible()
 })
 
 test('a sign-in at the provider ends on the page that the person asked for', async ({ page }) => {
-  await signIn(page, '/sign-in?next=/settings/sessions')
+  await signIn(page, { at: '/sign-in?next=/settings/sessions' })
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
 })
 

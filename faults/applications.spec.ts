@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { type Application, accept, answer, type Script } from '@/testing/application'
-import { givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
+import { givenPerson, givenPlainPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked } from '@/testing/world'
-import { expectFullEnd, placesOf } from './ending'
+import { expectFullEnd, givenLeaver, placesOf, startWithdrawal } from './ending'
 
 const firstThen =
   (fault: (response: ServerResponse) => unknown, times = 1): Script =>
@@ -28,9 +28,7 @@ test('F18 a failing application delays no other, is called again under the same 
     firstThen((response) => answer(response, 429, { 'Retry-After': '14' })),
   )
   const instance = await world.start()
-  const person = await givenPerson(world, instance)
-  const { body } = await withdraw(instance, person)
-  const withdrawalId = body.data.withdrawal_id
+  const leaver = await givenLeaver(world, instance)
 
   await until('the shop knows', async () => {
     const rows = await world.query(`SELECT FROM deletion_tasks WHERE app_name = 'shop' AND status = 'completed'`)
@@ -39,7 +37,7 @@ test('F18 a failing application delays no other, is called again under the same 
   const states = await world.query<{ status: string }>(`SELECT status FROM deletion_tasks WHERE app_name = 'hanging'`)
   expect(states).toEqual([{ status: 'processing' }])
 
-  await expectFullEnd(world, { person, withdrawalId })
+  await expectFullEnd(world, leaver)
   const calls = (application: Application) => application.received.length
   expect([shop, gone, hanging, busy, broken].map(calls)).toEqual([1, 1, 2, 2, 4])
   const waited = ({ received: [first, second] }: Application) => (second?.at ?? 0) - (first?.at ?? 0)
@@ -58,15 +56,14 @@ test('F19 withdrawals whose application hangs delay nobody else, and their purge
   const many = []
   for (let count = 0; count < 24; count++) many.push(await givenPlainPerson(world, app))
   const person = await givenPlainPerson(world)
-  const { body: of } = await withdraw(instance, stuck)
-  for (const one of many) expect((await withdraw(instance, one)).status).toBe(202)
+  const { withdrawalId } = await startWithdrawal(instance, stuck)
+  for (const one of many) await startWithdrawal(instance, one)
   await until('the application hangs', () => hanging.received.length >= 4)
-  const { body } = await withdraw(instance, person)
+  const other = await startWithdrawal(instance, person)
   // Its last step is due after 4.3 s; a call hangs for 10 s.
-  const isCompleted = () => isMarked(world, body.data.withdrawal_id, 'completed_at')
+  const isCompleted = () => isMarked(world, other.withdrawalId, 'completed_at')
   await until('the other withdrawal is completed', isCompleted, 9_000)
 
-  const withdrawalId = of.data.withdrawal_id
   await until('the purge comes', () => isMarked(world, withdrawalId, 'purged_at'), 12_000)
   expect(await isMarked(world, withdrawalId, 'completed_at')).toBe(false)
   // What it is still to be told, under its own id of the person.
@@ -83,8 +80,7 @@ test('F18 a quick application is retried while another application of the same p
     firstThen((response) => answer(response, 500), 3),
   )
   const instance = await world.start()
-  const person = await givenPerson(world, instance)
-  await withdraw(instance, person)
+  await givenLeaver(world, instance)
   await until('the quick one knows', () => quick.received.length === 4)
   expect(hanging.received).toHaveLength(1)
   expect((quick.received.at(-1)?.at ?? 0) - (hanging.received[0]?.at ?? 0)).toBeLessThan(8_000)
@@ -97,13 +93,12 @@ test('F18 an instance that is stopped while an application hangs exits at once, 
     firstThen(() => {}),
   )
   const first = await world.start()
-  const person = await givenPerson(world, first)
-  const { body } = await withdraw(first, person)
+  const leaver = await givenLeaver(world, first)
   await until('the application hangs', () => shop.received.length === 1)
   const stoppedAt = Date.now()
   expect(await first.stop()).toBe(0)
   expect(Date.now() - stoppedAt).toBeLessThan(8_000)
   await world.start()
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  await expectFullEnd(world, leaver)
   expect(shop.received).toHaveLength(2)
 })

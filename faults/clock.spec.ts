@@ -2,19 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { Answer, Instance } from '@/testing/instance'
-import {
-  changeEmail,
-  emailStatus,
-  givenPerson,
-  givenPlainPerson,
-  mailedCode,
-  type Person,
-  verifyEmail,
-  withdraw,
-} from '@/testing/person'
+import { changeEmail, emailStatus, givenPlainPerson, mailedCode, type Person, verifyEmail } from '@/testing/person'
 import { until } from '@/testing/until'
-import { givenWorld, type World } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { givenWorld, isMarked, type World } from '@/testing/world'
+import { expectFullEnd, givenLeaver } from './ending'
 
 const HOUR = 60 * 60_000
 const PRELOAD = path.resolve('faults/preload/shifted-clock.mjs')
@@ -47,18 +38,14 @@ test('F17 F46 the database clock alone decides limits and codes when two instanc
   await expire(world, late)
   await expectExpired(world, behind, late)
 
-  const person = await givenPerson(world, behind)
-  const { body } = await withdraw(behind, person)
+  const leaver = await givenLeaver(world, behind)
   const startedAt = Date.now()
   for (const { output } of [ahead, behind]) expect(output).toContain('"event":"clock_off"')
   await world.start()
-  await until('the last step has ended', async () => {
-    const rows = await world.query('SELECT FROM withdrawals WHERE completed_at IS NOT NULL')
-    return rows.length === 1
-  })
+  await until('the last step has ended', () => isMarked(world, leaver.withdrawalId, 'completed_at'))
   // The instance that is ahead would have ended a day's schedule at once.
   expect(Date.now() - startedAt).toBeGreaterThan(0.0002 * 24 * HOUR - 1_000)
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  await expectFullEnd(world, leaver)
 })
 
 test('F17 a clock that jumps ahead and back during the run revives no expired code and reopens no limit', async (context) => {

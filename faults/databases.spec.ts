@@ -9,10 +9,10 @@ import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
 import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
-import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
+import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail } from '@/testing/person'
 import { rawSql, runAt } from '@/testing/raw-sql'
 import { givenWorld, KEYS, type World } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { expectFullEnd, startWithdrawal } from './ending'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
 import { skip } from './skip'
 
@@ -24,17 +24,17 @@ const SEARCH_PATH = '?options=-csearch_path%3Dpublic'
 /** A server whose every new session is set up as the service must not have it. */
 async function givenStrangeServer(context: TestContext, bin?: string): Promise<Cluster> {
   const cluster = await Cluster.start(context, () => {}, bin)
-  const client = new pg.Client({ connectionString: cluster.place.databaseUrl })
-  await client.connect()
   const strange = {
     timezone: 'America/New_York',
     synchronous_commit: 'off',
     default_transaction_isolation: 'repeatable read',
   }
-  for (const [name, value] of Object.entries(strange)) await client.query(`ALTER SYSTEM SET ${name} = '${value}'`)
-  await client.query(`ALTER DATABASE accounts SET timezone = 'America/New_York'`)
-  await client.query('SELECT pg_reload_conf()')
-  await client.end()
+  await runAt(
+    cluster.place.databaseUrl,
+    ...Object.entries(strange).map(([name, value]) => `ALTER SYSTEM SET ${name} = '${value}'`),
+    `ALTER DATABASE accounts SET timezone = 'America/New_York'`,
+    'SELECT pg_reload_conf()',
+  )
   return cluster
 }
 
@@ -130,9 +130,7 @@ async function expectService(context: TestContext, place: { databaseUrl: string;
   expect(verified.status, JSON.stringify(verified.body)).toBe(200)
   expectNear(verified.body.data.changed_at, Date.now())
 
-  const withdrawn = await withdraw(instance, person)
-  expect(withdrawn.status, JSON.stringify(withdrawn.body)).toBe(202)
-  await expectFullEnd(world, { person, withdrawalId: withdrawn.body.data.withdrawal_id })
+  await expectFullEnd(world, await startWithdrawal(instance, person))
 }
 
 interface ListedToken {

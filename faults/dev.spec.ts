@@ -1,20 +1,13 @@
 import { spawn } from 'node:child_process'
-import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '@/testing/instance'
+import { sendHead } from '@/testing/raw-http'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
 
 /** What comes back for a head that no client library would send; null where nobody listens. */
-const answerTo = (port: number, head: string, address = '127.0.0.1'): Promise<string | null> =>
-  new Promise((resolve) => {
-    let answer = ''
-    const socket = connect(port, address, () => socket.write(`${head}\r\nConnection: close\r\n\r\n`))
-    socket.on('data', (chunk) => {
-      answer += chunk
-    })
-    socket.on('error', () => resolve(null)).on('close', () => resolve(answer))
-  })
+const answerTo = (port: number, head: string, address?: string): Promise<string | null> =>
+  sendHead(port, `${head}\r\nConnection: close`, address).catch(() => null)
 
 test('the server of npm run dev listens on the loopback only and refuses a foreign Host header', async (context) => {
   const { databaseUrl, dataDir } = await givenWorld(context)

@@ -3,12 +3,11 @@ import { mkdir, readdir, readFile, rename, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { Cluster } from '@/testing/cluster'
-import type { Answer, Instance } from '@/testing/instance'
 import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
-import { givenWorld, type World } from '@/testing/world'
+import { givenWorld, isMarked, type World } from '@/testing/world'
 import { canLimitFiles, Disk, limitFiles } from './disk'
-import { expectFullEnd, placesOf } from './ending'
+import { expectAway, expectFullEnd, placesOf, startWithdrawal } from './ending'
 
 const MEGABYTES = 192
 
@@ -18,8 +17,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   const instance = await world.start()
   const withdrawing = await givenPerson(world, instance)
   const changing = await givenPlainPerson(world)
-  const accepted = await withdraw(instance, withdrawing)
-  expect(accepted.status).toBe(202)
+  const leaver = await startWithdrawal(instance, withdrawing)
   // The first rows of these tables have filled no page yet whose free room a refused statement could use.
   await world.query('VACUUM FULL')
 
@@ -33,7 +31,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   for (let tries = 0; tries < 3; tries++) {
     const answer = await changeEmail(instance, changing)
     if (answer.status === 200) continue
-    expectAway(answer)
+    expectAway(answer, 6_000)
     refusals++
   }
   expect(refusals).toBeGreaterThan(0)
@@ -46,7 +44,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
     await world.query(write).catch(() => {})
     return !cluster.pid
   })
-  expectAway(await changeEmail(instance, changing))
+  expectAway(await changeEmail(instance, changing), 6_000)
   expect(instance.isRunning).toBe(true)
 
   disk.free()
@@ -57,35 +55,33 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
     return answer.status === 503 ? null : answer
   })
   expect(healed.status).toBe(202)
-  await expectFullEnd(world, { person: withdrawing, withdrawalId: accepted.body.data.withdrawal_id })
+  await expectFullEnd(world, leaver)
 })
-
-const readinessOf = async ({ url }: Instance) => (await fetch(`${url}/api/health/ready`)).json()
 
 test('F44 a ledger directory that is unmounted under a running service holds it, and takes no line until it is back', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   const [first, second] = [await givenPlainPerson(world), await givenPlainPerson(world)]
-  expect((await withdraw(instance, first)).status).toBe(202)
+  await startWithdrawal(instance, first)
   const directory = path.join(world.dataDir, 'ledger')
   await rename(directory, `${directory}-away`)
   await mkdir(directory)
   // It has seen no batch yet.
   await expect(world.operator.run('withdrawal', 'start', '--user', second.id)).rejects.toThrow('Nothing was changed')
   const again = () => withdraw(instance, second, { 'Idempotency-Key': 'once' })
-  expectAway(await again())
-  await until('it is held', async () => (await readinessOf(instance)).reason === 'ledger_missing')
+  expectAway(await again(), 6_000)
+  await until('it is held', async () => (await instance.readiness()).body.reason === 'ledger_missing')
   expect(await readdir(directory)).toEqual([])
   await rmdir(directory)
   await rename(`${directory}-away`, directory)
-  await until('it serves', async () => (await readinessOf(instance)).status === 'ready')
+  await until('it serves', async () => (await instance.readiness()).status === 200)
   expect((await again()).status).toBe(202)
   // Another directory at a start is the wrong store too.
   await rename(directory, `${directory}-away`)
   const other = await world.start({}, openSync('/dev/null', 'w'))
-  await until('it is held', async () => (await readinessOf(other)).reason === 'ledger_missing')
+  await until('it is held', async () => (await other.readiness()).body.reason === 'ledger_missing')
   await rename(`${directory}-away`, directory)
-  await until('it serves', async () => (await readinessOf(other)).status === 'ready')
+  await until('it serves', async () => (await other.readiness()).status === 200)
 })
 
 test('F20 F42 a full data directory refuses mail and withdrawals whole, with LEDGER_BEFORE_ANSWER=0 mail alone, and the erasure ledger is complete afterwards', async (context) => {
@@ -100,26 +96,20 @@ test('F20 F42 a full data directory refuses mail and withdrawals whole, with LED
   const [{ origin = '' } = {}] = await world.query<{ origin: string }>('SELECT origin FROM erasure_ledger')
   const batch = (seq: number) =>
     path.join(world.dataDir, 'ledger/erasure-ledger', origin, `${String(seq).padStart(12, '0')}.ndjson`)
-  const one = await withdraw(instance, first)
+  const one = await startWithdrawal(instance, first)
   const size = await until('the ledger has its first line', async () => (await stat(batch(1))).size)
 
   // Room for half a line.
   limitFiles(instance.pid, size - 20)
   limitFiles(careful.pid, size - 20)
-  expectAway(await withdraw(careful, second))
+  expectAway(await withdraw(careful, second), 6_000)
   expect((await emailStatus(careful, second)).status).toBe(200)
   await careful.kill()
   const refused = await changeEmail(instance, changing)
   expect([refused.status, refused.body.error.code]).toEqual([503, 'EMAIL_009'])
   expect(await placesOf(world, [changing.newEmail])).toEqual([])
-  const two = await withdraw(instance, second)
-  expect(two.status).toBe(202)
-  await until('the archive step of the first is done', async () => {
-    const rows = await world.query('SELECT FROM withdrawals WHERE id = $1 AND completed_at IS NOT NULL', [
-      one.body.data.withdrawal_id,
-    ])
-    return rows.length === 1
-  })
+  const two = await startWithdrawal(instance, second)
+  await until('the archive step of the first is done', () => isMarked(world, one.withdrawalId, 'completed_at'))
   expect(await world.query('SELECT first_seq FROM erasure_ledger_batches')).toEqual([{ first_seq: 2 }])
 
   limitFiles(instance.pid, null)
@@ -131,21 +121,10 @@ test('F20 F42 a full data directory refuses mail and withdrawals whole, with LED
   expect((await readdir(path.dirname(batch(1)))).filter((name) => name.endsWith('.part'))).toEqual([])
   const texts = await Promise.all([1, 2].map((seq) => readFile(batch(seq), 'utf8')))
   const whole = texts.map((text) => JSON.parse(text).withdrawalId)
-  expect(whole).toEqual([one.body.data.withdrawal_id, two.body.data.withdrawal_id])
+  expect(whole).toEqual([one.withdrawalId, two.withdrawalId])
   expect(await world.operator.run('ledger', 'replay')).toMatchObject({ verified: true, replayed: 0, already_gone: 2 })
-  for (const [person, { body }] of [
-    [first, one],
-    [second, two],
-  ] as const) {
-    await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
-  }
+  for (const leaver of [one, two]) await expectFullEnd(world, leaver)
 })
-
-function expectAway({ status, body, headers, ms }: Answer) {
-  expect([status, body.error?.code]).toEqual([503, 'SERVER_002'])
-  expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0)
-  expect(ms).toBeLessThan(6_000)
-}
 
 async function givenDiskOfItsOwn(context: TestContext) {
   let disk: Disk | null = null

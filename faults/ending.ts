@@ -1,21 +1,32 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'vitest'
+import type { Answer, Instance } from '@/testing/instance'
 import { LATER_STEPS } from '@/testing/later-steps'
-import type { Person } from '@/testing/person'
+import { givenPerson, type Person, withdraw } from '@/testing/person'
 import { expectNoBadTrace } from '@/testing/traces'
 import { until } from '@/testing/until'
 import { isMarked, type World } from '@/testing/world'
 
-interface Expected {
+export interface Leaver {
   person: Person
   withdrawalId: string
-  withinMs?: number
 }
 
+/** The instance accepts the withdrawal of this person. */
+export async function startWithdrawal(instance: Instance, person: Person): Promise<Leaver> {
+  const { status, body } = await withdraw(instance, person)
+  expect(status, JSON.stringify(body)).toBe(202)
+  return { person, withdrawalId: body.data.withdrawal_id }
+}
+
+/** Somebody with data in every table, whose withdrawal the instance accepts. */
+export const givenLeaver = async (world: World, instance: Instance): Promise<Leaver> =>
+  startWithdrawal(instance, await givenPerson(world, instance))
+
 /** What every withdrawal comes to, whatever happened on the way. */
-export async function expectFullEnd(world: World, { person, withdrawalId, withinMs = 90_000 }: Expected) {
-  await until(`${withdrawalId} is completed`, () => isMarked(world, withdrawalId, 'completed_at'), withinMs).catch(
+export async function expectFullEnd(world: World, { person, withdrawalId }: Leaver) {
+  await until(`${withdrawalId} is completed`, () => isMarked(world, withdrawalId, 'completed_at')).catch(
     async (error) => {
       const open = await world.query(`SELECT * FROM deletion_steps WHERE withdrawal_id = $1`, [withdrawalId])
       throw new Error(`${error.message}: ${JSON.stringify(open)}`)
@@ -42,7 +53,7 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
   const left = await placesOf(world, [person.mark, person.token])
   expect(left.filter((place) => place !== 'table withdrawals')).toEqual([])
 
-  await until(`${withdrawalId} is purged`, () => isMarked(world, withdrawalId, 'purged_at'), withinMs)
+  await until(`${withdrawalId} is purged`, () => isMarked(world, withdrawalId, 'purged_at'))
   expect(await placesOf(world, [person.mark, person.token])).toEqual([])
   expect(await tablesWith(world, person.id)).toEqual([])
   expect(await tablesWith(world, withdrawalId)).toEqual(expect.arrayContaining(['deletion_steps', 'withdrawals']))
@@ -52,6 +63,13 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
   const named = await world.query<{ object_key: string }>('SELECT object_key FROM archives')
   expect(named.map(({ object_key }) => object_key)).toEqual(expect.arrayContaining(archives))
   await expectNoBadTrace(world)
+}
+
+/** The answer of a service whose database or store is away. */
+export function expectAway({ status, body, headers, ms }: Answer, withinMs = 5_000) {
+  expect([status, body.error?.code]).toEqual([503, 'SERVER_002'])
+  expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0)
+  expect(ms).toBeLessThan(withinMs)
 }
 
 /**

@@ -1,30 +1,27 @@
 import { expect, test } from 'vitest'
 import { LATER_STEPS } from '@/testing/later-steps'
-import { givenPerson, withdraw } from '@/testing/person'
+import { givenPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { expectFullEnd, givenLeaver, startWithdrawal } from './ending'
 import { LossyNetwork } from './lossy-network'
 
 test('F14 F15 an event that arrives three times, after the end or for nobody changes nothing, and every step completes once', async (context) => {
   const world = await givenWorld(context)
   const shop = await world.givenApplication('shop')
   const engine = await world.givenEngine(() => 3)
-  const instances = [await world.start(engine.settings), await world.start(engine.settings)]
-  const [instance] = instances
-  if (!instance) throw new Error('no instance')
+  const instance = await world.start(engine.settings)
+  await world.start(engine.settings)
   engine.serviceUrl = instance.url
-  const person = await givenPerson(world, instance)
-  const { body } = await withdraw(instance, person)
-  const withdrawalId = body.data.withdrawal_id
-  await expectFullEnd(world, { person, withdrawalId })
+  const leaver = await givenLeaver(world, instance)
+  await expectFullEnd(world, leaver)
   expect(shop.received).toHaveLength(1)
 
   const [event] = engine.events
   if (!event) throw new Error('no event')
   await engine.run('process-withdrawal', event)
   await engine.run('process-withdrawal', { ...event, data: { withdrawal_id: 'wd_unknown' } })
-  await expectFullEnd(world, { person, withdrawalId })
+  await expectFullEnd(world, leaver)
   expect(shop.received).toHaveLength(1)
 })
 
@@ -34,9 +31,7 @@ test('F13 the sweep completes a withdrawal whose event the engine has lost', asy
   const engine = await world.givenEngine(() => 0)
   const instance = await world.start(engine.settings)
   engine.serviceUrl = instance.url
-  const person = await givenPerson(world, instance)
-  const { body } = await withdraw(instance, person)
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  await expectFullEnd(world, await givenLeaver(world, instance))
   expect(engine.events).toHaveLength(1)
 })
 
@@ -49,15 +44,10 @@ test('F12 a service whose engine is away stays ready, reports itself as degraded
     // Nothing listens there.
     INNGEST_BASE_URL: 'http://127.0.0.1:9',
   })
-  const person = await givenPerson(world, instance)
-  const { status, body } = await withdraw(instance, person)
-  expect(status).toBe(202)
-  const ready = await fetch(`${instance.url}/api/health/ready`)
-  expect([ready.status, await ready.json()]).toMatchObject([
-    200,
-    { status: 'ready', engine: 'away', degraded: ['engine'] },
-  ])
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  const leaver = await givenLeaver(world, instance)
+  const ready = { status: 'ready', engine: 'away', degraded: ['engine'] }
+  expect(await instance.readiness()).toMatchObject({ status: 200, body: ready })
+  await expectFullEnd(world, leaver)
 })
 
 const RUN = ['load-steps', ...LATER_STEPS]
@@ -79,12 +69,11 @@ test('F29 each step completes once when the network loses the first answer to ev
   const network = await LossyNetwork.start(instance.url)
   context.onTestFinished(() => network.stop())
   engine.serviceUrl = network.url
-  const person = await givenPerson(world, instance)
-  const { body } = await withdraw(instance, person)
+  const leaver = await givenLeaver(world, instance)
   const run = await until('the run has ended', () => engine.runs[0])
   expectWholeRun(run)
   expect(network.lost).toBeGreaterThanOrEqual(run.length)
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  await expectFullEnd(world, leaver)
   expect(shop.received).toHaveLength(1)
 })
 
@@ -96,13 +85,13 @@ test('F23 F24 sleeping runs continue where they were when another process takes 
   engine.serviceUrl = first.url
   const people = []
   for (let count = 0; count < 3; count++) people.push(await givenPerson(world, first))
-  const ids: string[] = []
-  for (const person of people) ids.push((await withdraw(first, person)).body.data.withdrawal_id)
+  const leavers = []
+  for (const person of people) leavers.push(await startWithdrawal(first, person))
   await until('every run sleeps before its last step', () => shop.received.length === people.length)
   expect(await first.stop()).toBe(0)
   engine.serviceUrl = (await world.start(engine.settings)).url
   await until('all runs have ended', () => engine.runs.length === people.length)
   for (const run of engine.runs) expectWholeRun(run)
-  await Promise.all(people.map((person, index) => expectFullEnd(world, { person, withdrawalId: ids[index] ?? '' })))
+  await Promise.all(leavers.map((leaver) => expectFullEnd(world, leaver)))
   expect(shop.received).toHaveLength(people.length)
 })

@@ -1,12 +1,12 @@
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
 import { emailStatus, givenPlainPerson, type Person, withdraw } from '@/testing/person'
-import { expectGoodTrace } from '@/testing/traces'
+import { expectGoodTrace, ledgerLinesOf } from '@/testing/traces'
 import { until } from '@/testing/until'
-import { givenWorld, type World } from '@/testing/world'
+import { givenWorld } from '@/testing/world'
 
 // A primary, and a replica that lags: it has what the primary had when it was copied, and takes over on a timeline of its own.
 
@@ -16,12 +16,6 @@ async function givenReplica(context: TestContext) {
   const [leaver, stays] = [await givenPlainPerson(world), await givenPlainPerson(world)]
   const takeOver = await cluster.keepReplica()
   return { cluster, world, leaver, stays, takeOver }
-}
-
-const reasonOf = async ({ url }: Instance): Promise<string> => {
-  const response = await fetch(`${url}/api/health/ready`)
-  const { reason = 'ready' } = (await response.json()) as { reason?: string }
-  return reason
 }
 
 /** Every answer that the person's token gets, until the returned function is called. */
@@ -36,13 +30,6 @@ function askAlways(instances: Instance[], person: Person): () => Promise<number[
     isOver = true
     return (await Promise.all(asking)).flat()
   }
-}
-
-const lines = (world: World): string[] => {
-  const folder = path.join(world.dataDir, 'ledger/erasure-ledger')
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\d{12}\.ndjson$/.test(name))
-    .flatMap((name) => readFileSync(path.join(folder, name), 'utf8').trimEnd().split('\n'))
 }
 
 test('F43 a withdrawal that a lagging replica does not know holds again without a restart, and its token is never served', async (context) => {
@@ -61,7 +48,7 @@ test('F43 a withdrawal that a lagging replica does not know holds again without 
   expect((await stopAsking()).filter((status) => status !== 401 && status !== 503)).toEqual([])
   for (const one of instances) {
     expect((await emailStatus(one, leaver)).status).toBe(401)
-    await until('it is ready', async () => (await reasonOf(one)) === 'ready')
+    await until('it is ready', async () => (await one.readiness()).status === 200)
   }
   expect(instances.map(({ output }) => output).join('')).toContain('"event":"database_had_lost_withdrawals"')
   expect(await world.query('SELECT id FROM withdrawals')).toEqual([{ id: body.data.withdrawal_id }])
@@ -71,7 +58,7 @@ test('F43 a withdrawal that a lagging replica does not know holds again without 
     scope: 'account:manage',
   })
   expect(receipts.body.data.receipts[0]).toMatchObject({ kind: 'acceptance' })
-  expect(lines(world)).toHaveLength(1)
+  expect(ledgerLinesOf(world)).toHaveLength(1)
 
   // The same database again proves by itself that it has lost nothing.
   const ledger = path.join(world.dataDir, 'ledger')
@@ -80,7 +67,7 @@ test('F43 a withdrawal that a lagging replica does not know holds again without 
   await cluster.goDown('killed')
   await cluster.comeUp()
   await until('its people are served', async () => (await emailStatus(instance, stays)).status === 200)
-  expect(await reasonOf(instance)).toBe('ready')
+  expect((await instance.readiness()).status).toBe(200)
   rmSync(ledger)
   renameSync(`${ledger}-away`, ledger)
   expect(await expectGoodTrace(world, ['account.withdrawn'])).toBe(1)

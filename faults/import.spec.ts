@@ -4,7 +4,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { until } from '@/testing/until'
-import { blockedOn, givenWorld, holdLock, KEYS, type World } from '@/testing/world'
+import { givenWorld, holdLock, isBlocked, KEYS, type World } from '@/testing/world'
 
 const LINES = 3_500
 /** In the second batch of a thousand. */
@@ -70,7 +70,7 @@ test('an import that is killed inside a batch and run again makes every account 
     [HELD],
   )
   const first = startImport(world, file)
-  await until('the second batch waits', async () => (await blockedOn(world, 'INSERT INTO users')).length > 0)
+  await until('the second batch waits', () => isBlocked(world, 'INSERT INTO users'))
   await first.kill()
   await release()
   await untilItsConnectionsEnd(world)

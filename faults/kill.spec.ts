@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { answer } from '@/testing/application'
 import { givenPerson, withdraw, withdrawalOf } from '@/testing/person'
 import { until } from '@/testing/until'
-import { blockedOn, givenWorld, holdLock } from '@/testing/world'
+import { givenWorld, holdLock, isBlocked } from '@/testing/world'
 import { expectFullEnd } from './ending'
 
 test('F1 an instance that is killed between commit and event loses nothing, because the event is sent later under the same id', async (context) => {
@@ -56,10 +56,10 @@ test('F2 a kill inside the erasure of the profile leaves nothing half erased, an
   const release = await holdLock(world, 'SELECT FROM preferences WHERE user_id = $1 FOR UPDATE', [person.id])
   await withdraw(first, person)
   const withdrawalId = await withdrawalOf(world, person)
-  await until('the erasure waits', async () => (await blockedOn(world, 'DELETE FROM preferences')).length > 0)
+  await until('the erasure waits', () => isBlocked(world, 'DELETE FROM preferences'))
   await first.kill()
   await release()
-  await until('the dead instance has let go', async () => (await blockedOn(world, 'DELETE')).length === 0)
+  await until('the dead instance has let go', async () => !(await isBlocked(world, 'DELETE')))
   expect(await world.query('SELECT FROM profiles WHERE user_id = $1', [person.id])).toHaveLength(1)
 
   await world.start()

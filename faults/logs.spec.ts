@@ -8,15 +8,13 @@ import {
   givenPerson,
   givenPlainPerson,
   mailedCode,
-  type Person,
   verifyEmail,
   withdraw,
 } from '@/testing/person'
 import { runAt } from '@/testing/raw-sql'
-
 import { until } from '@/testing/until'
 import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { expectFullEnd, startWithdrawal } from './ending'
 
 test('F21 requests go on and a withdrawal completes when the reader of the log is gone', async (context) => {
   const world = await givenWorld(context)
@@ -25,9 +23,7 @@ test('F21 requests go on and a withdrawal completes when the reader of the log i
   const person = await givenPerson(world, instance)
   instance.stdout?.destroy()
   expect(await allFlows(world, instance)).toEqual([200, 200, 200])
-  const { status, body } = await withdraw(instance, person)
-  expect(status).toBe(202)
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  await expectFullEnd(world, await startWithdrawal(instance, person))
   expect(instance.isRunning).toBe(true)
 })
 
@@ -63,8 +59,7 @@ test.skipIf(!existsSync(FULL))(
     const instance = await world.start({}, full)
     const person = await givenPerson(world, instance)
     expect(await allFlows(world, instance)).toEqual([200, 200, 200])
-    const { body } = await withdraw(instance, person)
-    await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+    await expectFullEnd(world, await startWithdrawal(instance, person))
     expect(await instance.stop()).toBe(0)
   },
 )
@@ -98,14 +93,12 @@ test('F21 change, verification and withdrawal are refused whole while the audit 
   expect((await emailStatus(instance, person)).status).toBe(200)
   await allow()
   expect((await verifyEmail(instance, changing, mailedCode(world, changing))).status).toBe(200)
-  const { status, body } = await withdraw(instance, person)
-  expect(status).toBe(202)
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  await expectFullEnd(world, await startWithdrawal(instance, person))
 })
 
 /** Change, verification and status of somebody new. */
 async function allFlows(world: World, instance: Instance): Promise<number[]> {
-  const person: Person = await givenPlainPerson(world)
+  const person = await givenPlainPerson(world)
   const changed = await changeEmail(instance, person)
   const verified = await verifyEmail(instance, person, mailedCode(world, person))
   const { status } = await emailStatus(instance, person)

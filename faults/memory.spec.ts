@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { answer } from '@/testing/application'
 import type { Answer } from '@/testing/instance'
 import { COSTLY, givenPeople } from '@/testing/people'
-import { changeEmail, emailStatus, givenPerson, type Person, withdraw } from '@/testing/person'
+import { changeEmail, emailStatus, givenPerson, type Person } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { expectFullEnd, givenLeaver, startWithdrawal } from './ending'
 
 const PRELOAD = path.resolve('faults/preload/out-of-memory.mjs')
 
@@ -24,14 +24,14 @@ test('F22 an instance that runs out of memory exits, and its replacement complet
   })
   const first = await world.start({ NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=256` })
   const people = [await givenPerson(world, first), await givenPerson(world, first)]
-  const ids: string[] = []
-  for (const person of people) ids.push((await withdraw(first, person)).body.data.withdrawal_id)
+  const leavers = []
+  for (const person of people) leavers.push(await startWithdrawal(first, person))
   allAccepted.resolve()
   expect(await first.end()).toBe('SIGABRT')
   expect(first.output).toContain('heap out of memory')
 
   await world.start()
-  await Promise.all(people.map((person, index) => expectFullEnd(world, { person, withdrawalId: ids[index] ?? '' })))
+  await Promise.all(leavers.map((leaver) => expectFullEnd(world, leaver)))
   expect(shop.received.length).toBeGreaterThan(people.length)
 })
 
@@ -70,8 +70,7 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
   // Keeps the step open, so that what the first instance does late could be taken up.
   await world.givenApplication('busy', (_call, response) => answer(response, isBusyOver ? 204 : 503))
   const first = await world.start()
-  const person = await givenPerson(world, first)
-  const { body } = await withdraw(first, person)
+  const leaver = await givenLeaver(world, first)
   await until('the first calls the shop', () => shop.received.length === 1)
   expect(await first.isLive()).toBe(false)
 
@@ -90,6 +89,6 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
   await until('the step has run again', () => (world.applications[1]?.received.length ?? 0) > asked + 2)
   expect([before, []]).toContainEqual(await told())
   isBusyOver = true
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  await expectFullEnd(world, leaver)
   expect(shop.received).toHaveLength(2)
 })

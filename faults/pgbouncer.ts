@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
 import { freePort } from '@/server/local/embedded-postgres'
+import { takesConnections } from '@/testing/listening'
 import { until } from '@/testing/until'
 
 const PROGRAM = [process.env.PGBOUNCER, '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(
@@ -49,15 +49,6 @@ export async function startPgBouncer(
     child.kill('SIGKILL')
     await rm(directory, { recursive: true })
   })
-  await until('PgBouncer answers', () => answers(port), 10_000)
+  await until('PgBouncer answers', () => takesConnections(port), 10_000)
   return Object.assign(new URL(databaseUrl), { port: String(port) }).href
 }
-
-const answers = (port: number) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })

@@ -11,10 +11,11 @@ import { Engine } from '@/testing/engine-server'
 import type { Instance } from '@/testing/instance'
 import { listening } from '@/testing/listening'
 import { MailServer } from '@/testing/mail-server'
-import { changeEmail, givenPlainPerson, mailedCode, type Person, verifyEmail, withdraw } from '@/testing/person'
+import { changeEmail, givenPlainPerson, mailedCode, type Person, verifyEmail } from '@/testing/person'
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, KEYS, type World } from '@/testing/world'
+import { startWithdrawal } from './ending'
 import { TlsProxy } from './tls-proxy'
 
 const secret = () => randomBytes(16).toString('hex')
@@ -257,7 +258,7 @@ test.for(['at once', 'STARTTLS'] as const)(
     const told = (address: string) => mail.to(address).filter(({ subject }) => /changed/i.test(subject)).length
     await until('both addresses are told', () => told(person.email) === 1 && told(person.newEmail) === 1)
     for (const { user, encrypted } of mail.mails) expect([user, encrypted]).toEqual(['accounts', true])
-    expect((await fetch(`${instance.url}/api/health/ready`)).status).toBe(200)
+    expect((await instance.readiness()).status).toBe(200)
     const password = new URL(mail.url).password
     for (const text of [proof.code, person.email, person.newEmail, password, ...Object.values(KEYS)]) {
       expect(instance.output).not.toContain(text)
@@ -313,9 +314,7 @@ test('an engine that signs completes a withdrawal, and unsigned, altered and old
   expect((await call(signed(signatureOf(right, signingKey, tenMinutesAgo)))).status).toBe(401)
   expect((await call(signed(signatureOf(right, signingKey)))).status).toBeLessThan(300)
 
-  const withdrawn = await withdraw(instance, person)
-  expect(withdrawn.status).toBe(202)
-  const id: string = withdrawn.body.data.withdrawal_id
+  const { withdrawalId: id } = await startWithdrawal(instance, person)
   await until('the engine has run it to its end', () => engine.runs.length > 0)
   // The API answers 401 after the purge, which comes seven seconds after the start.
   await until('it is completed', () => isMarked(world, id, 'completed_at'))

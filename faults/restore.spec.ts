@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
@@ -7,26 +7,16 @@ import type { ReplayReport } from '@/domain/withdrawal/replay-erasure-ledger'
 import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
 import { createAccount } from '@/testing/operator'
-import { emailStatus, givenPerson, givenPlainPerson, type Person, withdraw } from '@/testing/person'
+import { emailStatus, givenPerson, givenPlainPerson, type Person } from '@/testing/person'
+import { ledgerLinesOf } from '@/testing/traces'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, KEYS, WORLD_SETTINGS, type World } from '@/testing/world'
-import { placesOf } from './ending'
+import { placesOf, startWithdrawal } from './ending'
 
 // The drill of a restore: whoever left is back in the copy, and must not be served.
 
 /** Copies with owners and times, as a backup does. */
 const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
-
-/** Every line of the ledger has a file of its own. */
-function ledgerFiles(world: World): string[] {
-  const folder = path.join(world.dataDir, 'ledger/erasure-ledger')
-  const [origin] = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => /^[0-9a-f]{32}$/.test(name))
-  if (!origin) return []
-  return readdirSync(path.join(folder, origin))
-    .filter((name) => name.endsWith('.ndjson'))
-    .sort()
-    .map((name) => path.join(folder, origin, name))
-}
 
 /** An instance that need not be ready. */
 async function startHeld(context: TestContext, world: World, settings: Record<string, string> = {}) {
@@ -34,11 +24,6 @@ async function startHeld(context: TestContext, world: World, settings: Record<st
   const file = await open(log, 'w')
   context.onTestFinished(() => file.close())
   return world.start(settings, file.fd)
-}
-
-const readiness = async ({ url }: Instance) => {
-  const response = await fetch(`${url}/api/health/ready`)
-  return { status: response.status, body: (await response.json()) as { reason?: string } }
 }
 
 /** The exit code and the report, as an operator gets them. */
@@ -84,13 +69,12 @@ async function takeBackup(world: World, cluster: Cluster) {
 
 /** Withdraws these people, each at one of the instances in turn, until the ledger has their lines and all is completed. */
 async function withdrawAll(world: World, instances: Instance[], people: Person[]): Promise<string[]> {
-  const before = ledgerFiles(world).length
+  const before = ledgerLinesOf(world).length
   const ids: string[] = []
   for (const [index, leaver] of people.entries()) {
-    const { status, body } = await withdraw(instances[index % instances.length] as Instance, leaver)
-    expect(status).toBe(202)
-    ids.push(body.data.withdrawal_id)
-    await until('its line is stored', () => ledgerFiles(world).length === before + index + 1)
+    const { withdrawalId } = await startWithdrawal(instances[index % instances.length] as Instance, leaver)
+    ids.push(withdrawalId)
+    await until('its line is stored', () => ledgerLinesOf(world).length === before + index + 1)
   }
   await untilCompleted(world, ids)
   return ids
@@ -116,9 +100,9 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   const stays = await givenPlainPerson(world)
   // Somebody who has left and come back under the same address before the backup.
   const returner = await givenPlainPerson(world)
-  expect((await withdraw(first, returner)).status).toBe(202)
+  await startWithdrawal(first, returner)
   const returned = await createAccount(world.operator, { ...returner, name: 'Ada' })
-  await until('the first line is stored', () => ledgerFiles(world).length === 1)
+  await until('the first line is stored', () => ledgerLinesOf(world).length === 1)
   expect(await first.stop()).toBe(0)
   const restore = await takeBackup(world, cluster)
 
@@ -133,7 +117,7 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   expect(back).toEqual(expect.arrayContaining(['table users', 'table profiles', 'table shared_items']))
 
   const restored = await startHeld(context, world)
-  expect(await readiness(restored)).toMatchObject({ status: 503, body: { reason: 'ledger_ahead' } })
+  expect(await restored.readiness()).toMatchObject({ status: 503, body: { reason: 'ledger_ahead' } })
   const refused = await emailStatus(restored, person)
   expect([refused.status, refused.body.error.code]).toEqual([503, 'SERVER_002'])
   for (const place of ['/sign-in', '/.well-known/jwks.json', '/receipt']) {
@@ -143,13 +127,13 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   // What the replay finds in a damaged ledger: domain/withdrawal/ledger/erasure-ledger.test.ts.
   const withoutSecret = await replay(world, { CODE_SECRET: 'a-secret-that-wrote-no-line' })
   expect([withoutSecret.exit, withoutSecret.unknown_keys]).toEqual([1, 4])
-  expect((await readiness(restored)).status).toBe(503)
+  expect((await restored.readiness()).status).toBe(503)
 
   const report = await replay(world, rotated)
   expect(report).toMatchObject({ exit: 0, lines: 4, verified: true, unknown_keys: 0, problems: [] })
   const evidence = path.join(world.dataDir, 'ledger', report.evidence)
   expect(JSON.parse(readFileSync(evidence, 'utf8'))).toMatchObject({ lines: 4, seq: 4 })
-  await until('the instance serves', async () => withStatus(200, await readiness(restored)))
+  await until('the instance serves', async () => withStatus(200, await restored.readiness()))
   await untilCompleted(world, withdrawals)
   const left = await placesOf(world, [person.mark, person.token])
   expect(left.filter((place) => place !== 'table withdrawals')).toEqual([])
@@ -171,9 +155,9 @@ test('with ACCEPT_OLD_DATABASE=1 a restored database is served as it is', async 
   await instance.stop()
   await restore()
   const held = await startHeld(context, world)
-  expect((await readiness(held)).status).toBe(503)
+  expect((await held.readiness()).status).toBe(503)
   await held.stop()
   const served = await world.start({ ACCEPT_OLD_DATABASE: '1' })
-  expect((await readiness(served)).status).toBe(200)
+  expect((await served.readiness()).status).toBe(200)
   expect((await emailStatus(served, person)).status).toBe(200)
 })

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { connect } from 'node:net'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { Instance } from '@/testing/instance'
+import { takesConnections } from '@/testing/listening'
 import { MailServer } from '@/testing/mail-server'
 import { Operator } from '@/testing/operator'
 import { changeEmail, emailStatus, givenPlainPerson, type Person } from '@/testing/person'
@@ -47,7 +47,7 @@ test('F4 SIGTERM during load lets running requests finish, exits with 0 and stop
 
   isStopping = true
   const exit = first.stop()
-  await until('new connections are refused', async () => !(await takesConnections(first.url)))
+  await until('new connections are refused', async () => !(await takesConnections(Number(new URL(first.url).port))))
   expect(first.isRunning).toBe(true)
   answerMails()
   const answers = await Promise.all(changes)
@@ -102,11 +102,3 @@ test('F4 an instance that is told to stop is not ready at once, and serves new c
   instance.signal('SIGINT')
   expect(await instance.end()).toBe(0)
 })
-
-function takesConnections(url: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-    socket.once('connect', () => socket.destroy())
-  })
-}

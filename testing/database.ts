@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { inject } from 'vitest'
+import pg from 'pg'
+import { inject, onTestFinished } from 'vitest'
 import { runAt } from './raw-sql'
 
 /** The URL of a new database, which is migrated, or a copy of another template. */
@@ -7,6 +8,14 @@ export async function createDatabase(template = inject('templateDatabase')): Pro
   const name = inject('templateDatabase').replace('template', randomBytes(6).toString('hex'))
   await runAt(inject('adminUrl'), `CREATE DATABASE ${name} TEMPLATE ${template}`)
   return Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
+}
+
+/** A connection of one test, which knows nothing of the service's settings. It ends with the test. */
+export async function openClient(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
 }
 
 /** Connections that are opened from now on have these settings. The returned function takes them back. */

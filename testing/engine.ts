@@ -58,9 +58,7 @@ function canonical(text: string): string {
 }
 
 /** Drives one run as an Inngest server does, over HTTP and with its protocol (request version 2). */
-export async function runFunction(
-  options: RunOptions,
-): Promise<{ result: unknown; attempts: number; steps: string[] }> {
+export async function runFunction(options: RunOptions): Promise<{ result: unknown; steps: string[] }> {
   const { steps, stack } = options.history ?? { steps: {}, stack: [] }
   const urlNow = () => (typeof options.url === 'string' ? options.url : options.url())
   const names: string[] = []
@@ -93,7 +91,7 @@ export async function runFunction(
     if (options.repeatCalls) await call()
     const response = await answered(call, options.onNoAnswer)
     const { json } = response
-    if (response.status === 200) return { result: json, attempts: calls, steps: names }
+    if (response.status === 200) return { result: json, steps: names }
     if (response.status !== 206) throw new Error(`the function failed with ${response.status}`)
     for (const op of json as Op[]) {
       if (op.op === 'StepError') {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import { isOk } from './listening'
 import { until } from './until'
 
 export interface Answer {
@@ -80,12 +81,14 @@ export class Instance {
   }
 
   /** As the image's health check asks. */
-  async isLive(): Promise<boolean> {
-    const answer = fetch(`${this.url}/api/health/live`, { signal: AbortSignal.timeout(3_000) })
-    return answer.then(
-      ({ ok }) => ok,
-      () => false,
-    )
+  isLive(): Promise<boolean> {
+    return isOk(`${this.url}/api/health/live`, { signal: AbortSignal.timeout(3_000) })
+  }
+
+  /** As a load balancer asks. */
+  async readiness(): Promise<Pick<Answer, 'status' | 'body'>> {
+    const response = await fetch(`${this.url}/api/health/ready`)
+    return { status: response.status, body: await response.json() }
   }
 
   get pid(): number {

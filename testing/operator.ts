@@ -29,6 +29,13 @@ export class Operator {
   }
 }
 
+/** An access token of this account, with the scopes of its two flows. */
+export async function createToken(operator: Operator, userId: string): Promise<string> {
+  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
+  const { access_token = '' } = await operator.run('token', 'create', '--user', userId, ...scopes)
+  return access_token
+}
+
 interface Account {
   email: string
   password: string

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Answer, Instance } from './instance'
 import { TABLES_WITH_TEXTS } from './later-steps'
-import { createAccount } from './operator'
+import { createAccount, createToken } from './operator'
 import { insertRows, oneIn } from './rows'
 import { until } from './until'
 import type { World } from './world'
@@ -48,8 +48,7 @@ export async function givenPlainPerson({ operator }: Pick<World, 'operator'>, ap
   const mark = randomBytes(6).toString('hex')
   const [email, newEmail, password] = [`old-${mark}@example.test`, `new-${mark}@example.test`, `password ${mark}`]
   const id = await createAccount(operator, { email, password, name: 'Ada' })
-  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
-  const { access_token: token = '' } = await operator.run('token', 'create', '--user', id, ...scopes)
+  const token = await createToken(operator, id)
   if (app) await operator.run('app', 'connect', '--user', id, '--app', app, '--subject', mark)
   return { id, mark, email, newEmail, password, token }
 }
@@ -81,14 +80,13 @@ export async function signIn(instance: Instance, { email, password, mark }: Pers
   return session?.split(';')[0] ?? ''
 }
 
+type Caller = Pick<Person, 'id' | 'token'>
+
+const postToEmail = (instance: Instance, { id, token }: Caller, place: string, body: object): Promise<Answer> =>
+  instance.call({ method: 'POST', path: `/api/v1/users/${id}/email/${place}`, token, scope: 'email:manage', body })
+
 export const changeEmail = (instance: Instance, person: Person): Promise<Answer> =>
-  instance.call({
-    method: 'POST',
-    path: `/api/v1/users/${person.id}/email/change`,
-    token: person.token,
-    scope: 'email:manage',
-    body: { new_email: person.newEmail, current_password: person.password },
-  })
+  postToEmail(instance, person, 'change', { new_email: person.newEmail, current_password: person.password })
 
 /** What the newest message to the new address holds. */
 export function mailedCode({ mail }: Pick<World, 'mail'>, { newEmail }: Person): { request: string; code: string } {
@@ -101,29 +99,12 @@ export const verifyEmail = (
   instance: Instance,
   person: Person,
   { request, code }: { request: string; code: string },
-): Promise<Answer> =>
-  instance.call({
-    method: 'POST',
-    path: `/api/v1/users/${person.id}/email/verify`,
-    token: person.token,
-    scope: 'email:manage',
-    body: { change_request_id: request, verification_code: code },
-  })
+): Promise<Answer> => postToEmail(instance, person, 'verify', { change_request_id: request, verification_code: code })
 
-export const resendVerification = (
-  instance: Instance,
-  { id, token }: Pick<Person, 'id' | 'token'>,
-  request: string,
-): Promise<Answer> =>
-  instance.call({
-    method: 'POST',
-    path: `/api/v1/users/${id}/email/resend-verification`,
-    token,
-    scope: 'email:manage',
-    body: { change_request_id: request },
-  })
+export const resendVerification = (instance: Instance, caller: Caller, request: string): Promise<Answer> =>
+  postToEmail(instance, caller, 'resend-verification', { change_request_id: request })
 
-export const emailStatus = (instance: Instance, { id, token }: Pick<Person, 'id' | 'token'>): Promise<Answer> =>
+export const emailStatus = (instance: Instance, { id, token }: Caller): Promise<Answer> =>
   instance.call({ path: `/api/v1/users/${id}/email/status`, token, scope: 'email:manage' })
 
 export const withdraw = (
@@ -149,13 +130,5 @@ export async function withdrawalOf(world: World, person: Person): Promise<string
   return id
 }
 
-export const withdrawalStatus = (
-  instance: Instance,
-  person: Pick<Person, 'id' | 'token'>,
-  withdrawalId: string,
-): Promise<Answer> =>
-  instance.call({
-    path: `/api/v1/users/${person.id}/withdrawal/${withdrawalId}`,
-    token: person.token,
-    scope: 'account:manage',
-  })
+export const withdrawalStatus = (instance: Instance, { id, token }: Caller, withdrawalId: string): Promise<Answer> =>
+  instance.call({ path: `/api/v1/users/${id}/withdrawal/${withdrawalId}`, token, scope: 'account:manage' })

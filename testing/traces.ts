@@ -140,13 +140,18 @@ export async function expectGoodTrace(world: Traced, kinds: string[]): Promise<n
   expect(kinds.filter((kind) => !seen.has(kind))).toEqual([])
   const withdrawn = rows.filter(({ action }) => action === 'account.withdrawn')
   const lines = await until('every withdrawal has its line', () => {
-    const files = globSync('ledger/erasure-ledger/*/*.ndjson', { cwd: world.dataDir }).sort()
-    const all = files.flatMap((file) => readFileSync(path.join(world.dataDir, file), 'utf8').trimEnd().split('\n'))
+    const all = ledgerLinesOf(world)
     return all.length >= withdrawn.length ? all : null
   })
   expect(problemsOfLedger(lines, new Set(withdrawn.map(({ subject }) => subject))).slice(0, 5)).toEqual([])
   return rows.filter(({ action }) => action in TRANSITIONS).length
 }
+
+/** The lines of the erasure ledger in their order. */
+export const ledgerLinesOf = ({ dataDir }: Pick<Traced, 'dataDir'>): string[] =>
+  globSync('ledger/erasure-ledger/*/*.ndjson', { cwd: dataDir })
+    .sort()
+    .flatMap((file) => readFileSync(path.join(dataDir, file), 'utf8').trimEnd().split('\n'))
 
 const rowsOf = (world: Traced) =>
   world.query<Audited>('SELECT account, action, actor, subject FROM traces.audited ORDER BY number')

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestContext } from 'vitest'
-import { Application, accept, type Script } from './application'
+import { Application, type Script } from './application'
 import { createDatabase } from './database'
 import { Engine, type Fate } from './engine-server'
 import { Instance } from './instance'
@@ -28,20 +28,7 @@ export const WORLD_SETTINGS = {
 }
 
 /** What one test has to itself: a database, a data directory, a mail server, applications, an operator and instances. */
-export interface World {
-  databaseUrl: string
-  dataDir: string
-  postgresLogs: string[]
-  mail: MailServer
-  operator: Operator
-  applications: Application[]
-  engines: Engine[]
-  instances: Instance[]
-  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
-  start(settings?: Record<string, string>, stdout?: 'pipe' | number, release?: string): Promise<Instance>
-  givenApplication(name: string, script?: Script): Promise<Application>
-  givenEngine(onArrival?: (arrival: number) => Fate | Promise<Fate>): Promise<Engine>
-}
+export type World = Awaited<ReturnType<typeof givenWorld>>
 
 interface Place {
   databaseUrl: string
@@ -55,7 +42,7 @@ export async function givenWorld(
   test: Pick<TestContext, 'onTestFinished'>,
   settings: Record<string, string> = {},
   place?: Place,
-): Promise<World> {
+) {
   const dataDir = path.join(FAULTS_DIR, `world-${randomBytes(6).toString('hex')}`)
   await mkdir(dataDir, { recursive: true })
   const own: Place = place ?? { databaseUrl: await createDatabase(), postgresLogs: [FAULTS_DIR] }
@@ -64,27 +51,28 @@ export async function givenWorld(
   pool.on('error', () => {})
   const mail = await MailServer.start()
   const common = { ...WORLD_SETTINGS, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SMTP_URL: mail.url, ...settings }
-  const world: World = {
+  const world = {
     databaseUrl,
     dataDir,
     postgresLogs: postgresLogs.map((directory) => path.join(directory, 'pg.log')),
     mail,
     operator: new Operator(common, release),
-    applications: [],
-    engines: [],
-    instances: [],
-    query: async (text, values) => (await pool.query(text, values)).rows,
-    async start(more = {}, stdout, from) {
+    applications: [] as Application[],
+    engines: [] as Engine[],
+    instances: [] as Instance[],
+    query: async <Row extends object>(text: string, values?: unknown[]): Promise<Row[]> =>
+      (await pool.query(text, values)).rows,
+    async start(more: Record<string, string> = {}, stdout?: 'pipe' | number, from?: string): Promise<Instance> {
       const instance = await Instance.start({ ...common, ...more }, stdout, from)
       world.instances.push(instance)
       return instance
     },
-    async givenApplication(name, script = accept) {
+    async givenApplication(name: string, script?: Script): Promise<Application> {
       const application = await Application.start(name, script)
       world.applications.push(application)
       return application
     },
-    async givenEngine(onArrival) {
+    async givenEngine(onArrival?: (arrival: number) => Fate | Promise<Fate>): Promise<Engine> {
       const engine = await Engine.start(onArrival)
       world.engines.push(engine)
       return engine
@@ -114,13 +102,13 @@ export async function holdLock(world: World, text: string, values: unknown[]): P
   }
 }
 
-/** The server processes that wait for a lock while they run a statement that has this in it. */
-export const blockedOn = async (world: World, statement: string): Promise<number[]> => {
-  const rows = await world.query<{ pid: number }>(
-    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+/** Whether a statement that has this in it waits for a lock. */
+export const isBlocked = async (world: World, statement: string): Promise<boolean> => {
+  const rows = await world.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
     [`%${statement}%`],
   )
-  return rows.map(({ pid }) => pid)
+  return rows.length > 0
 }
 
 export const untilNothingWaitsToBeSent = (world: World): Promise<boolean> =>

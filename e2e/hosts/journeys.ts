@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
+import { isOk } from '@/testing/listening'
 import { Operator } from '@/testing/operator'
 import { inboxOf } from '../fixtures'
 import { driveOwnPage, faultsOf, snippetOf } from '../own-page'
@@ -40,16 +41,7 @@ for (const [name, host] of Object.entries(HOSTS)) {
     const email = await createPerson(name)
     const server = node(host.start, directory)
     try {
-      await expect
-        .poll(
-          () =>
-            fetch(host.url).then(
-              ({ ok }) => ok,
-              () => false,
-            ),
-          { timeout: 30_000 },
-        )
-        .toBe(true)
+      await expect.poll(() => isOk(host.url), { timeout: 30_000 }).toBe(true)
       const faults = faultsOf(page)
       await page.goto(host.url)
       await driveOwnPage(page, email, inboxOf(DATA_DIR))

@@ -1,8 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Cluster } from '@/testing/cluster'
 import { Instance } from '@/testing/instance'
+import { keptMailsTo } from '@/testing/kept-mails'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, Operator } from '@/testing/operator'
 import { until } from '@/testing/until'
@@ -37,20 +36,11 @@ afterAll(async () => {
   for (const end of ends) await end()
 })
 
-interface Mail {
-  to: string
-  at: string
-  text: string
-}
-
 /** What the newest message to the address holds that fits. */
 const inMail = (to: string, pattern: RegExp) =>
   until(`a message to ${to} with ${pattern}`, async () => {
-    const directory = path.join(cluster.dataDir, 'mailbox')
-    const names = (await readdir(directory)).filter((name) => name.endsWith('.json'))
-    const files = await Promise.all(names.map((name) => readFile(path.join(directory, name), 'utf8')))
-    const mails = files.map((file): Mail => JSON.parse(file)).toSorted((one, other) => one.at.localeCompare(other.at))
-    return mails.findLast((mail) => mail.to === to && pattern.test(mail.text))?.text.match(pattern)?.[0]
+    const mails = await keptMailsTo(to, cluster.dataDir)
+    return mails.findLast(({ text }) => pattern.test(text))?.text.match(pattern)?.[0]
   })
 const CODE = /\b\d{6}\b/
 const linkTo = (page: string) => new RegExp(`http[^\\s<>"]*/${page}[^\\s<>"]*`)

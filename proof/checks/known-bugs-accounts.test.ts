@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { InngestTestEngine } from '@inngest/test'
-import pg from 'pg'
-import { expect, inject, test, vi } from 'vitest'
+import type pg from 'pg'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { adminOperations, userOperations } from '@/contract/operations'
 import { setPassword } from '@/domain/accounts/user'
 import { writeArchive } from '@/domain/applications/archives'
@@ -28,7 +28,9 @@ import {
   verify,
   withdraw,
 } from '@/testing/api-calls'
+import { openClient } from '@/testing/database'
 import { givenConnectedApps, givenSession, pass, tablesWith, testDatabase } from '@/testing/domain'
+import { runAt } from '@/testing/raw-sql'
 import { acceptOutsideToken, emailOf, givenService, mailsTo, OUTSIDE_TOKEN, type Service } from '@/testing/service'
 
 // Bugs that others had (docs/guarantees.md), who may call and what a withdrawal leaves: each title begins with the row's id.
@@ -261,29 +263,17 @@ test('B33 the engine receives, shows and keeps nothing but ids', async () => {
 test('B34 after the archive step autovacuum alone leaves no live byte of the person in any table file', async () => {
   const ctx = await givenService()
   const { caller, mark } = await givenMarked(ctx)
-  const { url } = await testDatabase()
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const admin = new pg.Client({ connectionString: inject('adminUrl') })
-  await admin.connect()
-  const setPace = async (change: string) => {
-    await admin.query(change)
-    await admin.query('SELECT pg_reload_conf()')
-  }
-  try {
-    expect(await filesWith(client, mark)).toEqual(expect.arrayContaining(['users', 'users_email_key_key', 'profiles']))
-    // In production it looks once a minute; which tables it looks after is up to them.
-    await setPace(`ALTER SYSTEM SET autovacuum_naptime = '1s'`)
-    await withdraw(caller)
-    for (const wait of [5 * minute, hour, day]) await pass(ctx, wait)
-    expect(mailsTo(ctx, caller.email, 'account-withdrawal-started')).toHaveLength(1)
-    expect(ctx.archived.size).toBe(0)
-    await expect.poll(() => filesWith(client, mark), { timeout: 90_000, interval: 500 }).toEqual([])
-  } finally {
-    await setPace('ALTER SYSTEM RESET autovacuum_naptime')
-    await client.end()
-    await admin.end()
-  }
+  const client = await openClient((await testDatabase()).url)
+  const setPace = (change: string) => runAt(inject('adminUrl'), change, 'SELECT pg_reload_conf()')
+  expect(await filesWith(client, mark)).toEqual(expect.arrayContaining(['users', 'users_email_key_key', 'profiles']))
+  // In production it looks once a minute; which tables it looks after is up to them.
+  await setPace(`ALTER SYSTEM SET autovacuum_naptime = '1s'`)
+  onTestFinished(() => setPace('ALTER SYSTEM RESET autovacuum_naptime'))
+  await withdraw(caller)
+  for (const wait of [5 * minute, hour, day]) await pass(ctx, wait)
+  expect(mailsTo(ctx, caller.email, 'account-withdrawal-started')).toHaveLength(1)
+  expect(ctx.archived.size).toBe(0)
+  await expect.poll(() => filesWith(client, mark), { timeout: 90_000, interval: 500 }).toEqual([])
 }, 120_000)
 
 const PAGE_BYTES = 8192

@@ -29,7 +29,6 @@ import {
   withdraw,
 } from '@/testing/api-calls'
 import { setDatabase } from '@/testing/database'
-
 import { givenSession, outcomeOf, tally, testDatabase, wrongCode } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import {
@@ -219,23 +218,19 @@ const mailedLink = (operation: string, template: Message['template'], bucket: Bu
     }
   },
 })
+const wrongPassword: Attempt = (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test'))
+const sameTarget: Attempt = async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`))
+const linkForAnother =
+  (operation: string): Attempt =>
+  (_, { userId }, n) =>
+    told(call({ userId }, operation, { body: { email: `${n}@example.test` } }))
 const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> = {
   change: { attempt: (_, caller, n) => told(change(caller, `${n}-${caller.email}`)) },
-  password: {
-    attempt: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
-  },
-  passwordDay: {
-    widen: ['password'],
-    attempt: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
-  },
+  password: { attempt: wrongPassword },
+  passwordDay: { widen: ['password'], attempt: wrongPassword },
   taken: { attempt: (_, caller) => told(change(caller, caller.email)) },
-  target: {
-    attempt: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
-  },
-  targetMail: {
-    widen: ['target'],
-    attempt: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
-  },
+  target: { attempt: sameTarget },
+  targetMail: { widen: ['target'], attempt: sameTarget },
   notMe: {
     attempt: async (ctx, caller) => {
       const changeRequestId = 'ecr_none'
@@ -279,14 +274,8 @@ const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> =
   },
   passwordReset: mailedLink('requestPasswordReset', 'password-reset', 'passwordReset'),
   withdrawalRequest: mailedLink('requestWithdrawal', 'withdrawal-requested', 'withdrawalRequest'),
-  withdrawalRequestAddress: {
-    attempt: (_, { userId }, n) =>
-      told(call({ userId }, 'requestWithdrawal', { body: { email: `${n}@example.test` } })),
-  },
-  passwordResetAddress: {
-    attempt: (_, { userId }, n) =>
-      told(call({ userId }, 'requestPasswordReset', { body: { email: `${n}@example.test` } })),
-  },
+  withdrawalRequestAddress: { attempt: linkForAnother('requestWithdrawal') },
+  passwordResetAddress: { attempt: linkForAnother('requestPasswordReset') },
   report: {
     attempt: (ctx) => {
       const { report_token: token } = reportPlaceOf(ctx, 'msg_none')

@@ -1,10 +1,10 @@
-import pg from 'pg'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
 import '@/server/local/demo-account'
 import '@/server/adapters/clock'
 import '@/server/watch/health'
 import { openSession } from '@/server/adapters/database-session'
+import { openClient } from '@/testing/database'
 import { testDatabase } from '@/testing/domain'
 import { STATEMENTS } from '@/testing/statements'
 
@@ -155,10 +155,7 @@ const READ_WHOLE = {
 }
 
 test('every statement finds its rows by an index, even with a plan from a time when nothing was open', async () => {
-  const { url } = await testDatabase()
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const client = await openClient((await testDatabase()).url)
   await openSession(client)
   for (const text of HISTORY) await client.query(text)
 
@@ -182,10 +179,7 @@ test('every statement finds its rows by an index, even with a plan from a time w
 })
 
 test('L26 a sweep reads no row of 10,000 tasks that were accepted and are not reported on', async () => {
-  const { url } = await testDatabase()
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const client = await openClient((await testDatabase()).url)
   await openSession(client)
   const each = 'FROM generate_series(1, 10000) n'
   const silent = [

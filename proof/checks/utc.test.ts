@@ -1,31 +1,17 @@
-import pg from 'pg'
-import pino from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sql, statement, text, time } from '@/domain/sql'
 import { openDatabase } from '@/server/adapters/database'
-import { processState } from '@/server/process-state'
-import { setDatabase } from '@/testing/database'
+import { openClient, setDatabase } from '@/testing/database'
 import { type TestContext, testContext, testDatabase } from '@/testing/domain'
-import { rawSql } from '@/testing/raw-sql'
 
 // New York is five hours behind UTC in November, so that a session that speaks its time shifts every time by five hours.
 const AT = new Date('2026-11-20T09:00:00.123Z')
-
-// Connections are lost here on purpose.
-processState.log = pino({ level: 'silent' })
 
 let url: string
 beforeAll(async () => {
   ;({ url } = await testDatabase())
   await setDatabase(url, { timezone: 'America/New_York' })
 })
-
-/** A client that knows nothing of the service's settings. */
-async function givenClient(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  return client
-}
 
 async function givenContext(): Promise<TestContext> {
   const open = openDatabase(url)
@@ -36,11 +22,10 @@ async function givenContext(): Promise<TestContext> {
 
 /** As seconds since 1970, which no time zone changes. */
 async function storedExpiry(key: string): Promise<Date> {
-  const client = await givenClient()
+  const client = await openClient(url)
   const { rows } = await client.query('SELECT extract(epoch FROM expires_at) AS at FROM rate_limits WHERE key = $1', [
     key,
   ])
-  await client.end()
   return new Date(Math.round(Number(rows[0]?.at) * 1000))
 }
 
@@ -60,9 +45,8 @@ const read = statement(
 )
 
 test('the database of these tests uses New York time in its own sessions', async () => {
-  const client = await givenClient()
+  const client = await openClient(url)
   const { rows } = await client.query('SHOW timezone')
-  await client.end()
   expect(rows).toEqual([{ TimeZone: 'America/New_York' }])
 })
 
@@ -84,22 +68,4 @@ test('a time that a statement writes is stored and read as the same instant, alo
     expect(await sql(read, { key })).toEqual([{ expires_at: AT, hits: [AT] }])
     expect(await db.rateLimit.findUnique({ where: { key } })).toMatchObject({ expiresAt: AT, hits: [AT] })
   }
-})
-
-test('every connection of the pool uses UTC, and so does one that replaces a lost connection', async () => {
-  const { sql } = await givenContext()
-  const look = `SELECT current_setting('timezone') AS zone, pg_sleep(0.05)::text AS slept`
-  const zones = async () => {
-    const rows = await Promise.all(Array.from({ length: 8 }, () => rawSql<{ zone: string }>(sql, look)))
-    return rows.flat().map(({ zone }) => zone)
-  }
-  expect(new Set(await zones())).toEqual(new Set(['UTC']))
-  const client = await givenClient()
-  await client.query(
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-  )
-  await client.end()
-  // The pool notices on its own that they are gone.
-  await expect.poll(() => zones().catch(() => [])).toHaveLength(8)
-  expect(new Set(await zones())).toEqual(new Set(['UTC']))
 })

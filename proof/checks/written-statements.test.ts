@@ -1,9 +1,10 @@
-import pg from 'pg'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import type pg from 'pg'
+import { expect, test, vi } from 'vitest'
 import '@/server/local/demo-account'
 import '@/server/adapters/clock'
 import '@/server/watch/health'
 import type { Kind, Shape } from '@/domain/sql'
+import { openClient } from '@/testing/database'
 import { testDatabase } from '@/testing/domain'
 import { STATEMENTS } from '@/testing/statements'
 
@@ -49,10 +50,7 @@ interface Column {
 }
 
 test('every statement has the values and columns that it describes', async () => {
-  const { url } = await testDatabase()
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const client = await openClient((await testDatabase()).url)
   const problems: string[] = []
   for (const { name, text, values, shapes } of STATEMENTS.values()) {
     // It cannot be prepared.

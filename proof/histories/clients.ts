@@ -52,6 +52,7 @@ interface Asked {
 const MAX_CALLS = 60
 const MAX_CHANGES = 12
 const MAX_ATTEMPTS = 5
+const CLIENTS_OF_LIFE = 2
 
 interface Change {
   address: number
@@ -102,11 +103,11 @@ export class Clients {
   private readonly lives: Promise<void>[]
   private readonly waiting: Person[] = []
 
-  /** `lives` accounts at a time, each with so many clients. */
+  /** `lives` accounts at a time. */
   constructor(
     private readonly world: World,
     readonly name: string,
-    { lives, clients = 2 }: { lives: number; clients?: number },
+    { lives }: { lives: number },
   ) {
     this.file = createWriteStream(name)
     this.lives = Array.from({ length: lives }, async () => {
@@ -114,7 +115,7 @@ export class Clients {
         const person = await this.nextPerson().catch(() => sleep(200))
         if (!person) continue
         const life = new Life(person)
-        await Promise.all(Array.from({ length: clients }, (_, client) => this.live(life, client)))
+        await Promise.all(Array.from({ length: CLIENTS_OF_LIFE }, (_, client) => this.live(life, client)))
       }
     })
   }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
+import { wrongCode } from '@/testing/domain'
 import { givenPlainPerson, mailedCode } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
@@ -86,7 +87,7 @@ test.for(LANGUAGES)('the client that openapi-generator makes for $name runs both
   const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
   const printed = text(child.stdout)
   const code = await until('the code is mailed', () => mailedCode(world, person).code)
-  child.stdin.end(`${code === '000000' ? '000001' : '000000'}\n${code}\n`)
+  child.stdin.end(`${wrongCode(code)}\n${code}\n`)
   expect((await printed).split('\n')).toEqual([
     'refused EMAIL_003',
     `verified ${NEW_EMAIL}`,

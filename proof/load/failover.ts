@@ -72,18 +72,14 @@ function askAlways({ instances }: World, people: Person[]): () => Promise<number
   }
 }
 
-interface Failover {
-  /** Until another one leads, until all withdrawals hold there, and until every instance serves. */
-  ms: { led: number; held: number; served: number }
-}
-
+/** The seconds until another one leads, from then on until all withdrawals hold there, and until every instance serves. */
 async function failOver(
   cluster: PatroniCluster,
   world: World,
   clients: Clients,
   stays: Person,
   what: string,
-): Promise<Failover> {
+): Promise<string[]> {
   await cluster.untilWhole()
   const before = await cluster.leader()
   const begun = performance.now()
@@ -108,7 +104,7 @@ async function failOver(
   const served = performance.now()
   expect((await stopAsking()).filter((status) => status !== 401 && status !== 503)).toEqual([])
   heal?.()
-  return { ms: { led: led - begun, held: held - led, served: served - led } }
+  return [led - begun, held - led, served - led].map((ms) => (ms / 1000).toFixed(1))
 }
 
 test.for([true, false])(
@@ -124,23 +120,20 @@ test.for([true, false])(
     await Promise.all(Array.from({ length: INSTANCES }, () => world.start()))
     const [stays] = await givenPeople(world, 1)
     const clients = new Clients(world, path.join(world.dataDir, 'history.ndjson'), { lives: 4 })
-    const failovers: Failover[] = []
-    for (const what = Object.keys(FAULTS); failovers.length < FAILOVERS; ) {
+    const kinds = Object.keys(FAULTS)
+    for (let count = 1; count <= FAILOVERS; count++) {
       const { length } = clients.withdrawn
       await until('more people are withdrawn', () => clients.withdrawn.length > length + 1)
-      const kind = what[failovers.length % what.length] as string
-      const failover = await failOver(cluster, world, clients, stays as Person, kind)
-      failovers.push(failover)
-      const { led, held, served } = failover.ms
-      const seconds = [led, held, served].map((ms) => (ms / 1000).toFixed(1))
-      process.stdout.write(`  ${failovers.length} ${kind}: led, held, served after ${seconds.join(', ')} s\n`)
+      const kind = kinds[(count - 1) % kinds.length] as string
+      const seconds = await failOver(cluster, world, clients, stays as Person, kind)
+      process.stdout.write(`  ${count} ${kind}: led, held, served after ${seconds.join(', ')} s\n`)
     }
     await clients.stop()
     const output = world.instances.map((instance) => instance.output).join('')
     const replays = [...output.matchAll(/"event":"database_had_lost_withdrawals".*"replayed":(\d+)/g)]
     const replayed = replays.reduce((sum, [, count]) => sum + Number(count), 0)
     const { problems, ...judged } = await judge([clients.name], isSynchronous ? [] : ['-withdrawals'])
-    process.stdout.write(`  ${failovers.length} failovers, ${clients.withdrawn.length} withdrawals answered, `)
+    process.stdout.write(`  ${FAILOVERS} failovers, ${clients.withdrawn.length} withdrawals answered, `)
     process.stdout.write(`${replayed} replayed\n  ${JSON.stringify(judged)}\n`)
     expect(problems.slice(0, 2)).toEqual([])
     // A connection that the last failover cut is noticed by its first use.

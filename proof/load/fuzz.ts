@@ -449,16 +449,8 @@ const headerValue = fc.oneof(
   },
 )
 const headerName = fc.constantFrom(
-  ...[
-    'Authorization',
-    'X-Required-Scope',
-    'Content-Type',
-    'Idempotency-Key',
-    'X-Request-Id',
-    'X-Forwarded-For',
-    'Cookie',
-  ],
-  ...['X-Account-Client-Ip', 'Accept-Encoding', 'Expect', 'Transfer-Encoding', 'Content-Length'],
+  ...'Authorization X-Required-Scope Content-Type Idempotency-Key X-Request-Id X-Forwarded-For Cookie'.split(' '),
+  ...'X-Account-Client-Ip Accept-Encoding Expect Transfer-Encoding Content-Length'.split(' '),
 )
 
 test('no hostile header causes a 5xx, a slow answer or a header of its own in the answer', async () => {

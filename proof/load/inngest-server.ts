@@ -2,10 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { connect } from 'node:net'
 import path from 'node:path'
 import { freePort } from '@/testing/instance'
-import { listening } from '@/testing/listening'
+import { listening, takesConnections } from '@/testing/listening'
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 
@@ -117,17 +116,6 @@ export async function startRedis(): Promise<{ url: string; stop(): void } | null
   await until('Redis answers', () => takesConnections(port))
   return { url: `redis://127.0.0.1:${port}`, stop: () => void child.kill('SIGKILL') }
 }
-
-const takesConnections = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket
-      .once('error', () => resolve(false))
-      .once('connect', () => {
-        socket.destroy()
-        resolve(true)
-      })
-  })
 
 /** What lies between an Inngest server and the service. The calls of cron functions are answered here and never arrive. */
 export class EngineNetwork {

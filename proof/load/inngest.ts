@@ -105,7 +105,6 @@ async function expectInTime(site: Site, during: () => Promise<unknown> = async (
     await during()
     await untilCompleted(site, ids)
     const late = await lateness(site, ids)
-    if (process.env.SHOW) process.stdout.write(`${JSON.stringify(late)}\n`)
     expect(late[0]).toBeGreaterThanOrEqual(0)
     if ((late.at(-1) ?? 0) <= MAX_LATE_MS) return
     if (measurement === MEASUREMENTS) expect(late, 'milliseconds after the due times').toEqual([])

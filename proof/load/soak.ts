@@ -2,9 +2,8 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
 import { median, rssMib } from '@/bench/services'
-import { answer } from '@/testing/application'
 import { tally, wrongCode } from '@/testing/domain'
-import type { Instance } from '@/testing/instance'
+import type { Answer, Instance } from '@/testing/instance'
 import { givenPeople } from '@/testing/people'
 import {
   changeEmail,
@@ -54,20 +53,15 @@ interface Range {
 
 async function givenRange(test: Pick<TestContext, 'onTestFinished'>): Promise<Range> {
   const world = await givenWorld(test, SETTINGS)
-  const shop = await world.givenApplication('shop', (_call, response) => answer(response, 204))
+  const shop = await world.givenApplication('shop')
   const registered = await world.operator.run('app', 'register', '--name', 'shop', '--endpoint', shop.url)
   const instances = [await world.start(), await world.start()]
   return { world, instances, appId: registered.app_id ?? '' }
 }
 
-interface Heard {
-  codes: string[]
-  problems: string[]
-}
-
 /** Each person reads, changes the address, has the message sent again, guesses once, verifies, signs in, reads again and withdraws. */
 class Load {
-  readonly heard: Heard = { codes: [], problems: [] }
+  readonly heard = { codes: [] as string[], problems: [] as string[] }
   private isOver = false
   private readonly waiting: Person[] = []
   private workers: Promise<void>[] = []
@@ -109,9 +103,8 @@ class Load {
   private async live(person: Person, index: number) {
     const { world, instances } = this.range
     const instance = instances[index % instances.length] as Instance
-    const ask = async (call: (instance: Instance) => ReturnType<Instance['call']>) => this.note(await call(instance))
-    await ask((instance) => emailStatus(instance, person))
-    const changed = await ask((instance) => changeEmail(instance, person))
+    this.note(await emailStatus(instance, person))
+    const changed = this.note(await changeEmail(instance, person))
     if (changed.status === 200) {
       const { request } = mailedCode(world, person)
       for (let sent = 0; sent < RESENDS; ) {
@@ -122,20 +115,17 @@ class Load {
         sent++
       }
       const proof = mailedCode(world, person)
-      await ask((instance) => verifyEmail(instance, person, { ...proof, code: wrongCode(proof.code) }))
-      const verified = await ask((instance) => verifyEmail(instance, person, proof))
-      if (verified.status === 200) {
-        const signedIn = { ...person, email: person.newEmail }
-        if (index === 0) await signIn(instances[0] as Instance, signedIn)
-      }
+      this.note(await verifyEmail(instance, person, { ...proof, code: wrongCode(proof.code) }))
+      const verified = this.note(await verifyEmail(instance, person, proof))
+      if (verified.status === 200 && index === 0) await signIn(instance, { ...person, email: person.newEmail })
     }
-    await ask((instance) => emailStatus(instance, person))
-    await ask((instance) => withdraw(instance, person))
+    this.note(await emailStatus(instance, person))
+    this.note(await withdraw(instance, person))
     // What has been read is dropped: the test's own memory is not looked at, but has an end.
     if (world.mail.mails.length > 2_000) world.mail.mails.splice(0, 1_000)
   }
 
-  private note<T extends Awaited<ReturnType<Instance['call']>>>(hit: T): T {
+  private note(hit: Answer): Answer {
     this.heard.codes.push(hit.status < 300 ? 'OK' : (hit.body?.error?.code ?? String(hit.status)))
     const problem = envelopeProblem(hit)
     if (problem) this.heard.problems.push(problem)

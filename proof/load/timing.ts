@@ -47,14 +47,9 @@ function shuffled<T>(values: T[]): T[] {
  * In random order, because what a call leaves to be done after its answer slows the calls that follow, and every regular order lets more
  * calls of one kind follow it. The first few warm up; nothing tells them apart but, at most, a small part of what a call takes.
  */
-async function expectAlike(
-  what: string,
-  first: () => Promise<unknown>,
-  second: () => Promise<unknown>,
-  samples = SAMPLES,
-) {
+async function expectAlike(what: string, first: () => Promise<unknown>, second: () => Promise<unknown>) {
   const times: [number[], number[]] = [[], []]
-  const order = Array.from({ length: 2 * (samples + WARM_UP) }, (_, n) => n % 2)
+  const order = Array.from({ length: 2 * (SAMPLES + WARM_UP) }, (_, n) => n % 2)
   for (const [n, kind] of shuffled(order).entries()) {
     const startedAt = performance.now()
     await (kind === 0 ? first : second)()
@@ -83,6 +78,8 @@ async function signInAt(instance: Instance) {
   }
 }
 
+let turn = 0
+const next = (of: Person[]) => of[turn++ % of.length] as Person
 const nobody = () => `old-x${Math.random().toString(16).slice(2, 17).padEnd(15, '0')}x@example.test`
 
 const OPTIONS = { timeout: 1_200_000 }
@@ -99,17 +96,15 @@ test(
       gone.map(({ id }) => id),
     ])
     const signIn = await signInAt(instance)
-    let turn = 0
-    const next = (of: Person[]) => of[turn++ % of.length]?.email ?? ''
     await expectAlike(
       'sign-in, known and unknown',
-      () => signIn(next(people)),
+      () => signIn(next(people).email),
       () => signIn(nobody()),
     )
     await expectAlike(
       'sign-in, known and withdrawn',
-      () => signIn(next(people)),
-      () => signIn(next(gone)),
+      () => signIn(next(people).email),
+      () => signIn(next(gone).email),
     )
   },
 )
@@ -150,8 +145,6 @@ for (const path of ['password-resets', 'withdrawal-requests']) {
       await world.query(`UPDATE users SET password_hash = NULL WHERE id = ANY($1)`, [ids(noPassword)])
       await world.query(`UPDATE users SET email_verified_at = NULL WHERE id = ANY($1)`, [ids(unverified)])
       const answers = new Map<string, number>()
-      let turn = 0
-      const next = (of: Person[]) => of[turn++ % of.length]?.email ?? ''
       const ask = async (email: string) => {
         const response = await fetch(`${instance.url}/api/v1/${path}`, {
           method: 'POST',
@@ -162,16 +155,16 @@ for (const path of ['password-resets', 'withdrawal-requests']) {
         answers.set(answer, (answers.get(answer) ?? 0) + 1)
       }
       const others = {
-        unknown: () => `old-x${Math.random().toString(16).slice(2, 17).padEnd(15, '0')}x@example.test`,
-        withdrawn: () => next(gone),
-        'without a password': () => next(noPassword),
-        replaced: () => next(moved),
-        unverified: () => next(unverified),
+        unknown: nobody,
+        withdrawn: () => next(gone).email,
+        'without a password': () => next(noPassword).email,
+        replaced: () => next(moved).email,
+        unverified: () => next(unverified).email,
       }
       for (const [what, other] of Object.entries(others)) {
         await expectAlike(
           `${path}, known and ${what}`,
-          () => ask(next(people)),
+          () => ask(next(people).email),
           () => ask(other()),
         )
       }
@@ -189,14 +182,13 @@ test(
     const instance = await world.start()
     const [caller] = (await givenPeople(world, 1, { cost: COSTLY })) as [Person]
     const held = await givenPeople(world, SAMPLES + 100)
-    let turn = 0
     const change = async (newEmail: string) => {
       const { status, body } = await changeEmail(instance, { ...caller, newEmail, password: 'not the password' })
       expect([status, body.error.code]).toEqual([403, 'EMAIL_007'])
     }
     await expectAlike(
       'change, held and free',
-      () => change(held[turn++ % held.length]?.email ?? ''),
+      () => change(next(held).email),
       () => change(`old-p${String(turn++).padStart(16, '0')}@example.test`),
     )
   },
@@ -207,13 +199,12 @@ test('L13 the path of another user is refused as quickly as a path of nobody', O
   const instance = await world.start()
   const [caller] = (await givenPeople(world, 1)) as [Person]
   const others = await givenPeople(world, 500)
-  let turn = 0
   const read = async (id: string) => {
     expect((await emailStatus(instance, { id, token: caller.token })).status).toBe(403)
   }
   await expectAlike(
     'another user’s path and nobody’s',
-    () => read(others[turn++ % others.length]?.id ?? ''),
+    () => read(next(others).id),
     () => read(`usr_${String(turn++).padStart(22, 'A')}`),
   )
 })

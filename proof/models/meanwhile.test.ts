@@ -46,16 +46,6 @@ async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => P
   return outcomeOf(changeOf(ctx, user))
 }
 
-test('a change is refused because its address is taken when the same user verifies that address meanwhile', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  const { change_request_id, code } = await givenPendingChange(ctx, user, `new-${user.email}`)
-  const input = { userId: user.userId, change_request_id, verification_code: code }
-  const caller = await asUser(ctx, user)
-  expect(await changeDuring(ctx, user, () => verifyEmail(caller, input))).toBe('EMAIL_002')
-  expect(await pendingOf(ctx, user)).toBe(0)
-})
-
 type Ending = () => Promise<unknown>
 
 /** Everything is made ready first; what is returned only ends. */

@@ -177,13 +177,9 @@ class Turn implements Command {
 }
 
 const clock = (ms: number) => new Turn(`+${ms / SECOND} s`, ({ ctx }) => ctx.clock.advance(ms))
-const mailServer = (up: boolean) =>
-  new Turn(`mail ${up}`, (_service, state) => {
-    state.mailUp = up
-  })
-const application = (up: boolean) =>
-  new Turn(`application ${up}`, (_service, state) => {
-    state.appUp = up
+const turned = (what: 'mailUp' | 'appUp') => (up: boolean) =>
+  new Turn(`${what} ${up}`, (_service, state) => {
+    state[what] = up
   })
 
 function withSessions(state: State, calls: Call[], answers: Answered[]): State {
@@ -330,8 +326,8 @@ const jump = fc.oneof(
 )
 const turn = fc.oneof(
   { weight: 6, arbitrary: jump.map(clock) },
-  { weight: 2, arbitrary: fc.boolean().map(mailServer) },
-  { weight: 1, arbitrary: fc.boolean().map(application) },
+  { weight: 2, arbitrary: fc.boolean().map(turned('mailUp')) },
+  { weight: 1, arbitrary: fc.boolean().map(turned('appUp')) },
 )
 const fault: fc.Arbitrary<Fault> = fc.record({
   at: fc.integer({ min: 1, max: 12 }),

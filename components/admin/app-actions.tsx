@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -21,7 +21,6 @@ interface AppActionsProps {
 /** What an operator can do with an application. What came of it is said beside the buttons. */
 export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppActionsProps) {
   const router = useRouter()
-  const errorId = useId()
   const [said, setSaid] = useState('')
   const [secret, setSecret] = useState<string | null>(null)
   const act = useMutation({
@@ -95,7 +94,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
         <p className="text-ink-muted" role="status">
           {said}
         </p>
-        <FieldError id={errorId}>{act.error ? sentenceOf(act.error) : undefined}</FieldError>
+        <FieldError>{act.error ? sentenceOf(act.error) : undefined}</FieldError>
       </CardBody>
     </Card>
   )

@@ -2,7 +2,6 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useId } from 'react'
 import { Button } from '../ui/button'
 import { FieldError } from '../ui/field'
 import { sentenceOf } from './operate'
@@ -24,7 +23,6 @@ interface RetryProps {
 /** Makes what has failed due now, so that the next sweep tries it, and tells what came of it once the page knows. */
 export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it is done', onRetried }: RetryProps) {
   const router = useRouter()
-  const errorId = useId()
   const retry = useMutation({
     mutationFn: async () => {
       await act()
@@ -54,7 +52,7 @@ export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it 
         {outcome()}
       </p>
       <div className="order-last has-[>:empty]:sr-only">
-        <FieldError id={errorId}>{retry.error ? sentenceOf(retry.error) : undefined}</FieldError>
+        <FieldError>{retry.error ? sentenceOf(retry.error) : undefined}</FieldError>
       </div>
     </>
   )

@@ -78,7 +78,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
           ways={waysToChange(ways)}
           hint={t('verifyOwnHint')}
           values={() => ({})}
-          password={fieldOf(form, 'current_password', { required: RULES.currentPassword })}
+          password={fieldOf(form, 'current_password', { required: ways.hasPassword && RULES.currentPassword })}
         />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
       </CardBody>

@@ -34,7 +34,7 @@ function Hint({ id, children }: { id: string; children: ReactNode }) {
 }
 
 /** Stays in the document while empty, so that screen readers announce the text that is put into it. */
-export function FieldError({ id, children }: { id: string; children: string | undefined }) {
+export function FieldError({ id, children }: { id?: string; children: string | undefined }) {
   return (
     <div aria-live="polite">
       {children && (

@@ -102,6 +102,9 @@ function Opener({ contract }: { contract: Contract }) {
 }
 
 function Examples({ contract }: { contract: Contract }) {
+  if (contract.rawBody) {
+    return <p className="text-ink-muted">A mail provider, or your own mail server, makes this call.</p>
+  }
   if (isForBrowsers(contract)) {
     return (
       <p className="text-ink-muted">

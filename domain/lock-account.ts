@@ -16,7 +16,12 @@ const LOCKED_ACCOUNT = {
 } satisfies Shape
 export type LockedAccount = Described<typeof LOCKED_ACCOUNT>
 
-const ACCOUNT_COLUMNS = sql`id, external_id, name, email, email_key, email_verified_at, locale, version, role,
+/** The same beside another row, which there is without an account too. */
+export const JOINED_ACCOUNT = Object.fromEntries(
+  Object.entries(LOCKED_ACCOUNT).map(([name, { whenJoined }]) => [name, whenJoined]),
+) as typeof LOCKED_ACCOUNT
+
+export const ACCOUNT_COLUMNS = sql`id, external_id, name, email, email_key, email_verified_at, locale, version, role,
   password_hash IS NOT NULL AS has_password`
 
 const lockByExternalId = statement(

@@ -14,7 +14,7 @@ import {
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
-import { type LockedAccount, lockAccountOfId } from '../lock-account'
+import { ACCOUNT_COLUMNS, JOINED_ACCOUNT } from '../lock-account'
 import { requireStillOpenChange, STILL_PENDING } from '../pending-change'
 import { noteIncident } from '../security-incidents'
 import {
@@ -35,6 +35,7 @@ import { refuseTakenAddress, setAddress } from './set-address'
 import { macsOfCode } from './verification-code'
 
 type Attempt = ValuesOf<typeof judgeCode>
+type Judged = RowOf<typeof judgeCode>
 
 // Counts the attempt whatever the code is. Lock order: bucket, account, change request, address.
 const judgeCode = statement(
@@ -50,6 +51,7 @@ const judgeCode = statement(
   },
   {
     ...PLACE_ROW,
+    ...JOINED_ACCOUNT,
     attempts: integer.orNull,
     is_right: boolean.whenJoined,
     new_email: text.whenJoined,
@@ -58,16 +60,16 @@ const judgeCode = statement(
     is_free: boolean.orNull,
   },
   (v) => sql`WITH places AS (${takePlacesPart(v)}), account AS (
-     SELECT u.id FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
+     SELECT ${ACCOUNT_COLUMNS} FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
      WHERE places.granted FOR UPDATE OF u
    ), attempt AS (UPDATE email_change_requests r SET attempts = r.attempts + 1 FROM account
      WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
      RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right, r.new_email, r.new_email_key
    )
-   SELECT places.key, places.hits, places.granted, attempt.*,
+   SELECT places.key, places.hits, places.granted, account.*, attempt.*,
      CASE WHEN attempt.is_right THEN address_is_free(attempt.new_email_key, ${v.userId}, ${v.heldSince}) END AS is_free
-   FROM places LEFT JOIN attempt ON true`,
+   FROM places LEFT JOIN account ON true LEFT JOIN attempt ON true`,
 )
 
 export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -111,12 +113,13 @@ interface Verified {
 
 /** The attempt and its effect in one transaction. A code without effect throws nothing, so that its attempt is committed before the answer. */
 async function verify(ctx: Context, tx: Transaction, asked: AskedPlaces, values: Attempt): Promise<Outcome> {
-  const [rows, account] = await Promise.all([tx(judgeCode, values), lockAccountOfId(tx, values.userId)])
+  const rows = await tx(judgeCode, values)
   await judgePlaces(ctx, asked, rows, values.now)
-  const { attempts, ...change } = rows[0] as RowOf<typeof judgeCode>
-  if (!account || attempts === null || !change.is_right) return { attempts }
-  if (!change.is_free) return { attempts, isTaken: true }
-  return { attempts, verified: await takeEffect(ctx, tx, account, change, values) }
+  const judged = rows[0] as Judged
+  const { attempts } = judged
+  if (attempts === null || !judged.is_right) return { attempts }
+  if (!judged.is_free) return { attempts, isTaken: true }
+  return { attempts, verified: await takeEffect(ctx, tx, judged, values) }
 }
 
 const close = statement(
@@ -144,19 +147,12 @@ const endOtherSessions = statement('end-sessions-but-one', { userId: text, excep
 async function takeEffect(
   ctx: Context,
   tx: Transaction,
-  account: LockedAccount,
-  { new_email: asked, new_email_key: key }: Pick<RowOf<typeof judgeCode>, 'new_email' | 'new_email_key'>,
+  { new_email: asked, new_email_key: key, email: oldEmail, email_key: accountKey, ...account }: Judged,
   { changeId, userId, now: at }: Attempt,
 ): Promise<Verified> {
-  const {
-    email: oldEmail,
-    name: userName,
-    has_password: hasPassword,
-    locale,
-    email_verified_at: oldVerifiedAt,
-  } = account
-  const isOwn = key === account.email_key
-  const oldEmailKey = isOwn ? null : account.email_key
+  const { name: userName, has_password: hasPassword, locale, email_verified_at: oldVerifiedAt } = account
+  const isOwn = key === accountKey
+  const oldEmailKey = isOwn ? null : accountKey
   const newEmail = isOwn ? oldEmail : asked
   const address = { typed: newEmail, key }
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }

@@ -64,7 +64,6 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     [
       'find-callers',
       'judge-verification-code',
-      'lock-account',
       'set-address',
       'close-verified-change',
       'add-event',

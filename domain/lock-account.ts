@@ -21,8 +21,7 @@ export const JOINED_ACCOUNT = Object.fromEntries(
   Object.entries(LOCKED_ACCOUNT).map(([name, { whenJoined }]) => [name, whenJoined]),
 ) as typeof LOCKED_ACCOUNT
 
-export const ACCOUNT_COLUMNS = sql`id, external_id, name, email, email_key, email_verified_at, locale, version, role,
-  password_hash IS NOT NULL AS has_password`
+export const ACCOUNT_COLUMNS = sql`id, external_id, name, email, email_key, email_verified_at, locale, version, role, password_hash IS NOT NULL AS has_password`
 
 const lockByExternalId = statement(
   'lock-account-of-external-id',

@@ -60,8 +60,8 @@ const judgeCode = statement(
     is_free: boolean.orNull,
   },
   (v) => sql`WITH places AS (${takePlacesPart(v)}), account AS (
-     SELECT ${ACCOUNT_COLUMNS} FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
-     WHERE places.granted FOR UPDATE OF u
+     SELECT ${ACCOUNT_COLUMNS}
+     FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL WHERE places.granted FOR UPDATE OF u
    ), attempt AS (UPDATE email_change_requests r SET attempts = r.attempts + 1 FROM account
      WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { type Application, accept, answer, type Script } from '@/testing/application'
-import { givenPerson, givenPlainPerson } from '@/testing/person'
 import { until } from '@/testing/until'
-import { givenWorld, isMarked } from '@/testing/world'
-import { expectFullEnd, givenLeaver, placesOf, startWithdrawal } from './ending'
+import { givenWorld } from '@/testing/world'
+import { expectFullEnd, givenLeaver } from './ending'
 
 const firstThen =
   (fault: (response: ServerResponse) => unknown, times = 1): Script =>
@@ -43,33 +42,6 @@ test('F18 a failing application delays no other, is called again under the same 
   const waited = ({ received: [first, second] }: Application) => (second?.at ?? 0) - (first?.at ?? 0)
   expect(waited(hanging)).toBeGreaterThan(8_000)
   expect(waited(busy)).toBeGreaterThan(13_000)
-})
-
-test('F19 withdrawals whose application hangs delay nobody else, and their purge comes in time', async (context) => {
-  const world = await givenWorld(context)
-  const instance = await world.start()
-  const hanging = await world.givenApplication('hanging', () => {})
-  const stuck = await givenPerson(world, instance)
-  const [{ id: app = '' } = {}] = await world.query<{ id: string }>(
-    `SELECT id FROM connected_apps WHERE name = 'hanging'`,
-  )
-  const many = []
-  for (let count = 0; count < 24; count++) many.push(await givenPlainPerson(world, app))
-  const person = await givenPlainPerson(world)
-  const { withdrawalId } = await startWithdrawal(instance, stuck)
-  for (const one of many) await startWithdrawal(instance, one)
-  await until('the application hangs', () => hanging.received.length >= 4)
-  const other = await startWithdrawal(instance, person)
-  // Its last step is due after 4.3 s; a call hangs for 10 s.
-  const isCompleted = () => isMarked(world, other.withdrawalId, 'completed_at')
-  await until('the other withdrawal is completed', isCompleted, 9_000)
-
-  await until('the purge comes', () => isMarked(world, withdrawalId, 'purged_at'), 12_000)
-  expect(await isMarked(world, withdrawalId, 'completed_at')).toBe(false)
-  // What it is still to be told, under its own id of the person.
-  expect(await placesOf(world, [stuck.mark, stuck.token])).toEqual(['table deletion_tasks'])
-  // Logs may hold ids.
-  expect((await placesOf(world, [stuck.id])).filter((place) => place.startsWith('table'))).toEqual([])
 })
 
 test('F18 a quick application is retried while another application of the same person hangs', async (context) => {

@@ -27,27 +27,6 @@ test('F1 an instance that is killed between commit and event loses nothing, beca
   expect(engine.events[0]?.data).toEqual({ withdrawal_id: withdrawalId })
 })
 
-test('F2 an application is called again under the same id when the instance is killed before its answer', async (context) => {
-  const world = await givenWorld(context)
-  const accepted = Promise.withResolvers<void>()
-  const shop = await world.givenApplication('shop', async (call, response) => {
-    await accepted.promise
-    if (call === 1) await first.kill()
-    answer(response, 200)
-  })
-  await world.givenApplication('games')
-  const first = await world.start()
-  const person = await givenPerson(world, first)
-  await withdraw(first, person)
-  accepted.resolve()
-  const withdrawalId = await withdrawalOf(world, person)
-  await until('the instance is dead', () => !first.isRunning)
-
-  await world.start()
-  await expectFullEnd(world, { person, withdrawalId })
-  expect(shop.received).toHaveLength(2)
-})
-
 test('F2 a kill inside the erasure of the profile leaves nothing half erased, and the next run erases everything', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')

@@ -165,7 +165,7 @@ test('a verification by an access token ends every browser session', async () =>
   expect(audited).toMatchObject({ actor: 'access_token' })
 })
 
-test('a verification gets EMAIL_002 when another writer stores the address at the same moment', async () => {
+test('B7 a verification gets EMAIL_002, and its attempt counts, when another writer stores the address at the same moment', async () => {
   const other = await givenUser(ctx)
   let outcome: Promise<string> | undefined
   await ctx.transaction(async (sql) => {

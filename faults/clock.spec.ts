@@ -1,8 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { Answer, Instance } from '@/testing/instance'
-import { changeEmail, emailStatus, givenPlainPerson, mailedCode, type Person, verifyEmail } from '@/testing/person'
+import { changeEmail, givenPlainPerson, mailedCode, type Person, verifyEmail } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, type World } from '@/testing/world'
 import { expectFullEnd, givenLeaver } from './ending'
@@ -46,32 +45,6 @@ test('F17 F46 the database clock alone decides limits and codes when two instanc
   // The instance that is ahead would have ended a day's schedule at once.
   expect(Date.now() - startedAt).toBeGreaterThan(0.0002 * 24 * HOUR - 1_000)
   await expectFullEnd(world, leaver)
-})
-
-test('F17 a clock that jumps ahead and back during the run revives no expired code and reopens no limit', async (context) => {
-  const world = await givenWorld(context)
-  const file = path.join(world.dataDir, 'clock-shift')
-  const instance = await world.start({ ...shiftedBy(0), CLOCK_SHIFT_FILE: file })
-  const limited = await givenPlainPerson(world)
-  const late = await givenPlainPerson(world)
-  for (let count = 0; count < 3; count++) expect((await changeEmail(instance, limited)).status).toBe(200)
-  expect((await changeEmail(instance, late)).status).toBe(200)
-  await expire(world, late)
-
-  for (const hours of [13, -1, 0.08, -13]) {
-    writeFileSync(file, String(hours * HOUR))
-    instance.signal('SIGUSR2')
-    await until('the clock has jumped', () => readFileSync(`${file}.seen`, 'utf8') === String(hours * HOUR))
-    const refusal = await changeEmail(instance, limited)
-    expect([refusal.status, refusal.body.error.code]).toEqual([429, 'EMAIL_008'])
-    expect(Number(refusal.headers.get('Retry-After'))).toBeGreaterThan(3_000)
-    await expectTrueTimes(world, refusal)
-    await expectExpired(world, instance, late)
-    const status = await emailStatus(instance, limited)
-    expect(status.body.data.pending_change.has_pending).toBe(true)
-    await expectTrueTimes(world, status)
-  }
-  expect((await verifyEmail(instance, limited, mailedCode(world, limited))).status).toBe(200)
 })
 
 /** Half a minute ago: less than any jump here. */

@@ -5,12 +5,11 @@ import pg from 'pg'
 import { expect, type TestContext, test } from 'vitest'
 import type { SystemContext } from '@/domain/context'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
 import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
 import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail } from '@/testing/person'
-import { rawSql, runAt } from '@/testing/raw-sql'
+import { runAt } from '@/testing/raw-sql'
 import { givenWorld, KEYS, type World } from '@/testing/world'
 import { expectFullEnd, startWithdrawal } from './ending'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
@@ -89,22 +88,6 @@ function runToItsEnd(context: TestContext, words: string[], settings: Record<str
   }
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
 }
-
-test('PostgreSQL 15 compiles no plan by JIT, not even one that reads a whole table', async (context) => {
-  if (!existsSync(path.join(PG15, 'initdb'))) return skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
-  const { place } = await Cluster.start(context, () => {}, PG15)
-  const text = 'EXPLAIN (ANALYZE) SELECT max(length(description)) FROM transactions'
-  const plain = new pg.Client({ connectionString: place.databaseUrl, options: '-c enable_seqscan=off' })
-  await plain.connect()
-  const { rows: compiled } = await plain.query(text)
-  const { rows: has } = await plain.query('SELECT pg_jit_available() AS jit')
-  await plain.end()
-  expect(JSON.stringify(compiled).includes('JIT')).toBe(has[0].jit)
-  const database = openDatabase(place.databaseUrl)
-  const plan = await rawSql(database.sql, text)
-  await database.close()
-  expect(JSON.stringify(plan)).not.toContain('JIT')
-})
 
 /** A time that shifts does so by hours. On a busy machine the service first reads the database's clock with an error of seconds. */
 const expectNear = (time: string, at: number) => expect(Math.abs(Date.parse(time) - at)).toBeLessThan(10 * 60_000)

@@ -4,7 +4,6 @@ import { givenPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
 import { expectFullEnd, givenLeaver, startWithdrawal } from './ending'
-import { LossyNetwork } from './lossy-network'
 
 test('F14 F15 an event that arrives three times, after the end or for nobody changes nothing, and every step completes once', async (context) => {
   const world = await givenWorld(context)
@@ -23,16 +22,6 @@ test('F14 F15 an event that arrives three times, after the end or for nobody cha
   await engine.run('process-withdrawal', { ...event, data: { withdrawal_id: 'wd_unknown' } })
   await expectFullEnd(world, leaver)
   expect(shop.received).toHaveLength(1)
-})
-
-test('F13 the sweep completes a withdrawal whose event the engine has lost', async (context) => {
-  const world = await givenWorld(context)
-  await world.givenApplication('shop')
-  const engine = await world.givenEngine(() => 0)
-  const instance = await world.start(engine.settings)
-  engine.serviceUrl = instance.url
-  await expectFullEnd(world, await givenLeaver(world, instance))
-  expect(engine.events).toHaveLength(1)
 })
 
 test('F12 a service whose engine is away stays ready, reports itself as degraded and completes the withdrawal by itself', async (context) => {
@@ -60,22 +49,6 @@ function expectWholeRun(run: string[]) {
   expect(steps).toEqual(RUN.filter((name) => steps.includes(name)))
   expect(steps).toEqual(expect.arrayContaining(['load-steps', LATER_STEPS.at(-1)]))
 }
-
-test('F29 each step completes once when the network loses the first answer to every engine call', async (context) => {
-  const world = await givenWorld(context, UNHURRIED)
-  const shop = await world.givenApplication('shop')
-  const engine = await world.givenEngine()
-  const instance = await world.start(engine.settings)
-  const network = await LossyNetwork.start(instance.url)
-  context.onTestFinished(() => network.stop())
-  engine.serviceUrl = network.url
-  const leaver = await givenLeaver(world, instance)
-  const run = await until('the run has ended', () => engine.runs[0])
-  expectWholeRun(run)
-  expect(network.lost).toBeGreaterThanOrEqual(run.length)
-  await expectFullEnd(world, leaver)
-  expect(shop.received).toHaveLength(1)
-})
 
 test('F23 F24 sleeping runs continue where they were when another process takes over', async (context) => {
   const world = await givenWorld(context, UNHURRIED)

@@ -205,14 +205,22 @@ test('a step that an application keeps open delays neither the run nor the steps
   expect(rows.filter(({ completedAt }) => !completedAt).map(({ step }) => step)).toEqual(['third_party_integrations'])
 })
 
-test('repeated calls and a restarted run change nothing in the end', async () => {
-  const { withdrawalId, event } = await givenRun()
+test('F29 each step completes once when every call comes twice, as after a lost answer, and a restarted run changes nothing', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
+  let calls = 0
+  ctx.apps.answer = async () => {
+    calls++
+    return { status: 204 }
+  }
+  const event = { name: 'account/withdrawal.started', data: { withdrawal_id: withdrawalId } }
   const url = await givenHandler()
   await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil, repeatCalls: true })
   const before = await stepRows(withdrawalId)
+  const completed = before.filter(({ status, attempts }) => status === 'completed' && attempts === 1)
+  expect([completed.map(({ step }) => step), calls]).toEqual([LATER_STEPS.toSorted(), 1])
   ctx.clock.advance(25 * 60 * 60 * 1000)
   await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil })
-  expect(await stepRows(withdrawalId)).toEqual(before)
+  expect([await stepRows(withdrawalId), calls]).toEqual([before, 1])
 })
 
 test('the engine retries a failed step, and the withdrawal ends', async () => {

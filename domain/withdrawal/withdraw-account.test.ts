@@ -152,8 +152,10 @@ test('a withdrawal stores the hash of its outside token, which then reads the pr
   expect(ended.find((credential) => credential !== remembered)).toMatchObject({ madeTheCall: false })
 })
 
-test('L16 the steps end at their times, and the withdrawal ends with the last of them', async () => {
+test('F13 L16 the steps end at their times though the engine loses the event, and the withdrawal ends with the last of them', async () => {
   const started = await withdraw(ctx, user)
+  await ctx.settle()
+  expect(ctx.engine.events).toHaveLength(1)
   for (const { step, status, begins_at } of PROMISED.toSorted((a, b) => a.begins_at.localeCompare(b.begins_at))) {
     if (status === 'completed') continue
     const untilThen = Date.parse(begins_at) - ctx.clock.now().getTime()

@@ -7,7 +7,16 @@ import { SeenTexts } from '@/domain/accounts/seen-texts'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { signIn } from '@/domain/passwords/sign-in'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { asUser, givenUser, pass, type TestContext, testContext, untilWaiting, withdrawAs } from '@/testing/domain'
+import {
+  asUser,
+  givenUser,
+  pass,
+  type TestContext,
+  tally,
+  testContext,
+  untilWaiting,
+  withdrawAs,
+} from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import { atStatement } from '@/testing/statements'
 import { execute, sentenceOf } from './execute.ts'
@@ -55,6 +64,26 @@ const given = (more: object = {}, of = mark()) => ({
 })
 
 const allUsers = () => ctx.db.user.findMany({ orderBy: { id: 'asc' } })
+
+test('an import that ends inside a batch and is run again makes every account once', async () => {
+  const file = await toFile(Array.from({ length: 1500 }, () => given()))
+  const { transaction } = ctx
+  let batches = 0
+  const killed: TestContext['transaction'] = (work) =>
+    transaction(async (sql) => {
+      const made = await work(sql)
+      if (++batches === 2) throw new Error('killed')
+      return made
+    })
+  const audited = () => ctx.db.auditEvent.count({ where: { action: 'user.imported' } })
+  const before = { users: (await allUsers()).length, audited: await audited() }
+  ctx.transaction = killed
+  await expect(importFile(file)).rejects.toThrow('killed')
+  expect([(await allUsers()).length - before.users, (await audited()) - before.audited]).toEqual([1000, 1000])
+  ctx.transaction = transaction
+  expect(tally((await importFile(file)).map(({ result }) => String(result)))).toEqual({ unchanged: 1000, created: 500 })
+  expect([(await allUsers()).length - before.users, (await audited()) - before.audited]).toEqual([1500, 1500])
+})
 
 test('each line becomes an account with all the data of the line', async () => {
   const line = given({

@@ -44,20 +44,6 @@ test('F18 a failing application delays no other, is called again under the same 
   expect(waited(busy)).toBeGreaterThan(13_000)
 })
 
-test('F18 a quick application is retried while another application of the same person hangs', async (context) => {
-  const world = await givenWorld(context)
-  const hanging = await world.givenApplication('hanging', () => {})
-  const quick = await world.givenApplication(
-    'quick',
-    firstThen((response) => answer(response, 500), 3),
-  )
-  const instance = await world.start()
-  await givenLeaver(world, instance)
-  await until('the quick one knows', () => quick.received.length === 4)
-  expect(hanging.received).toHaveLength(1)
-  expect((quick.received.at(-1)?.at ?? 0) - (hanging.received[0]?.at ?? 0)).toBeLessThan(8_000)
-})
-
 test('F18 an instance that is stopped while an application hangs exits at once, and the next instance calls it again', async (context) => {
   const world = await givenWorld(context)
   const shop = await world.givenApplication(

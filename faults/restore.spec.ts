@@ -142,22 +142,3 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   const active = 'SELECT FROM users WHERE id = ANY($1) AND withdrawn_at IS NULL'
   expect(await world.query(active, [[stays.id, returned]])).toHaveLength(2)
 })
-
-test('with ACCEPT_OLD_DATABASE=1 a restored database is served as it is', async (context) => {
-  const cluster = await Cluster.start(context)
-  const world = await givenWorld(context, { LEDGER_REPLAY_MAX: '0' }, cluster.place)
-  const first = await world.start()
-  const person = await givenPlainPerson(world)
-  await first.stop()
-  const restore = await takeBackup(world, cluster)
-  const instance = await world.start()
-  await withdrawAll(world, [instance], [person])
-  await instance.stop()
-  await restore()
-  const held = await startHeld(context, world)
-  expect((await held.readiness()).status).toBe(503)
-  await held.stop()
-  const served = await world.start({ ACCEPT_OLD_DATABASE: '1' })
-  expect((await served.readiness()).status).toBe(200)
-  expect((await emailStatus(served, person)).status).toBe(200)
-})

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { givenWithdrawal, type TestContext, tally, testContext } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import type { SystemContext } from './context'
 import { DUE_WORK, runDueSteps } from './due-work'
@@ -49,26 +49,32 @@ const stateOf = async (ctx: TestContext, withdrawalId: string, appName: string) 
 const isOpen = async (ctx: TestContext, withdrawalId: string) =>
   (await ctx.db.deletionStep.count({ where: { withdrawalId, dueAt: { not: null } } })) > 0
 
-test('an application that hangs delays no other withdrawal, no purge and no housekeeping', async () => {
-  const { ctx, asked, hang } = await givenApplications()
+test('F18 an application that hangs delays no other of the same person, no other withdrawal, no purge and no housekeeping', async () => {
+  const { ctx, asked, hang, statuses } = await givenApplications()
   hang('hangs')
+  statuses.set('busy', 503)
   const { withdrawalId: old } = await givenWithdrawal(ctx)
   ctx.clock.advance(day)
   await sweep(ctx)
   await ctx.settle()
   ctx.clock.advance(29 * day - hour)
-  const { withdrawalId: stuck } = await givenWithdrawal(ctx, ['hangs'])
+  const { withdrawalId: stuck } = await givenWithdrawal(ctx, ['hangs', 'busy'])
   const { withdrawalId: other } = await givenWithdrawal(ctx, ['shop'])
   ctx.clock.advance(hour)
   await sweep(ctx)
   await expect.poll(() => stateOf(ctx, other, 'shop')).toBe('completed')
   expect(await stateOf(ctx, stuck, 'hangs')).toBe('processing')
   expect((await rowOf(ctx, old)).purgedAt).toEqual(ctx.clock.now())
+  statuses.set('busy', 204)
+  ctx.clock.advance(10 * second)
+  await sweep(ctx)
+  await expect.poll(() => stateOf(ctx, stuck, 'busy')).toBe('completed')
+  expect(tally(asked)).toEqual({ shop: 1, hangs: 1, busy: 2 })
   // The call lasts longer than a day.
   ctx.clock.advance(day)
   await sweep(ctx)
   await expect.poll(() => isOpen(ctx, other)).toBe(false)
-  expect(asked.filter((name) => name === 'shop')).toHaveLength(1)
+  expect(tally(asked)).toMatchObject({ shop: 1 })
 })
 
 test('a ledger whose store hangs delays no other due work', async () => {

@@ -12,7 +12,6 @@ import {
   verifyChange,
   wrongCode,
 } from '@/testing/domain'
-import { linkTo, MINE, move, redeem } from '@/testing/not-me'
 import { givenService, type Service } from '@/testing/service'
 import { signIn } from './passwords/sign-in'
 import { noteIncident } from './security-incidents'
@@ -54,16 +53,13 @@ test('the last wrong attempt of a code is a security incident', async () => {
   expect(await kindsOf(user.userId)).toEqual(['code_locked'])
 })
 
-test('an undo and an end of all sessions by support are security incidents', async () => {
+test('an end of all sessions by support is a security incident', async () => {
   const [user, other] = [await givenCaller(ctx), await givenCaller(ctx)]
-  await move(ctx, user, `moved-${user.email}`)
-  expect((await redeem(linkTo(ctx, user.email), { body: { new_password: MINE } })).code).toBe('accepted')
-  expect(await kindsOf(user.userId)).toEqual(['change_undone'])
   await endAllSessions(ctx, other.userId)
   expect(await kindsOf(other.userId)).toEqual(['sessions_ended'])
   const service = await givenServiceOf(ctx, user)
   expect((await service('endUserSessions')).code).toBe('accepted')
-  expect(await kindsOf(user.userId)).toEqual(['change_undone', 'sessions_ended'])
+  expect(await kindsOf(user.userId)).toEqual(['sessions_ended'])
 })
 
 test('an account keeps its hundred latest security incidents, and a withdrawn one gets none', async () => {

@@ -43,7 +43,7 @@ test('the example program says why the service refused it', async ({ operator, u
   expect(output.err).toContain('EMAIL_007 Password verification failed')
 })
 
-test('the example application ends the access of a withdrawn user, then deletes the user, and refuses unsigned calls', async ({
+test('the example program follows a withdrawal to its end, and the example application ends the access, then deletes the user, and refuses unsigned calls', async ({
   operator,
   user,
 }) => {
@@ -60,20 +60,15 @@ test('the example application ends the access of a withdrawn user, then deletes 
   const headers = { 'webhook-id': 'msg_forged', 'webhook-timestamp': String(now), 'webhook-signature': 'v1,AAAA' }
   expect((await fetch(endpoint, { method: 'POST', headers, body })).status).toBe(401)
   const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await createToken(operator, user.id) }
-  expect(await run('withdraw.ts', [], env).ended).toBe(0)
-  await expect
-    .poll(() => application.output.out.split('\n').slice(1))
-    .toEqual(['Ended the access of reader-7', 'Forgot reader-7', ''])
-})
-
-test('the example program withdraws an account and follows it to the end', async ({ operator, user }) => {
-  const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await createToken(operator, user.id) }
-  const { output, ended } = run('withdraw.ts', [], env)
-  expect(await ended).toBe(0)
-  const [last, ...steps] = output.out.trimEnd().split('\n').reverse()
+  const program = run('withdraw.ts', [], env)
+  expect(await program.ended).toBe(0)
+  const [last, ...steps] = program.output.out.trimEnd().split('\n').reverse()
   expect(last).toBe('The account is deleted.')
   // Steps that end between two reads are printed in the order of the answer.
   expect(steps.sort()).toEqual(STEPS.map((step) => `${step} completed`).sort())
+  await expect
+    .poll(() => application.output.out.split('\n').slice(1))
+    .toEqual(['Ended the access of reader-7', 'Forgot reader-7', ''])
 })
 
 for (const [example, needs] of [

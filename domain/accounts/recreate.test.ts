@@ -232,34 +232,3 @@ test('calls at the same time as the end of the last task create one account, and
   expect(tally(await creating)).toEqual({ 'accepted after completed': 20 })
   expect(await ctx.db.user.count({ where: { externalId, withdrawnAt: null } })).toBe(1)
 })
-
-test('an application that keeps the account ignores an order for a former one, and its data of the person stay', async () => {
-  await givenParticipant(ctx, 'shop', { acknowledges: 'at_once' })
-  const held = new Map<string, string>()
-  ctx.apps.answer = async ({ body }) => {
-    const { type, data } = JSON.parse(body)
-    if (type === 'account.withdrawn' && held.get(data.subject) === data.account) held.delete(data.subject)
-    return { status: 204 }
-  }
-  const former = await put()
-  held.set(externalId, former.user_id)
-  const { withdrawalId } = await withdraw()
-  const before = await tasksOf(withdrawalId)
-  await pass(ctx, hour)
-  expect(held.size).toBe(0)
-  const again = await recreate()
-  held.set(externalId, again.user_id)
-  // A call that was under way for long arrives now.
-  const [{ sealedSubject, dueAt } = { sealedSubject: null, dueAt: null }] = before
-  await ctx.db.deletionTask.updateMany({
-    where: { withdrawalId },
-    data: { status: 'pending', sealedSubject, dueAt },
-  })
-  await ctx.db.deletionStep.updateMany({
-    where: { withdrawalId, step: 'third_party_integrations' },
-    data: { status: 'processing', dueAt, completedAt: null },
-  })
-  await pass(ctx, minute)
-  expect(tally((await tasksOf(withdrawalId)).map(({ status }) => status))).toEqual({ completed: 1 })
-  expect([...held]).toEqual([[externalId, again.user_id]])
-})

@@ -14,6 +14,7 @@ import {
   verifyChange as verify,
   wrongCode,
 } from '@/testing/domain'
+import { anotherInstance } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
 import { hour, minute } from '../limits/durations'
@@ -35,6 +36,15 @@ beforeEach(async () => {
   ctx = await testContext()
   user = await givenUser(ctx)
   pending = await givenPendingChange(ctx, user)
+})
+
+test('F8 another instance shows a pending change, and the new address right after its verification', async () => {
+  const other = await anotherInstance(ctx)
+  const shown = async () => getEmailStatus(await asUser(other, user))
+  const { change_request_id } = pending
+  expect((await shown()).pending_change).toMatchObject({ change_request_id })
+  await verify(ctx, user, pending)
+  expect(await shown()).toMatchObject({ current_email: `new-${user.email}`, email_verified: true })
 })
 
 test('each wrong code leaves the request open and shows the attempts left, and the fifth can be the right one', async () => {
@@ -165,7 +175,7 @@ test('a verification by an access token ends every browser session', async () =>
   expect(audited).toMatchObject({ actor: 'access_token' })
 })
 
-test('a verification gets EMAIL_002 when another writer stores the address at the same moment', async () => {
+test('B7 a verification gets EMAIL_002, and its attempt counts, when another writer stores the address at the same moment', async () => {
   const other = await givenUser(ctx)
   let outcome: Promise<string> | undefined
   await ctx.transaction(async (sql) => {

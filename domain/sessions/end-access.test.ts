@@ -7,6 +7,7 @@ import {
   givenCaller,
   givenChange,
   givenPage,
+  givenServiceOf,
   givenServiceToken,
   givenToken,
   hour,
@@ -72,10 +73,9 @@ async function undo(ctx: Service, caller: Caller) {
   expect((await redeem(linkTo(ctx, caller.email))).code).toBe('accepted')
 }
 
-async function endByService(ctx: Service, { userId }: Caller) {
-  const service = await givenServiceToken(ctx)
-  await ctx.db.user.update({ where: { id: userId }, data: { externalId: `ext-${userId}` } })
-  expect((await call(service, 'endUserSessions', { ids: { externalId: `ext-${userId}` } })).code).toBe('accepted')
+async function endByService(ctx: Service, caller: Caller) {
+  const service = await givenServiceOf(ctx, caller)
+  expect((await service('endUserSessions')).code).toBe('accepted')
 }
 
 const ENDERS: [string, (ctx: Service, caller: Caller) => Promise<unknown>][] = [

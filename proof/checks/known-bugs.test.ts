@@ -168,20 +168,6 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
   },
 )
 
-test('B7 an attempt stays counted when the change is rolled back', async () => {
-  const ctx = await givenService()
-  const [caller, owner] = [await givenCaller(ctx), await givenCaller(ctx)]
-  const { id, code, newEmail } = await givenChange(ctx, caller)
-  const theirs = await givenChange(ctx, owner, newEmail)
-  expect((await verify(owner, theirs.id, theirs.code)).code).toBe('accepted')
-  const refusals = await Promise.all(times(8, () => verify(caller, id, code)))
-  expect(tally(refusals.map((answer) => answer.code))).toEqual({ EMAIL_002: 5, EMAIL_005: 3 })
-  expect(await ctx.db.emailChangeRequest.findUnique({ where: { id } })).toMatchObject({
-    attempts: 5,
-    status: 'pending_verification',
-  })
-})
-
 /** What a call is answered with: its code, its sentence, and the limits that its headers show. */
 interface Told {
   code: string

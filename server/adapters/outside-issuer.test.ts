@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { authenticate, type TestContext, testContext } from '@/testing/domain'
 import { listening } from '@/testing/listening'
 import { createOutsideIssuer } from './outside-issuer'
 
@@ -194,16 +193,6 @@ test('while the address of the keys is away, it is asked twice a minute at most'
   vi.setSystemTime(Date.now() + 11 * 60_000)
   for (let n = 0; n < 5; n++) expect(await verifier.verify(await sign())).not.toBeNull()
   expect(state.asked).toBe(asked + 1)
-})
-
-async function givenContext(): Promise<TestContext> {
-  const { verifier } = await givenIssuer()
-  return { ...(await testContext()), outsideIssuer: verifier }
-}
-
-test('a valid token of an unknown user is refused', async () => {
-  const ctx = await givenContext()
-  expect(await authenticate(ctx, await sign({ claims: { sub: 'usr_unknown' } }))).toBeNull()
 })
 
 test('auth_time counts only as a whole number of seconds, and acr only as a text', async () => {

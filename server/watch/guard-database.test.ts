@@ -84,8 +84,8 @@ test('F43 a line that reaches the store after the comparison is noticed, and its
   await answered
 })
 
-test('F43 a new primary that is too far behind, or whose ledger cannot be read, is held', async (context) => {
-  const { ctx, guard, leaver, isLive, takeOver } = await givenPrimary(context, 0)
+test('F43 a new primary that is too far behind, or whose ledger cannot be read, is held until a start accepts it', async (context) => {
+  const { cluster, ctx, guard, leaver, isLive, takeOver } = await givenPrimary(context, 0)
   await guard.watch(ctx)
   await withdraw(ctx, leaver)
   const { get } = ctx.ledger
@@ -101,6 +101,12 @@ test('F43 a new primary that is too far behind, or whose ledger cannot be read, 
   await until('it is held', isHeld('ledger_away'))
   ctx.ledger.get = get
   await until('it is held', isHeld('ledger_ahead'))
+
+  const { databaseUrl } = cluster.place
+  const start = new LedgerGuard({ databaseUrl, acceptsOldDatabase: true, maxReplayedLines: 0 })
+  context.onTestFinished(() => start.stop())
+  expect(await start.watch(ctx)).toEqual({ served: null })
+  await until('it serves the person whom it still has', () => isLive(leaver).catch(() => false))
 })
 
 test('F43 a connection to another cluster than the one that was compared is refused', async (context) => {

@@ -1,6 +1,6 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
-import type { Actor, Credential, SystemContext } from '../context'
+import { type Actor, type Credential, NO_ACCOUNT, type SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, second } from '../limits/durations'
 import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../pending-change'
 import {
@@ -192,14 +192,11 @@ async function findService(ctx: SystemContext, { kind, key }: Credential): Promi
   if (!row?.is_live) return null
   if (row.is_last_use_old) noteUse(ctx, touchServiceToken, row.id)
   return {
+    ...NO_ACCOUNT,
     kind,
     id: row.id,
-    userId: '',
-    externalId: null,
     scopes: row.scopes,
     service: { name: row.name, hosts: row.hosts, appId: row.app_id },
-    user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
-    pendingChange: null,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Step } from '@/contract/withdrawal'
 import { macOfExternalId } from '../accounts/ended-external-ids'
 import { addStartEvent, versionAfter } from '../applications/events'
 import { addAudit } from '../audit'
-import type { Actor, SystemContext } from '../context'
+import { type Actor, afterCommit, type SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
 import type { LockedAccount } from '../lock-account'
 import { addNotice } from '../mail/notice-queue'
@@ -85,8 +85,7 @@ export async function startWithdrawal(
       at,
     }),
   ])
-  if (withdrawal.caller?.actor && !ctx.waitsForLedger)
-    tx.afterCommit(() => ctx.background(() => writeErasureLedger(ctx)))
+  if (withdrawal.caller?.actor && !ctx.waitsForLedger) afterCommit(ctx, tx, () => writeErasureLedger(ctx))
 }
 
 const replacedAddresses = statement(

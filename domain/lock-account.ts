@@ -46,9 +46,11 @@ export async function lockAccountOfId(sql: Sql, userId: string): Promise<LockedA
 /** As `lockAccountOfId`, for what the operator names by its id. */
 export async function requireAccountOfId(sql: Sql, userId: string): Promise<LockedAccount> {
   const account = await lockAccountOfId(sql, userId)
-  if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  if (!account) throw unknownUser()
   return account
 }
+
+export const unknownUser = () => new AppError('REQUEST_001', 'There is no active user with this id.')
 
 /** For every write of a service on an account: one with a role is refused. Undefined if there is none. */
 export async function lockForService(

@@ -8,7 +8,7 @@ import { acceptPassword } from '../passwords/password-formats'
 import { type Sql, sql, statement, text } from '../sql'
 import { createAccount } from './create-account'
 import { firstVersionOf } from './ended-external-ids'
-import { describeAccount, findAccount } from './find-user'
+import { describeWritten } from './find-user'
 import { putDetails } from './put-details'
 import { addressOf, localeOf, retryConflicts, updateAccount } from './update-account'
 
@@ -32,9 +32,7 @@ export async function putUser(ctx: Context, input: Input<typeof contract>): Prom
       const userId = account?.id ?? (await create(ctx, tx, { ...input, firstVersion }, { passwordHash, by }))
       const hasNewDetails = await putDetails(tx, userId, input)
       if (account) await updateAccount(ctx, tx, account, { ...input, firstVersion, hasNewDetails }, by)
-      const written = await findAccount(ctx, userId, tx)
-      if (!written) throw new Error('the account that was written is there')
-      return { ...describeAccount(ctx, written), created: !account }
+      return { ...(await describeWritten(ctx, tx, userId)), created: !account }
     }),
   )
 }

@@ -241,22 +241,10 @@ async function recordReplaced(
   const changeId = ctx.secrets.randomId('ecr_')
   const oldEmailKey = isLost ? null : oldKey
   const change = { changeId, userId, oldEmail, oldEmailKey, oldVerifiedAt, email, emailKey, now, version }
-  const oldRecipient = isLost ? 'lost' : 'old'
-  const told = {
-    changeId,
-    userId,
-    userName,
-    locale,
-    hasPassword,
-    oldEmail,
-    newEmail: email,
-    at: now,
-    oldRecipient,
-    by,
-  } as const
+  const told = { changeId, userId, userName, locale, hasPassword, oldEmail, newEmail: email, at: now, by }
   await Promise.all([
     tx(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
     tx(endWithAddress, { userId, now }),
-    tellEmailChanged(ctx, tx, told),
+    tellEmailChanged(ctx, tx, { ...told, oldRecipient: isLost ? 'lost' : 'old' }),
   ])
 }

@@ -12,6 +12,7 @@ import {
   type Placeholders,
   type RowOf,
   type Shape,
+  type Sql,
   sql,
   statement,
   type Transaction,
@@ -228,20 +229,23 @@ async function settleBatch(
   if (isErasedNow && userId) {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
     const erased = { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
-    if (!(await erase(sql, step, erased, rows))) {
-      if (!isLast) {
-        await sql(renew, { withdrawalId, step, leaseUntil: leaseUntil(now) })
-        return null
-      }
-      await sql(pause, { withdrawalId, step, now })
-      return { next: now, isErased: false }
-    }
+    if (!(await erase(sql, step, erased, rows))) return goOn(sql, { withdrawalId, step }, now, isLast)
   }
   if (!again) await completeStep(ctx, sql, { withdrawalId, step, userId }, now)
   else if (isErasedNow) await sql(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
   else await sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
   if (isPurged) await clearPurged(sql, withdrawalId)
   return { next: again?.at ?? null, isErased: again !== null && isErasedNow }
+}
+
+/** More is left to erase: the next batch goes on under a new lease or, after the last batch, the next run does. */
+async function goOn(sql: Sql, due: DueStep, now: Date, isLast: boolean): Promise<Settled | null> {
+  if (isLast) {
+    await sql(pause, { ...due, now })
+    return { next: now, isErased: false }
+  }
+  await sql(renew, { ...due, leaseUntil: leaseUntil(now) })
+  return null
 }
 
 /** The last step completes the withdrawal too. */

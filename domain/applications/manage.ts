@@ -2,7 +2,7 @@ import type * as contract from '@/contract/apps'
 import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { EVENT_TYPES, type EventType } from '@/contract/vocabulary'
+import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabulary'
 import { afterCommit, type SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
@@ -236,33 +236,35 @@ export async function removeApp(
   ctx: ManagerContext,
   { appId, waive: reason }: Input<typeof contract.removeApp>,
 ): Promise<Data<typeof contract.removeApp>> {
-  const refuseOpenTasks = async (sql: Sql) => {
-    if ((await openTasksOf(sql, appId, { maxRows: 1 })).length === 0) return
-    throw new AppError(
-      'TASK_002',
-      'The application has open deletion tasks. Wait for them, or waive them with a reason.',
-    )
-  }
-  if (!reason) await refuseOpenTasks(ctx.sql)
+  if (!reason) await refuseOpenTasks(ctx.sql, appId)
   await setApp(ctx, { appId, disabled: true })
-  let waived = 0
-  if (reason) {
-    for (let tasks = await openTasksOf(ctx.sql, appId); tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId)) {
-      for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason })) waived++
-    }
-  }
+  const waived = reason ? await waiveOpenTasks(ctx, appId, reason) : 0
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length
   }
   await ctx.transaction(async (sql) => {
     await sql(waitForStarts, {})
-    await refuseOpenTasks(sql)
+    await refuseOpenTasks(sql, appId)
     await sql(deleteConnections, { appId, maxRows: BATCH_SIZE })
     const [app] = await sql(deleteApp, { id: appId })
     if (!app) throw unknownApp()
     await auditManager(ctx, sql, 'app.removed', appId)
   })
   return { app_id: appId, removed: true, waived_tasks: waived }
+}
+
+async function refuseOpenTasks(sql: Sql, appId: string): Promise<void> {
+  if ((await openTasksOf(sql, appId, { maxRows: 1 })).length === 0) return
+  throw new AppError('TASK_002', 'The application has open deletion tasks. Wait for them, or waive them with a reason.')
+}
+
+/** Returns how many it waived. */
+async function waiveOpenTasks(ctx: ManagerContext, appId: string, reason: WaiveReason): Promise<number> {
+  const tasks = await openTasksOf(ctx.sql, appId)
+  if (tasks.length === 0) return 0
+  let waived = 0
+  for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason })) waived++
+  return waived + (await waiveOpenTasks(ctx, appId, reason))
 }
 
 /** False if the task has ended by itself meanwhile. */

@@ -15,21 +15,20 @@ const lockById = statement('lock-account-to-connect', { account: text }, { id: t
 const CONNECTION = { userId: text, appId: text } satisfies Shape
 type Connection = Described<typeof CONNECTION>
 
-// Writes nothing if the connection is as wanted. The account's lock keeps other writers of its connections away.
+const findConnection = statement(
+  'find-connection',
+  CONNECTION,
+  { id: text, subject: text },
+  (v) => sql`SELECT id, subject FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId}`,
+)
 const connect = statement(
   'connect-app',
   { ...CONNECTION, id: text, subject: text, now: time },
-  { id: text, is_written: boolean },
-  (v) => sql`WITH connected AS (
-     SELECT id FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} AND subject = ${v.subject}
-   ), written AS (
-     INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
-     SELECT ${v.id}, ${v.userId}, a.id, ${v.subject}, ${v.now}
-     FROM connected_apps a WHERE a.id = ${v.appId} AND NOT EXISTS (SELECT FROM connected)
-     ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
-     RETURNING id
-   )
-   SELECT id, false AS is_written FROM connected UNION ALL SELECT id, true FROM written`,
+  { id: text },
+  (v) => sql`INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
+   SELECT ${v.id}, ${v.userId}, a.id, ${v.subject}, ${v.now} FROM connected_apps a WHERE a.id = ${v.appId}
+   ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
+   RETURNING id`,
 )
 
 // With what the application was to be told, or could be told again.
@@ -74,11 +73,13 @@ export const connectApp = (
 ): Promise<{ userId: string; connectionId: string }> =>
   ctx.transaction(async (sql) => {
     const userId = await lockAccount(sql, account)
+    const [found] = await sql(findConnection, { userId, appId })
+    if (found?.subject === subject) return { userId, connectionId: found.id }
     const id = ctx.secrets.randomId('con_')
-    const [row] = await sql(connect, { userId, appId, id, subject, now: ctx.clock.now() })
-    if (!row) throw unknownApp()
-    if (row.is_written) await auditConnection(ctx, sql, 'connection.put', { userId, appId })
-    return { userId, connectionId: row.id }
+    const [written] = await sql(connect, { userId, appId, id, subject, now: ctx.clock.now() })
+    if (!written) throw unknownApp()
+    await auditConnection(ctx, sql, 'connection.put', { userId, appId })
+    return { userId, connectionId: written.id }
   })
 
 /** For services. */

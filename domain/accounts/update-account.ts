@@ -6,15 +6,13 @@ import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { tellEmailChanged } from '../email/email-changed'
 import { refuseTakenAddress } from '../email/set-address'
-import { heldSince } from '../limits/held-addresses'
+import { HAS_REPLACED, heldSince } from '../limits/held-addresses'
 import type { LockedAccount } from '../lock-account'
 import {
   closePendingChange,
   endSessions,
-  equalsAsText,
   integer,
   isUniqueViolation,
-  literal,
   type Part,
   type Sql,
   sql,
@@ -137,8 +135,8 @@ const forgetReplaced = statement(
   'forget-replaced-addresses',
   { userId: text },
   { id: text },
-  (v) => sql`UPDATE email_change_requests SET old_email_key = NULL
-   WHERE user_id = ${v.userId} AND old_email_key IS NOT NULL AND ${equalsAsText(sql`status`, literal('verified'))} RETURNING id`,
+  (v) => sql`UPDATE email_change_requests r SET old_email_key = NULL
+   WHERE r.user_id = ${v.userId} AND ${HAS_REPLACED} RETURNING r.id`,
 )
 
 /** The mailbox of the old address is lost: no address that was replaced before undoes anything. True if that changes something. */

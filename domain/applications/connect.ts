@@ -48,22 +48,22 @@ const disconnect = statement(
 type Account = { userId: string } | { externalId: string }
 
 /** Locks the open account whose connections change; refuses if there is no such account. Returns its id. */
-async function lockAccount(sql: Sql, account: Account): Promise<string> {
+async function lockAccount(tx: Sql, account: Account): Promise<string> {
   const [row] =
-    'userId' in account ? await sql(lockById, { account: account.userId }) : [await lockForService(sql, account)]
+    'userId' in account ? await tx(lockById, { account: account.userId }) : [await lockForService(tx, account)]
   if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
   return row.id
 }
 
 const auditConnection = (
   ctx: ManagerContext,
-  sql: Sql,
+  tx: Sql,
   action: `connection.${'put' | 'removed'}`,
   { userId, appId }: Connection,
 ) => {
   const { kind: actor, id } = managerOf(ctx)
   const by = { actor, actorId: actor === 'service' ? id : null, ip: ctx.ip ?? null }
-  return addAudit(ctx, sql, action, { ...by, userId, subject: appId, at: ctx.clock.now() })
+  return addAudit(ctx, tx, action, { ...by, userId, subject: appId, at: ctx.clock.now() })
 }
 
 /** Another subject replaces the one of before. Events that are already written keep theirs. */
@@ -71,14 +71,14 @@ export const connectApp = (
   ctx: ManagerContext,
   { appId, subject, ...account }: Account & { appId: string; subject: string },
 ): Promise<{ userId: string; connectionId: string }> =>
-  ctx.transaction(async (sql) => {
-    const userId = await lockAccount(sql, account)
-    const [found] = await sql(findConnection, { userId, appId })
+  ctx.transaction(async (tx) => {
+    const userId = await lockAccount(tx, account)
+    const [found] = await tx(findConnection, { userId, appId })
     if (found?.subject === subject) return { userId, connectionId: found.id }
     const id = ctx.secrets.randomId('con_')
-    const [written] = await sql(connect, { userId, appId, id, subject, now: ctx.clock.now() })
+    const [written] = await tx(connect, { userId, appId, id, subject, now: ctx.clock.now() })
     if (!written) throw unknownApp()
-    await auditConnection(ctx, sql, 'connection.put', { userId, appId })
+    await auditConnection(ctx, tx, 'connection.put', { userId, appId })
     return { userId, connectionId: written.id }
   })
 
@@ -95,11 +95,11 @@ export const removeConnection = (
   ctx: Context,
   { appId, externalId }: Input<typeof contract.removeConnection>,
 ): Promise<Data<typeof contract.removeConnection>> =>
-  ctx.transaction(async (sql) => {
-    const userId = await lockAccount(sql, { externalId })
-    const [row] = await sql(disconnect, { userId, appId })
+  ctx.transaction(async (tx) => {
+    const userId = await lockAccount(tx, { externalId })
+    const [row] = await tx(disconnect, { userId, appId })
     if (!row) throw unknownApp()
-    if (row.removed) await auditConnection(ctx, sql, 'connection.removed', { userId, appId })
+    if (row.removed) await auditConnection(ctx, tx, 'connection.removed', { userId, appId })
     return { user_id: userId, app_id: appId, removed: row.removed }
   })
 

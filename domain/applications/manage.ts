@@ -242,13 +242,13 @@ export async function removeApp(
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length
   }
-  await ctx.transaction(async (sql) => {
-    await sql(waitForStarts, {})
-    await refuseOpenTasks(sql, appId)
-    await sql(deleteConnections, { appId, maxRows: BATCH_SIZE })
-    const [app] = await sql(deleteApp, { id: appId })
+  await ctx.transaction(async (tx) => {
+    await tx(waitForStarts, {})
+    await refuseOpenTasks(tx, appId)
+    await tx(deleteConnections, { appId, maxRows: BATCH_SIZE })
+    const [app] = await tx(deleteApp, { id: appId })
     if (!app) throw unknownApp()
-    await auditManager(ctx, sql, 'app.removed', appId)
+    await auditManager(ctx, tx, 'app.removed', appId)
   })
   return { app_id: appId, removed: true, waived_tasks: waived }
 }

@@ -77,13 +77,13 @@ const lockAccount = statement(
  * Deletes what the map names for this phase, at most `maxRows` rows of each table. Copies what must be kept first. True when
  * nothing is left; running it again then finds nothing.
  */
-export async function erase(sql: Sql, when: ErasurePhase, erased: Erased, maxRows: number): Promise<boolean> {
+export async function erase(tx: Sql, when: ErasurePhase, erased: Erased, maxRows: number): Promise<boolean> {
   const erasure = ERASURES.get(when)
   // In a rolling upgrade an older instance may claim a step that only newer ones know: it must not complete it.
   if (!erasure) throw new Error(`unknown deletion step ${when}`)
   const [, [answer]] = await Promise.all([
-    sql(lockAccount, { userId: erased.userId }),
-    sql(erasure, { ...erased, keeps: [...erased.keeps], maxRows }),
+    tx(lockAccount, { userId: erased.userId }),
+    tx(erasure, { ...erased, keeps: [...erased.keeps], maxRows }),
   ])
   return answer?.is_over === true
 }

@@ -53,8 +53,8 @@ const tryReplayLock = statement(
  * does. Only the lines that are unknown here are read.
  */
 export const replayGap = (ctx: SystemContext): Promise<ReplayReport | null> =>
-  ctx.transaction(async (sql) => {
-    const [lock] = await sql(tryReplayLock, {})
+  ctx.transaction(async (tx) => {
+    const [lock] = await tx(tryReplayLock, {})
     if (!lock?.is_taken) return null
     const { state, end } = await compareWithLedger(ctx)
     return state === 'behind' ? replayLedger(ctx, { knownTo: end.seq, maxLines: MAX_LINES_IN_MEMORY, from: end }) : null

@@ -133,15 +133,15 @@ export const writeDueReceipts = (ctx: SystemContext, maxRows = 100): Promise<voi
   eachDue(
     { rows: 'receipts', maxRows },
     (after) => ctx.sql(dueReceipts, after),
-    ({ id }) => ctx.transaction((sql) => writeReceipts(ctx, sql, id)),
+    ({ id }) => ctx.transaction((tx) => writeReceipts(ctx, tx, id)),
   )
 
 /** Writes missing receipts in chain order, in the transaction of step, purge or sweep. */
-export async function writeReceipts(ctx: SystemContext, sql: Sql, withdrawalId: string): Promise<void> {
-  const [due] = await sql(lockDue, { withdrawalId })
-  const [facts] = due?.is_due ? await sql(readFacts, { withdrawalId }) : []
+export async function writeReceipts(ctx: SystemContext, tx: Sql, withdrawalId: string): Promise<void> {
+  const [due] = await tx(lockDue, { withdrawalId })
+  const [facts] = due?.is_due ? await tx(readFacts, { withdrawalId }) : []
   if (!facts || facts.awaits_line) return
-  const written = await sql(readReceipts, { withdrawalId })
+  const written = await tx(readReceipts, { withdrawalId })
   const reached: [Kind, Date | null][] = [
     ['completion', facts.completed_at],
     ['purge', facts.purged_at],
@@ -153,11 +153,11 @@ export async function writeReceipts(ctx: SystemContext, sql: Sql, withdrawalId: 
   for (const [kind] of missing) {
     const now = ctx.clock.now()
     const claims = { ...(previous !== undefined && { previous: hashOf(previous) }), ...claimsOf(facts, kind) }
-    const receipt = await sign(ctx, sql, withdrawalId, kind, now, claims)
-    await sql(insertReceipt, { withdrawalId, kind, receipt, now })
+    const receipt = await sign(ctx, tx, withdrawalId, kind, now, claims)
+    await tx(insertReceipt, { withdrawalId, kind, receipt, now })
     previous = receipt
   }
-  await sql(markWritten, { withdrawalId })
+  await tx(markWritten, { withdrawalId })
 }
 
 function claimsOf(facts: Facts, kind: Kind): Statements {

@@ -99,6 +99,14 @@ export interface Actor {
   link?: Link
 }
 
+/** For the actor of a credential that stands for no open account. */
+export const NO_ACCOUNT = {
+  userId: '',
+  externalId: null,
+  user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
+  pendingChange: null,
+} satisfies Partial<Actor>
+
 /** How full a bucket is, for the RateLimit headers. */
 export interface BucketState {
   name: string
@@ -168,6 +176,10 @@ export interface SystemContext {
   /** Runs the task after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
 }
+
+/** Runs the task in the background once the transaction has committed; never, if it does not. */
+export const afterCommit = (ctx: SystemContext, tx: Transaction, task: () => Promise<unknown>): void =>
+  tx.afterCommit(() => ctx.background(task))
 
 /** For a call without a credential of an account. */
 export interface LinkContext extends SystemContext {

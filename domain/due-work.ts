@@ -3,6 +3,7 @@ import { beginDueDeliveries } from './applications/deliveries'
 import type { SystemContext } from './context'
 import { expireNotices, sendDueNotices } from './mail/notice-queue'
 import { answerDueLinkRequests } from './mail/request-link'
+import { mapConcurrently } from './map-concurrently'
 import { LINK_NOTICES, NOTICE_KINDS } from './notices'
 import type { CallQueue } from './process'
 import {
@@ -143,26 +144,20 @@ export async function runDueSteps(ctx: SystemContext, maxCalls = MAX_CONCURRENT_
 /** A step that fails sets its own next try; the others go on. Returns whether any step is still open. */
 async function runDueErasures(ctx: SystemContext): Promise<boolean> {
   const failures: unknown[] = []
+  const noteFailure = (error: unknown) => void failures.push(error)
+  const runOne = async ({ withdrawal_id: withdrawalId, step }: DueRow) => {
+    const run = await claimDeletionStep(ctx, { withdrawalId, step }).catch(noteFailure)
+    if (!run) return 'not ours'
+    return (await run('erasure').catch(noteFailure)) ? 'paused' : 'over'
+  }
   let isAnyLeft = false
   for (;;) {
     const due = await ctx.sql(dueErasures, { now: ctx.clock.now(), maxRows: BATCH_SIZE })
-    const left = [...due]
-    let [isAnyOurs, isAnyPaused] = [false, false]
-    const runOne = async ({ withdrawal_id: withdrawalId, step }: DueRow) => {
-      const run = await claimDeletionStep(ctx, { withdrawalId, step })
-      if (!run) return
-      isAnyOurs = true
-      if (await run('erasure')) isAnyPaused = true
-    }
-    const workers = Array.from({ length: MAX_CONCURRENT_ERASURES }, async () => {
-      for (let next = left.shift(); next; next = left.shift()) {
-        await runOne(next).catch((error) => void failures.push(error))
-      }
-    })
-    await Promise.all(workers)
+    const outcomes = await mapConcurrently(due, MAX_CONCURRENT_ERASURES, runOne)
+    const isAnyPaused = outcomes.includes('paused')
     isAnyLeft ||= isAnyPaused
     // A paused step goes on at once, beside newly due steps. A batch that other instances have claimed is not read again.
-    if (!isAnyOurs || (due.length < BATCH_SIZE && !isAnyPaused)) break
+    if (outcomes.every((outcome) => outcome === 'not ours') || (due.length < BATCH_SIZE && !isAnyPaused)) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
   return isAnyLeft

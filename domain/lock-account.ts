@@ -38,24 +38,26 @@ const lockById = statement(
 )
 
 /** Every writer of an account's rows takes this lock first, so the statements after it see what others have committed. */
-export async function lockAccountOfId(sql: Sql, userId: string): Promise<LockedAccount | undefined> {
-  const [account] = await sql(lockById, { userId })
+export async function lockAccountOfId(tx: Sql, userId: string): Promise<LockedAccount | undefined> {
+  const [account] = await tx(lockById, { userId })
   return account
 }
 
 /** As `lockAccountOfId`, for what the operator names by its id. */
-export async function requireAccountOfId(sql: Sql, userId: string): Promise<LockedAccount> {
-  const account = await lockAccountOfId(sql, userId)
-  if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+export async function requireAccountOfId(tx: Sql, userId: string): Promise<LockedAccount> {
+  const account = await lockAccountOfId(tx, userId)
+  if (!account) throw unknownUser()
   return account
 }
 
+export const unknownUser = () => new AppError('REQUEST_001', 'There is no active user with this id.')
+
 /** For every write of a service on an account: one with a role is refused. Undefined if there is none. */
 export async function lockForService(
-  sql: Sql,
+  tx: Sql,
   of: { externalId: string } | { userId: string },
 ): Promise<LockedAccount | undefined> {
-  const [account] = 'userId' in of ? [await lockAccountOfId(sql, of.userId)] : await sql(lockByExternalId, of)
+  const [account] = 'userId' in of ? [await lockAccountOfId(tx, of.userId)] : await tx(lockByExternalId, of)
   if (account?.role) throw refusalOfRole()
   return account
 }

@@ -1,4 +1,5 @@
 import type { SystemContext } from './context'
+import { mapConcurrently } from './map-concurrently'
 import { bytes, type Described, identifier, integer, type Shape, sql, statement, text } from './sql'
 
 interface Sealed {
@@ -84,31 +85,26 @@ async function resealKind(ctx: SystemContext, of: Statements, batch: number): Pr
   const counts: ResealCounts = { resealed: 0, already_newest: 0, unopenable: 0 }
   for (let after = ''; ; ) {
     const rows = await ctx.sql(of.readBatch, { after, maxRows: batch })
-    const left = [...rows]
-    const workers = Array.from({ length: MAX_CONCURRENT_UPDATES }, async () => {
-      for (let row = left.shift(); row; row = left.shift()) {
-        const outcome = await resealRow(ctx, of, row)
-        if (outcome) counts[outcome]++
-      }
-    })
-    await Promise.all(workers)
+    const outcomes = await mapConcurrently(rows, MAX_CONCURRENT_UPDATES, (row) => resealRow(ctx, of, row))
+    for (const outcome of outcomes) if (outcome) counts[outcome]++
     if (rows.length < batch) return counts
     after = rows.at(-1)?.key ?? ''
   }
 }
 
 /** Null if the row or its content was deleted meanwhile. */
-async function resealRow(ctx: SystemContext, of: Statements, row: SealedRow): Promise<keyof ResealCounts | null> {
-  let { sealed } = row
-  while (sealed) {
-    if (ctx.secrets.isSealedWithNewest(sealed)) return 'already_newest'
-    const content = ctx.secrets.open(sealed)
-    if (!content) return 'unopenable'
-    const replaced = await ctx.sql(of.replace, { key: row.key, sealed, resealed: ctx.secrets.seal(content) })
-    if (replaced.length > 0) return 'resealed'
-    // The service has written the row meanwhile, so read it again.
-    const [now] = await ctx.sql(of.readOne, { key: row.key })
-    sealed = now?.sealed ?? null
-  }
-  return null
+async function resealRow(
+  ctx: SystemContext,
+  of: Statements,
+  { key, sealed }: SealedRow,
+): Promise<keyof ResealCounts | null> {
+  if (!sealed) return null
+  if (ctx.secrets.isSealedWithNewest(sealed)) return 'already_newest'
+  const content = ctx.secrets.open(sealed)
+  if (!content) return 'unopenable'
+  const replaced = await ctx.sql(of.replace, { key, sealed, resealed: ctx.secrets.seal(content) })
+  if (replaced.length > 0) return 'resealed'
+  // The service has written the row meanwhile, so read it again.
+  const [now] = await ctx.sql(of.readOne, { key })
+  return now ? resealRow(ctx, of, now) : null
 }

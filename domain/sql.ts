@@ -193,8 +193,6 @@ export const equalsAsText = (column: Part, text: Part) => sql`${column}::text = 
 /** Reads the keys first, so that the planner looks each row up by its index instead of joining whole tables. */
 export const isOneOf = (key: Part, select: Part) => sql`${key} = ANY(ARRAY(${select}))`
 
-const fromPart = (part: Part | undefined) => (part ? sql`FROM ${part}` : NOTHING)
-
 interface AuditRow {
   from: Part
   id: Part
@@ -221,19 +219,19 @@ export const audit = <const Action extends string>(action: string extends Action
 export const RAISE_VERSION = sql`version = version + 1`
 
 /** Ends the browser sessions of `user`, all but the one in `except`. */
-export const endSessions = (of: { from?: Part; user: Part; except?: Part; at: Part }) =>
+export const endSessions = (of: { user: Part; except?: Part; at: Part }) =>
   sql`UPDATE sessions s SET revoked_at = ${of.at}
-   ${fromPart(of.from)} WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? sql`AND s.id <> ${of.except}` : NOTHING}`
+   WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? sql`AND s.id <> ${of.except}` : NOTHING}`
 
 /** Ends the access tokens of `user`. */
-export const endTokens = (of: { from?: Part; user: Part; at: Part }) =>
+export const endTokens = (of: { user: Part; at: Part }) =>
   sql`UPDATE access_tokens t SET revoked_at = ${of.at}
-   ${fromPart(of.from)} WHERE t.user_id = ${of.user} AND t.revoked_at IS NULL`
+   WHERE t.user_id = ${of.user} AND t.revoked_at IS NULL`
 
 /** Closes the pending change of `user`, a value: joined with a part, the planner would read all changes that are pending. */
-export const closePendingChange = (status: 'superseded' | 'cancelled', of: { from?: Part; user: Part; at: Part }) =>
+export const closePendingChange = (status: 'superseded' | 'cancelled', of: { user: Part; at: Part }) =>
   sql`UPDATE email_change_requests r SET status = ${literal(status)}, closed_at = ${of.at}
-   ${fromPart(of.from)} WHERE r.user_id = ${of.user} AND r.status = 'pending_verification'`
+   WHERE r.user_id = ${of.user} AND r.status = 'pending_verification'`
 
 /**
  * The account that a statement writes rows for, and its name. The lock makes a withdrawal that starts meanwhile wait and then see

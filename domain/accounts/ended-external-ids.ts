@@ -74,14 +74,14 @@ const findStillOpen = statement(
  */
 export async function firstVersionOf(
   ctx: SystemContext,
-  sql: Sql,
+  tx: Sql,
   { externalId, recreate }: { externalId: string; recreate: boolean },
 ): Promise<number> {
   const macs = ctx.secrets.macs('external-id', externalId)
-  const [former] = await sql(findFormer, { macs })
+  const [former] = await tx(findFormer, { macs })
   if (former?.next_version == null) return 0
   if (!recreate) throw new AppError('USER_002')
-  const [open] = await sql(findStillOpen, { macs })
+  const [open] = await tx(findStillOpen, { macs })
   if (open && open.applications > 0) throw stillOpen(open, ctx.clock.now())
   return former.next_version
 }

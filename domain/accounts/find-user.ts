@@ -12,6 +12,7 @@ import {
   lookUpPending,
   type Part,
   type Shape,
+  type Sql,
   sql,
   statement,
   text,
@@ -93,6 +94,13 @@ export const describeAccount = (ctx: SystemContext, account: AccountRow): Data<t
   version: account.version,
   withdrawal_id: account.withdrawal_id,
 })
+
+/** An account as the transaction that wrote it leaves it. */
+export async function describeWritten(ctx: SystemContext, tx: Sql, userId: string) {
+  const written = await findAccount(ctx, userId, tx)
+  if (!written) throw new Error('the account that was written is there')
+  return describeAccount(ctx, written)
+}
 
 export async function getUser(
   ctx: Context,

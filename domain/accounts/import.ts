@@ -228,14 +228,14 @@ async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string]
     heldSince: heldSince(ctx, now),
     now,
   }
-  const [created, withdrawn] = await ctx.transaction(async (sql) => {
-    const created = await sql(insertAccounts, insertion)
+  const [created, withdrawn] = await ctx.transaction(async (tx) => {
+    const created = await tx(insertAccounts, insertion)
     const macs = created.flatMap(({ id }) => {
       const { externalId } = byId.get(id) as Line
       return externalId === null ? [] : ctx.secrets.macs('external-id', externalId).map((mac) => ({ id, mac }))
     })
     const ids = macs.map(({ id }) => id)
-    return [created, await sql(takeBackWithdrawn, { ids, macs: macs.map(({ mac }) => mac) })]
+    return [created, await tx(takeBackWithdrawn, { ids, macs: macs.map(({ mac }) => mac) })]
   })
   for (const { id } of withdrawn) byId.get(id)?.problems.push(WITHDRAWN)
   return created

@@ -1,6 +1,6 @@
-import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
+import { unknownUser } from '../lock-account'
 import { sql, statement, text } from '../sql'
 
 type Role = 'operator' | null
@@ -16,7 +16,7 @@ const updateRole = statement(
 export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; role: Role }): Promise<void> =>
   ctx.transaction(async (tx) => {
     const [user] = await tx(updateRole, { userId, role })
-    if (!user) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+    if (!user) throw unknownUser()
     await addAudit(ctx, tx, 'role.changed', { userId, actor: 'operator', ip: null, at: ctx.clock.now() })
   })
 

@@ -50,12 +50,12 @@ const countPreferences = statement(
 type Details = Pick<Input<typeof contract>, 'profile' | 'preferences'>
 
 /** Writes what is given for the account, which must be locked. True if something has changed. */
-export async function putDetails(sql: Sql, userId: string, { profile, preferences }: Details): Promise<boolean> {
+export async function putDetails(tx: Sql, userId: string, { profile, preferences }: Details): Promise<boolean> {
   const rows = [
-    ...(profile ? await sql(putProfile, { userId, given: JSON.stringify(profile) }) : []),
-    ...(preferences ? await sql(putPreferences, { userId, given: JSON.stringify(preferences) }) : []),
+    ...(profile ? await tx(putProfile, { userId, given: JSON.stringify(profile) }) : []),
+    ...(preferences ? await tx(putPreferences, { userId, given: JSON.stringify(preferences) }) : []),
   ]
-  const [row] = preferences && rows.length > 0 ? await sql(countPreferences, { userId }) : []
+  const [row] = preferences && rows.length > 0 ? await tx(countPreferences, { userId }) : []
   if (row && row.count > MAX_PREFERENCES) {
     throw new AppError('REQUEST_001', `preferences: the account would have more than ${MAX_PREFERENCES} of them.`)
   }

@@ -8,7 +8,7 @@ import { acceptPassword } from '../passwords/password-formats'
 import { type Sql, sql, statement, text } from '../sql'
 import { createAccount } from './create-account'
 import { firstVersionOf } from './ended-external-ids'
-import { describeAccount, findAccount } from './find-user'
+import { describeWritten } from './find-user'
 import { putDetails } from './put-details'
 import { addressOf, localeOf, retryConflicts, updateAccount } from './update-account'
 
@@ -32,9 +32,7 @@ export async function putUser(ctx: Context, input: Input<typeof contract>): Prom
       const userId = account?.id ?? (await create(ctx, tx, { ...input, firstVersion }, { passwordHash, by }))
       const hasNewDetails = await putDetails(tx, userId, input)
       if (account) await updateAccount(ctx, tx, account, { ...input, firstVersion, hasNewDetails }, by)
-      const written = await findAccount(ctx, userId, tx)
-      if (!written) throw new Error('the account that was written is there')
-      return { ...describeAccount(ctx, written), created: !account }
+      return { ...(await describeWritten(ctx, tx, userId)), created: !account }
     }),
   )
 }
@@ -46,18 +44,18 @@ interface Target {
   firstVersion: number
 }
 
-async function findToUpdate(ctx: Context, sql: Sql, input: Input<typeof contract>): Promise<Target> {
+async function findToUpdate(ctx: Context, tx: Sql, input: Input<typeof contract>): Promise<Target> {
   const { externalId, user_id: userId, recreate = false } = input
-  const account = await lockForService(sql, { externalId })
+  const account = await lockForService(tx, { externalId })
   if (account) {
     if (userId !== undefined && userId !== account.id) {
       throw new AppError('REQUEST_001', 'user_id names another account than the one that has this external id.')
     }
     return { account, firstVersion: 0 }
   }
-  const firstVersion = await firstVersionOf(ctx, sql, { externalId, recreate })
+  const firstVersion = await firstVersionOf(ctx, tx, { externalId, recreate })
   if (userId === undefined) return { account, firstVersion }
-  const named = await lockForService(sql, { userId })
+  const named = await lockForService(tx, { userId })
   if (!named) throw new AppError('USER_001', 'There is no account with this user_id.')
   if (named.external_id !== null) {
     throw new AppError('REQUEST_001', 'user_id names an account that has another external id.')

@@ -2,7 +2,7 @@ import type { putUser } from '@/contract/admin'
 import type { Data } from '@/contract/define'
 import type { SystemContext } from '../context'
 import { requireAccountOfId } from '../lock-account'
-import { describeAccount, findAccount } from './find-user'
+import { describeWritten } from './find-user'
 import { retryConflicts, updateAccount } from './update-account'
 
 interface NewAddress {
@@ -23,9 +23,7 @@ export async function setEmail(
       const account = await requireAccountOfId(tx, userId)
       const wanted = { externalId: account.external_id, email, old_mailbox: oldMailbox, if_version: ifVersion }
       await updateAccount(ctx, tx, account, wanted, { actor: 'operator', ip: '' })
-      const written = await findAccount(ctx, userId, tx)
-      if (!written) throw new Error('the account that was written is there')
-      return describeAccount(ctx, written)
+      return describeWritten(ctx, tx, userId)
     }),
   )
 }

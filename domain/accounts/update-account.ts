@@ -6,15 +6,13 @@ import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { tellEmailChanged } from '../email/email-changed'
 import { refuseTakenAddress } from '../email/set-address'
-import { heldSince } from '../limits/held-addresses'
+import { HAS_REPLACED, heldSince } from '../limits/held-addresses'
 import type { LockedAccount } from '../lock-account'
 import {
   closePendingChange,
   endSessions,
-  equalsAsText,
   integer,
   isUniqueViolation,
-  literal,
   type Part,
   type Sql,
   sql,
@@ -137,8 +135,8 @@ const forgetReplaced = statement(
   'forget-replaced-addresses',
   { userId: text },
   { id: text },
-  (v) => sql`UPDATE email_change_requests SET old_email_key = NULL
-   WHERE user_id = ${v.userId} AND old_email_key IS NOT NULL AND ${equalsAsText(sql`status`, literal('verified'))} RETURNING id`,
+  (v) => sql`UPDATE email_change_requests r SET old_email_key = NULL
+   WHERE r.user_id = ${v.userId} AND ${HAS_REPLACED} RETURNING r.id`,
 )
 
 /** The mailbox of the old address is lost: no address that was replaced before undoes anything. True if that changes something. */
@@ -241,22 +239,10 @@ async function recordReplaced(
   const changeId = ctx.secrets.randomId('ecr_')
   const oldEmailKey = isLost ? null : oldKey
   const change = { changeId, userId, oldEmail, oldEmailKey, oldVerifiedAt, email, emailKey, now, version }
-  const oldRecipient = isLost ? 'lost' : 'old'
-  const told = {
-    changeId,
-    userId,
-    userName,
-    locale,
-    hasPassword,
-    oldEmail,
-    newEmail: email,
-    at: now,
-    oldRecipient,
-    by,
-  } as const
+  const told = { changeId, userId, userName, locale, hasPassword, oldEmail, newEmail: email, at: now, by }
   await Promise.all([
     tx(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
     tx(endWithAddress, { userId, now }),
-    tellEmailChanged(ctx, tx, told),
+    tellEmailChanged(ctx, tx, { ...told, oldRecipient: isLost ? 'lost' : 'old' }),
   ])
 }

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { encrypt } from '../encryption'
+import { unknownUser } from '../lock-account'
 import { auditManager } from '../manager'
 import type { ArchiveStore } from '../ports'
 import { bytes, integer, json, openAccount, type RowOf, sql, statement, text, time } from '../sql'
@@ -81,7 +82,7 @@ export async function writeArchive(ctx: SystemContext, userId: string): Promise<
     throw new AppError('REQUEST_001', 'No archive store is configured: set ARCHIVE_S3_ENDPOINT or ARCHIVE_DIR.')
   }
   const [found] = await ctx.sql(collect, { userId })
-  if (!found) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  if (!found) throw unknownUser()
   const now = ctx.clock.now()
   await ctx.sql(insertKey, { userId, sealedKey: ctx.secrets.seal(ctx.secrets.randomKey()), now })
   const [row] = await ctx.sql(keyOf, { userId })
@@ -92,13 +93,13 @@ export async function writeArchive(ctx: SystemContext, userId: string): Promise<
   const objectKey = `${id}.bin`
   // The row comes first, because an object without a row could never be deleted.
   const rows = await ctx.sql(insertArchive, { id, userId, objectKey, bytes: content.length, now })
-  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  if (rows.length === 0) throw unknownUser()
   await ctx.archives.put(objectKey, content)
   const [stored] = await ctx.sql(markStored, { id, now: ctx.clock.now() })
   if (stored) return id
   // The account was withdrawn and its rows were erased while the object was written.
   await ctx.archives.delete(objectKey)
-  throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  throw unknownUser()
 }
 
 /**

@@ -41,14 +41,11 @@ const cannotAsk = () =>
  */
 export async function askApplications(ctx: SystemContext, userId: string): Promise<Blocker[]> {
   const apps = await ctx.sql(readAsked, { userId })
-  let deadline: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    deadline = setTimeout(() => reject(cannotAsk()), ALL_CHECKS_MS)
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(cannotAsk()), ALL_CHECKS_MS).unref()
   })
   const answers = Promise.all(apps.map((app) => ask(ctx, app, userId)))
-  return Promise.race([answers, tooLate])
-    .then((blockers) => blockers.flat())
-    .finally(() => clearTimeout(deadline))
+  return (await Promise.race([answers, tooLate])).flat()
 }
 
 async function ask(ctx: SystemContext, app: AskedRow, account: string): Promise<Blocker[]> {

@@ -15,21 +15,20 @@ const lockById = statement('lock-account-to-connect', { account: text }, { id: t
 const CONNECTION = { userId: text, appId: text } satisfies Shape
 type Connection = Described<typeof CONNECTION>
 
-// Writes nothing if the connection is as wanted. The account's lock keeps other writers of its connections away.
+const findConnection = statement(
+  'find-connection',
+  CONNECTION,
+  { id: text, subject: text },
+  (v) => sql`SELECT id, subject FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId}`,
+)
 const connect = statement(
   'connect-app',
   { ...CONNECTION, id: text, subject: text, now: time },
-  { id: text, is_written: boolean },
-  (v) => sql`WITH connected AS (
-     SELECT id FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} AND subject = ${v.subject}
-   ), written AS (
-     INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
-     SELECT ${v.id}, ${v.userId}, a.id, ${v.subject}, ${v.now}
-     FROM connected_apps a WHERE a.id = ${v.appId} AND NOT EXISTS (SELECT FROM connected)
-     ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
-     RETURNING id
-   )
-   SELECT id, false AS is_written FROM connected UNION ALL SELECT id, true FROM written`,
+  { id: text },
+  (v) => sql`INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
+   SELECT ${v.id}, ${v.userId}, a.id, ${v.subject}, ${v.now} FROM connected_apps a WHERE a.id = ${v.appId}
+   ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
+   RETURNING id`,
 )
 
 // With what the application was to be told, or could be told again.
@@ -49,22 +48,22 @@ const disconnect = statement(
 type Account = { userId: string } | { externalId: string }
 
 /** Locks the open account whose connections change; refuses if there is no such account. Returns its id. */
-async function lockAccount(sql: Sql, account: Account): Promise<string> {
+async function lockAccount(tx: Sql, account: Account): Promise<string> {
   const [row] =
-    'userId' in account ? await sql(lockById, { account: account.userId }) : [await lockForService(sql, account)]
+    'userId' in account ? await tx(lockById, { account: account.userId }) : [await lockForService(tx, account)]
   if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
   return row.id
 }
 
 const auditConnection = (
   ctx: ManagerContext,
-  sql: Sql,
+  tx: Sql,
   action: `connection.${'put' | 'removed'}`,
   { userId, appId }: Connection,
 ) => {
   const { kind: actor, id } = managerOf(ctx)
   const by = { actor, actorId: actor === 'service' ? id : null, ip: ctx.ip ?? null }
-  return addAudit(ctx, sql, action, { ...by, userId, subject: appId, at: ctx.clock.now() })
+  return addAudit(ctx, tx, action, { ...by, userId, subject: appId, at: ctx.clock.now() })
 }
 
 /** Another subject replaces the one of before. Events that are already written keep theirs. */
@@ -72,13 +71,15 @@ export const connectApp = (
   ctx: ManagerContext,
   { appId, subject, ...account }: Account & { appId: string; subject: string },
 ): Promise<{ userId: string; connectionId: string }> =>
-  ctx.transaction(async (sql) => {
-    const userId = await lockAccount(sql, account)
+  ctx.transaction(async (tx) => {
+    const userId = await lockAccount(tx, account)
+    const [found] = await tx(findConnection, { userId, appId })
+    if (found?.subject === subject) return { userId, connectionId: found.id }
     const id = ctx.secrets.randomId('con_')
-    const [row] = await sql(connect, { userId, appId, id, subject, now: ctx.clock.now() })
-    if (!row) throw unknownApp()
-    if (row.is_written) await auditConnection(ctx, sql, 'connection.put', { userId, appId })
-    return { userId, connectionId: row.id }
+    const [written] = await tx(connect, { userId, appId, id, subject, now: ctx.clock.now() })
+    if (!written) throw unknownApp()
+    await auditConnection(ctx, tx, 'connection.put', { userId, appId })
+    return { userId, connectionId: written.id }
   })
 
 /** For services. */
@@ -94,11 +95,11 @@ export const removeConnection = (
   ctx: Context,
   { appId, externalId }: Input<typeof contract.removeConnection>,
 ): Promise<Data<typeof contract.removeConnection>> =>
-  ctx.transaction(async (sql) => {
-    const userId = await lockAccount(sql, { externalId })
-    const [row] = await sql(disconnect, { userId, appId })
+  ctx.transaction(async (tx) => {
+    const userId = await lockAccount(tx, { externalId })
+    const [row] = await tx(disconnect, { userId, appId })
     if (!row) throw unknownApp()
-    if (row.removed) await auditConnection(ctx, sql, 'connection.removed', { userId, appId })
+    if (row.removed) await auditConnection(ctx, tx, 'connection.removed', { userId, appId })
     return { user_id: userId, app_id: appId, removed: row.removed }
   })
 

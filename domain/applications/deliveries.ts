@@ -127,14 +127,13 @@ const markFailed = statement(
     ...OUTCOME,
     attempts: integer,
     problem: text,
-    /** Null if the delivery becomes a dead letter. */
+    state: text.of<'pending' | 'dead'>(),
     nextTryAt: time.orNull,
+    deadAt: time.orNull,
   },
   {},
   (v) => sql`WITH failed AS (UPDATE event_deliveries
-   SET status = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN 'dead' ELSE 'pending' END, due_at = ${v.nextTryAt},
-     dead_at = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN ${v.now}::timestamptz END, lease_until = NULL,
-     tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}
+   SET status = ${v.state}, due_at = ${v.nextTryAt}, dead_at = ${v.deadAt}, lease_until = NULL, tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}
    WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending' RETURNING id, event_id, app_id, dead_at AS at)
    ${logEnd(sql`(SELECT * FROM failed WHERE at IS NOT NULL)`, literal('given_up'))}`,
 )
@@ -209,8 +208,11 @@ async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, t
   if (isSuccess(answer)) return noteDelivered(ctx, { id, now, status, tookMs, isOpen })
   const lastTryMs = retryUntil?.getTime() ?? occurredAt.getTime() + EVENT_RETRY_MS * ctx.timeScale
   const nextTryMs = Math.min(now.getTime() + waitAfterCallMs(ctx, attempts, answer), lastTryMs)
-  const nextTryAt = now.getTime() < lastTryMs ? new Date(nextTryMs) : null
-  await ctx.sql(markFailed, { id, now, status, tookMs, attempts, problem, nextTryAt })
+  const outcome =
+    now.getTime() < lastTryMs
+      ? { state: 'pending' as const, nextTryAt: new Date(nextTryMs), deadAt: null }
+      : { state: 'dead' as const, nextTryAt: null, deadAt: now }
+  await ctx.sql(markFailed, { id, now, status, tookMs, attempts, problem, ...outcome })
 }
 
 /** What the log says about an event: its id, its type and its withdrawal. */

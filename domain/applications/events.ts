@@ -1,5 +1,5 @@
 import type { EventType } from '@/contract/vocabulary'
-import type { SystemContext } from '../context'
+import { afterCommit, type SystemContext } from '../context'
 import { openSealed, seal } from '../sealed'
 import {
   boolean,
@@ -97,11 +97,8 @@ export async function addEvent(
     addresses: addresses ? seal(ctx, { old_email: addresses.oldEmail, new_email: addresses.newEmail }) : null,
     at,
   })
-  if (told.length > 0) deliverAfterCommit(ctx, tx)
+  if (told.length > 0) afterCommit(ctx, tx, () => beginDueDeliveries(ctx))
 }
-
-const deliverAfterCommit = (ctx: SystemContext, tx: Transaction) =>
-  tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
 
 type ReceiverRow = RowOf<typeof receivers>
 
@@ -184,7 +181,7 @@ async function addWithdrawalEvent(
     appIds: subjects.map(([appId]) => appId),
     sealed: subjects.map(([, subject]) => seal(ctx, { subject, account })),
   })
-  deliverAfterCommit(ctx, tx)
+  afterCommit(ctx, tx, () => beginDueDeliveries(ctx))
 }
 
 const rememberSubjects = statement(

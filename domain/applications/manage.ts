@@ -2,8 +2,8 @@ import type * as contract from '@/contract/apps'
 import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { EVENT_TYPES, type EventType } from '@/contract/vocabulary'
-import type { SystemContext } from '../context'
+import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabulary'
+import { afterCommit, type SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
 import {
@@ -92,8 +92,7 @@ function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): S
     acknowledge_within_s: acknowledge_within_seconds ?? settings.acknowledge_within_s,
     // In the order of the list, and each once. Every application gets `account.withdrawn`, which a deletion step sends.
     events: EVENT_TYPES.filter((type) => type === 'account.withdrawn' || events.includes(type)),
-    disabled_at:
-      disabled === undefined ? settings.disabled_at : disabled ? (settings.disabled_at ?? ctx.clock.now()) : null,
+    disabled_at: (disabled ?? settings.disabled_at !== null) ? (settings.disabled_at ?? ctx.clock.now()) : null,
   }
   // One that the rules no longer allow must not keep its application from being disabled or removed; it is not called.
   const problem =
@@ -158,8 +157,8 @@ export async function setApp(
     await Promise.all([tx(updateApp, { ...settings, id: appId }), auditManager(ctx, tx, 'app.changed', appId)])
     if (settings.endpoint === null && before.endpoint !== null) await tx(deleteUntold, { appId })
     // Delivers what waited while the application was disabled or had another endpoint.
-    tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
-    if (isCallable(settings) && !isCallable(before)) tx.afterCommit(() => ctx.background(() => wakeStepsOf(ctx, appId)))
+    afterCommit(ctx, tx, () => beginDueDeliveries(ctx))
+    if (isCallable(settings) && !isCallable(before)) afterCommit(ctx, tx, () => wakeStepsOf(ctx, appId))
   })
   return getApp(ctx, { appId })
 }
@@ -237,33 +236,35 @@ export async function removeApp(
   ctx: ManagerContext,
   { appId, waive: reason }: Input<typeof contract.removeApp>,
 ): Promise<Data<typeof contract.removeApp>> {
-  const refuseOpenTasks = async (sql: Sql) => {
-    if ((await openTasksOf(sql, appId, { maxRows: 1 })).length === 0) return
-    throw new AppError(
-      'TASK_002',
-      'The application has open deletion tasks. Wait for them, or waive them with a reason.',
-    )
-  }
-  if (!reason) await refuseOpenTasks(ctx.sql)
+  if (!reason) await refuseOpenTasks(ctx.sql, appId)
   await setApp(ctx, { appId, disabled: true })
-  let waived = 0
-  if (reason) {
-    for (let tasks = await openTasksOf(ctx.sql, appId); tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId)) {
-      for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason })) waived++
-    }
-  }
+  const waived = reason ? await waiveOpenTasks(ctx, appId, reason) : 0
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length
   }
-  await ctx.transaction(async (sql) => {
-    await sql(waitForStarts, {})
-    await refuseOpenTasks(sql)
-    await sql(deleteConnections, { appId, maxRows: BATCH_SIZE })
-    const [app] = await sql(deleteApp, { id: appId })
+  await ctx.transaction(async (tx) => {
+    await tx(waitForStarts, {})
+    await refuseOpenTasks(tx, appId)
+    await tx(deleteConnections, { appId, maxRows: BATCH_SIZE })
+    const [app] = await tx(deleteApp, { id: appId })
     if (!app) throw unknownApp()
-    await auditManager(ctx, sql, 'app.removed', appId)
+    await auditManager(ctx, tx, 'app.removed', appId)
   })
   return { app_id: appId, removed: true, waived_tasks: waived }
+}
+
+async function refuseOpenTasks(sql: Sql, appId: string): Promise<void> {
+  if ((await openTasksOf(sql, appId, { maxRows: 1 })).length === 0) return
+  throw new AppError('TASK_002', 'The application has open deletion tasks. Wait for them, or waive them with a reason.')
+}
+
+/** Returns how many it waived. */
+async function waiveOpenTasks(ctx: ManagerContext, appId: string, reason: WaiveReason): Promise<number> {
+  const tasks = await openTasksOf(ctx.sql, appId)
+  if (tasks.length === 0) return 0
+  let waived = 0
+  for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason })) waived++
+  return waived + (await waiveOpenTasks(ctx, appId, reason))
 }
 
 /** False if the task has ended by itself meanwhile. */
@@ -281,7 +282,7 @@ type Shown = Data<typeof contract.getApp>
 // Counts by the partial indexes, so that the cost follows the open rows.
 const readApps = statement(
   'read-apps',
-  { appId: text.orNull, now: time },
+  { appId: text.orNull },
   {
     app_id: text,
     name: text,
@@ -307,7 +308,7 @@ const readApps = statement(
     v,
   ) => sql`SELECT a.id AS app_id, a.name, a.endpoint, a.audience, a.acknowledges, a.acknowledge_within_s AS acknowledge_within_seconds,
      a.phase, a.events, a.includes, a.checks, a.hosts, a.categories, a.reasons, a.created_at, a.disabled_at,
-     CASE WHEN a.previous_secret_until > ${v.now} THEN a.previous_secret_until END AS previous_secret_until,
+     a.previous_secret_until,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
      (SELECT count(*)::int FROM deletion_tasks n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks
@@ -315,12 +316,13 @@ const readApps = statement(
 )
 
 async function showApps(ctx: SystemContext, appId: string | null): Promise<Shown[]> {
-  const rows = await ctx.sql(readApps, { appId, now: ctx.clock.now() })
-  return rows.map(({ waiting, dead, ...app }) => ({
+  const now = ctx.clock.now()
+  const rows = await ctx.sql(readApps, { appId })
+  return rows.map(({ waiting, dead, previous_secret_until: until, ...app }) => ({
     ...app,
     created_at: app.created_at.toISOString(),
     disabled_at: app.disabled_at?.toISOString() ?? null,
-    previous_secret_until: app.previous_secret_until?.toISOString() ?? null,
+    previous_secret_until: until && until > now ? until.toISOString() : null,
     deliveries: { waiting, dead },
   }))
 }

@@ -34,9 +34,9 @@ const readTask = statement(
 )
 
 /** Locks the withdrawal and then the task; null if there is no such task. */
-export async function lockTask(sql: Sql, id: string): Promise<LockedTask | null> {
-  await sql(lockWithdrawal, { id })
-  const [task] = await sql(readTask, { id })
+export async function lockTask(tx: Sql, id: string): Promise<LockedTask | null> {
+  await tx(lockWithdrawal, { id })
+  const [task] = await tx(readTask, { id })
   return task ?? null
 }
 
@@ -50,9 +50,9 @@ const bringForward = statement(
 )
 
 /** Makes the step of a changed task due with its next task, or now if no task is left. The caller holds the withdrawal's lock. */
-export async function wakeStep(ctx: SystemContext, sql: Sql, tasks: TasksOfStep): Promise<void> {
-  const next = await nextTry(ctx, sql, tasks)
-  await sql(bringForward, { ...tasks, at: next?.at ?? ctx.clock.now() })
+export async function wakeStep(ctx: SystemContext, tx: Sql, tasks: TasksOfStep): Promise<void> {
+  const next = await nextTry(ctx, tx, tasks)
+  await tx(bringForward, { ...tasks, at: next?.at ?? ctx.clock.now() })
 }
 
 const openTasks = statement(
@@ -73,12 +73,12 @@ export const openTasksOf = (sql: Sql, appId: string, { after = '', maxRows = BAT
 export async function wakeStepsOf(ctx: SystemContext, appId: string): Promise<void> {
   let tasks = await openTasksOf(ctx.sql, appId)
   for (; tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId, { after: tasks.at(-1)?.id ?? '' })) {
-    for (const { id } of tasks) await ctx.transaction((sql) => wakeStepOf(ctx, sql, id))
+    for (const { id } of tasks) await ctx.transaction((tx) => wakeStepOf(ctx, tx, id))
   }
 }
 
-async function wakeStepOf(ctx: SystemContext, sql: Sql, id: string): Promise<void> {
-  const task = await lockTask(sql, id)
+async function wakeStepOf(ctx: SystemContext, tx: Sql, id: string): Promise<void> {
+  const task = await lockTask(tx, id)
   if (task && task.status !== 'completed')
-    await wakeStep(ctx, sql, { withdrawalId: task.withdrawal_id, step: task.phase })
+    await wakeStep(ctx, tx, { withdrawalId: task.withdrawal_id, step: task.phase })
 }

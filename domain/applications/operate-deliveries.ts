@@ -163,7 +163,8 @@ export async function resendEvents(ctx: ManagerContext, which: Resent): Promise<
   const eventId = 'eventId' in which ? which.eventId : null
   const [appId, since] = 'appId' in which ? [which.appId, which.since ?? null] : [null, null]
   await requireKnown(ctx, eventId, appId)
-  const one = eventId !== null ? resendOfEvent : since ? resendOfApp : resendDeadOfApp
+  const ofApp = since ? resendOfApp : resendDeadOfApp
+  const one = eventId === null ? ofApp : resendOfEvent
   const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
   let count = 0
   for (let rows = BATCH_SIZE; rows === BATCH_SIZE; count += rows) {

@@ -24,16 +24,16 @@ export async function waiveTask(
   ctx: ManagerContext,
   { taskId, reason }: Input<typeof contract.waiveTask>,
 ): Promise<Data<typeof contract.waiveTask>> {
-  const at = await ctx.transaction(async (sql) => {
-    const task = await lockTask(sql, taskId)
+  const at = await ctx.transaction(async (tx) => {
+    const task = await lockTask(tx, taskId)
     if (!task) throw unknownTask()
     if (task.waived_at && task.waived_reason === reason) return task.waived_at
     if (task.status === 'completed') throw new AppError('TASK_002')
     const now = ctx.clock.now()
     await Promise.all([
-      sql(markWaived, { id: taskId, reason, now }),
-      auditManager(ctx, sql, 'task.waived', taskId),
-      wakeStep(ctx, sql, { withdrawalId: task.withdrawal_id, step: task.phase }),
+      tx(markWaived, { id: taskId, reason, now }),
+      auditManager(ctx, tx, 'task.waived', taskId),
+      wakeStep(ctx, tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
     ])
     return now
   })
@@ -54,15 +54,15 @@ export const retryTask = (
   ctx: ManagerContext,
   { taskId }: Input<typeof contract.retryTask>,
 ): Promise<Data<typeof contract.retryTask>> =>
-  ctx.transaction(async (sql) => {
-    const task = await lockTask(sql, taskId)
+  ctx.transaction(async (tx) => {
+    const task = await lockTask(tx, taskId)
     if (!task) throw unknownTask()
     if (task.status === 'completed') throw new AppError('TASK_002')
     if (task.attempts > 0) {
       await Promise.all([
-        sql(markDue, { id: taskId, now: ctx.clock.now() }),
-        auditManager(ctx, sql, 'task.retried', taskId),
-        wakeStep(ctx, sql, { withdrawalId: task.withdrawal_id, step: task.phase }),
+        tx(markDue, { id: taskId, now: ctx.clock.now() }),
+        auditManager(ctx, tx, 'task.retried', taskId),
+        wakeStep(ctx, tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
       ])
     }
     return { task_id: taskId }

@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import type { Actor, SystemContext } from '../context'
+import { type Actor, NO_ACCOUNT, type SystemContext } from '../context'
 import { MAC_TEXT } from '../ports'
 
 /** Whether a good answer always ends a task, or the application may accept it and report later. */
@@ -17,13 +17,5 @@ export const reportPlaceOf = (ctx: SystemContext, taskId: string) => ({
 export function authenticateReport(ctx: SystemContext, token: string, taskId: string): Actor {
   const [, mac = ''] = REPORT_TOKEN.exec(token) ?? []
   if (!ctx.secrets.macMatches('task-report', taskId, Buffer.from(mac, 'base64url'))) throw new AppError('TASK_001')
-  return {
-    kind: 'report_token',
-    id: taskId,
-    userId: '',
-    externalId: null,
-    scopes: [],
-    user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
-    pendingChange: null,
-  }
+  return { ...NO_ACCOUNT, kind: 'report_token', id: taskId, scopes: [] }
 }

@@ -1,6 +1,7 @@
 import { AppError } from '@/contract/errors'
 import type { ShownTransaction } from '@/contract/operator'
 import type { SystemContext } from '../context'
+import { unknownUser } from '../lock-account'
 import { integer, openAccount, sql, statement, text, time } from '../sql'
 
 const insert = statement(
@@ -36,7 +37,7 @@ export async function addTransaction(
   const id = ctx.secrets.randomId('txn_')
   const { secrets, clock } = ctx
   const rows = await ctx.sql(insert, { ...input, id, now: clock.now(), logId: secrets.randomId('tal_') })
-  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  if (rows.length === 0) throw unknownUser()
   return id
 }
 

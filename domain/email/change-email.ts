@@ -4,7 +4,7 @@ import type { changeEmail as contract, VerificationMethod } from '@/contract/ema
 import { AppError, RULES } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
-import type { Context } from '../context'
+import { afterCommit, type Context } from '../context'
 import {
   type AskedPlaces,
   type Bucket,
@@ -257,7 +257,7 @@ async function open(
   const { actor, ip: ipAddress } = ctx
   const { userId } = actor
   const { typed: newEmail, key: newEmailKey, deliverable: to } = address
-  tx.afterCommit(() => ctx.background(() => recordVerification(ctx, { changeId, messageId: changeId, to, sentAt: at })))
+  afterCommit(ctx, tx, () => recordVerification(ctx, { changeId, messageId: changeId, to, sentAt: at }))
   const [account, isLive, [target]] = await Promise.all([
     lockProven(tx, { userId, credentialVersion }),
     isStillLive(ctx, tx, actor),
@@ -268,19 +268,16 @@ async function open(
   if (!isLive) return 'ended'
   const { name: userName, email: oldEmail, locale } = account
   const values = { changeId, userId, oldEmail, newEmail, newEmailKey, requestedAt, ip: ipAddress, sentAt: at }
-  const writing: Promise<unknown>[] = [
+  const data = { change_request_id: changeId }
+  const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress }
+  const isOwn = account.email_key === newEmailKey
+  await Promise.all([
     tx(supersede, { userId, at }),
     tx(insertChange, { ...change, ...values, targetBucket: messages.key }),
     addAudit(ctx, tx, 'email_change.requested', { userId, actor: actor.kind, subject: changeId, ip: ipAddress, at }),
-  ]
-  if (account.email_key !== newEmailKey) {
-    const data = { change_request_id: changeId }
-    const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress }
-    writing.push(
+    isOwn ||
       addEvent(ctx, tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
-      addNotice(ctx, tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
-    )
-  }
-  await Promise.all(writing)
+    isOwn || addNotice(ctx, tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
+  ])
   return undefined
 }

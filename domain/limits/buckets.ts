@@ -52,7 +52,7 @@ export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: s
   userId: null,
 })
 
-function refusalOf({ name }: Bucket, freeAt: number, now: Date): AppError {
+function refusalOf({ name }: Bucket, freeAt: Date, now: Date): AppError {
   const { code, refusal } = LIMIT_ROWS[name]
   return new AppError(code, typeof refusal === 'string' ? refusal : undefined, secondsUntil(freeAt, now))
 }
@@ -178,24 +178,18 @@ export async function judgePlaces(
   rows: PlaceRow[],
   now: Date,
 ): Promise<TakenPlaces> {
-  let freeAt = 0
-  let full: Bucket | undefined
-  const taken: Bucket[] = []
-  for (const bucket of [...take, ...look]) {
+  const judged = [...take, ...look].map((bucket) => {
     const row = rows.find(({ key }) => key === bucket.key)
     if (!row) throw new Error(`bucket ${bucket.name} was not returned`)
-    const state = bucketState(bucket, row.hits, now)
-    if (row.granted && take.includes(bucket)) taken.push(bucket)
-    if (!row.granted && state.resetsAt.getTime() > freeAt) {
-      freeAt = state.resetsAt.getTime()
-      full = bucket
-    }
-    if (!row.granted || isShown(bucket)) noteBucket(ctx, state)
-  }
-  const places = { buckets: taken, at: now }
-  if (!full) return places
+    return { bucket, isFull: !row.granted, state: bucketState(bucket, row.hits, now) }
+  })
+  for (const { bucket, isFull, state } of judged) if (isFull || isShown(bucket)) noteBucket(ctx, state)
+  const full = judged.filter(({ isFull }) => isFull)
+  const places = { buckets: take.filter((bucket) => !full.some((one) => one.bucket === bucket)), at: now }
+  const [last] = full.toSorted((a, b) => Number(b.state.resetsAt) - Number(a.state.resetsAt))
+  if (!last) return places
   await givePlacesBack(ctx, places)
-  throw refusalOf(full, freeAt, now)
+  throw refusalOf(last.bucket, last.state.resetsAt, now)
 }
 
 export async function takePlaces(ctx: NotingContext, asked: AskedPlaces): Promise<TakenPlaces> {

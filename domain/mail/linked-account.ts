@@ -1,20 +1,8 @@
 import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
 import type { Link, SystemContext } from '../context'
-import { heldSince } from '../limits/held-addresses'
-import {
-  type Described,
-  equalsAsText,
-  integer,
-  literal,
-  type Part,
-  type Shape,
-  type Sql,
-  sql,
-  statement,
-  text,
-  time,
-} from '../sql'
+import { HAS_REPLACED, heldSince } from '../limits/held-addresses'
+import { type Described, integer, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
 import { isTokenOf, LINKS, type LinkKind, readLinkToken } from './links'
 
 /** What a link and its letters need to know about the account. */
@@ -35,7 +23,7 @@ export type LinkedAccount = Described<typeof ACCOUNT>
 const columns = (since: Part) =>
   sql`u.id AS user_id, u.external_id, u.name, u.email, u.email_key, u.locale, u.password_hash, u.credential_version,
      (SELECT r.old_email FROM email_change_requests r
-      WHERE r.user_id = u.id AND ${equalsAsText(sql`r.status`, literal('verified'))} AND r.old_email_key IS NOT NULL AND r.closed_at > ${since}
+      WHERE r.user_id = u.id AND ${HAS_REPLACED} AND r.closed_at > ${since}
       ORDER BY r.closed_at, r.account_version LIMIT 1) AS replaced`
 
 const accountById = statement(

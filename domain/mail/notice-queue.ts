@@ -1,4 +1,4 @@
-import type { SystemContext } from '../context'
+import { afterCommit, type SystemContext } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
 import type { MailOutcome } from '../ports'
 import { seal } from '../sealed'
@@ -187,23 +187,22 @@ export async function addNotice<Facts, Recipient extends string>(
   })
   const { promise: isTaken, resolve } = Promise.withResolvers<boolean>()
   const send = async () => {
-    const sending = letters.map(({ id, to, message }) => ctx.mail.send({ id, to, message, userId, locale }))
-    Promise.all(sending).then(
-      (outcomes) => resolve(outcomes.every((outcome) => outcome === 'accepted')),
-      () => resolve(false),
-    )
-    const noting = letters.map(async ({ id: messageId, storedRecipient: recipient, to }, index) =>
-      noteAttempt(
-        ctx,
-        { messageId, userId, kind, recipient, changeId, to, attempts: 1 },
-        (await sending[index]) as MailOutcome,
-      ),
-    )
-    await Promise.all(noting)
+    const tries = letters.map(({ id: messageId, to, message, storedRecipient: recipient }) => ({
+      mail: { messageId, userId, kind, recipient, changeId, to, attempts: 1 },
+      outcome: ctx.mail.send({ id: messageId, to, message, userId, locale }),
+    }))
+    resolve(areAllTaken(tries.map(({ outcome }) => outcome)))
+    await Promise.all(tries.map(async ({ mail, outcome }) => noteAttempt(ctx, mail, await outcome)))
   }
-  if (!isSentBySweep) tx.afterCommit(() => ctx.background(send))
+  if (!isSentBySweep) afterCommit(ctx, tx, send)
   return { isTaken }
 }
+
+const areAllTaken = (sending: Promise<MailOutcome>[]): Promise<boolean> =>
+  Promise.all(sending).then(
+    (outcomes) => outcomes.every((outcome) => outcome === 'accepted'),
+    () => false,
+  )
 
 /** Notes messages that the mail server took. Those that are sent at about the same time share two statements. */
 export const noteSent = coalesced<SentMail>('note-sent', async (ctx, mails) => {

@@ -54,10 +54,10 @@ const lockProvenAccount = statement(
 
 /** Undefined if the password is no longer the one that was proven. */
 export async function lockProven(
-  sql: Sql,
+  tx: Sql,
   proven: { userId: string; credentialVersion: number },
 ): Promise<ProvenAccount | undefined> {
-  const [account] = await sql(lockProvenAccount, proven)
+  const [account] = await tx(lockProvenAccount, proven)
   return account
 }
 

@@ -54,28 +54,28 @@ interface Issued {
 
 /** Only this answer shows the token. */
 export const issueAccessToken = (ctx: SystemContext, input: NewToken): Promise<Issued> =>
-  ctx.transaction((sql) => issueAccessTokenIn(ctx, sql, input))
+  ctx.transaction((tx) => issueAccessTokenIn(ctx, tx, input))
 
-/** `sql` must be a transaction, because it locks the account until it ends. */
+/** `tx` locks the account until it ends. */
 export async function issueAccessTokenIn(
   ctx: SystemContext,
-  sql: Sql,
+  tx: Sql,
   { userId, name, scopes, expiresInMs, actor }: NewToken,
 ): Promise<Issued> {
-  await requireAccountOfId(sql, userId)
+  await requireAccountOfId(tx, userId)
   const createdAt = ctx.clock.now()
   const expiresAt = new Date(createdAt.getTime() + expiresInMs)
   const accessToken = `uat_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('tok_')
   const token = { id, userId, name, tokenHash: sha256(accessToken), scopes, now: createdAt, expiresAt }
-  const rows = await sql(insertToken, { ...token, maxTokens: MAX_TOKENS })
+  const rows = await tx(insertToken, { ...token, maxTokens: MAX_TOKENS })
   if (rows.length === 0) {
     throw new AppError(
       'REQUEST_001',
       `There are ${MAX_TOKENS} access tokens that work. Revoke one that is no longer used.`,
     )
   }
-  await addAudit(ctx, sql, 'access_token.created', { userId, actor, ip: null, subject: id, at: createdAt })
+  await addAudit(ctx, tx, 'access_token.created', { userId, actor, ip: null, subject: id, at: createdAt })
   return { id, accessToken, createdAt, expiresAt }
 }
 
@@ -86,11 +86,11 @@ export async function createAccessToken(
   requireFreshSignIn(ctx, 'token')
   const scopes = [...new Set(input.scopes)]
   const { userId } = ctx.actor
-  return ctx.transaction(async (sql) => {
-    await lockAccountOfId(sql, userId)
+  return ctx.transaction(async (tx) => {
+    await lockAccountOfId(tx, userId)
     // A new password, or a sign-out, may have ended the session while this call waited for the lock.
-    if (!(await isStillLive(ctx, sql, ctx.actor))) throw new AppError('AUTH_001')
-    const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, sql, {
+    if (!(await isStillLive(ctx, tx, ctx.actor))) throw new AppError('AUTH_001')
+    const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, tx, {
       userId,
       name: input.name,
       scopes,
@@ -106,7 +106,7 @@ export async function createAccessToken(
       last_used_at: null,
       access_token: accessToken,
     }
-    await ctx.keepAnswer?.(sql, data)
+    await ctx.keepAnswer?.(tx, data)
     return data
   })
 }

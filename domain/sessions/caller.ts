@@ -1,7 +1,7 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
-import type { Actor, Credential, SystemContext } from '../context'
-import { LAST_USE_PRECISION_MS, second } from '../limits/durations'
+import { type Actor, type Credential, NO_ACCOUNT, type SystemContext } from '../context'
+import { LAST_USE_PRECISION_MS } from '../limits/durations'
 import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../pending-change'
 import {
   bigint,
@@ -9,7 +9,6 @@ import {
   bytes,
   type Described,
   fenced,
-  integer,
   type Kind,
   lookUpPending,
   NOTHING,
@@ -22,6 +21,7 @@ import {
   UNWAITED,
 } from '../sql'
 import { coalescedLookup } from '../work/coalesce'
+import { CREDENTIAL_STATE, type CredentialState, isOutdated } from './rowless-token'
 
 const CALLER_ROW = {
   place: bigint,
@@ -40,7 +40,7 @@ const CALLER_ROW = {
 const OWN_COLUMNS = {
   token: { scopes: text.of<Scope>().list, is_last_use_old: boolean },
   session: { authenticated_at: time.orNull, authenticated_for: text.of<Purpose>().orNull },
-  outside: { created_at: time, credentials_since: time.orNull, credential_version: integer },
+  outside: CREDENTIAL_STATE,
 } satisfies Record<string, Shape>
 
 type CallerRow = Described<typeof CALLER_ROW> &
@@ -151,22 +151,10 @@ export async function findCaller(ctx: SystemContext, credential: Credential): Pr
   const byExternalId = credential.kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
   const find = lookUps[byExternalId ? 'outside_token_of_external_id' : credential.kind]
   const row = await find(ctx, credential.key)
-  if (!row?.is_live || isOutdated(row, credential)) return null
+  if (!row?.is_live) return null
+  if (credential.rowless && isOutdated(row as CallerRow & CredentialState, credential.rowless)) return null
   if (row.is_last_use_old) noteUse(ctx, touchToken, row.id)
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes ?? [] })
-}
-
-/** As `isRowlessTokenLive` in SQL. */
-const isOutdated = (
-  { created_at: created, credentials_since: since, credential_version: version }: CallerRow,
-  { rowless }: Credential,
-) => {
-  if (!rowless) return false
-  const { issuedFor } = rowless
-  if (issuedFor) return issuedFor.version !== version || issuedFor.since?.getTime() !== since?.getTime()
-  const issuedAt = rowless.issuedAt?.getTime()
-  if (since && !(issuedAt !== undefined && issuedAt > since.getTime())) return true
-  return issuedAt !== undefined && created !== undefined && issuedAt < Math.floor(created.getTime() / second) * second
 }
 
 const findServiceToken = statement(
@@ -192,14 +180,11 @@ async function findService(ctx: SystemContext, { kind, key }: Credential): Promi
   if (!row?.is_live) return null
   if (row.is_last_use_old) noteUse(ctx, touchServiceToken, row.id)
   return {
+    ...NO_ACCOUNT,
     kind,
     id: row.id,
-    userId: '',
-    externalId: null,
     scopes: row.scopes,
     service: { name: row.name, hosts: row.hosts, appId: row.app_id },
-    user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
-    pendingChange: null,
   }
 }
 

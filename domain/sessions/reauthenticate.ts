@@ -178,15 +178,15 @@ const replaceSession = (
   { session_id, user_id: userId, credential_version: credentialVersion, purpose }: RequestRow,
   { id, authenticatedAt, userAgent, ip }: { id: string; authenticatedAt: Date; userAgent: string; ip: string },
 ): Promise<string | null> =>
-  ctx.transaction(async (sql) => {
+  ctx.transaction(async (tx) => {
     const now = ctx.clock.now()
-    if (!(await lockAccountOfId(sql, userId))) return null
-    if ((await sql(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
+    if (!(await lockAccountOfId(tx, userId))) return null
+    if ((await tx(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
     const session = { userId, credentialVersion, authenticatedAt, authenticatedFor: purpose, userAgent, ip }
-    const sessionId = await startSession({ ...ctx, sql }, session)
+    const sessionId = await startSession({ ...ctx, sql: tx }, session)
     await Promise.all([
-      sql(endReplaced, { id: session_id, now }),
-      addRequestAudit(ctx, sql, 'reauthentication.completed', { id, userId, ip }),
+      tx(endReplaced, { id: session_id, now }),
+      addRequestAudit(ctx, tx, 'reauthentication.completed', { id, userId, ip }),
     ])
     return sessionId
   })

@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import type { Actor, SystemContext } from '../context'
+import { type Actor, NO_ACCOUNT, type SystemContext } from '../context'
 import { mayWithdrawByMail, openLink } from '../mail/linked-account'
 import { sha256 } from '../sessions/authenticate'
 import { bytes, sql, statement, text, time } from '../sql'
@@ -24,12 +24,10 @@ export async function authenticateLink(ctx: SystemContext, token: string, isRepe
 }
 
 const toActor = (userId: string, more: Partial<Actor>): Actor => ({
+  ...NO_ACCOUNT,
   kind: 'mailed_link',
   id: '',
   userId,
-  externalId: null,
   scopes: ['account:manage'],
-  user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
-  pendingChange: null,
   ...more,
 })

@@ -1,6 +1,6 @@
 import type { Scope } from '@/contract/define'
 import { usersWithdrawnAs } from '../accounts/ended-external-ids'
-import type { Actor, Credential, SystemContext } from '../context'
+import { type Actor, type Credential, NO_ACCOUNT, type SystemContext } from '../context'
 import { hashOfCredential, readCredential } from '../sessions/authenticate'
 import { boolean, bytes, type Shape, sql, statement, text, time } from '../sql'
 import { isStatusTokenOf } from './status-token'
@@ -53,45 +53,56 @@ const withReceipts = statement(
 const usersOf = async (ctx: SystemContext, given: string): Promise<string[]> =>
   given.startsWith('~') ? usersWithdrawnAs(ctx, given.slice(1)) : [given]
 
+interface Path {
+  userId?: string
+  withdrawalId?: string
+}
+
 /** Runs when `findCaller` finds nobody. Returns what a withdrawal lets this credential still do on this path. */
 export async function authenticateWithdrawn(
   ctx: SystemContext,
   { token, origin = null }: { token: string; origin?: string | null },
-  path: { userId?: string; withdrawalId?: string },
+  path: Path,
   purpose: 'refused' | 'reads' | 'receipts',
 ): Promise<Actor | null> {
   const { userId: given = '', withdrawalId = '' } = path
-  const toReader = (kind: Actor['kind'], userId: string, id: string) =>
-    toActor(kind, userId, given, { id, madeTheCall: false }, ['account:manage'])
-  if (purpose === 'receipts') {
-    if (!isStatusTokenOf(ctx, token, withdrawalId)) return null
-    const [withdrawal] = await ctx.sql(withReceipts, { withdrawalId })
-    return withdrawal ? toReader('status_token', withdrawal.user_id ?? '', withdrawalId) : null
+  if (purpose !== 'refused' && isStatusTokenOf(ctx, token, withdrawalId)) {
+    return purpose === 'receipts'
+      ? readerOfReceipts(ctx, given, withdrawalId)
+      : readerOfStatus(ctx, given, withdrawalId)
   }
-  if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
-    const [withdrawal] = await ctx.sql(byId, { withdrawalId })
-    const userId = withdrawal?.is_readable ? withdrawal.user_id : null
-    return userId && (await usersOf(ctx, given)).includes(userId)
-      ? toReader('status_token', userId, withdrawalId)
-      : null
-  }
+  if (purpose === 'receipts') return null
   const credential = await readCredential(ctx, token, origin)
-  if (!credential) return null
-  const { kind, scopes } = credential
-  if (kind === 'page_token' && purpose === 'reads') return null
+  if (!credential || (credential.kind === 'page_token' && purpose === 'reads')) return null
   const [row] = await ctx.sql(byCredential, { hash: hashOfCredential(credential), now: ctx.clock.now() })
-  if (!row && purpose === 'refused' && credential.rowless) {
-    // Other tokens without a row were never stored, but the withdrawal ended them too.
-    const userId = scopes?.includes('account:manage') ? await withdrawnSubject(ctx, credential, given) : null
-    const { issuedAt } = credential.rowless
-    const externalId = externalIdOf(ctx, credential)
-    const [withdrawal] = userId ? await ctx.sql(byRowlessToken, { userId, externalId, issuedAt }) : []
-    return userId && withdrawal?.is_readable ? toReader(kind, userId, withdrawal.id) : null
-  }
-  if (!row?.scopes.includes('account:manage') || !(await usersOf(ctx, given)).includes(row.user_id)) return null
+  if (!row) return purpose === 'refused' ? ownerOfRowless(ctx, given, credential) : null
+  if (!row.scopes.includes('account:manage') || !(await usersOf(ctx, given)).includes(row.user_id)) return null
   if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null
   const withdrawal = { id: row.withdrawal_id, madeTheCall: row.made_the_call }
   return toActor('access_token', row.user_id, given, withdrawal, row.scopes)
+}
+
+async function readerOfReceipts(ctx: SystemContext, given: string, withdrawalId: string): Promise<Actor | null> {
+  const [withdrawal] = await ctx.sql(withReceipts, { withdrawalId })
+  return withdrawal ? toReader('status_token', withdrawal.user_id ?? '', given, withdrawalId) : null
+}
+
+async function readerOfStatus(ctx: SystemContext, given: string, withdrawalId: string): Promise<Actor | null> {
+  const [withdrawal] = await ctx.sql(byId, { withdrawalId })
+  const userId = withdrawal?.is_readable ? withdrawal.user_id : null
+  if (!userId || !(await usersOf(ctx, given)).includes(userId)) return null
+  return toReader('status_token', userId, given, withdrawalId)
+}
+
+/** Only the call of the withdrawal stores the hash of a token without a row, but the withdrawal ended all of them. */
+async function ownerOfRowless(ctx: SystemContext, given: string, credential: Credential): Promise<Actor | null> {
+  const { kind, scopes, rowless } = credential
+  if (!rowless || !scopes?.includes('account:manage')) return null
+  const userId = await withdrawnSubject(ctx, credential, given)
+  if (!userId) return null
+  const externalId = externalIdOf(ctx, credential)
+  const [withdrawal] = await ctx.sql(byRowlessToken, { userId, externalId, issuedAt: rowless.issuedAt })
+  return withdrawal?.is_readable ? toReader(kind, userId, given, withdrawal.id) : null
 }
 
 const externalIdOf = ({ outsideIssuer }: SystemContext, { kind, key }: Credential): string | null =>
@@ -111,13 +122,15 @@ const toActor = (
   withdrawal: Actor['withdrawal'],
   scopes: readonly Scope[],
 ): Actor => ({
+  ...NO_ACCOUNT,
   kind,
   id: '',
   userId,
   // The external id by which the path has just named the user.
   externalId: given.startsWith('~') ? given.slice(1) : null,
   scopes,
-  user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
-  pendingChange: null,
   withdrawal,
 })
+
+const toReader = (kind: Actor['kind'], userId: string, given: string, withdrawalId: string): Actor =>
+  toActor(kind, userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])

@@ -77,13 +77,13 @@ const lockAccount = statement(
  * Deletes what the map names for this phase, at most `maxRows` rows of each table. Copies what must be kept first. True when
  * nothing is left; running it again then finds nothing.
  */
-export async function erase(sql: Sql, when: ErasurePhase, erased: Erased, maxRows: number): Promise<boolean> {
+export async function erase(tx: Sql, when: ErasurePhase, erased: Erased, maxRows: number): Promise<boolean> {
   const erasure = ERASURES.get(when)
   // In a rolling upgrade an older instance may claim a step that only newer ones know: it must not complete it.
   if (!erasure) throw new Error(`unknown deletion step ${when}`)
   const [, [answer]] = await Promise.all([
-    sql(lockAccount, { userId: erased.userId }),
-    sql(erasure, { ...erased, keeps: [...erased.keeps], maxRows }),
+    tx(lockAccount, { userId: erased.userId }),
+    tx(erasure, { ...erased, keeps: [...erased.keeps], maxRows }),
   ])
   return answer?.is_over === true
 }
@@ -106,32 +106,31 @@ function eraseAt(when: ErasurePhase) {
         many.map((_erasure, index) => sql`rows_${index} < ${v.maxRows}`),
         sql` AND `,
       )} FROM counted)`
-      const parts = many.flatMap((erasure, index) => {
-        const deleted = sql`deleted_${index} AS (${deleteRows(v, erasure)})`
-        return erasure.kept
-          ? [deleted, sql`kept_${index} AS (${keepFacts(v, erasure, sql`deleted_${index}`)})`]
-          : [deleted]
-      })
       const counted = many.map((_erasure, index) => sql`(SELECT count(*) FROM deleted_${index}) AS rows_${index}`)
-      parts.push(sql`counted AS MATERIALIZED (SELECT ${joined(counted)})`)
-      const counts = many.map((erasure, index) => ({
+      const parts = [
+        ...many.flatMap((erasure, index) => eraseTable(v, erasure, sql`${index}`)),
+        sql`counted AS MATERIALIZED (SELECT ${joined(counted)})`,
+        ...(account ? [sql`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver} RETURNING 1)`] : []),
+      ]
+      const counts = erasures.map((erasure) => ({
         category: erasure.category,
         outcome: outcomeOf(v, erasure),
-        records: sql`(SELECT rows_${index} FROM counted)`,
+        records:
+          erasure === account
+            ? sql`(SELECT count(*) FROM account)`
+            : sql`(SELECT rows_${many.indexOf(erasure)} FROM counted)`,
       }))
-      if (account) {
-        parts.push(sql`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver} RETURNING 1)`)
-        counts.push({
-          category: account.category,
-          outcome: sql`'erased'`,
-          records: sql`(SELECT count(*) FROM account)`,
-        })
-      }
-      parts.push(sql`counts AS (${addCounts(v.withdrawalId, when, counts)})`)
-      return sql`WITH ${joined(parts)} SELECT ${isOver} AS is_over`
+      return sql`WITH ${joined(parts)}, counts AS (${addCounts(v.withdrawalId, when, counts)}) SELECT ${isOver} AS is_over`
     },
     { timeoutMs: ERASURE_TIMEOUT_MS },
   )
+}
+
+/** The parts that delete the rows of a table, and keep what must be kept of them. */
+function eraseTable(v: Placeholders<EraseValues>, erasure: Erasure, place: Part): Part[] {
+  const deleted = sql`deleted_${place} AS (${deleteRows(v, erasure)})`
+  const { kept } = erasure
+  return kept ? [deleted, sql`kept_${place} AS (${keepFacts(v, erasure, kept, sql`deleted_${place}`)})`] : [deleted]
 }
 
 /** A kept row loses all but its facts, but it counts as retained and not as erased. */
@@ -149,8 +148,12 @@ function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, ke
      RETURNING ${kept ? joined(['id', ...kept.facts, time].map(identifier)) : 1}`
 }
 
-function keepFacts(v: Placeholders<EraseValues>, { table, kept, time = 'at' }: Erasure, deleted: Part): Part {
-  if (!kept) throw new Error(`nothing of ${table} is kept`)
+function keepFacts(
+  v: Placeholders<EraseValues>,
+  { table, time = 'at' }: Erasure,
+  kept: NonNullable<Erasure['kept']>,
+  deleted: Part,
+): Part {
   const source = identifier(table)
   const facts = joined(kept.facts.map(identifier).map((column) => sql`'${column}', ${column}`))
   return sql`INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)

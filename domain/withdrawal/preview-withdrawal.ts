@@ -65,8 +65,7 @@ export async function previewWithdrawal(ctx: Context, input: Input<typeof contra
   const { userId } = ctx.actor
   const now = ctx.clock.now()
   const plan = planWithdrawal(ctx, now)
-  const keeps = new Set<KeptFor>(['law'])
-  for (const choice of CHOICES) if (input[choice] === 'true') keeps.add(choice)
+  const keeps = new Set<KeptFor>(['law', ...CHOICES.filter((choice) => input[choice] === 'true')])
   const [blockers, { records, applications, address_changed_at: changedAt }] = await Promise.all([
     listBlockers(ctx, userId, input.ask === 'true'),
     count(ctx, userId),

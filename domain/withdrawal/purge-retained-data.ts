@@ -120,32 +120,32 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
 
 /** Purges in batches, each in a transaction, so that a run after a crash continues. False if another instance holds it, or has purged it. */
 const purge = (ctx: SystemContext, withdrawalId: string): Promise<boolean> =>
-  inBatches((rows) => ctx.transaction((sql) => purgeBatch(ctx, sql, withdrawalId, rows)))
+  inBatches((rows) => ctx.transaction((tx) => purgeBatch(ctx, tx, withdrawalId, rows)))
 
 /** Null if more is left. */
-async function purgeBatch(ctx: SystemContext, sql: Transaction, withdrawalId: string, rows: number) {
-  const [row] = await sql(lock, { withdrawalId })
+async function purgeBatch(ctx: SystemContext, tx: Transaction, withdrawalId: string, rows: number) {
+  const [row] = await tx(lock, { withdrawalId })
   if (!row || row.is_purged) return false
   const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
   // An application that has its own id of the person is told later: its task holds all that the call needs.
   const areErased = [
-    await erase(sql, 'third_party_integrations', erased, rows),
-    await erase(sql, 'purge', erased, rows),
-    (await sql(deleteRetained, { withdrawalId, maxRows: rows }))[0]?.is_over,
+    await erase(tx, 'third_party_integrations', erased, rows),
+    await erase(tx, 'purge', erased, rows),
+    (await tx(deleteRetained, { withdrawalId, maxRows: rows }))[0]?.is_over,
   ]
   if (!areErased.every(Boolean)) return null
-  await sql(deleteEvents, { withdrawalId })
-  await sql(clearSubjects, { withdrawalId, sealedAccount: ctx.secrets.seal(erased.userId) })
-  await addEndEvent(ctx, sql, 'account.purged', erased, row.sealed_subjects)
-  await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
+  await tx(deleteEvents, { withdrawalId })
+  await tx(clearSubjects, { withdrawalId, sealedAccount: ctx.secrets.seal(erased.userId) })
+  await addEndEvent(ctx, tx, 'account.purged', erased, row.sealed_subjects)
+  await tx(markPurged, { withdrawalId, now: ctx.clock.now() })
   // Written before `clearPurged` deletes which applications were told.
-  await writeReceipts(ctx, sql, withdrawalId)
-  await clearPurged(sql, withdrawalId)
+  await writeReceipts(ctx, tx, withdrawalId)
+  await clearPurged(tx, withdrawalId)
   return true
 }
 
 /** Clears what a purged withdrawal kept for its open steps. Runs again as each of them ends. */
-export async function clearPurged(sql: Sql, withdrawalId: string): Promise<void> {
-  await sql(deleteTold, { withdrawalId })
-  await sql(clearUserId, { withdrawalId })
+export async function clearPurged(tx: Sql, withdrawalId: string): Promise<void> {
+  await tx(deleteTold, { withdrawalId })
+  await tx(clearUserId, { withdrawalId })
 }

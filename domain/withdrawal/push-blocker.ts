@@ -29,20 +29,20 @@ const remove = statement(
 
 const sourceOf = ({ actor }: Context) => actor.service?.name ?? ''
 
-/** Locks the account, so that a withdrawal that starts meanwhile sees what `write` has done. */
+/** Locks the account, so that a withdrawal that starts meanwhile sees what `work` has done. */
 const write = <T>(
   ctx: Context,
   { externalId, key }: { externalId: string; key: string },
-  work: (sql: Sql, values: Named) => Promise<T>,
+  work: (tx: Sql, values: Named) => Promise<T>,
 ): Promise<T> =>
-  ctx.transaction(async (sql) => {
-    const account = await lockForService(sql, { externalId })
+  ctx.transaction(async (tx) => {
+    const account = await lockForService(tx, { externalId })
     if (!account) throw new AppError('USER_001')
-    return work(sql, { userId: account.id, key, source: sourceOf(ctx) })
+    return work(tx, { userId: account.id, key, source: sourceOf(ctx) })
   })
 
-const auditBlocker = (ctx: Context, sql: Sql, action: `withdrawal.blocker_${'put' | 'removed'}`, { userId }: Named) =>
-  addAudit(ctx, sql, action, {
+const auditBlocker = (ctx: Context, tx: Sql, action: `withdrawal.blocker_${'put' | 'removed'}`, { userId }: Named) =>
+  addAudit(ctx, tx, action, {
     userId,
     actor: 'service',
     actorId: ctx.actor.id,
@@ -58,10 +58,10 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
     throw new AppError('REQUEST_001', 'url must begin with https:// and have a host of this service token.')
   }
   const expiresAt = input.expires_at == null ? null : new Date(input.expires_at)
-  const userId = await write(ctx, input, async (sql, values) => {
+  const userId = await write(ctx, input, async (tx, values) => {
     await Promise.all([
-      sql(put, { ...values, code, title, url, now: ctx.clock.now(), expiresAt }),
-      auditBlocker(ctx, sql, 'withdrawal.blocker_put', values),
+      tx(put, { ...values, code, title, url, now: ctx.clock.now(), expiresAt }),
+      auditBlocker(ctx, tx, 'withdrawal.blocker_put', values),
     ])
     return values.userId
   })
@@ -73,9 +73,9 @@ export async function removeBlocker(
   ctx: Context,
   input: Input<typeof removeContract>,
 ): Promise<Data<typeof removeContract>> {
-  return write(ctx, input, async (sql, values) => {
-    const [removed] = await sql(remove, values)
-    if (removed) await auditBlocker(ctx, sql, 'withdrawal.blocker_removed', values)
+  return write(ctx, input, async (tx, values) => {
+    const [removed] = await tx(remove, values)
+    if (removed) await auditBlocker(ctx, tx, 'withdrawal.blocker_removed', values)
     return { user_id: values.userId, key: input.key, removed: removed !== undefined }
   })
 }

@@ -53,8 +53,8 @@ const tryReplayLock = statement(
  * does. Only the lines that are unknown here are read.
  */
 export const replayGap = (ctx: SystemContext): Promise<ReplayReport | null> =>
-  ctx.transaction(async (sql) => {
-    const [lock] = await sql(tryReplayLock, {})
+  ctx.transaction(async (tx) => {
+    const [lock] = await tx(tryReplayLock, {})
     if (!lock?.is_taken) return null
     const { state, end } = await compareWithLedger(ctx)
     return state === 'behind' ? replayLedger(ctx, { knownTo: end.seq, maxLines: MAX_LINES_IN_MEMORY, from: end }) : null
@@ -66,39 +66,52 @@ async function replayLedger(
 ): Promise<ReplayReport> {
   const head = await readLedgerHead(ctx)
   const reading = newReading()
-  const counts = { replayed: 0, unknown_keys: 0 }
-  const keyIds = new Set(keyIdsOf(ctx))
-  const unknown: AdoptedLine[] = []
-  let lines: ReadLine[] = []
-  const replay = async () => {
-    counts.replayed += await replayLines(ctx, lines)
-    lines = []
-  }
-  for await (const line of readLedger(ctx, head, reading, from)) {
-    const { withdrawalId, seq = 0, hash = '' } = line
-    if (seq > knownTo) unknown.push({ withdrawalId, seq, hash })
-    if (line.key !== undefined && !keyIds.has(line.key)) counts.unknown_keys++
-    else lines.push(line)
-    if (lines.length >= maxLines) await replay()
-  }
-  await replay()
+  const lines = readLedger(ctx, head, reading, from)
+  const { replayed, unknownKeys, unknownLines } = await withdrawLost(ctx, lines, { knownTo, maxLines })
   const verified = reading.problems.length === 0
-  const isGood = verified && counts.unknown_keys === 0
-  if (isGood) await adoptLedger(ctx, reading, { lines: unknown, replayed: counts.replayed })
+  const isGood = verified && unknownKeys === 0
+  if (isGood) await adoptLedger(ctx, reading, { lines: unknownLines, replayed })
   const at = ctx.clock.now().toISOString()
   const report: ReplayReport = {
     lines: reading.lines,
     verified,
-    replayed: counts.replayed,
-    already_gone: reading.lines - counts.replayed - counts.unknown_keys,
-    unknown_keys: counts.unknown_keys,
+    replayed,
+    already_gone: reading.lines - replayed - unknownKeys,
+    unknown_keys: unknownKeys,
     problems: reading.problems,
     evidence: `erasure-ledger/${head.origin}-replays/${at.replaceAll(':', '-')}.json`,
-    ...(!isGood && { error: wrongWith(counts.unknown_keys, reading) }),
+    ...(!isGood && { error: wrongWith(unknownKeys, reading) }),
   }
   const { seq, hash } = reading
   await ctx.ledger.put(report.evidence, `${JSON.stringify({ at, ...report, seq, hash }, null, 2)}\n`)
   return report
+}
+
+interface Lost {
+  replayed: number
+  unknownKeys: number
+  /** The lines after `knownTo`. */
+  unknownLines: AdoptedLine[]
+}
+
+/** Withdraws again everybody of these lines who has an account, with at most `maxLines` lines in memory. */
+async function withdrawLost(
+  ctx: SystemContext,
+  lines: AsyncIterable<ReadLine>,
+  { knownTo, maxLines }: { knownTo: number; maxLines: number },
+): Promise<Lost> {
+  const keyIds = new Set(keyIdsOf(ctx))
+  const lost: Lost = { replayed: 0, unknownKeys: 0, unknownLines: [] }
+  const batch: ReadLine[] = []
+  for await (const line of lines) {
+    const { withdrawalId, seq = 0, hash = '' } = line
+    if (seq > knownTo) lost.unknownLines.push({ withdrawalId, seq, hash })
+    if (line.key !== undefined && !keyIds.has(line.key)) lost.unknownKeys++
+    else batch.push(line)
+    if (batch.length >= maxLines) lost.replayed += await replayLines(ctx, batch.splice(0))
+  }
+  lost.replayed += await replayLines(ctx, batch)
+  return lost
 }
 
 function wrongWith(unknownKeys: number, { problems }: LedgerReading): string {

@@ -59,12 +59,12 @@ export async function reportOnTask(ctx: Context, report: Report): Promise<Data<t
   const name = contract.limit.bucket
   const bucket = { ...ctx.limits[name], name, key: `${name}:${taskId}`, userId: null }
   await takePlaces(ctx, { take: [bucket] })
-  const { tasks, state } = await ctx.transaction((sql) => note(ctx, sql, report))
+  const { tasks, state } = await ctx.transaction((tx) => note(ctx, tx, report))
   if (state === 'ending') {
     await endTask(ctx, tasks.withdrawalId, taskId, null)
-    await ctx.transaction(async (sql) => {
-      await lockTask(sql, taskId)
-      await wakeStep(ctx, sql, tasks)
+    await ctx.transaction(async (tx) => {
+      await lockTask(tx, taskId)
+      await wakeStep(ctx, tx, tasks)
     })
     ctx.background(() => runDeletionStep(ctx, tasks))
   }
@@ -76,8 +76,8 @@ interface Noted {
   state: 'accepted' | 'pending' | 'completed' | 'ending'
 }
 
-async function note(ctx: SystemContext, sql: Sql, report: Report): Promise<Noted> {
-  const task = await lockTask(sql, report.taskId)
+async function note(ctx: SystemContext, tx: Sql, report: Report): Promise<Noted> {
+  const task = await lockTask(tx, report.taskId)
   if (!task) throw new AppError('TASK_001')
   const tasks = { withdrawalId: task.withdrawal_id, step: task.phase }
   if (task.status === 'completed') {
@@ -88,20 +88,20 @@ async function note(ctx: SystemContext, sql: Sql, report: Report): Promise<Noted
   const now = ctx.clock.now()
   if (report.status === 'failed') {
     const nextTryAt = new Date(now.getTime() + waitAfterCallMs(ctx, task.attempts, { status: 0 }))
-    await sql(noteFailed, { id: report.taskId, nextTryAt, code: report.code ?? null })
-    await wakeStep(ctx, sql, tasks)
+    await tx(noteFailed, { id: report.taskId, nextTryAt, code: report.code ?? null })
+    await wakeStep(ctx, tx, tasks)
     return { tasks, state: 'pending' }
   }
   const { done } = report.progress ?? {}
   const isBack = done !== undefined && done < (task.progress_done ?? 0)
   if (report.status === 'completed') {
     // Its count must not keep a deletion open that is done. The one before stays.
-    await sql(noteLast, { ...said(isBack ? { ...report, progress: undefined } : report), now })
+    await tx(noteLast, { ...said(isBack ? { ...report, progress: undefined } : report), now })
     return { tasks, state: 'ending' }
   }
   if (isBack) throw new AppError('REQUEST_001', `progress.done must not go back: it was ${task.progress_done}.`)
   const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
-  await sql(noteProcessing, { ...said(report), now, reportBy })
+  await tx(noteProcessing, { ...said(report), now, reportBy })
   return { tasks, state: 'accepted' }
 }
 

@@ -12,6 +12,7 @@ import {
   type Placeholders,
   type RowOf,
   type Shape,
+  type Sql,
   sql,
   statement,
   type Transaction,
@@ -206,57 +207,60 @@ function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
   const begun = performance.now()
   return inBatches((rows) => {
     const isLast = performance.now() - begun > MAX_ERASURE_RUN_MS
-    return ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
+    return ctx.transaction((tx) => settleBatch(ctx, tx, claimed, rows, isLast))
   })
 }
 
 /** Null if this run has more to erase. */
 async function settleBatch(
   ctx: SystemContext,
-  sql: Transaction,
+  tx: Transaction,
   claimed: ClaimedStep,
   rows: number,
   isLast: boolean,
 ): Promise<Settled | null> {
   const { withdrawalId, step, row } = claimed
-  const [withdrawal] = await sql(lockWithdrawal, { withdrawalId })
+  const [withdrawal] = await tx(lockWithdrawal, { withdrawalId })
   if (!withdrawal) return { next: null, isErased: false }
   const { user_id: userId, is_purged: isPurged } = withdrawal
   const now = ctx.clock.now()
-  const again = await nextTry(ctx, sql, { withdrawalId, step })
+  const again = await nextTry(ctx, tx, { withdrawalId, step })
   const isErasedNow = !row.is_erased && !(again && erasesAfterTasks(step))
   if (isErasedNow && userId) {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
     const erased = { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
-    if (!(await erase(sql, step, erased, rows))) {
-      if (!isLast) {
-        await sql(renew, { withdrawalId, step, leaseUntil: leaseUntil(now) })
-        return null
-      }
-      await sql(pause, { withdrawalId, step, now })
-      return { next: now, isErased: false }
-    }
+    if (!(await erase(tx, step, erased, rows))) return goOn(tx, { withdrawalId, step }, now, isLast)
   }
-  if (!again) await completeStep(ctx, sql, { withdrawalId, step, userId }, now)
-  else if (isErasedNow) await sql(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
-  else await sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
-  if (isPurged) await clearPurged(sql, withdrawalId)
+  if (!again) await completeStep(ctx, tx, { withdrawalId, step, userId }, now)
+  else if (isErasedNow) await tx(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
+  else await tx(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
+  if (isPurged) await clearPurged(tx, withdrawalId)
   return { next: again?.at ?? null, isErased: again !== null && isErasedNow }
+}
+
+/** More is left to erase: the next batch goes on under a new lease or, after the last batch, the next run does. */
+async function goOn(tx: Sql, due: DueStep, now: Date, isLast: boolean): Promise<Settled | null> {
+  if (isLast) {
+    await tx(pause, { ...due, now })
+    return { next: now, isErased: false }
+  }
+  await tx(renew, { ...due, leaseUntil: leaseUntil(now) })
+  return null
 }
 
 /** The last step completes the withdrawal too. */
 async function completeStep(
   ctx: SystemContext,
-  sql: Transaction,
+  tx: Transaction,
   { withdrawalId, step, userId }: DueStep & { userId: string | null },
   now: Date,
 ): Promise<void> {
-  const [ended] = await sql(complete, { withdrawalId, step, now })
+  const [ended] = await tx(complete, { withdrawalId, step, now })
   if (!ended) return
   if (ended.is_first && userId) {
-    await addEndEvent(ctx, sql, 'account.withdrawal_completed', { withdrawalId, userId }, ended.sealed_subjects)
+    await addEndEvent(ctx, tx, 'account.withdrawal_completed', { withdrawalId, userId }, ended.sealed_subjects)
   }
-  await writeReceipts(ctx, sql, withdrawalId)
+  await writeReceipts(ctx, tx, withdrawalId)
 }
 
 const keepsOf = (row: ClaimedRow): ReadonlySet<KeptFor> =>

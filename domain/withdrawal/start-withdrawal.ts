@@ -3,8 +3,9 @@ import type { Step } from '@/contract/withdrawal'
 import { macOfExternalId } from '../accounts/ended-external-ids'
 import { addStartEvent, versionAfter } from '../applications/events'
 import { addAudit } from '../audit'
-import type { Actor, SystemContext } from '../context'
+import { type Actor, afterCommit, type SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
+import { HAS_REPLACED } from '../limits/held-addresses'
 import type { LockedAccount } from '../lock-account'
 import { addNotice } from '../mail/notice-queue'
 import type { LedgerEntry, RequestedBy } from '../ports'
@@ -15,9 +16,7 @@ import {
   closePendingChange,
   endSessions,
   endTokens,
-  equalsAsText,
   integer,
-  literal,
   RAISE_VERSION,
   type Sql,
   sql,
@@ -67,7 +66,8 @@ export async function startWithdrawal(
   const { id: withdrawalId, userId, startedAt: at, plan } = withdrawal
   await Promise.all([
     endAccess(ctx, tx, account, withdrawal),
-    writePlan(ctx, tx, withdrawal),
+    writePlan(tx, withdrawal),
+    recordRequest(ctx, tx, withdrawal),
     addStartEvent(ctx, tx, { withdrawalId, userId, version: account.version + 1, at }),
     tx(queueTasks, {
       withdrawalId,
@@ -85,17 +85,15 @@ export async function startWithdrawal(
       at,
     }),
   ])
-  if (withdrawal.caller?.actor && !ctx.waitsForLedger)
-    tx.afterCommit(() => ctx.background(() => writeErasureLedger(ctx)))
+  if (withdrawal.caller?.actor && !ctx.waitsForLedger) afterCommit(ctx, tx, () => writeErasureLedger(ctx))
 }
 
 const replacedAddresses = statement(
   'replaced-addresses',
   { userId: text, after: time },
   { old_email: text },
-  (v) => sql`SELECT old_email FROM email_change_requests
-   WHERE user_id = ${v.userId} AND ${equalsAsText(sql`status`, literal('verified'))} AND old_email_key IS NOT NULL
-     AND closed_at > ${v.after} ORDER BY closed_at`,
+  (v) => sql`SELECT old_email FROM email_change_requests r
+   WHERE r.user_id = ${v.userId} AND ${HAS_REPLACED} AND r.closed_at > ${v.after} ORDER BY r.closed_at`,
 )
 
 /**
@@ -230,22 +228,11 @@ const insertSteps = statement(
    FROM unnest(${v.steps}::text[], ${v.statuses}::text[], ${v.estimates}::timestamptz[], ${v.dueTimes}::timestamptz[])
      AS s (step, status, estimate, due)`,
 )
-const recordAcceptance = statement(
-  'record-acceptance',
-  { withdrawalId: text, userId: text, receipt: text, legalId: text, now: time },
-  {},
-  (v) => sql`WITH receipt AS (
-     ${insertReceipt({ withdrawal: v.withdrawalId, kind: sql`'acceptance'`, receipt: v.receipt, at: v.now })}
-   )
-   INSERT INTO legal_records (id, user_id, kind, details, at)
-   VALUES (${v.legalId}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})`,
-)
 
-/** Writes the withdrawal, its steps with their due times, and the record of who asked for it. */
+/** Writes the withdrawal, and its steps with their due times. */
 async function writePlan(
-  ctx: SystemContext,
   tx: Sql,
-  { id: withdrawalId, userId, startedAt: now, reason, feedback, keeps, plan, caller, receipt }: Withdrawal,
+  { id: withdrawalId, userId, startedAt: now, reason, feedback, keeps, plan }: Withdrawal,
 ): Promise<void> {
   const { steps, scheduledCompletion, purgeDueAt, dueBy } = plan
   await Promise.all([
@@ -270,7 +257,26 @@ async function writePlan(
       estimates: steps.map(({ estimatedCompletion }) => estimatedCompletion),
       dueTimes: steps.map(({ step, dueAt }) => (DELETION_STEPS[step].firstStatus === 'completed' ? null : dueAt)),
     }),
-    tx(recordAcceptance, { withdrawalId, userId, receipt, legalId: ctx.secrets.randomId('lgl_'), now }),
+  ])
+}
+
+const insertLegalRecord = statement(
+  'record-withdrawal-request',
+  { id: text, userId: text, withdrawalId: text, now: time },
+  {},
+  (v) => sql`INSERT INTO legal_records (id, user_id, kind, details, at)
+   VALUES (${v.id}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})`,
+)
+
+/** Writes the receipt, and the records of who asked for the withdrawal. */
+async function recordRequest(
+  ctx: SystemContext,
+  tx: Sql,
+  { id: withdrawalId, userId, startedAt: now, receipt, caller }: Withdrawal,
+): Promise<void> {
+  await Promise.all([
+    tx(insertReceipt, { withdrawalId, kind: 'acceptance', receipt, now }),
+    tx(insertLegalRecord, { id: ctx.secrets.randomId('lgl_'), userId, withdrawalId, now }),
     addAudit(ctx, tx, 'account.withdrawn', {
       userId,
       actor: nameOfCaller(caller),

@@ -112,20 +112,9 @@ async function tryToWithdraw<More extends object>(
   { places, hasAsked, ...by }: Try,
   more?: More,
 ): Promise<{ data?: Data<typeof contract> & More; taken?: TakenPlaces | undefined }> {
-  const withdrawal = toWithdrawal(ctx, asked)
-  const { id, userId, plan, startedAt } = withdrawal
-  const receipt = await acceptanceReceipt(ctx, withdrawal)
-  const data = {
-    withdrawal_id: id,
-    status: 'processing' as const,
-    scheduled_completion: plan.scheduledCompletion.toISOString(),
-    due_by: plan.dueBy.toISOString(),
-    data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
-    deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
-    receipt,
-    status_token: createStatusToken(ctx, id),
-    ...(more as More),
-  }
+  const withdrawal = await toWithdrawal(ctx, asked)
+  const { userId, startedAt } = withdrawal
+  const data = { ...describeStart(ctx, withdrawal), ...(more as More) }
   const { refusal, ...tried } = await ctx.transaction(async (tx) => {
     const [account, isLive, found, replaced, taken] = await Promise.all([
       lockAccountOfId(tx, userId),
@@ -140,7 +129,7 @@ async function tryToWithdraw<More extends object>(
     if (!isLive) return { refusal: new AppError('AUTH_001') }
     if (found.blockers.length > 0) return { refusal: refusalOf(found) }
     if (found.asks && !hasAsked) return { taken }
-    await startWithdrawal(ctx, tx, account, { ...withdrawal, receipt, caller: by, replaced })
+    await startWithdrawal(ctx, tx, account, { ...withdrawal, caller: by, replaced })
     await ctx.keepAnswer?.(tx, data)
     return { data }
   })
@@ -148,11 +137,13 @@ async function tryToWithdraw<More extends object>(
   return tried
 }
 
-function toWithdrawal(ctx: SystemContext, input: Asked): Omit<Withdrawal, 'receipt'> {
+async function toWithdrawal(ctx: SystemContext, input: Asked): Promise<Withdrawal> {
+  const id = ctx.secrets.randomId('wd_')
   const startedAt = ctx.clock.now()
+  const plan = planWithdrawal(ctx, startedAt)
   const keeps = input.data_retention ?? {}
   return {
-    id: ctx.secrets.randomId('wd_'),
+    id,
     userId: input.userId,
     startedAt,
     reason: input.reason ?? null,
@@ -162,10 +153,29 @@ function toWithdrawal(ctx: SystemContext, input: Asked): Omit<Withdrawal, 'recei
       auditLogs: keeps.audit_logs ?? false,
       transactionHistory: keeps.transaction_history ?? false,
     },
-    plan: planWithdrawal(ctx, startedAt),
+    plan,
+    receipt: await acceptanceReceipt(ctx, { id, startedAt, plan }),
     caller: null,
     replaced: [],
   }
+}
+
+const describeStart = (ctx: SystemContext, { id, startedAt, plan, receipt }: Withdrawal): Data<typeof contract> => ({
+  withdrawal_id: id,
+  status: 'processing',
+  scheduled_completion: plan.scheduledCompletion.toISOString(),
+  due_by: plan.dueBy.toISOString(),
+  data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
+  deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
+  receipt,
+  status_token: createStatusToken(ctx, id),
+})
+
+function describeFirst({ step, estimatedCompletion }: WithdrawalPlan['steps'][number], now: Date) {
+  const status = DELETION_STEPS[step].firstStatus
+  return status === 'completed'
+    ? { step, status, completed_at: now.toISOString() }
+    : { step, status, estimated_completion: estimatedCompletion.toISOString() }
 }
 
 const markLedgered = statement(
@@ -204,11 +214,4 @@ export async function withdrawAgain(
     if (seq && hash) await tx(markLedgered, { id: entry.withdrawalId, seq, hash, now: ctx.clock.now() })
     return true
   })
-}
-
-function describeFirst({ step, estimatedCompletion }: WithdrawalPlan['steps'][number], now: Date) {
-  const status = DELETION_STEPS[step].firstStatus
-  return status === 'completed'
-    ? { step, status, completed_at: now.toISOString() }
-    : { step, status, estimated_completion: estimatedCompletion.toISOString() }
 }

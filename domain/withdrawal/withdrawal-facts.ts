@@ -20,7 +20,6 @@ import { placeOf } from './steps/deletion-steps'
 /** What operators see of a withdrawal wherever they see it. */
 export const FACTS = {
   id: text,
-  status: text.of<WithdrawalState>(),
   reason: text.orNull,
   started_at: time,
   due_by: time.orNull,
@@ -35,12 +34,11 @@ export const FACTS = {
 /** Of `withdrawals w`. */
 export const SELECT_FACTS = sql`w.id, w.reason, w.started_at, w.due_by, w.scheduled_completion, w.completed_at, w.purge_due_at, w.purged_at,
      w.receipt_due_at,
-     CASE WHEN w.completed_at IS NULL THEN 'processing' WHEN w.purged_at IS NULL THEN 'completed' ELSE 'purged' END AS status,
      (SELECT count(*)::int FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks`
 
 export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWithdrawal, 'deletion_steps'> => ({
   withdrawal_id: row.id,
-  status: row.status,
+  status: stateOf(row),
   is_past_due: row.completed_at === null && row.due_by !== null && row.due_by <= now,
   reason: row.reason,
   started_at: row.started_at.toISOString(),
@@ -51,6 +49,11 @@ export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWit
   purged_at: isoOf(row.purged_at),
   open_tasks: row.open_tasks,
 })
+
+function stateOf({ completed_at, purged_at }: Described<typeof FACTS>): WithdrawalState {
+  if (completed_at === null) return 'processing'
+  return purged_at === null ? 'completed' : 'purged'
+}
 
 export const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null
 

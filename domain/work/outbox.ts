@@ -1,4 +1,4 @@
-import type { SystemContext } from '../context'
+import { afterCommit, type SystemContext } from '../context'
 import { OUTBOX_LEASE_MS } from '../limits/durations'
 import { integer, json, sql, statement, type Transaction, text, time, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
@@ -44,7 +44,7 @@ export async function addOutboxEvent(
 ): Promise<void> {
   if (!ctx.emit) return
   await tx(insertEvent, { id, name, data: JSON.stringify(data), at })
-  tx.afterCommit(() => ctx.background(() => sendOutboxEvents(ctx)))
+  afterCommit(ctx, tx, () => sendOutboxEvents(ctx))
 }
 
 /** Hands committed events to the engine. An event that is lost on the way is sent again; the engine recognises it by its id. */

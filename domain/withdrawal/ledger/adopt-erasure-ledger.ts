@@ -52,15 +52,15 @@ export const adoptLedger = (
   { seq, hash, batchSeq, keys }: LedgerReading,
   { lines = [], replayed = 0 }: { lines?: readonly AdoptedLine[]; replayed?: number } = {},
 ): Promise<void> =>
-  ctx.transaction(async (sql) => {
-    const head = await lockLedger(sql)
-    if ((await compareWithLedger(ctx, { sql, head })).state !== 'behind') return
-    await noteStored(ctx, sql, head.origin)
-    await restorePublicKeys(sql, keys)
-    await sql(deleteUnstored, {})
+  ctx.transaction(async (tx) => {
+    const head = await lockLedger(tx)
+    if ((await compareWithLedger(ctx, { sql: tx, head })).state !== 'behind') return
+    await noteStored(ctx, tx, head.origin)
+    await restorePublicKeys(tx, keys)
+    await tx(deleteUnstored, {})
     const now = ctx.clock.now()
-    await sql(setHead, { seq, hash, batchSeq, replayed, now })
-    await sql(adoptLines, {
+    await tx(setHead, { seq, hash, batchSeq, replayed, now })
+    await tx(adoptLines, {
       ids: lines.map(({ withdrawalId }) => withdrawalId),
       seqs: lines.map(({ seq }) => seq),
       hashes: lines.map(({ hash }) => hash),
@@ -69,9 +69,9 @@ export const adoptLedger = (
   })
 
 /** What the store has does not wait for it. */
-async function noteStored(ctx: SystemContext, sql: Sql, origin: string) {
-  for (const { first_seq: firstSeq, lines } of await sql(waitingBatches, { maxRows: 1_000 })) {
-    if ((await ctx.ledger.get(batchName(origin, firstSeq))) === lines) await sql(markStored, { firstSeq, lines })
+async function noteStored(ctx: SystemContext, tx: Sql, origin: string) {
+  for (const { first_seq: firstSeq, lines } of await tx(waitingBatches, { maxRows: 1_000 })) {
+    if ((await ctx.ledger.get(batchName(origin, firstSeq))) === lines) await tx(markStored, { firstSeq, lines })
   }
 }
 
@@ -82,9 +82,9 @@ export async function acceptOldDatabase(ctx: SystemContext): Promise<void> {
   const head = await readLedgerHead(ctx)
   if (state === 'missing') {
     await putLedger(ctx, beginningName(head.origin), JSON.stringify(end))
-    await ctx.transaction(async (sql) => {
-      const { seq, hash } = await lockLedger(sql)
-      await sql(setHead, { seq, hash, batchSeq: 0, replayed: 0, now: ctx.clock.now() })
+    await ctx.transaction(async (tx) => {
+      const { seq, hash } = await lockLedger(tx)
+      await tx(setHead, { seq, hash, batchSeq: 0, replayed: 0, now: ctx.clock.now() })
     })
     return
   }

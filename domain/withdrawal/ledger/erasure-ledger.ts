@@ -113,15 +113,15 @@ export const markStored = statement(
 export const writeErasureLedger = coalesced(
   'write-erasure-ledger',
   async (ctx) => {
-    while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH_SIZE);
+    while ((await ctx.transaction((tx) => appendBatch(ctx, tx))) === BATCH_SIZE);
     await storeBatches(ctx)
   },
   0,
 )
 
 /** Returns how many lines it wrote. */
-async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
-  const [head, rows] = await Promise.all([lockLedger(sql), sql(unwritten, { maxRows: BATCH_SIZE })])
+async function appendBatch(ctx: SystemContext, tx: Sql): Promise<number> {
+  const [head, rows] = await Promise.all([lockLedger(tx), tx(unwritten, { maxRows: BATCH_SIZE })])
   if (rows.length === 0) return 0
   const chain = chainOf(
     head,
@@ -129,7 +129,7 @@ async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
     keyIdsOf(ctx)[0] as string,
   )
   const last = chain.at(-1) as Chained
-  await sql(appendLines, {
+  await tx(appendLines, {
     ids: rows.map(({ id }) => id),
     seqs: chain.map(({ seq }) => seq),
     hashes: chain.map(({ hash }) => hash),
@@ -143,8 +143,8 @@ async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
 }
 
 /** Makes every other writer wait until the transaction ends. */
-export async function lockLedger(sql: Sql): Promise<LedgerHead> {
-  const [head] = await sql(lockHead, {})
+export async function lockLedger(tx: Sql): Promise<LedgerHead> {
+  const [head] = await tx(lockHead, {})
   return head as LedgerHead
 }
 

@@ -6,20 +6,7 @@ import type { Acknowledges } from '../../applications/task-token'
 import type { SystemContext } from '../../context'
 import { countsOf, type DeletionCount, describeCounts } from '../../deletion-counts'
 import { second } from '../../limits/durations'
-import {
-  boolean,
-  integer,
-  joined,
-  json,
-  literal,
-  type Part,
-  type RowOf,
-  type Sql,
-  sql,
-  statement,
-  text,
-  time,
-} from '../../sql'
+import { boolean, integer, joined, json, literal, type RowOf, type Sql, sql, statement, text, time } from '../../sql'
 import { AFTER, eachDue, isAfter } from '../../work/each-due'
 import { hashOf, signJws } from './signing-keys'
 import { isLineStored } from './stored-lines'
@@ -87,16 +74,13 @@ const readReceipts = statement(
    ORDER BY issued_at, array_position(ARRAY[${joined(ORDER.map((kind) => literal(kind)))}], kind)`,
 )
 
-/** A part of a statement. The first of two receipts of one kind stays. */
-export const insertReceipt = (of: { withdrawal: Part; kind: Part; receipt: Part; at: Part }) =>
-  sql`INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
-   VALUES (${of.withdrawal}, ${of.kind}, ${of.receipt}, ${of.at}) ON CONFLICT DO NOTHING`
-
-const insert = statement(
+/** The first of two receipts of one kind stays. */
+export const insertReceipt = statement(
   'insert-receipt',
   { withdrawalId: text, kind: text.of<Kind>(), receipt: text, now: time },
   {},
-  (v) => insertReceipt({ withdrawal: v.withdrawalId, kind: v.kind, receipt: v.receipt, at: v.now }),
+  (v) => sql`INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
+   VALUES (${v.withdrawalId}, ${v.kind}, ${v.receipt}, ${v.now}) ON CONFLICT DO NOTHING`,
 )
 // After the last receipt, which is that of the purge or of a completion after it, nothing reads the counts any more.
 const markWritten = statement(
@@ -149,15 +133,15 @@ export const writeDueReceipts = (ctx: SystemContext, maxRows = 100): Promise<voi
   eachDue(
     { rows: 'receipts', maxRows },
     (after) => ctx.sql(dueReceipts, after),
-    ({ id }) => ctx.transaction((sql) => writeReceipts(ctx, sql, id)),
+    ({ id }) => ctx.transaction((tx) => writeReceipts(ctx, tx, id)),
   )
 
 /** Writes missing receipts in chain order, in the transaction of step, purge or sweep. */
-export async function writeReceipts(ctx: SystemContext, sql: Sql, withdrawalId: string): Promise<void> {
-  const [due] = await sql(lockDue, { withdrawalId })
-  const [facts] = due?.is_due ? await sql(readFacts, { withdrawalId }) : []
+export async function writeReceipts(ctx: SystemContext, tx: Sql, withdrawalId: string): Promise<void> {
+  const [due] = await tx(lockDue, { withdrawalId })
+  const [facts] = due?.is_due ? await tx(readFacts, { withdrawalId }) : []
   if (!facts || facts.awaits_line) return
-  const written = await sql(readReceipts, { withdrawalId })
+  const written = await tx(readReceipts, { withdrawalId })
   const reached: [Kind, Date | null][] = [
     ['completion', facts.completed_at],
     ['purge', facts.purged_at],
@@ -169,11 +153,11 @@ export async function writeReceipts(ctx: SystemContext, sql: Sql, withdrawalId: 
   for (const [kind] of missing) {
     const now = ctx.clock.now()
     const claims = { ...(previous !== undefined && { previous: hashOf(previous) }), ...claimsOf(facts, kind) }
-    const receipt = await sign(ctx, sql, withdrawalId, kind, now, claims)
-    await sql(insert, { withdrawalId, kind, receipt, now })
+    const receipt = await sign(ctx, tx, withdrawalId, kind, now, claims)
+    await tx(insertReceipt, { withdrawalId, kind, receipt, now })
     previous = receipt
   }
-  await sql(markWritten, { withdrawalId })
+  await tx(markWritten, { withdrawalId })
 }
 
 function claimsOf(facts: Facts, kind: Kind): Statements {

@@ -6,7 +6,7 @@ import { useRouter } from 'next/navigation'
 import { type UseFormReturn, useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { GRANTABLE_SCOPES } from '@/contract/define'
-import { isTooOld, useErrorTexts } from '../api/error-texts'
+import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { call, rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
@@ -67,7 +67,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
     onSuccess: onCreated,
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) router.refresh()
+      if (needsFreshSignIn(error)) router.refresh()
     },
     onSettled,
   })

@@ -66,8 +66,8 @@ export function useErrorTexts() {
   return { errorText, fieldText, fieldOf, showError }
 }
 
-/** Whether the person has to show once more that it is them, since the page was made. */
-export const isTooOld = (error: unknown) => error instanceof ApiError && error.code === 'REAUTH_001'
+/** Whether the call was refused because the sign-in is no longer fresh. */
+export const needsFreshSignIn = (error: unknown) => error instanceof ApiError && error.code === 'REAUTH_001'
 
-/** There was no answer, so that nobody knows whether the call did its work. */
-export const isLost = (error: unknown) => error instanceof ApiError && error.status === 0
+/** Whether there was no answer, so that nobody knows whether the call had its effect. */
+export const isUnanswered = (error: unknown) => error instanceof ApiError && error.status === 0

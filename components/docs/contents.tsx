@@ -36,7 +36,7 @@ interface FoundEntry extends ContentsEntry {
 /** The contents of all pages: those of this page in full, and of the others what a search finds. On a phone they fold. */
 export function Contents({ groups, path, meanings }: ContentsProps) {
   const [words, setWords] = useState('')
-  const here = useHere(groups, path)
+  const here = useVisibleSection(groups, path)
   useRevealedAnchor()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -131,7 +131,7 @@ function Group({ group, isHere, here }: GroupProps) {
               <a
                 href={linkTo(entry.id)}
                 aria-current={isHere && entry.id === here ? 'location' : undefined}
-                onClick={fold}
+                onClick={foldContents}
                 className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
               >
                 {entry.mark && <span className="w-11 shrink-0 font-mono text-[0.6875rem]">{entry.mark}</span>}
@@ -142,7 +142,7 @@ function Group({ group, isHere, here }: GroupProps) {
                   <a
                     key={part.id}
                     href={linkTo(part.id)}
-                    onClick={fold}
+                    onClick={foldContents}
                     className="wrap-anywhere ms-4 block rounded-md border-line border-s px-3 py-1 text-[0.8125rem] text-ink-muted hover:text-ink max-lg:py-2"
                   >
                     {part.title}
@@ -157,7 +157,7 @@ function Group({ group, isHere, here }: GroupProps) {
 }
 
 /** On a phone the contents cover the place that the reader has chosen. */
-const fold = (event: React.MouseEvent) => event.currentTarget.closest('details')?.removeAttribute('open')
+const foldContents = (event: React.MouseEvent) => event.currentTarget.closest('details')?.removeAttribute('open')
 
 /** Opens what is folded around the anchor, which not every browser does. */
 function useRevealedAnchor() {
@@ -176,7 +176,7 @@ function useRevealedAnchor() {
 }
 
 /** The part that the top of the window shows. */
-function useHere(groups: readonly ContentsGroup[], path: string): string | undefined {
+function useVisibleSection(groups: readonly ContentsGroup[], path: string): string | undefined {
   const [here, setHere] = useState<string>()
   useEffect(() => {
     const entries = groups.find((group) => group.path === path)?.entries ?? []

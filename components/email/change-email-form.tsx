@@ -7,7 +7,7 @@ import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
 import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { isTooOld, useErrorTexts } from '../api/error-texts'
+import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
@@ -75,7 +75,7 @@ export function ChangeEmailForm({
     },
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) refresh()
+      if (needsFreshSignIn(error)) refresh()
     },
   })
   const submit = useProvenSubmit(form, ways, change.mutate)

@@ -61,7 +61,7 @@ export function DeletionOverview(props: DeletionOverviewProps) {
       <CardBody>
         <Rows
           rows={[
-            [t('goes'), <Goes key="goes" preview={preview} open={props.open} />],
+            [t('goes'), <Erased key="goes" preview={preview} open={props.open} />],
             [
               t('stays', { days: retentionDays }),
               <span key="stays" className="tabular-nums">
@@ -97,7 +97,7 @@ function useCounts(userId: string, counts: Counts | null, renderedAt: string): U
   })
 }
 
-function Goes({ preview, open }: { preview: UseQueryResult<Counts>; open: OpenAccess }) {
+function Erased({ preview, open }: { preview: UseQueryResult<Counts>; open: OpenAccess }) {
   const t = useTranslations('DeleteAccount')
   const { peoplesText } = useCategoryTexts()
   return (

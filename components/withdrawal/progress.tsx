@@ -32,7 +32,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
   const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
   const { progressLink } = useHost()
-  const news = useNews(status)
+  const announcement = useAnnouncement(status)
   const steps = useSteps(status)
   if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
   if (!status && error) return <Alert tone="danger" role="alert" title={t('unreadTitle')} text={t('unreadText')} />
@@ -43,7 +43,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
   return (
     <div className="space-y-6">
       <p className="sr-only" aria-live="polite">
-        {news}
+        {announcement}
       </p>
       {isCompleted ? <Deleted status={status} /> : <BeingDeleted status={status} />}
       {!isCompleted && error && (
@@ -88,19 +88,19 @@ export function Support({ name, address }: { name: 'support' | 'supportPlain'; a
 }
 
 /** What has been completed since the last answer, for screen readers. */
-function useNews(status: WithdrawalStatus | undefined): string {
+function useAnnouncement(status: WithdrawalStatus | undefined): string {
   const t = useTranslations('Deletion')
   const language = useLocale()
   const { titleOf } = useStepTexts()
   const [known, setKnown] = useState(status)
-  const [news, setNews] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   if (status !== known) {
     setKnown(status)
-    if (known && status) setNews(newsBetween(known, status) || news)
+    if (known && status) setAnnouncement(announcementBetween(known, status) || announcement)
   }
-  return news
+  return announcement
 
-  function newsBetween(before: WithdrawalStatus, after: WithdrawalStatus): string {
+  function announcementBetween(before: WithdrawalStatus, after: WithdrawalStatus): string {
     if (after.status === 'completed') return t('newsDeleted')
     const open = new Set(openSteps(before).map(({ step }) => step))
     const done = after.deletion_steps.filter(({ step, status }) => status === 'completed' && open.has(step))

@@ -6,7 +6,7 @@ import { BrandProvider } from '@/components/layout/brand'
 import { OfflineNotice } from '@/components/layout/offline-notice'
 import { SkipLink } from '@/components/layout/skip-link'
 import { PageTexts } from '@/components/layout/texts'
-import { pageLanguage, pageNonce, pageTexts, TEXTS_OF_ALL, textsOf } from '@/server/pages/language'
+import { pageLanguage, pageNonce, pageTexts, SHARED_AREAS, textsOf } from '@/server/pages/language'
 import { type Accent, accentsOf } from '@/server/settings/accent'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
@@ -66,7 +66,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     <html lang={language} className={`${geistLatin.variable} ${geistSans.variable} ${geistMono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans">
         {accentColor && <AccentStyle color={accentColor} nonce={await pageNonce()} />}
-        <PageTexts language={language} texts={await textsOf(TEXTS_OF_ALL)}>
+        <PageTexts language={language} texts={await textsOf(SHARED_AREAS)}>
           <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, url, supportUrl, privacyUrl, termsUrl }}>
             <SkipLink />
             <Providers renderedAt={systemContext().clock.now().toISOString()}>{children}</Providers>

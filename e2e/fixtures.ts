@@ -7,7 +7,7 @@ import { keptMailsTo, type KeptMail as Mail } from '@/testing/kept-mails'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, createToken, Operator } from '@/testing/operator'
 import { sendHead } from '@/testing/raw-http'
-import { findingsOf } from './second-engine/audit'
+import { findAccessibilityFaults } from './second-engine/find-faults'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
 export interface User {
@@ -136,7 +136,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   // The other mode looks into frames, and opens a page of its own for each look.
   const { violations } = await new AxeBuilder({ page }).exclude('iframe').setLegacyMode().analyze()
   expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])
-  if (process.env.SECOND_ENGINE) expect(await findingsOf(page, process.env.SECOND_ENGINE)).toEqual([])
+  if (process.env.SECOND_ENGINE) expect(await findAccessibilityFaults(page, process.env.SECOND_ENGINE)).toEqual([])
 }
 
 /** Nothing is wider than the window. */

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runFunction } from './engine'
+import { runFunction } from './engine-run'
 import { listening } from './listening'
 
 export interface Event {

@@ -6,7 +6,7 @@ import { Card, CardBody, CardHeader } from '@/components/ui/card'
 import { mailLink } from '@/components/ui/mail-link'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
-import { AUDIT_ENGINES } from './audit'
+import { AUDIT_ENGINES } from './audit-engines'
 
 export const generateMetadata = titled('Accessibility', 'title')
 

@@ -20,7 +20,7 @@ import WithdrawalRequested from '@/emails/withdrawal-requested'
 import { accentInTheDark } from '../settings/accent'
 import type { Env } from '../settings/env'
 import { daysInWords, validityInWords } from '../texts/duration-words'
-import { type Catalogue, catalogueOf } from '../texts/texts'
+import { type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 
 export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
 
@@ -68,7 +68,7 @@ export const textsOf = <Name extends keyof Texts>({ language, messages }: Wordin
 
 export const wordingIn = async (language: Language): Promise<Wording> => ({
   language,
-  messages: await catalogueOf(language),
+  messages: await loadCatalogue(language),
 })
 
 const OWN_ACCENT = { accentColor: '#1f4fc4', accentInTheDark: '#9dbdff' }

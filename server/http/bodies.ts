@@ -41,7 +41,7 @@ function refuseOversized({ headers }: Request, maxBytes = MAX_BODY_BYTES): void 
 }
 
 /** Ignores the body. A body of unknown length is not read to its end, because it may never end. */
-export function leaveBody(request: Request): { text: string; value: unknown } {
+export function ignoreBody(request: Request): { text: string; value: unknown } {
   refuseOversized(request)
   return { text: '', value: {} }
 }

@@ -3,7 +3,7 @@ import { logPageError } from '../watch/page-error'
 import { AWAY_DIGEST } from './away-digest'
 
 /** For what a page cannot do without: the error page then says that the service cannot reach its data. */
-export const orPageAway = <T>(read: Promise<T>): Promise<T> =>
+export const orDatabaseAwayPage = <T>(read: Promise<T>): Promise<T> =>
   read.catch((error) => {
     throw isDatabaseAway(error) ? Object.assign(error, { digest: AWAY_DIGEST }) : error
   })

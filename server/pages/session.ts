@@ -9,7 +9,7 @@ import { getEmailStatus } from '@/domain/email/get-email-status'
 import { authenticateSession } from '@/domain/sessions/authenticate'
 import { touchSession } from '@/domain/sessions/sessions'
 import { systemContext } from '../system-context'
-import { orPageAway, unlessAway } from './away'
+import { orDatabaseAwayPage, unlessAway } from './away'
 import { authOptions } from './sign-in'
 
 /** The query of a page, as Next gives it. */
@@ -41,7 +41,7 @@ interface PageSession {
 export const pageContext = cache(async (): Promise<Context | null> => {
   const session = await getServerSession(authOptions())
   const ctx = systemContext()
-  const actor = session?.sessionId ? await orPageAway(authenticateSession(ctx, session.sessionId)) : null
+  const actor = session?.sessionId ? await orDatabaseAwayPage(authenticateSession(ctx, session.sessionId)) : null
   if (!actor) return null
   ctx.background(() => touchSession(ctx, actor.id))
   return { ...ctx, actor, ip: '', buckets: [] }

@@ -24,7 +24,7 @@ const JUDGE = `new ace.Checker().check(document, ['WCAG_2_2']).then(({ numExecut
 })`
 
 /** The faults that IBM's engine, whose script this is, finds on the page. What it leaves to a person to judge is no fault. */
-export async function findingsOf(page: Page, engine: string): Promise<string[]> {
+export async function findAccessibilityFaults(page: Page, engine: string): Promise<string[]> {
   await page.evaluate(readFileSync(engine, 'utf8'))
   const { numExecuted, results } = await page.evaluate<{ numExecuted: number; results: Result[] }>(JUDGE)
   expect(numExecuted).toBeGreaterThan(0)

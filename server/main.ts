@@ -13,7 +13,7 @@ import { clientIp } from './http/client-ip'
 import { refuse as refuseCall } from './http/exchange'
 import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
-import { isCutOff } from './http/pipelining'
+import { cutOffOverload } from './http/pipelining'
 import { DEMO_PERSON, seedDemoPerson, seedDemoUser } from './local/demo-account'
 import { deleteExpiredMessages } from './local/mailbox'
 import { openContext } from './open-context'
@@ -84,7 +84,7 @@ async function main() {
     .then(({ preparePages }) => preparePages(env))
   const serve = requestListener(pages, env)
   server.on('request', (incoming, outgoing) => {
-    if (isCutOff(incoming, outgoing)) return
+    if (cutOffOverload(incoming, outgoing)) return
     if (processState.isStopping) outgoing.setHeader('Connection', 'close')
     answering.add(outgoing)
     outgoing.once('close', () => answering.delete(outgoing))

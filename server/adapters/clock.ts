@@ -2,7 +2,7 @@ import type { Clock } from '@/domain/ports'
 import { type Sql, sql, statement, time } from '@/domain/sql'
 import { onceDatabaseAnswers } from './database-away'
 
-const FOLLOW_MS = 15_000
+const READ_INTERVAL_MS = 15_000
 /** With a slower answer it is too uncertain when the database read its clock, unless the answer in use was slower still. */
 const MAX_ANSWER_MS = 200
 /** Nobody sets a clock so wrong on purpose; which of the two is wrong nobody knows. */
@@ -40,7 +40,7 @@ export function createClock(
     now: () => new Date(origin + performance.now()),
     async follow() {
       // While the database is away, the time is extrapolated from the last reading.
-      timer ??= setInterval(() => readDatabaseTime().catch(() => {}), FOLLOW_MS).unref()
+      timer ??= setInterval(() => readDatabaseTime().catch(() => {}), READ_INTERVAL_MS).unref()
       await onceDatabaseAnswers(readDatabaseTime)
       // The first answer may have waited for a connection.
       if (usedMs > MAX_ANSWER_MS) await onceDatabaseAnswers(readDatabaseTime)

@@ -31,7 +31,7 @@ test('a directory that hangs refuses each call in time, leaves threads to others
   const pipe = path.join(directory, 'pipe')
   // It opens for a reader once there is a writer.
   execFileSync('mkfifo', [pipe])
-  const store = inDirectory(directory, { hasManyWriters: true, timeOutMs: 200 })
+  const store = inDirectory(directory, { hasManyWriters: true, timeoutMs: 200 })
   const reads = await Promise.allSettled(Array.from({ length: 10 }, () => store.get('pipe')))
   for (const read of reads) expect(read).toMatchObject({ reason: { code: 'object_store_timeout' } })
   await writeFile(pipe, '')

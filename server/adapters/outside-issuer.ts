@@ -13,7 +13,7 @@ import type { Clock, OutsideIssuer } from '@/domain/ports'
 import type { IssuerSettings } from '../settings/sign-in-settings'
 import { describeError, log } from '../watch/log'
 
-const TIME_OUT_MS = 3_000
+const TIMEOUT_MS = 3_000
 /** Asymmetric algorithms only: with a symmetric one, anyone could sign with the public key. */
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const CLOCK_TOLERANCE_SECONDS = 30
@@ -67,7 +67,7 @@ const PAUSE_MS = 30_000
 function keptKeys(url: URL): JWTVerifyGetKey {
   const cache: JWKSCacheInput = {}
   const remote = createRemoteJWKSet(url, {
-    timeoutDuration: TIME_OUT_MS,
+    timeoutDuration: TIMEOUT_MS,
     cooldownDuration: PAUSE_MS,
     [jwksCache]: cache,
   })

@@ -46,7 +46,7 @@ const notification = z.object({
 })
 
 const MAX_CERTIFICATE_BYTES = 16 * 1024
-const CALL_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 /** Amazon SES tells by Amazon SNS. The setting names the topics, because anybody can have a topic that Amazon signs. */
 export const ses: MailEventAdapter = {
@@ -91,7 +91,7 @@ function isOfSns({ TopicArn }: Envelope, text = '', ending = ''): boolean {
 
 /** While Amazon cannot be reached, a call has to be sent again. */
 async function askAmazon(load: typeof fetch, url: string): Promise<Response> {
-  const response = await load(url, { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) }).catch(() => null)
+  const response = await load(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null)
   if (!response || response.status >= 500) throw new AppError('SERVER_002', undefined, 30)
   return response
 }

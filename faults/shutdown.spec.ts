@@ -52,7 +52,7 @@ test('F4 SIGTERM during load lets running requests finish, exits with 0 and stop
   answerMails()
   const answers = await Promise.all(changes)
   expect(answers.map(({ status }) => status)).toEqual(people.map(() => 200))
-  // So that a proxy sends its next request elsewhere.
+  // The header makes a proxy send its next request elsewhere.
   expect(answers.map(({ headers }) => headers.get('Connection'))).toEqual(people.map(() => 'close'))
   expect(await exit).toBe(0)
   await Promise.all(load)

@@ -31,7 +31,7 @@ async function firefox(): Promise<Protocol> {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, HOME: profile },
   })
-  const [, address] = await sayOf(child.stderr, /WebDriver BiDi listening on (ws:\S+)/)
+  const [, address] = await matchOutput(child.stderr, /WebDriver BiDi listening on (ws:\S+)/)
   const socket = new WebSocket(`${address}/session`)
   const waiting = new Map<number, (answer: { result?: never; message?: string }) => void>()
   socket.addEventListener('message', ({ data }) => {
@@ -66,7 +66,7 @@ async function firefox(): Promise<Protocol> {
     forget: () => send('storage.deleteCookies', {}),
     async close() {
       socket.close()
-      await endOf(child)
+      await endProcess(child)
       await rm(profile, { recursive: true, force: true })
     },
   }
@@ -77,7 +77,7 @@ async function webkit(): Promise<Protocol> {
   const screen = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1400x1100x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   })
-  const [display] = await sayOf(screen.stdio[3] as Readable, /\d+/)
+  const [display] = await matchOutput(screen.stdio[3] as Readable, /\d+/)
   const home = await mkdtemp(path.join(tmpdir(), 'webkit-'))
   const port = await freePort()
   const child = spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], {
@@ -112,8 +112,8 @@ async function webkit(): Promise<Protocol> {
     forget: () => send('DELETE', `${own}/cookie`),
     async close() {
       await send('DELETE', own).catch(() => {})
-      await endOf(child)
-      await endOf(screen)
+      await endProcess(child)
+      await endProcess(screen)
       await rm(home, { recursive: true, force: true })
     },
   }
@@ -237,7 +237,7 @@ const placeInPage = `(name) => {
 }`
 
 /** What a process says first that fits. */
-function sayOf(stream: Readable, pattern: RegExp): Promise<string[]> {
+function matchOutput(stream: Readable, pattern: RegExp): Promise<string[]> {
   let said = ''
   return new Promise((resolve, reject) => {
     stream.on('data', (chunk) => {
@@ -249,7 +249,7 @@ function sayOf(stream: Readable, pattern: RegExp): Promise<string[]> {
   })
 }
 
-const endOf = (child: ChildProcess) => {
+const endProcess = (child: ChildProcess) => {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill()

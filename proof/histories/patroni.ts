@@ -55,7 +55,7 @@ export class Node {
   private get processes(): number[] {
     try {
       const pid = readFileSync(path.join(this.directory, this.name, 'postmaster.pid'), 'utf8').split('\n', 1)[0] ?? ''
-      // Its complaint about a file that is half written is nobody's concern.
+      // Its error about a partly written file does not matter.
       const children = execFileSync('ps', ['-o', 'pid=', '--ppid', pid], {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'ignore'],
@@ -118,7 +118,7 @@ export class PatroniCluster {
     }
     test.onTestFinished(stop)
     const [first, ...others] = nodes as [Node, ...Node[]]
-    // Patroni ends when it asks earlier.
+    // Patroni exits if it asks before etcd has decided.
     await until('etcd has decided its version', async () => {
       const { etcdcluster } = (await (await fetch(`http://127.0.0.1:${etcdPort}/version`)).json()) as EtcdVersion
       return etcdcluster !== 'not_decided'

@@ -18,7 +18,7 @@ interface Line {
 
 const isOk = (kind: string) => (line: Line) => line.kind === kind && line.outcome === 'ok'
 
-/** A wrong answer in a history that was right: which one, and what it becomes. */
+/** Wrong answers to put into a right history: the line to change, and its new content. */
 const TAMPERED: Record<string, { where(line: Line, before: Line[]): boolean; becomes: Partial<Line> }> = {
   'a person who is served after the withdrawal': {
     where: ({ kind, outcome }, before) => kind === 'status' && outcome === 'refused' && before.some(isOk('withdraw')),

@@ -4,12 +4,12 @@ import { SHARED_AREAS, textsIn } from '@/server/pages/language'
 import type { Area } from '@/server/texts/load-catalogue'
 
 interface EnglishLayoutProps {
-  /** What the pages need beside the texts of every page. */
+  /** The areas that these pages need beside the shared ones. */
   areas?: readonly Area[]
   children: ReactNode
 }
 
-/** Around pages for operators and programmers, which exist in English alone. */
+/** The layout of pages for operators and programmers, which exist in English alone. */
 export const EnglishLayout = async ({ areas = [], children }: EnglishLayoutProps) => (
   <EnglishOnly texts={await textsIn('en', [...SHARED_AREAS, ...areas])}>{children}</EnglishOnly>
 )

@@ -24,7 +24,7 @@ const geistSans = localFont({
   variable: '--font-geist-sans',
   weight: '100 900',
   preload: false,
-  // Ends before the Asian scripts, which the font does not have: the word 日本語 in the footer would load it for nothing.
+  // The range ends before the Asian scripts, which the font does not have. Otherwise the word 日本語 in the footer would load it.
   declarations: [{ prop: 'unicode-range', value: 'U+100-2E7F' }],
 })
 const geistMono = localFont({
@@ -38,7 +38,7 @@ export async function generateMetadata(): Promise<Metadata> {
   const { brand } = getEnv()
   const t = await pageTexts('Landing')
   return {
-    // What the error page of the whole document can still read.
+    // global-error.tsx reads this name from the document.
     applicationName: brand.name,
     title: { default: brand.name, template: `%s · ${brand.name}` },
     description: t('description'),
@@ -78,7 +78,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   )
 }
 
-/** In place of the accent of globals.css. */
+/** Replaces the accent of globals.css. */
 function AccentStyle({ color, nonce }: { color: string; nonce: string }) {
   const { light, dark } = accentsOf(color)
   const set = ({ accent, soft }: Accent) => `:root{--accent:${accent};--accent-soft:${soft}}`

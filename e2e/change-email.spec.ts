@@ -148,7 +148,7 @@ test('a person who chooses the link is told to open it, and can enter the code a
   await page.getByRole('button', { name: 'Cancel change' }).click()
   await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
-  // The form was folded away, and remembers the choice.
+  // The folded form has kept the choice.
   await expect(link).toBeChecked()
   const newEmail = `two-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)
@@ -269,7 +269,7 @@ test('a person can send the message again after the countdown, and digits that a
     await expect(page.getByLabel('Verification code')).not.toHaveValue('')
     await route.fulfill({ response: answer })
   })
-  // Not all of it, because the sixth digit submits.
+  // Types only a part of the code, because the sixth digit submits it.
   const typed = first.slice(0, 5)
   await page.getByLabel('Verification code').fill(typed)
   await page.getByRole('button', { name: 'Resend email' }).click()

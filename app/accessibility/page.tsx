@@ -10,7 +10,7 @@ import { AUDIT_ENGINES } from './audit-engines'
 
 export const generateMetadata = titled('Accessibility', 'title')
 
-/** Public information on how the pages meet the requirements of accessibility, as Directive (EU) 2019/882 wants it. */
+/** The accessibility statement that Directive (EU) 2019/882 requires. */
 export default async function AccessibilityPage() {
   const t = await pageTexts('Accessibility')
   const { supportEmail: address } = getEnv()

@@ -5,7 +5,7 @@ import type { Context } from '@/domain/context'
 import { isOperatorSignedIn } from '@/server/pages/is-operator'
 import { pageContext } from '@/server/pages/session'
 
-/** The title, too, tells everybody but operators that the page does not exist. */
+/** For everybody but operators the title says that the page does not exist. */
 export const titleForOperators = (title: string) => async (): Promise<Metadata> => ({
   title: (await isOperatorSignedIn()) ? title : 'Page not found',
 })
@@ -18,10 +18,10 @@ export async function operatorContext(path: string): Promise<Context> {
   return ctx
 }
 
-/** Whose page it is. */
+/** The operator, for the header of the page. */
 export const accountOf = ({ actor }: Context) => ({ name: actor.user.name, email: actor.user.email })
 
-/** For what has no such id. */
+/** Shows the not-found page if there is no row with this id. */
 export function orNotFound(error: unknown): never {
   if (error instanceof AppError) notFound()
   throw error

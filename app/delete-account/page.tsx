@@ -16,7 +16,7 @@ import { AskByMail } from './ask-by-mail'
 import { WhatIsErased, WhatIsKept } from './erased-and-kept'
 
 export const generateMetadata = titled('DeletionPage', 'tab', {
-  // Older browsers send no other sign than Origin, which this policy lets through.
+  // Older browsers show only by Origin where a form comes from, and this policy lets them send it.
   referrer: 'same-origin',
 })
 

@@ -16,7 +16,7 @@ import { ApiError } from '@/contract/errors'
 
 interface SignInFormProps {
   next: string
-  /** Nothing above the form is to be read first. */
+  /** Whether the first field takes the focus, because nothing above the form has to be read first. */
   takesFocus: boolean
 }
 

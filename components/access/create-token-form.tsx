@@ -35,7 +35,7 @@ const resolvers = {
   password: rulesOf<TokenValues>((rules) => rules.createTokenRules.password),
   none: rulesOf<TokenValues>((rules) => rules.createTokenRules.none),
 }
-/** From here on the form says that it is long. */
+/** From this lifetime on the form warns that it is long. */
 const LONG_DAYS = 365
 
 export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {

@@ -84,5 +84,5 @@ export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
   )
 }
 
-/** Not the word that stands for an address that the service did not see. */
+/** Whether the address is known. The service writes a word in place of an unknown one. */
 const isAddress = (ip: string) => /[.:]/.test(ip)

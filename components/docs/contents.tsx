@@ -7,7 +7,7 @@ export interface ContentsEntry {
   id: string
   title: string
   mark?: string
-  /** What else a search finds it by. */
+  /** Further words by which a search finds it. */
   words?: string
   codes?: readonly string[]
   /** Names of members, each after the part in which it stands: `body.new_email`. */
@@ -22,14 +22,14 @@ export interface ContentsGroup {
 
 interface ContentsProps {
   groups: readonly ContentsGroup[]
-  /** Of the page that shows them. */
+  /** The path of the page that shows them. */
   path: string
   /** What the search finds an error code by. */
   meanings: Readonly<Record<string, { message: string; details: string }>>
 }
 
 interface FoundEntry extends ContentsEntry {
-  /** Where in the entry the words stand. */
+  /** The part of the entry that has the words. */
   parts: { id: string; title: string }[]
 }
 
@@ -82,7 +82,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   )
 }
 
-/** What has all the words: the entry itself, or errors and members of it. */
+/** The entries that have all the words, themselves or in their errors and members. */
 function searched(
   group: ContentsGroup,
   searchWords: readonly string[],
@@ -107,7 +107,7 @@ function searched(
 
 interface GroupProps {
   group: { title: string; path: string; entries: readonly (ContentsEntry | FoundEntry)[] }
-  /** It is that of the page. */
+  /** Whether the group is that of the page. */
   isHere: boolean
   /** The part that the top of the window shows. */
   here: string | undefined

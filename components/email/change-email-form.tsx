@@ -17,7 +17,7 @@ import { Disclosure } from '../ui/disclosure'
 import { EmailField, RadioField } from '../ui/field'
 import { useChangeEmail } from './email-calls'
 
-// Most people make no slip. Where it cannot be loaded, there is no hint.
+// Loaded on demand, because few people mistype a domain. If loading fails, there is no hint.
 const MistypedHint = lazy(() => import('./mistyped-hint').catch(() => ({ default: () => null })))
 
 interface ChangeEmailFormProps {
@@ -28,7 +28,7 @@ interface ChangeEmailFormProps {
   undoneWithin: string | null
   /** Folds the form away, because a new change supersedes the pending one. */
   isPending: boolean
-  /** Another form of the page asks for the password just now. */
+  /** Whether another form of the page asks for the password now. */
   isFolded: boolean
   /** The address of a change that has expired or ended, offered again. */
   suggestion: string | undefined
@@ -109,7 +109,7 @@ export function ChangeEmailForm({
           autoComplete="email"
           {...fieldOf(form, 'new_email', {
             setValueAs: (text: string) => text.trim(),
-            // Not while it is being typed.
+            // The hint waits until the field is left.
             onChange: () => setTyped(''),
             onBlur: (event: FocusEvent<HTMLInputElement>) => setTyped(event.target.value),
           })}

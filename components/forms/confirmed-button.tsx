@@ -16,14 +16,14 @@ interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'vari
   consequence: ReactNode
   keep: string
   confirm: string
-  /** `primary` where nothing is lost for good. */
+  /** `primary` for an action that can be undone. */
   confirmVariant?: 'danger' | 'primary'
   act: () => Promise<unknown>
   /** Called when the dialog is closed, so that an announcement can take the focus. */
   onDone?: () => unknown
   /** Shows the refusal outside the dialog, which is closed by then. */
   onRefused?: (error: unknown) => unknown
-  /** What is said of a refusal; the catalogue's text unless the page says otherwise. */
+  /** The text of a refusal. By default it comes from the catalogue. */
   errorText?: (error: unknown) => string
 }
 

@@ -91,7 +91,7 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
   const { showError } = useErrorTexts()
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
-  // The same for every press, so that a repeated call gets the answer that was lost.
+  // The key is the same for every press, so that a repeated call gets the lost answer.
   const [idempotencyKey, setIdempotencyKey] = useState(newKey)
   const confirm = useMutation({
     mutationFn: (body: WithdrawValues) =>

@@ -27,7 +27,7 @@ export interface ProgressProps {
   supportEmail: string
 }
 
-/** How far a deletion is, read with the token that opens it. */
+/** The progress of a deletion, read with its status token. */
 export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
@@ -133,7 +133,7 @@ function useStepTexts() {
 const timeOf = ({ completed_at, estimated_completion }: StepProgress) => completed_at ?? estimated_completion ?? ''
 const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)))
 
-/** Those that are done come first, so that the line down to the open ones has no gap. */
+/** Completed steps come first, so that the line to the open ones has no gap. */
 const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
   inOrder(deletion_steps).toSorted((a, b) => Number(b.status === 'completed') - Number(a.status === 'completed'))
 
@@ -267,7 +267,7 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The end of the retention as the records say, and before there are any as it counts from the start of the withdrawal. */
+/** The end of the retention. Until there are retained records, it counts from the start of the withdrawal. */
 function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): string | null {
   const [record] = deletion_steps.flatMap(({ retained = [] }) => retained)
   if (record) return record.until

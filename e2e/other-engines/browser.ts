@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { freePort } from '@/testing/instance'
 import { until, within } from '@/testing/until'
 
-/** What the protocols of both browsers can do. Input goes the way of a person's: by pointer and keys. */
+/** The commands that both protocols have. Input is real input of a pointer and of keys. */
 interface Protocol {
   navigate(url: string): Promise<void>
   /** The value of a JavaScript expression in the page, which JSON can hold. */
@@ -54,7 +54,7 @@ async function firefox(): Promise<Protocol> {
   await send('browsingContext.setViewport', { context, viewport: SIZE })
   return {
     async navigate(url) {
-      // It never answers for a page that leads on to another one while it loads.
+      // The command never returns for a page that navigates on while it loads.
       await send('browsingContext.navigate', { context, url, wait: 'none' })
     },
     async evaluate(expression) {
@@ -197,7 +197,7 @@ export class Browser {
     )
   }
 
-  /** For texts that nobody types. */
+  /** Inserts the whole text at once, as a paste does. */
   async paste(label: string, text: string) {
     await this.press(label)
     await this.evaluate(`document.execCommand('insertText', false, ${JSON.stringify(text)})`)
@@ -223,7 +223,7 @@ export class Browser {
   }
 }
 
-/** Runs in the page. */
+/** This function runs in the page. */
 const placeInPage = `(name) => {
   const nameOf = (element) => (element.getAttribute('aria-label') ?? element.innerText ?? '').trim()
   const controls = [...document.querySelectorAll('button, a[href], summary, [role=menuitem]')].filter((one) => nameOf(one) === name)
@@ -236,7 +236,7 @@ const placeInPage = `(name) => {
   return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) }
 }`
 
-/** What a process says first that fits. */
+/** Waits until the output of a process matches the pattern. */
 function matchOutput(stream: Readable, pattern: RegExp): Promise<string[]> {
   let said = ''
   return new Promise((resolve, reject) => {

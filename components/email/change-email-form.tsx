@@ -61,7 +61,7 @@ export function ChangeEmailForm({
   const form = useForm<Values>({ resolver })
   useDraft('change', userId, form)
   const { errors } = form.formState
-  const [unfolded, setUnfolded] = useState(false)
+  const [isUnfolded, setUnfolded] = useState(false)
   /** The address that was typed, once the field was left. */
   const [typed, setTyped] = useState('')
   const change = useChangeEmail(userId, {
@@ -91,7 +91,7 @@ export function ChangeEmailForm({
     <Disclosure
       summary={t('differentTitle')}
       isSummaryHidden={!isPending && !isFolded}
-      open={(!isPending && !isFolded) || unfolded}
+      open={(!isPending && !isFolded) || isUnfolded}
       onToggle={(event) => (isPending || isFolded) && setUnfolded(event.currentTarget.open)}
     >
       <FormCard

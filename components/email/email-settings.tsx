@@ -30,7 +30,7 @@ export function EmailSettings(props: EmailSettingsProps) {
   const { refresh } = useHost()
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   const [notice, setNotice] = useNotice(status)
-  const [justSent, setJustSent] = useState(false)
+  const [wasJustSent, setJustSent] = useState(false)
   const [isAsking, setAsking] = useState(false)
 
   const pending = pendingOf(status)
@@ -75,9 +75,9 @@ export function EmailSettings(props: EmailSettingsProps) {
           userId={userId}
           pending={shown}
           isOwn={isOwn}
-          takesFocus={justSent}
+          takesFocus={wasJustSent}
           onVerified={(answer) => {
-            say(shown, { outcome: isOwn ? 'verified' : 'changed', notified: answer.notification_sent })
+            say(shown, { outcome: isOwn ? 'verified' : 'changed', isNotified: answer.notification_sent })
             refresh()
           }}
           onCancelled={() => say(shown, { outcome: 'cancelled' })}

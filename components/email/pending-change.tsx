@@ -92,7 +92,7 @@ export function PendingChange(props: PendingChangeProps) {
   const isLink = pending.method === 'email_link'
   const isFolded = isLink || isUndeliverable
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus && isLink)
-  const [sentAgain, setSentAgain] = useState(false)
+  const [wasSentAgain, setSentAgain] = useState(false)
   const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
   const { form } = code
 
@@ -126,7 +126,7 @@ export function PendingChange(props: PendingChangeProps) {
           )}
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
           <LiveRegion>
-            {sentAgain && !isUndeliverable && (
+            {wasSentAgain && !isUndeliverable && (
               <Alert tone="success" title={t('sentAgainTitle')} text={t('sentAgainText')} />
             )}
           </LiveRegion>

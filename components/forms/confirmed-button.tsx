@@ -45,7 +45,7 @@ export function ConfirmedButton({
 }: ConfirmedButtonProps) {
   const texts = useErrorTexts()
   const errorText = ownText ?? texts.errorText
-  const [asking, setAsking] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const close = () => flushSync(() => setAsking(false))
   const action = useMutation({
     mutationFn: act,
@@ -75,7 +75,7 @@ export function ConfirmedButton({
         {label}
       </Button>
       <Dialog
-        open={asking}
+        open={isAsking}
         isBusy={action.isPending}
         onClose={() => setAsking(false)}
         title={question}

@@ -64,7 +64,7 @@ export function WithdrawAccountForm({
   const isFilled = useDraft('withdraw', userId, form)
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
-  const [asking, setAsking] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   // A wrong password is told here, in the form. The dialog comes when nothing is left to get wrong.
   const confirm = useMutation({
     mutationFn: async ({ current_password }: WithdrawValues) => {
@@ -158,7 +158,7 @@ export function WithdrawAccountForm({
         <ArrowLeft className="size-4 rtl:rotate-180" aria-hidden /> {t('back')}
       </Button>
       <Dialog
-        open={asking}
+        open={isAsking}
         isBusy={leaving}
         onClose={() => setAsking(false)}
         title={t('question')}

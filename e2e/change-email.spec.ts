@@ -20,7 +20,7 @@ const CHANGED = 'Email Address Changed'
 const expectCurrentAddress = (page: Page, address: string): Promise<void> =>
   expect(page.locator('section').filter({ hasText: 'Current address' })).toContainText(address)
 
-test('a user changes their address with the mailed code, and both addresses are told', async ({
+test('a user changes their address with the mailed code, and both addresses receive a message', async ({
   page,
   signedInUser,
   inbox,
@@ -137,7 +137,7 @@ test('the page reads a link that is opened in the tab of a dead link', async ({ 
   await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
 })
 
-test('a person who chooses the link is told to open it, and can enter the code as well', async ({
+test('the page asks a person who chooses the link to open it, and takes the code as well', async ({
   page,
   signedInUser,
   inbox,

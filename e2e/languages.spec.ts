@@ -26,7 +26,7 @@ test.describe('with a browser that asks for German', () => {
     await expectAccessible(page)
   })
 
-  test('what exists in English alone is English to its edges', async ({ page, user, operator }) => {
+  test('a page that exists in English alone has an English header and footer', async ({ page, user, operator }) => {
     await page.goto('/docs/api')
     await expect(page.getByRole('banner').getByRole('link', { name: en.Common.signIn })).toBeVisible()
     await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')

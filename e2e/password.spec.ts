@@ -6,7 +6,7 @@ const CHANGED = 'Password changed'
 
 const withPassword = (user: User, password: string): User => ({ ...user, password })
 
-test('a user changes their password, other browsers are signed out, and the address is told', async ({
+test('a user changes their password, other browsers are signed out, and the address receives a message', async ({
   page,
   browser,
   signedInUser,

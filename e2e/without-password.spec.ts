@@ -26,7 +26,7 @@ async function confirm(page: Page) {
   await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()
 }
 
-test('a person whom the provider knows and this service does not is told so', async ({ page }) => {
+test('the sign-in page says that this service does not know a person whom the provider knows', async ({ page }) => {
   await signIn(page, { as: /Sam Stranger/ })
   await expect(page.getByRole('alert').filter({ hasText: 'isn’t linked to one here' })).toBeVisible()
   await expectAccessible(page)

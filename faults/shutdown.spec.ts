@@ -70,7 +70,7 @@ test('F4 SIGTERM during load lets running requests finish, exits with 0 and stop
   }
 })
 
-test('F4 an instance that is told to stop is not ready at once, and serves new connections until its time is over', async ({
+test('F4 an instance that gets SIGTERM is not ready at once, and serves new connections until DRAIN_TIME is over', async ({
   onTestFinished,
 }) => {
   const mail = await MailServer.start()

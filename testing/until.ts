@@ -9,7 +9,7 @@ export const pauseAfter = (looks: number): number => Math.min(FIRST_PAUSE_MS * 1
 
 /** Repeats the probe until it returns a truthy value. An error counts as none. The failure after the timeout names the last result. */
 export async function until<T>(what: string, probe: () => Promise<T> | T, withinMs = 90_000): Promise<NonNullable<T>> {
-  const end = Date.now() + withinMs
+  const endsAt = Date.now() + withinMs
   for (let looks = 1; ; looks++) {
     let last: unknown
     try {
@@ -18,7 +18,7 @@ export async function until<T>(what: string, probe: () => Promise<T> | T, within
     } catch (error) {
       last = error
     }
-    if (Date.now() >= end) {
+    if (Date.now() >= endsAt) {
       const told = last instanceof Error ? last.message : JSON.stringify(last)
       throw new Error(`not within ${withinMs / 1000} s: ${what}; at last: ${told}`, { cause: last })
     }

@@ -82,7 +82,7 @@ async function failOver(
 ): Promise<string[]> {
   await cluster.untilWhole()
   const before = await cluster.leader()
-  const begun = performance.now()
+  const beganAt = performance.now()
   const heal = await FAULTS[what]?.(before, clients)
   const withdrawn = clients.withdrawn.slice(-6)
   const stopAsking = askAlways(world, withdrawn)
@@ -90,21 +90,21 @@ async function failOver(
   await until('another one leads', async () =>
     (await Promise.all(others.map((node) => node.isPrimary()))).some(Boolean),
   )
-  const led = performance.now()
-  clients.noteOutage(begun, led)
+  const ledAt = performance.now()
+  clients.noteOutage(beganAt, ledAt)
   const ids = clients.withdrawn.map(({ id }) => id)
   await until('every withdrawal holds', async () => {
     const live = await world.query('SELECT FROM users WHERE id = ANY($1) AND withdrawn_at IS NULL', [ids])
     return live.length === 0
   })
-  const held = performance.now()
+  const heldAt = performance.now()
   for (const instance of world.instances) {
     await until('its people are served', async () => (await emailStatus(instance, stays)).status === 200)
   }
-  const served = performance.now()
+  const servedAt = performance.now()
   expect((await stopAsking()).filter((status) => status !== 401 && status !== 503)).toEqual([])
   heal?.()
-  return [led - begun, held - led, served - led].map((ms) => (ms / 1000).toFixed(1))
+  return [ledAt - beganAt, heldAt - ledAt, servedAt - ledAt].map((ms) => (ms / 1000).toFixed(1))
 }
 
 test.for([true, false])(

@@ -275,7 +275,7 @@ test('B45 B46 B47 B54 whoever held the address before a theft gets the account b
   await fc.assert(story, PARAMETERS)
 })
 
-test('B54 who holds only the new mailbox deletes nothing within seven days of the change', {
+test('B54 a person who holds only the new mailbox deletes nothing within seven days of the change', {
   timeout: 7_200_000,
 }, async () => {
   // The theft comes first, because without one nothing could go wrong.

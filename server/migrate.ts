@@ -124,7 +124,7 @@ async function applyOne(db: pg.Client, migration: Migration, timeoutMs: number):
 
 /** Runs the migration and its record in one transaction, and retries while others hold its tables. */
 async function applyWhole(db: pg.Client, migration: Migration, timeoutMs: number) {
-  const end = Date.now() + timeoutMs
+  const endsAt = Date.now() + timeoutMs
   for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_TABLE_PAUSE_MS)) {
     try {
       await db.query('BEGIN')
@@ -135,7 +135,7 @@ async function applyWhole(db: pg.Client, migration: Migration, timeoutMs: number
       return
     } catch (error) {
       await db.query('ROLLBACK').catch(() => {})
-      if (!isLockedOut(error) || Date.now() + pauseMs > end) throw error
+      if (!isLockedOut(error) || Date.now() + pauseMs > endsAt) throw error
     }
     await sleep(pauseMs)
   }

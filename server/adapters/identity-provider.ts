@@ -149,7 +149,7 @@ function answersRequest({ sub, nonce, aud, azp }: JWTPayload, request: ProviderR
   return azp === clientId || (azp === undefined && [aud].flat().length === 1)
 }
 
-/** If the provider cannot be reached, nobody is let in, but the answer does not count as wrong either. */
+/** If the provider cannot be reached, the sign-in is refused as unavailable, and not as wrong. */
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -89,7 +89,7 @@ export function inDirectory(directory: string, { hasManyWriters = false, timeout
 
 const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
-/** Not by a rename, which would replace what another instance has written meanwhile; but some shares know no links. */
+/** Links the file, because a rename would replace the object of another instance. Only a share without links gets a rename. */
 async function nameOnce(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file)
@@ -122,7 +122,7 @@ async function syncDirectory(directory: string) {
 export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ObjectStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
   const url = `${endpoint.replace(/\/$/, '')}/${bucket}`
-  /** Says which bucket, because an operator's command prints it. */
+  /** Names the bucket, because the operator command prints the message. */
   const failure = (says: string, code: string | number) =>
     Object.assign(new Error(`The bucket ${url} ${says} ${code}.`), { code: `object_store_${code}` })
   /** Some stores answer 501 to a condition. */

@@ -58,9 +58,9 @@ export function createOutsideIssuer(
   }
 }
 
-/** For how long the last keys are good while their address is away. A key that the issuer takes back meanwhile is good so long too. */
+/** The time for which the last keys are used while their address is away. A key that the issuer revokes meanwhile is accepted as long. */
 const MAX_STALE_MS = 24 * 60 * 60 * 1000
-/** How long nobody waits again for an address that did not answer. */
+/** The time in which no call waits again for an address that did not answer. */
 const PAUSE_MS = 30_000
 
 /** The keys at this address, fetched anew from time to time. The last ones outlive an outage of the address. */

@@ -35,7 +35,7 @@ export async function textsIn<Name extends Area>(
   return Object.fromEntries(areas.map((area) => [area, catalogue[area]])) as Pick<Catalogue, Name>
 }
 
-/** What every page needs in the browser. */
+/** The areas that every page needs in the browser. */
 export const SHARED_AREAS = ['Common', 'Errors', 'Failure'] as const
 
 /** The nonce that this page's inline styles need. */

@@ -71,7 +71,7 @@ export class LedgerGuard implements DatabaseGuard {
   #watched: SystemContext | undefined
   #proven: Identity | null = null
   #origin: string | undefined
-  /** A replay has found what a person must mend. */
+  /** Whether a replay has found a problem that a person must mend. */
   #isForOperator = false
   #settling: Settling | undefined
   #timer: NodeJS.Timeout | undefined
@@ -82,7 +82,7 @@ export class LedgerGuard implements DatabaseGuard {
 
   async admit(sql: Sql) {
     if (!this.#watched) return
-    const { isProven, seen } = await this.#look(sql)
+    const { isProven, seen } = await this.#check(sql)
     if (isProven) return
     await this.#requireComparison(this.#watched)
     if (!seen || !this.#proven || isSame(seen, this.#proven)) return
@@ -94,7 +94,7 @@ export class LedgerGuard implements DatabaseGuard {
   async watch(ctx: SystemContext) {
     this.#watched = ctx
     const { first, served } = this.#settle(ctx, true)
-    this.#timer = setInterval(() => this.#lookAgain(ctx).catch(() => {}), CHECK_INTERVAL_MS).unref()
+    this.#timer = setInterval(() => this.#checkAgain(ctx).catch(() => {}), CHECK_INTERVAL_MS).unref()
     return { served: (await first) ? served : null }
   }
 
@@ -102,8 +102,8 @@ export class LedgerGuard implements DatabaseGuard {
     clearInterval(this.#timer)
   }
 
-  /** Looks at the database behind a connection. It compares with the state known before the query; a newer one could wrongly look ahead. */
-  async #look(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
+  /** Checks the database behind a connection against the state from before the query, because a newer state could wrongly be ahead. */
+  async #check(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
     const before = this.#proven
     const seen = await identityOf(sql)
     if (!seen?.position || !before?.position) return { isProven: false, seen }
@@ -112,9 +112,9 @@ export class LedgerGuard implements DatabaseGuard {
     return { isProven: true, seen }
   }
 
-  async #lookAgain(ctx: SystemContext) {
+  async #checkAgain(ctx: SystemContext) {
     if (this.#settling) return
-    const { isProven, seen } = await this.#look(ctx.sql)
+    const { isProven, seen } = await this.#check(ctx.sql)
     // If the role cannot read the identity, only new connections are checked.
     if ((seen && !isProven) || (await differsFromLedger(ctx))) await this.#requireComparison(ctx)
   }
@@ -189,7 +189,7 @@ async function compareUntilServed(first: Settling['first'], compare: () => Settl
   }
 }
 
-/** A line that was on its way while a replica took over reaches the store after the comparison, and a store can be unmounted. */
+/** Whether database and ledger differ now. A line of the old primary may reach the store only after the comparison, and a store can be unmounted. */
 async function differsFromLedger(ctx: SystemContext): Promise<boolean> {
   await requireKnownStore(ctx).catch(() => {})
   if (!ctx.process.ledger.needsComparison) return false

@@ -4,7 +4,7 @@ import { type Application, accept, answer, type Script } from '@/testing/applica
 import { givenPerson, givenPlainPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked } from '@/testing/world'
-import { expectCompletedAndPurged, givenStartedWithdrawal, placesOf, startWithdrawal } from './completed-withdrawal'
+import { expectPurged, givenStartedWithdrawal, placesOf, startWithdrawal } from './completed-withdrawal'
 
 const firstThen =
   (fault: (response: ServerResponse) => unknown, times = 1): Script =>
@@ -37,7 +37,7 @@ test('F18 a failing application delays no other, is called again under the same 
   const states = await world.query<{ status: string }>(`SELECT status FROM deletion_tasks WHERE app_name = 'hanging'`)
   expect(states).toEqual([{ status: 'processing' }])
 
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
   const calls = (application: Application) => application.received.length
   expect([shop, gone, hanging, busy, broken].map(calls)).toEqual([1, 1, 2, 2, 4])
   const waited = ({ received: [first, second] }: Application) => (second?.at ?? 0) - (first?.at ?? 0)
@@ -99,6 +99,6 @@ test('F18 an instance that is stopped while an application hangs exits at once, 
   expect(await first.stop()).toBe(0)
   expect(Date.now() - stoppedAt).toBeLessThan(8_000)
   await world.start()
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(2)
 })

@@ -5,7 +5,7 @@ import type { Answer, Instance } from '@/testing/instance'
 import { changeEmail, emailStatus, givenPlainPerson, mailedCode, type Person, verifyEmail } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, type World } from '@/testing/world'
-import { expectCompletedAndPurged, givenStartedWithdrawal } from './completed-withdrawal'
+import { expectPurged, givenStartedWithdrawal } from './completed-withdrawal'
 
 const HOUR = 60 * 60_000
 const PRELOAD = path.resolve('faults/preload/shifted-clock.mjs')
@@ -45,7 +45,7 @@ test('F17 F46 the database clock alone decides limits and codes when two instanc
   await until('the last step has ended', () => isMarked(world, withdrawal.withdrawalId, 'completed_at'))
   // The instance that is ahead would have ended a day's schedule at once.
   expect(Date.now() - startedAt).toBeGreaterThan(0.0002 * 24 * HOUR - 1_000)
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
 })
 
 test('F17 a clock that jumps ahead and back during the run revives no expired code and reopens no limit', async (context) => {

@@ -25,7 +25,7 @@ export const givenStartedWithdrawal = async (world: World, instance: Instance): 
   startWithdrawal(instance, await givenPerson(world, instance))
 
 /** Every withdrawal ends like this, whatever fault it has met. */
-export async function expectCompletedAndPurged(world: World, { person, withdrawalId }: StartedWithdrawal) {
+export async function expectPurged(world: World, { person, withdrawalId }: StartedWithdrawal) {
   await until(`${withdrawalId} is completed`, () => isMarked(world, withdrawalId, 'completed_at')).catch(
     async (error) => {
       const open = await world.query(`SELECT * FROM deletion_steps WHERE withdrawal_id = $1`, [withdrawalId])

@@ -12,7 +12,7 @@ import type { Instance } from '@/testing/instance'
 import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail } from '@/testing/person'
 import { rawSql, runAt } from '@/testing/raw-sql'
 import { givenWorld, KEYS, type World } from '@/testing/world'
-import { expectCompletedAndPurged, startWithdrawal } from './completed-withdrawal'
+import { expectPurged, startWithdrawal } from './completed-withdrawal'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
 import { skip } from './skip'
 
@@ -130,7 +130,7 @@ async function expectService(context: TestContext, place: { databaseUrl: string;
   expect(verified.status, JSON.stringify(verified.body)).toBe(200)
   expectNear(verified.body.data.changed_at, Date.now())
 
-  await expectCompletedAndPurged(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
 }
 
 interface ListedToken {

@@ -6,7 +6,7 @@ import { Cluster } from '@/testing/cluster'
 import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, type World } from '@/testing/world'
-import { expectCompletedAndPurged, expectUnavailable, placesOf, startWithdrawal } from './completed-withdrawal'
+import { expectPurged, expectUnavailable, placesOf, startWithdrawal } from './completed-withdrawal'
 import { canLimitFiles, Disk, limitFiles } from './disk'
 
 const MEGABYTES = 192
@@ -55,7 +55,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
     return answer.status === 503 ? null : answer
   })
   expect(healed.status).toBe(202)
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
 })
 
 test('F44 a ledger directory that is unmounted under a running service holds it, and takes no line until it is back', async (context) => {
@@ -123,7 +123,7 @@ test('F20 F42 a full data directory refuses mail and withdrawals whole, with LED
   const whole = texts.map((text) => JSON.parse(text).withdrawalId)
   expect(whole).toEqual([one.withdrawalId, two.withdrawalId])
   expect(await world.operator.run('ledger', 'replay')).toMatchObject({ verified: true, replayed: 0, already_gone: 2 })
-  for (const withdrawal of [one, two]) await expectCompletedAndPurged(world, withdrawal)
+  for (const withdrawal of [one, two]) await expectPurged(world, withdrawal)
 })
 
 async function givenDiskOfItsOwn(context: TestContext) {

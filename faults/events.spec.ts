@@ -3,7 +3,7 @@ import { LATER_STEPS } from '@/testing/later-steps'
 import { givenPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { expectCompletedAndPurged, givenStartedWithdrawal, startWithdrawal } from './completed-withdrawal'
+import { expectPurged, givenStartedWithdrawal, startWithdrawal } from './completed-withdrawal'
 import { LossyNetwork } from './lossy-network'
 
 test('F14 F15 an event that arrives three times, after the end or for nobody changes nothing, and every step completes once', async (context) => {
@@ -14,14 +14,14 @@ test('F14 F15 an event that arrives three times, after the end or for nobody cha
   await world.start(engine.settings)
   engine.serviceUrl = instance.url
   const withdrawal = await givenStartedWithdrawal(world, instance)
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(1)
 
   const [event] = engine.events
   if (!event) throw new Error('no event')
   await engine.run('process-withdrawal', event)
   await engine.run('process-withdrawal', { ...event, data: { withdrawal_id: 'wd_unknown' } })
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(1)
 })
 
@@ -31,7 +31,7 @@ test('F13 the sweep completes a withdrawal whose event the engine has lost', asy
   const engine = await world.givenEngine(() => 0)
   const instance = await world.start(engine.settings)
   engine.serviceUrl = instance.url
-  await expectCompletedAndPurged(world, await givenStartedWithdrawal(world, instance))
+  await expectPurged(world, await givenStartedWithdrawal(world, instance))
   expect(engine.events).toHaveLength(1)
 })
 
@@ -47,7 +47,7 @@ test('F12 a service whose engine is away stays ready, reports itself as degraded
   const withdrawal = await givenStartedWithdrawal(world, instance)
   const ready = { status: 'ready', engine: 'away', degraded: ['engine'] }
   expect(await instance.readiness()).toMatchObject({ status: 200, body: ready })
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
 })
 
 const RUN = ['load-steps', ...LATER_STEPS]
@@ -73,7 +73,7 @@ test('F29 each step completes once when the network loses the first answer to ev
   const run = await until('the run has ended', () => engine.runs[0])
   expectWholeRun(run)
   expect(network.lost).toBeGreaterThanOrEqual(run.length)
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(1)
 })
 
@@ -92,6 +92,6 @@ test('F23 F24 sleeping runs continue where they were when another process takes 
   engine.serviceUrl = (await world.start(engine.settings)).url
   await until('all runs have ended', () => engine.runs.length === people.length)
   for (const run of engine.runs) expectWholeRun(run)
-  await Promise.all(withdrawals.map((withdrawal) => expectCompletedAndPurged(world, withdrawal)))
+  await Promise.all(withdrawals.map((withdrawal) => expectPurged(world, withdrawal)))
   expect(shop.received).toHaveLength(people.length)
 })

@@ -15,7 +15,7 @@ import {
 import { until } from '@/testing/until'
 import { signatureOf } from '@/testing/webhook'
 import { givenWorld, KEYS, untilNothingWaitsToBeSent, type World } from '@/testing/world'
-import { expectCompletedAndPurged } from './completed-withdrawal'
+import { expectPurged } from './completed-withdrawal'
 
 const NEW = { AUTH_SECRET: 'auth-secret-of-next-year', CODE_SECRET: 'code-secret-of-next-year' }
 const BOTH = {
@@ -73,7 +73,7 @@ test('F25 a rotation of the keys breaks no change, sign-in, withdrawal or signed
   const [linked = ''] = /wst_[\w-]{43}/.exec(mails[0]?.text ?? '') ?? []
   expect(linked).not.toBe(statusToken)
   expect((await withdrawalStatus(instance, { ...withdrawn, token: linked }, withdrawalId)).status).toBe(200)
-  await expectCompletedAndPurged(world, { person: withdrawn, withdrawalId })
+  await expectPurged(world, { person: withdrawn, withdrawalId })
   const [told] = shop.received
   if (!told) throw new Error('the shop was not told')
   expect(told.headers['webhook-signature']).toBe(signatureOf(told, signingSecret))
@@ -116,7 +116,7 @@ test('F25 old keys that are removed too early refuse the start, then calls witho
   expect(instance.output).not.toMatch(/"status":5\d\d/)
 
   await world.start(BOTH)
-  await expectCompletedAndPurged(world, { person: withdrawn, withdrawalId })
+  await expectPurged(world, { person: withdrawn, withdrawalId })
 })
 
 async function confirmation(world: World) {

@@ -14,7 +14,7 @@ import {
 import { runAt } from '@/testing/raw-sql'
 import { until } from '@/testing/until'
 import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
-import { expectCompletedAndPurged, startWithdrawal } from './completed-withdrawal'
+import { expectPurged, startWithdrawal } from './completed-withdrawal'
 
 test('F21 requests go on and a withdrawal completes when the reader of the log is gone', async (context) => {
   const world = await givenWorld(context)
@@ -23,7 +23,7 @@ test('F21 requests go on and a withdrawal completes when the reader of the log i
   const person = await givenPerson(world, instance)
   instance.stdout?.destroy()
   expect(await allFlows(world, instance)).toEqual([200, 200, 200])
-  await expectCompletedAndPurged(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
   expect(instance.isRunning).toBe(true)
 })
 
@@ -59,7 +59,7 @@ test.skipIf(!existsSync(FULL))(
     const instance = await world.start({}, full)
     const person = await givenPerson(world, instance)
     expect(await allFlows(world, instance)).toEqual([200, 200, 200])
-    await expectCompletedAndPurged(world, await startWithdrawal(instance, person))
+    await expectPurged(world, await startWithdrawal(instance, person))
     expect(await instance.stop()).toBe(0)
   },
 )
@@ -93,7 +93,7 @@ test('F21 change, verification and withdrawal are refused whole while the audit 
   expect((await emailStatus(instance, person)).status).toBe(200)
   await allow()
   expect((await verifyEmail(instance, changing, mailedCode(world, changing))).status).toBe(200)
-  await expectCompletedAndPurged(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
 })
 
 /** Changes, verifies and reads the address of a new person. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { changeEmail, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
-import { expectCompletedAndPurged, startWithdrawal } from './completed-withdrawal'
+import { expectPurged, startWithdrawal } from './completed-withdrawal'
 
 const WITHDRAWN = 'Account deletion started'
 const sentTo = (world: World, address: string, subject: string) =>
@@ -30,7 +30,7 @@ test('F9 a withdrawal is accepted while the mail server is away, and the confirm
   })
   await world.mail.startAgain()
   await until('the confirmation arrives', () => sentTo(world, person.email, WITHDRAWN).length > 0)
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
   expect(sentTo(world, person.email, WITHDRAWN)).toHaveLength(1)
 })
 
@@ -40,7 +40,7 @@ test('F9 the sealed confirmation is destroyed in time when the mail server stays
   const instance = await world.start()
   const person = await givenPerson(world, instance)
   await world.mail.goAway()
-  await expectCompletedAndPurged(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
   expect(await world.query('SELECT FROM notices WHERE sealed IS NOT NULL')).toEqual([])
 })
 

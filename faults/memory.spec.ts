@@ -6,7 +6,7 @@ import { COSTLY, givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, givenPerson, type Person } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { expectCompletedAndPurged, givenStartedWithdrawal, startWithdrawal } from './completed-withdrawal'
+import { expectPurged, givenStartedWithdrawal, startWithdrawal } from './completed-withdrawal'
 
 const PRELOAD = path.resolve('faults/preload/out-of-memory.mjs')
 
@@ -31,7 +31,7 @@ test('F22 an instance that runs out of memory exits, and its replacement complet
   expect(first.output).toContain('heap out of memory')
 
   await world.start()
-  await Promise.all(withdrawals.map((withdrawal) => expectCompletedAndPurged(world, withdrawal)))
+  await Promise.all(withdrawals.map((withdrawal) => expectPurged(world, withdrawal)))
   expect(shop.received.length).toBeGreaterThan(people.length)
 })
 
@@ -89,6 +89,6 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
   await until('the step has run again', () => (world.applications[1]?.received.length ?? 0) > asked + 2)
   expect([before, []]).toContainEqual(await told())
   isBusyOver = true
-  await expectCompletedAndPurged(world, withdrawal)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(2)
 })

@@ -9,12 +9,7 @@ import { rawSql } from '@/testing/raw-sql'
 import { TcpProxy } from '@/testing/tcp-proxy'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, holdLock, isBlocked, type World } from '@/testing/world'
-import {
-  expectCompletedAndPurged,
-  expectUnavailable,
-  type StartedWithdrawal,
-  startWithdrawal,
-} from './completed-withdrawal'
+import { expectPurged, expectUnavailable, type StartedWithdrawal, startWithdrawal } from './completed-withdrawal'
 
 test.for([
   ['restart', 'fast'],
@@ -68,7 +63,7 @@ test.for([
     expect(healed.status).toBe(202)
     expect(instance.isRunning).toBe(true)
     withdrawals.push({ person: waiting, withdrawalId: healed.body.data.withdrawal_id })
-    await Promise.all(withdrawals.map((withdrawal) => expectCompletedAndPurged(world, withdrawal)))
+    await Promise.all(withdrawals.map((withdrawal) => expectPurged(world, withdrawal)))
   },
 )
 
@@ -108,7 +103,7 @@ test('F7 a long row lock costs its own user a 503 and nobody else anything', asy
   expect(accepted.ms).toBeLessThan(2_000)
   expectUnavailable(await refused)
   await release()
-  await expectCompletedAndPurged(world, await startWithdrawal(instance, locked))
+  await expectPurged(world, await startWithdrawal(instance, locked))
 })
 
 /** A network in front of the database whose connections can fall silent, as behind a firewall that dropped their state. */

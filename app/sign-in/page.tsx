@@ -22,7 +22,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
   // The browser keeps the fragment over a redirect.
   if (again === undefined && (await sessionIfReadable())) redirect(nextPath(next))
   // The form does not take the focus below a notice, so that screen readers read the notice first.
-  const hasNotice =
+  const hasAlert =
     ended !== undefined || again !== undefined || error !== undefined || nextPath(next) === '/verify-email'
   const t = await pageTexts('SignIn')
   const common = await pageTexts('Common')
@@ -51,7 +51,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
               {t('orPassword')}
             </p>
           )}
-          {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!hasNotice} />}
+          {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!hasAlert} />}
           <p className="mt-3 text-sm">
             <a href="/delete-account" className={textLink}>
               {t('cannot')}

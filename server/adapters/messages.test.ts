@@ -186,21 +186,18 @@ test.each(LANGUAGES)('the letters about a deletion say in %s which of the three 
 
 const PASSWORD = /password|passwort|mot de passe|contraseña|senha|パスワード/i
 
-test.each(LANGUAGES)(
-  'the letters about a change speak in %s of a password only to a person who has one',
-  async (language) => {
-    const letters = SAMPLES.filter((message) => 'hasPassword' in message)
-    for (const message of letters) {
-      const { html } = await renderMessage({ ...message, hasPassword: false }, language, settings)
-      expect(html).not.toMatch(PASSWORD)
-    }
-    const toOwner = letters.filter((message) => 'notMe' in message && message.notMe !== null)
-    for (const message of toOwner) {
-      const { html } = await renderMessage({ ...message, hasPassword: true }, language, settings)
-      expect(html).toMatch(PASSWORD)
-    }
-  },
-)
+test.each(LANGUAGES)('letters about a change speak in %s of a password only to people with one', async (language) => {
+  const letters = SAMPLES.filter((message) => 'hasPassword' in message)
+  for (const message of letters) {
+    const { html } = await renderMessage({ ...message, hasPassword: false }, language, settings)
+    expect(html).not.toMatch(PASSWORD)
+  }
+  const toOwner = letters.filter((message) => 'notMe' in message && message.notMe !== null)
+  for (const message of toOwner) {
+    const { html } = await renderMessage({ ...message, hasPassword: true }, language, settings)
+    expect(html).toMatch(PASSWORD)
+  }
+})
 
 test.each(LANGUAGES)(
   'every letter in %s is written as the library would write it, in its own language',

@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react'
 import { EnglishOnly } from '@/components/layout/english-only'
-import { TEXTS_OF_ALL, textsIn } from '@/server/pages/language'
-import type { Area } from '@/server/texts/texts'
+import { SHARED_AREAS, textsIn } from '@/server/pages/language'
+import type { Area } from '@/server/texts/load-catalogue'
 
 interface EnglishLayoutProps {
-  /** What the pages need beside the texts of every page. */
+  /** The areas that these pages need beside the shared ones. */
   areas?: readonly Area[]
   children: ReactNode
 }
 
-/** Around pages for operators and programmers, which exist in English alone. */
+/** The layout of pages for operators and programmers, which exist in English alone. */
 export const EnglishLayout = async ({ areas = [], children }: EnglishLayoutProps) => (
-  <EnglishOnly texts={await textsIn('en', [...TEXTS_OF_ALL, ...areas])}>{children}</EnglishOnly>
+  <EnglishOnly texts={await textsIn('en', [...SHARED_AREAS, ...areas])}>{children}</EnglishOnly>
 )

@@ -6,7 +6,7 @@ import { centeredColumn, Main } from '@/components/layout/main'
 import { Button } from '@/components/ui/button'
 import { languageFor } from '@/contract/languages'
 
-/** The same as in messages/en.json, for where no texts can be loaded. */
+/** A copy of the texts in messages/en.json, for a page that cannot load them. */
 export const LAST_RESORT = {
   serverHint:
     'Something went wrong on our side. Your account wasn’t changed. Try again; if it keeps happening, come back in a few minutes.',
@@ -14,7 +14,7 @@ export const LAST_RESORT = {
   tryAgain: 'Try again',
 }
 
-/** What the document before this one still says. The language that a person has chosen is in a cookie that no script can read. */
+/** Reads the product and the language from the document that failed, because no script can read the cookie of the language. */
 function readDocument() {
   if (typeof document === 'undefined') return { language: 'en', product: '' }
   const languages = [document.documentElement.lang, ...navigator.languages]
@@ -25,7 +25,7 @@ function readDocument() {
   }
 }
 
-/** In place of the whole document, where not even the layout could be shown. Texts are loaded then, and no healthy page carries them. */
+/** Replaces the whole document when the layout fails. The texts are loaded only then, so that no healthy page carries them. */
 export default function GlobalError() {
   const [{ language, product }] = useState(readDocument)
   const [shown, setShown] = useState<{ language: string; texts: typeof LAST_RESORT }>()

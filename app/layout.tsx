@@ -6,7 +6,7 @@ import { BrandProvider } from '@/components/layout/brand'
 import { OfflineNotice } from '@/components/layout/offline-notice'
 import { SkipLink } from '@/components/layout/skip-link'
 import { PageTexts } from '@/components/layout/texts'
-import { pageLanguage, pageNonce, pageTexts, TEXTS_OF_ALL, textsOf } from '@/server/pages/language'
+import { pageLanguage, pageNonce, pageTexts, SHARED_AREAS, textsOf } from '@/server/pages/language'
 import { type Accent, accentsOf } from '@/server/settings/accent'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
@@ -24,7 +24,7 @@ const geistSans = localFont({
   variable: '--font-geist-sans',
   weight: '100 900',
   preload: false,
-  // Ends before the Asian scripts, which the font does not have: the word 日本語 in the footer would load it for nothing.
+  // The range ends before the Asian scripts, which the font does not have. Otherwise the word 日本語 in the footer would load it.
   declarations: [{ prop: 'unicode-range', value: 'U+100-2E7F' }],
 })
 const geistMono = localFont({
@@ -38,7 +38,7 @@ export async function generateMetadata(): Promise<Metadata> {
   const { brand } = getEnv()
   const t = await pageTexts('Landing')
   return {
-    // What the error page of the whole document can still read.
+    // global-error.tsx reads this name from the document.
     applicationName: brand.name,
     title: { default: brand.name, template: `%s · ${brand.name}` },
     description: t('description'),
@@ -66,7 +66,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     <html lang={language} className={`${geistLatin.variable} ${geistSans.variable} ${geistMono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans">
         {accentColor && <AccentStyle color={accentColor} nonce={await pageNonce()} />}
-        <PageTexts language={language} texts={await textsOf(TEXTS_OF_ALL)}>
+        <PageTexts language={language} texts={await textsOf(SHARED_AREAS)}>
           <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, url, supportUrl, privacyUrl, termsUrl }}>
             <SkipLink />
             <Providers renderedAt={systemContext().clock.now().toISOString()}>{children}</Providers>
@@ -78,7 +78,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   )
 }
 
-/** In place of the accent of globals.css. */
+/** Replaces the accent of globals.css. */
 function AccentStyle({ color, nonce }: { color: string; nonce: string }) {
   const { light, dark } = accentsOf(color)
   const set = ({ accent, soft }: Accent) => `:root{--accent:${accent};--accent-soft:${soft}}`

@@ -1,6 +1,6 @@
 import type { Metadata } from 'next'
 import { pageTexts } from '@/server/pages/language'
-import type { Area, Catalogue } from '@/server/texts/texts'
+import type { Area, Catalogue } from '@/server/texts/load-catalogue'
 
 /** The `generateMetadata` of a page whose title is a text of the catalogue. */
 export const titled =

@@ -39,23 +39,23 @@ async function printAnswer(answer: Answer, { json, wide }: { json: boolean; wide
     else await write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
     return !('error' in answer)
   }
-  let allGood = true
+  let isAllGood = true
   for await (const values of answer) {
     await print(...values)
-    if (values.some((value) => 'error' in value)) allGood = false
+    if (values.some((value) => 'error' in value)) isAllGood = false
   }
-  return allGood
+  return isAllGood
 }
 
 async function runBatch(ctx: SystemContext): Promise<boolean> {
-  let allGood = true
+  let isAllGood = true
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === '') continue
     const answer = await execute(ctx, splitWords(line), null).catch((error) => ({ error: sentenceOf(error) }))
-    if ('error' in answer) allGood = false
+    if ('error' in answer) isAllGood = false
     await print(answer)
   }
-  return allGood
+  return isAllGood
 }
 
 async function main(args: string[]): Promise<boolean> {
@@ -97,7 +97,7 @@ process.once('SIGINT', () => end(130))
 process.once('SIGTERM', () => end(143))
 
 main(process.argv.slice(2)).then(
-  (allGood) => end(allGood ? 0 : 1),
+  (isAllGood) => end(isAllGood ? 0 : 1),
   (error) => {
     // What a signal interrupts fails because its database is closed.
     if (!isEnding) tell(error)

@@ -111,7 +111,7 @@ export const account = z.object({
 
 const MAX_DETAIL_LENGTH = 1000
 const MAX_PREFERENCE_KEY_LENGTH = 64
-/** Of one account. */
+/** The maximum for one account. */
 export const MAX_PREFERENCES = 50
 const isDetail = (value: unknown) =>
   value === null || (typeof value === 'string' && isStorable(value) && lengthOf(value) <= MAX_DETAIL_LENGTH)

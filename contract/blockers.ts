@@ -7,7 +7,7 @@ const MAX_KEY_LENGTH = 255
 const MAX_CODE_LENGTH = 64
 const MAX_TITLE_LENGTH = 200
 const MAX_URL_LENGTH = 2000
-/** In one application's answer. */
+/** The maximum in one application's answer. */
 const MAX_ASKED = 20
 
 const isLine = (text: string) => isStorable(text) && /\S/.test(text) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)

@@ -9,7 +9,7 @@ function afterType<Check extends z.core.$ZodCheck>(check: Check): Check {
   check._zod.def.when = ({ value }) => typeof value === 'string' || Array.isArray(value)
   return check
 }
-/** Of a text in code points, of a list in members. */
+/** Counts code points of a text, and members of a list. */
 export const minLength = (min: number, message?: string) => afterType(z.minLength(min, message))
 export const maxLength = (max: number, message?: string) => afterType(z.maxLength(max, message))
 
@@ -112,7 +112,7 @@ export const accountAddress = plainAddress('The address of the account', {
   tooLong: 'REQUEST_001: email is too long.',
 })
 
-/** What a token of a user may do. */
+/** The scopes of a user's token. */
 export const grantedScopes = (description: string) =>
   z
     .array(

@@ -4,7 +4,7 @@ import { receiveMailEvents } from './mail-events'
 import { confirmPasswordReset, getPasswordReset, requestPasswordReset } from './password'
 import { confirmRequestedWithdrawal, previewRequestedWithdrawal, requestWithdrawal } from './withdrawal-request'
 
-/** Operations for which nobody has to be signed in. */
+/** Operations of people who are not signed in. */
 export const LINK_OPERATIONS = {
   getNotMe,
   undoEmailChange,

@@ -79,7 +79,7 @@ const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
 const takesKey = (contract: Contract) =>
   contract.method === 'POST' && (contract.scope !== undefined || isAccountLinkContract(contract)) && !contract.file
 
-test('the document says where the API is and whom to ask', () => {
+test('the document names the URL of the API and the contact', () => {
   expect(document.servers).toMatchObject([{ url: 'https://accounts.acme.test' }])
   expect(document.info).toMatchObject({
     title: 'Acme',

@@ -41,14 +41,14 @@ const listedWithdrawal = z.object({
   completed_at: time,
   purge_due_at: isoDateTime,
   purged_at: time,
-  /** Of a list, those that are open; of the withdrawals that need attention, those that failed or are overdue. */
+  /** A list has the open steps. A withdrawal that needs attention has the steps that failed or are overdue. */
   deletion_steps: z.array(shownStep),
   open_tasks: z.int(),
 })
 export type ListedWithdrawal = z.input<typeof listedWithdrawal>
 
 const troubledWithdrawal = listedWithdrawal.extend({
-  /** Those that have failed. */
+  /** The failed tasks. */
   tasks: z.array(shownTask),
 })
 export type TroubledWithdrawal = z.input<typeof troubledWithdrawal>
@@ -77,9 +77,9 @@ export const shownWithdrawal = listedWithdrawal.extend({
     }),
   ),
   receipts: z.array(z.object({ kind: z.enum(RECEIPT_KINDS), issued_at: isoDateTime })),
-  /** Since when a receipt waits to be written. */
+  /** The time since which a receipt waits to be written. */
   receipt_due_at: time,
-  /** There is more than the lists hold. */
+  /** Whether there is more than the lists hold. */
   is_cut: z.boolean(),
 })
 export type ShownWithdrawal = z.input<typeof shownWithdrawal>
@@ -114,7 +114,7 @@ const failingApp = z.object({
   /** At most 1,001, which stands for any higher number; so does `dead`. */
   waiting: z.int(),
   dead: z.int(),
-  /** Of the delivery that was tried most. */
+  /** The attempts of the delivery that was tried most. */
   attempts: z.int(),
   /** When the oldest of these events happened. */
   since: isoDateTime,

@@ -147,20 +147,20 @@ test('a change that failed is handed on again, and a newer one waits for its tur
   expect(handled).toHaveLength(3)
 })
 
-test('a body of more than 64 KiB is refused before anybody looks for its signature', async () => {
+test('a body of more than 64 KiB is refused before its signature is checked', async () => {
   const { statusOf, handled } = givenReceiver()
   expect(await statusOf(signed({ body: message({ padding: 'x'.repeat(64 * 1024) }) }))).toBe(413)
   expect(handled).toEqual([])
 })
 
 test('an error of the handler is answered with 500, so that the message comes again', async () => {
-  let fails = true
+  let isFailing = true
   const { statusOf } = givenReceiver(() => {
-    if (fails) throw new Error('the database is away')
+    if (isFailing) throw new Error('the database is away')
     return 'done'
   })
   expect(await statusOf(signed())).toBe(500)
-  fails = false
+  isFailing = false
   expect(await statusOf(signed())).toBe(200)
   expect(await statusOf(signed({ body: 'no json', id: 'msg_2' }))).toBe(500)
 })

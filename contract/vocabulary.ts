@@ -108,9 +108,9 @@ export const MIN_NEW_PASSWORD_LENGTH = 8
 export const MAX_NEW_PASSWORD_LENGTH = 256
 
 export const MAX_BODY_BYTES = 16 * 1024
-/** For what a source of mail events sends. */
+/** The maximum body from a source of mail events. */
 export const MAX_MAIL_EVENT_BYTES = 256 * 1024
-/** For a report on a deletion task. */
+/** The maximum body of a report on a deletion task. */
 export const MAX_REPORT_BYTES = 4 * 1024
 
 /** Why nobody waits for an application's deletion task any more. */

@@ -194,7 +194,7 @@ test('what was typed is still there after the session has ended elsewhere and th
   await expect(page.getByLabel('New email')).toHaveValue(`new-${user.email}`)
   await expect(page.getByLabel('Current password')).toHaveValue('')
 
-  // A reload says it too.
+  // A page that is reloaded says it too.
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
   await page.getByRole('button', { name: 'Yes, sign them out' }).click()

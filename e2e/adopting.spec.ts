@@ -10,10 +10,7 @@ import { deleteAccount, driveOwnPage, faultsOf, snippetOf } from './own-page'
 import { blocksBelow, Shell } from './page-commands'
 import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
 
-/**
- * The examples of docs/adopting.md as they stand there, but for the ports. Each has its service, which the first block of its section
- * starts.
- */
+/** Runs the examples of docs/adopting.md as printed, but for the ports. The first block of each section starts its service. */
 const DATA_DIR = path.resolve('.data/e2e-adopting')
 
 test.describe.configure({ mode: 'serial' })
@@ -73,7 +70,7 @@ async function withPage(answer: Backend, files: Record<string, string>, use: (ur
   await use(`http://localhost:${PAGE_PORT}`).finally(() => server.close())
 }
 
-/** With the ports of this test. */
+/** Replaces the ports of the example by those of this test. */
 const given = (person: string) => ({ service: ADOPTING_URL, page: `http://localhost:${PAGE_PORT}`, person })
 
 /** Has the person use the page under a policy that refuses inline code, and expects that the policy refused nothing. */
@@ -134,7 +131,7 @@ test('B58 B59 docs/adopting.md: a person changes the address and deletes the acc
   })
 })
 
-/** Says what is wrong where the backend fails or gives no token, and where the service takes none of its tokens. */
+/** Expects a message when the backend fails or gives no token, and when the service refuses its tokens. */
 async function expectWayOut(page: Page, url: string, answers: (answer: ReturnType<Backend>) => void) {
   for (const failing of [undefined, { error: 'down' }]) {
     answers(failing)
@@ -149,7 +146,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   await signIn
 }
 
-/** What the page sets on purpose, and what it says of every element, more and less precisely. */
+/** The colours that the page sets for the parts, and its own rules for all elements, with low and high specificity. */
 const STYLES = {
   'own.css': `
     body { font-family: Courier; text-align: center; letter-spacing: 2px }
@@ -179,7 +176,7 @@ async function expectColorsOfPage(page: Page) {
   )
 }
 
-/** A page that does not say that it can be dark is light for whoever prefers the dark. */
+/** A page without a dark scheme shows light parts even to a person who prefers dark. */
 async function expectAsDarkAsPage(page: Page) {
   const heading = page.getByRole('heading', { name: 'Delete account', exact: true })
   const inkOf = () => heading.evaluate((element) => getComputedStyle(element).color)
@@ -195,7 +192,7 @@ async function expectAsDarkAsPage(page: Page) {
   }
 }
 
-/** In a page whose rem is ten pixels, one property gives the parts their size back. */
+/** In a page whose rem is ten pixels, one property restores the size of the parts. */
 async function expectSameSizeAtSmallRem(page: Page) {
   const button = page.getByRole('button', { name: 'Send verification email' })
   const sizeOf = () =>
@@ -304,7 +301,7 @@ test('docs/adopting.md: whoever comes from the app finds the way back to it, aft
   })
 })
 
-/** The app, bundled as by the adopter. */
+/** Bundles the app as the adopter does. */
 async function bundled(app: string): Promise<Record<string, string>> {
   const client = path.join(PACKAGE, 'client')
   await writeFile(`${PACKAGE}/first.js`, "import { config } from 'zod/v4/core'\nconfig({ jitless: true })\n")

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** A second brand, which the instance with an identity provider has. */
+/** A second brand, for the instance with an identity provider. */
 export const BRAND = {
   PRODUCT_NAME: 'Acme: Home & Garden',
   PRODUCT_URL: 'https://acme.example.test/',
@@ -14,7 +14,7 @@ export const BRAND = {
 export const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#8a1538"/></svg>'
 
-/** Gives a file for LOGO_FILE. */
+/** Writes a file for LOGO_FILE and returns its path. */
 export function writeLogo(): string {
   const directory = path.resolve('.data/e2e-brand')
   mkdirSync(directory, { recursive: true })

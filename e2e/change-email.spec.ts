@@ -20,7 +20,7 @@ const CHANGED = 'Email Address Changed'
 const expectCurrentAddress = (page: Page, address: string): Promise<void> =>
   expect(page.locator('section').filter({ hasText: 'Current address' })).toContainText(address)
 
-test('a user changes their address with the mailed code, and both addresses are told', async ({
+test('a user changes their address with the mailed code, and both addresses receive a message', async ({
   page,
   signedInUser,
   inbox,
@@ -137,7 +137,7 @@ test('the page reads a link that is opened in the tab of a dead link', async ({ 
   await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
 })
 
-test('a person who chooses the link is told to open it, and can enter the code as well', async ({
+test('the page asks a person who chooses the link to open it, and takes the code as well', async ({
   page,
   signedInUser,
   inbox,
@@ -148,7 +148,7 @@ test('a person who chooses the link is told to open it, and can enter the code a
   await page.getByRole('button', { name: 'Cancel change' }).click()
   await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
-  // The form was folded away, and remembers the choice.
+  // The folded form has kept the choice.
   await expect(link).toBeChecked()
   const newEmail = `two-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)
@@ -269,7 +269,7 @@ test('a person can send the message again after the countdown, and digits that a
     await expect(page.getByLabel('Verification code')).not.toHaveValue('')
     await route.fulfill({ response: answer })
   })
-  // Not all of it, because the sixth digit submits.
+  // Types only a part of the code, because the sixth digit submits it.
   const typed = first.slice(0, 5)
   await page.getByLabel('Verification code').fill(typed)
   await page.getByRole('button', { name: 'Resend email' }).click()

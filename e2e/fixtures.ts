@@ -7,7 +7,7 @@ import { keptMailsTo, type KeptMail as Mail } from '@/testing/kept-mails'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, createToken, Operator } from '@/testing/operator'
 import { sendHead } from '@/testing/raw-http'
-import { findingsOf } from './second-engine/audit'
+import { findAccessibilityFaults } from './second-engine/find-faults'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
 export interface User {
@@ -32,11 +32,11 @@ interface Fixtures {
 
 const en = textsOf('en')
 
-/** A text that does not exist or cannot be formatted, another first picture than the server's, and what the policy of the page refuses. */
+/** Console errors that fail a test: a missing or malformed text, a hydration mismatch, and a violation of the Content-Security-Policy. */
 const PAGE_FAULT =
   /MISSING_|INVALID_|FORMATTING_ERROR|ENVIRONMENT_FALLBACK|Minified React error|hydrat|Content Security Policy/i
 
-/** The instances share a mailbox, and a page loads no picture of another instance. */
+/** The policy of the mailbox refuses the logo of another instance, whose mails are in the same mailbox. */
 const OTHER_LOGO = `${DEMO_URL}/brand/logo`
 
 export const test = base.extend<Fixtures, { operator: Operator }>({
@@ -131,15 +131,15 @@ export const sendRaw = (head: string): Promise<string> => sendHead(Number(new UR
 
 export async function expectAccessible(page: Page): Promise<void> {
   await settled(page)
-  // Next takes the title away for a moment while it goes to another page.
+  // During a navigation Next removes the title for a moment.
   await expect(page).toHaveTitle(/./)
-  // The other mode looks into frames, and opens a page of its own for each look.
+  // Without the legacy mode axe also analyses frames, and opens a page of its own for each analysis.
   const { violations } = await new AxeBuilder({ page }).exclude('iframe').setLegacyMode().analyze()
   expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])
-  if (process.env.SECOND_ENGINE) expect(await findingsOf(page, process.env.SECOND_ENGINE)).toEqual([])
+  if (process.env.SECOND_ENGINE) expect(await findAccessibilityFaults(page, process.env.SECOND_ENGINE)).toEqual([])
 }
 
-/** Nothing is wider than the window. */
+/** Expects that nothing is wider than the window. */
 export async function expectFits(page: Page): Promise<void> {
   const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
   expect(scrollWidth, `sideways scroll on ${page.url()}`).toBe(clientWidth)

@@ -6,7 +6,7 @@ import { createAccount, createToken, type Operator } from '@/testing/operator'
 import { expect, linkIn, requestChange, sendRaw, signIn, test, type User } from './fixtures'
 import { SERVICE_URL } from './service-urls'
 
-// Bugs that others had (docs/guarantees.md), where a browser or real HTTP is part of them: each title begins with the row's id.
+// Bugs of other projects (docs/guarantees.md) that need a browser or real HTTP. Each title begins with the id of its row.
 
 const VERIFY = 'Verify Your New Email Address'
 
@@ -137,7 +137,7 @@ test('B22 B23 no internal path or header of the framework opens a page that need
       location: expect.stringMatching(/^(http:\/\/localhost:\d+)?\/(sign-in|settings|admin)/),
     })
   }
-  // Proves that the texts looked for do appear on an open page.
+  // Proves that a page with a session has these texts.
   for (const [path, words] of [
     ['/settings/email', 'Current password'],
     ['/settings/withdraw', 'can’t be undone'],

@@ -19,14 +19,14 @@ test.describe('with a browser that asks for German', () => {
     await signInInGerman(page, user)
     await expect(page.locator('html')).toHaveAttribute('lang', 'de')
     await requestChange(page, user, newEmail, de)
-    // The account has no language of its own, and a mail never has the caller's.
+    // The account has no language, and a mail never uses that of the caller.
     const mail = await inbox.latest(newEmail, en.Mails.verifyNewEmail.subject)
     await page.getByLabel(de.EmailSettings.codeLabel).fill(codeIn(mail))
     await expect(page.getByText(de.EmailSettings.changedTitle.replace('{email}', newEmail))).toBeVisible()
     await expectAccessible(page)
   })
 
-  test('what exists in English alone is English to its edges', async ({ page, user, operator }) => {
+  test('a page that exists in English alone has an English header and footer', async ({ page, user, operator }) => {
     await page.goto('/docs/api')
     await expect(page.getByRole('banner').getByRole('link', { name: en.Common.signIn })).toBeVisible()
     await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
@@ -38,7 +38,7 @@ test.describe('with a browser that asks for German', () => {
       const spoken = page.locator('[lang=en]', { has: page.getByRole('heading', { level: 1 }) })
       await expect(spoken.getByRole('contentinfo')).toContainText(en.Common.apiDocumentation)
       await expect(spoken.getByRole('contentinfo')).not.toContainText(de.Common.apiDocumentation)
-      // It would change nothing here.
+      // On this page the control would change nothing.
       await expect(page.getByLabel(de.Common.language)).toBeHidden()
       await expect(page.getByLabel(en.Common.language)).toBeHidden()
     }

@@ -157,7 +157,7 @@ test('the page says whether a link is incomplete or no longer works', async ({ p
     ['', 'This link isn’t complete'],
     ['#change=ecr_x&token=nme_x', 'This link isn’t complete'],
     [`#change=ecr_${'A'.repeat(22)}&token=nme_${'A'.repeat(43)}`, 'This link no longer works'],
-    // As a press leaves it.
+    // A press leaves this mark in the fragment.
     ['#done', 'This link no longer works'],
   ] as const) {
     await page.goto('about:blank')

@@ -8,7 +8,7 @@ import { test as base, createUser, expect, expectAccessible, signIn, submitSignI
 const test = base.extend<{ cluster: Cluster; instance: Instance; user: User }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function uses from this pattern
   cluster: async ({}, use) => {
-    // Its end is that of the fixture.
+    // The cluster ends with the fixture.
     const cluster = await Cluster.start({ onTestFinished: () => {} })
     await use(cluster)
     await cluster.goDown('fast')

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
 import { codeIn, enterCode, type Inbox } from './fixtures'
 
-/** The only block of docs/adopting.md in this language, with what its reader would put in place of the examples. */
+/** The only block of docs/adopting.md in this language, with the values of this test in place of the examples. */
 export async function snippetOf(
   language: 'html' | 'js' | 'jsx' | 'text' | 'tsx',
   { service, page, person }: { service: string; page: string; person: string },
@@ -37,7 +37,7 @@ export async function deleteAccount(page: Page, prove?: () => Promise<void>): Pr
   await expect(page.getByText('Your account is being deleted')).toBeVisible()
 }
 
-/** What the policy of the page refused, and what its scripts failed at. */
+/** The violations of the page's policy and the errors of its scripts. */
 export function faultsOf(page: Page): string[] {
   const faults: string[] = []
   page.on('console', (message) => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { expect } from '@playwright/test'
 import { isOk } from '@/testing/listening'
 
-/** The shell blocks of a page below a heading; those above the first heading without one. */
+/** The shell blocks of a page below a heading. Without a heading, the blocks above the first one. */
 export async function blocksBelow(file: string, heading?: string): Promise<string[]> {
   const [opening = '', ...sections] = (await readFile(file, 'utf8')).split(/^## /m)
   const section = heading === undefined ? opening : sections.find((part) => part.startsWith(`${heading}\n`))
@@ -50,7 +50,7 @@ export class Shell {
   }
 }
 
-/** Also where the command has ended already, because what it started beside itself may go on. */
+/** Kills the whole group even after the end of the command, because the processes that it started may go on. */
 function endGroup(pid: number) {
   try {
     process.kill(-pid, 'SIGTERM')

@@ -6,7 +6,7 @@ const CHANGED = 'Password changed'
 
 const withPassword = (user: User, password: string): User => ({ ...user, password })
 
-test('a user changes their password, other browsers are signed out, and the address is told', async ({
+test('a user changes their password, other browsers are signed out, and the address receives a message', async ({
   page,
   browser,
   signedInUser,
@@ -69,7 +69,7 @@ test('the mailed link sets a new password when its button is pressed, and not be
   await expectAccessible(page)
 
   const link = linkIn(await inbox.latest(user.email, RESET), '/reset-password')
-  // What a scanner does: it asks for the link, and runs the scripts of its page.
+  // A scanner requests the link and runs the scripts of its page.
   for (const method of ['GET', 'HEAD', 'OPTIONS']) await request.fetch(link, { method })
   await page.goto(link)
   await expect(page.getByRole('heading', { name: 'Choose a new password' })).toBeVisible()
@@ -85,7 +85,7 @@ test('the mailed link sets a new password when its button is pressed, and not be
 
   const again = await page.context().newPage()
   await again.goto(link)
-  // Told at opening, before a password is chosen.
+  // The page says so when it opens, before the person chooses a password.
   await expect(again.getByRole('heading', { name: 'This link no longer works' })).toBeVisible()
   await expectAccessible(again)
   await again.getByRole('link', { name: 'Ask for a new link' }).click()

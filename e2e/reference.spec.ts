@@ -43,7 +43,7 @@ class Reader {
   }
 }
 
-/** A member of what was printed, in the notation of any of the languages. */
+/** The value of a member in the printed answer, in the notation of any of the languages. */
 const memberOf = (printed: string, name: string) =>
   new RegExp(`(?<!\\w)["']?${name}["']?:\\s*["']([^"']+)["']`).exec(printed)?.[1] ?? `no ${name} in ${printed}`
 
@@ -181,7 +181,7 @@ async function samplesOf(page: Page): Promise<Map<string, string>> {
   return samples
 }
 
-/** What only a mail service, the link of a deletion or a page of another origin can call; tests of their own do. */
+/** Operations for a mail provider, a deletion link or a page of another origin. Other tests call them. */
 const CALLED_BY_OTHERS: readonly OperationName[] = [
   'receiveMailEvents',
   'requestWithdrawal',

@@ -49,7 +49,7 @@ const shopProcesses = () => [...printed.matchAll(/The shop runs as process (\d+)
 
 const shopSettings = async () => JSON.parse(await readFile(path.join(DATA_DIR, 'shop.json'), 'utf8'))
 
-/** As the service signs it; returns the status of the answer. */
+/** Sends the shop a message with the signature of the service, and returns the status of the answer. */
 async function tellShop(message: object, id = 'dlv_by_hand'): Promise<number> {
   const { signing_secret } = await shopSettings()
   const [at, body] = [Math.floor(Date.now() / 1000), JSON.stringify(message)]

@@ -12,7 +12,7 @@ import {
 } from './fixtures'
 import { BOUNCE_SECRET, DEMO_URL } from './service-urls'
 
-/** As a provider tells of it. */
+/** Reports a bounce, as a mail provider does. */
 async function bounce(id: string, to: string) {
   const { status } = await fetch(`${DEMO_URL}/api/v1/mail-events/postmark`, {
     method: 'POST',
@@ -22,7 +22,7 @@ async function bounce(id: string, to: string) {
   expect(status).toBe(200)
 }
 
-/** The change that is pending, and how many more this hour has. A change that is refused says so. */
+/** The pending change, and the places left in the hourly limit. */
 async function statusOf({ id }: User, token: string) {
   const headers = {
     Authorization: `Bearer ${token}`,

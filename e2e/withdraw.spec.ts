@@ -133,7 +133,7 @@ test('pending transactions hold the withdrawal back, and the page says so until 
   await expect(page.getByRole('status').filter({ hasText: 'Checked just now. Nothing has changed yet.' })).toBeVisible()
   await expectAccessible(page)
   await operator.run('transaction', 'settle', transaction_id)
-  // The page looks again by itself; this is only sooner.
+  // The page checks again by itself, and the button only makes it sooner.
   await page.getByRole('button', { name: 'Check again' }).click()
   await expect(page.getByRole('button', { name: 'Delete account…' })).toBeVisible()
 })

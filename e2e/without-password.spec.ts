@@ -26,7 +26,7 @@ async function confirm(page: Page) {
   await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()
 }
 
-test('a person whom the provider knows and this service does not is told so', async ({ page }) => {
+test('the sign-in page says that this service does not know a person whom the provider knows', async ({ page }) => {
   await signIn(page, { as: /Sam Stranger/ })
   await expect(page.getByRole('alert').filter({ hasText: 'isn’t linked to one here' })).toBeVisible()
   await expectAccessible(page)
@@ -77,7 +77,7 @@ test('a person without a password changes the address, creates a token and withd
   await page.getByLabel('Verification code').fill(codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address')))
   await expect(page.getByText(newEmail).first()).toBeVisible()
 
-  // A confirmation for the one purpose serves no other.
+  // A confirmation for one purpose is not valid for another.
   await page.goto('/settings/access-tokens')
   await page.getByLabel('Name').fill('Nightly export')
   await page.getByLabel('Read and change your email address').check()
@@ -98,7 +98,7 @@ test('a person without a password changes the address, creates a token and withd
   await expect(page).toHaveURL(/\/withdrawal\/wd_/)
 })
 
-/** As if the sign-in had served another purpose: a confirmation for withdrawing is none for what follows. */
+/** Makes the confirmation count for another purpose only, so that the next action needs a new one. */
 async function forgetFreshness(page: Page) {
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
   const session = await page.evaluate(async () => (await fetch('/api/auth/session')).json())

@@ -4,7 +4,7 @@ import { type Application, accept, answer, type Script } from '@/testing/applica
 import { givenPerson, givenPlainPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked } from '@/testing/world'
-import { expectFullEnd, givenLeaver, placesOf, startWithdrawal } from './ending'
+import { expectPurged, givenStartedWithdrawal, placesOf, startWithdrawal } from './completed-withdrawal'
 
 const firstThen =
   (fault: (response: ServerResponse) => unknown, times = 1): Script =>
@@ -28,7 +28,7 @@ test('F18 a failing application delays no other, is called again under the same 
     firstThen((response) => answer(response, 429, { 'Retry-After': '14' })),
   )
   const instance = await world.start()
-  const leaver = await givenLeaver(world, instance)
+  const withdrawal = await givenStartedWithdrawal(world, instance)
 
   await until('the shop knows', async () => {
     const rows = await world.query(`SELECT FROM deletion_tasks WHERE app_name = 'shop' AND status = 'completed'`)
@@ -37,7 +37,7 @@ test('F18 a failing application delays no other, is called again under the same 
   const states = await world.query<{ status: string }>(`SELECT status FROM deletion_tasks WHERE app_name = 'hanging'`)
   expect(states).toEqual([{ status: 'processing' }])
 
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
   const calls = (application: Application) => application.received.length
   expect([shop, gone, hanging, busy, broken].map(calls)).toEqual([1, 1, 2, 2, 4])
   const waited = ({ received: [first, second] }: Application) => (second?.at ?? 0) - (first?.at ?? 0)
@@ -80,7 +80,7 @@ test('F18 a quick application is retried while another application of the same p
     firstThen((response) => answer(response, 500), 3),
   )
   const instance = await world.start()
-  await givenLeaver(world, instance)
+  await givenStartedWithdrawal(world, instance)
   await until('the quick one knows', () => quick.received.length === 4)
   expect(hanging.received).toHaveLength(1)
   expect((quick.received.at(-1)?.at ?? 0) - (hanging.received[0]?.at ?? 0)).toBeLessThan(8_000)
@@ -93,12 +93,12 @@ test('F18 an instance that is stopped while an application hangs exits at once, 
     firstThen(() => {}),
   )
   const first = await world.start()
-  const leaver = await givenLeaver(world, first)
+  const withdrawal = await givenStartedWithdrawal(world, first)
   await until('the application hangs', () => shop.received.length === 1)
   const stoppedAt = Date.now()
   expect(await first.stop()).toBe(0)
   expect(Date.now() - stoppedAt).toBeLessThan(8_000)
   await world.start()
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(2)
 })

@@ -5,7 +5,7 @@ import type { Answer, Instance } from '@/testing/instance'
 import { changeEmail, emailStatus, givenPlainPerson, mailedCode, type Person, verifyEmail } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, type World } from '@/testing/world'
-import { expectFullEnd, givenLeaver } from './ending'
+import { expectPurged, givenStartedWithdrawal } from './completed-withdrawal'
 
 const HOUR = 60 * 60_000
 const PRELOAD = path.resolve('faults/preload/shifted-clock.mjs')
@@ -38,14 +38,14 @@ test('F17 F46 the database clock alone decides limits and codes when two instanc
   await expire(world, late)
   await expectExpired(world, behind, late)
 
-  const leaver = await givenLeaver(world, behind)
+  const withdrawal = await givenStartedWithdrawal(world, behind)
   const startedAt = Date.now()
   for (const { output } of [ahead, behind]) expect(output).toContain('"event":"clock_off"')
   await world.start()
-  await until('the last step has ended', () => isMarked(world, leaver.withdrawalId, 'completed_at'))
+  await until('the last step has ended', () => isMarked(world, withdrawal.withdrawalId, 'completed_at'))
   // The instance that is ahead would have ended a day's schedule at once.
   expect(Date.now() - startedAt).toBeGreaterThan(0.0002 * 24 * HOUR - 1_000)
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
 })
 
 test('F17 a clock that jumps ahead and back during the run revives no expired code and reopens no limit', async (context) => {
@@ -88,6 +88,6 @@ async function expectTrueTimes(world: World, { body }: Answer) {
   const times = JSON.stringify(body).match(/\d{4}-\d\d-\d\dT[^"]*/g) ?? []
   expect(times.length).toBeGreaterThan(0)
   for (const time of times) expect(time).toMatch(/^[\d-]+T[\d:]+\.\d{3}Z$/)
-  // Less than any jump here, and more than a busy machine needs to get here.
+  // The margin is smaller than any jump here, and larger than the delay of a busy machine.
   expect(Math.abs(now.getTime() - Date.parse(body.timestamp))).toBeLessThan(60_000)
 }

@@ -12,16 +12,16 @@ import type { Instance } from '@/testing/instance'
 import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail } from '@/testing/person'
 import { rawSql, runAt } from '@/testing/raw-sql'
 import { givenWorld, KEYS, type World } from '@/testing/world'
-import { expectFullEnd, startWithdrawal } from './ending'
+import { expectPurged, startWithdrawal } from './completed-withdrawal'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
 import { skip } from './skip'
 
-// The databases that people have. What is not installed is said, with the word SKIPPED, and not tested.
+// The databases that adopters use. A test whose database is not installed prints SKIPPED.
 
 const PG15 = process.env.PG15_BIN ?? '/usr/lib/postgresql/15/bin'
 const SEARCH_PATH = '?options=-csearch_path%3Dpublic'
 
-/** A server whose every new session is set up as the service must not have it. */
+/** A server that gives every new session settings which the service must not use. */
 async function givenStrangeServer(context: TestContext, bin?: string): Promise<Cluster> {
   const cluster = await Cluster.start(context, () => {}, bin)
   const strange = {
@@ -106,7 +106,7 @@ test('PostgreSQL 15 compiles no plan by JIT, not even one that reads a whole tab
   expect(JSON.stringify(plan)).not.toContain('JIT')
 })
 
-/** A time that shifts does so by hours. On a busy machine the service first reads the database's clock with an error of seconds. */
+/** A wrong time zone shifts a time by hours. On a busy machine the service first reads the database's clock with an error of seconds. */
 const expectNear = (time: string, at: number) => expect(Math.abs(Date.parse(time) - at)).toBeLessThan(10 * 60_000)
 
 /** All flows, and the times that they tell. */
@@ -115,13 +115,13 @@ async function expectService(context: TestContext, place: { databaseUrl: string;
   await world.givenApplication('shop')
   const instance = await world.start()
   const person = await givenPerson(world, instance)
-  const begun = Date.now() - 60_000
+  const beganAt = Date.now() - 60_000
 
   const expiresIn = ['--expires-in', 'PT1H', '--name', 'an hour']
   await world.operator.run('token', 'create', '--user', person.id, '--scope', 'email:manage', ...expiresIn)
   const tokens = await listTokens(world, instance, person)
   const created = tokens.find(({ name }) => name === 'an hour')
-  expect(Date.parse(created?.created_at ?? '')).toBeGreaterThan(begun)
+  expect(Date.parse(created?.created_at ?? '')).toBeGreaterThan(beganAt)
   expect(Date.parse(created?.expires_at ?? '') - Date.parse(created?.created_at ?? '')).toBe(3_600_000)
 
   const { body: status } = await emailStatus(instance, person)
@@ -130,7 +130,7 @@ async function expectService(context: TestContext, place: { databaseUrl: string;
   expect(verified.status, JSON.stringify(verified.body)).toBe(200)
   expectNear(verified.body.data.changed_at, Date.now())
 
-  await expectFullEnd(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
 }
 
 interface ListedToken {

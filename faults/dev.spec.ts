@@ -5,7 +5,7 @@ import { sendHead } from '@/testing/raw-http'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
 
-/** What comes back for a head that no client library would send; null where nobody listens. */
+/** The answer to a head that no client library would send; null if nothing listens. */
 const answerTo = (port: number, head: string, address?: string): Promise<string | null> =>
   sendHead(port, `${head}\r\nConnection: close`, address).catch(() => null)
 

@@ -6,8 +6,8 @@ import { Cluster } from '@/testing/cluster'
 import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, type World } from '@/testing/world'
+import { expectPurged, expectUnavailable, placesOf, startWithdrawal } from './completed-withdrawal'
 import { canLimitFiles, Disk, limitFiles } from './disk'
-import { expectAway, expectFullEnd, placesOf, startWithdrawal } from './ending'
 
 const MEGABYTES = 192
 
@@ -17,7 +17,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   const instance = await world.start()
   const withdrawing = await givenPerson(world, instance)
   const changing = await givenPlainPerson(world)
-  const leaver = await startWithdrawal(instance, withdrawing)
+  const withdrawal = await startWithdrawal(instance, withdrawing)
   // The first rows of these tables have filled no page yet whose free room a refused statement could use.
   await world.query('VACUUM FULL')
 
@@ -31,7 +31,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   for (let tries = 0; tries < 3; tries++) {
     const answer = await changeEmail(instance, changing)
     if (answer.status === 200) continue
-    expectAway(answer, 6_000)
+    expectUnavailable(answer, 6_000)
     refusals++
   }
   expect(refusals).toBeGreaterThan(0)
@@ -44,7 +44,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
     await world.query(write).catch(() => {})
     return !cluster.pid
   })
-  expectAway(await changeEmail(instance, changing), 6_000)
+  expectUnavailable(await changeEmail(instance, changing), 6_000)
   expect(instance.isRunning).toBe(true)
 
   disk.free()
@@ -55,7 +55,7 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
     return answer.status === 503 ? null : answer
   })
   expect(healed.status).toBe(202)
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
 })
 
 test('F44 a ledger directory that is unmounted under a running service holds it, and takes no line until it is back', async (context) => {
@@ -66,10 +66,10 @@ test('F44 a ledger directory that is unmounted under a running service holds it,
   const directory = path.join(world.dataDir, 'ledger')
   await rename(directory, `${directory}-away`)
   await mkdir(directory)
-  // It has seen no batch yet.
+  // The store has seen no batch yet.
   await expect(world.operator.run('withdrawal', 'start', '--user', second.id)).rejects.toThrow('Nothing was changed')
   const again = () => withdraw(instance, second, { 'Idempotency-Key': 'once' })
-  expectAway(await again(), 6_000)
+  expectUnavailable(await again(), 6_000)
   await until('it is held', async () => (await instance.readiness()).body.reason === 'ledger_missing')
   expect(await readdir(directory)).toEqual([])
   await rmdir(directory)
@@ -99,10 +99,10 @@ test('F20 F42 a full data directory refuses mail and withdrawals whole, with LED
   const one = await startWithdrawal(instance, first)
   const size = await until('the ledger has its first line', async () => (await stat(batch(1))).size)
 
-  // Room for half a line.
+  // The limit leaves room for half a line.
   limitFiles(instance.pid, size - 20)
   limitFiles(careful.pid, size - 20)
-  expectAway(await withdraw(careful, second), 6_000)
+  expectUnavailable(await withdraw(careful, second), 6_000)
   expect((await emailStatus(careful, second)).status).toBe(200)
   await careful.kill()
   const refused = await changeEmail(instance, changing)
@@ -123,7 +123,7 @@ test('F20 F42 a full data directory refuses mail and withdrawals whole, with LED
   const whole = texts.map((text) => JSON.parse(text).withdrawalId)
   expect(whole).toEqual([one.withdrawalId, two.withdrawalId])
   expect(await world.operator.run('ledger', 'replay')).toMatchObject({ verified: true, replayed: 0, already_gone: 2 })
-  for (const leaver of [one, two]) await expectFullEnd(world, leaver)
+  for (const withdrawal of [one, two]) await expectPurged(world, withdrawal)
 })
 
 async function givenDiskOfItsOwn(context: TestContext) {
@@ -132,7 +132,7 @@ async function givenDiskOfItsOwn(context: TestContext) {
     disk = Disk.mount(context, directory, MEGABYTES)
     if (!disk) didNotRun(context, 'this account may not mount a volume')
   })
-  // Nothing could be stopped in an orderly way without room.
+  // Without room the server cannot be stopped in an orderly way.
   context.onTestFinished(() => disk?.free())
   const world = await givenWorld(context, {}, cluster.place)
   await endAfterCrash(world)

@@ -31,7 +31,7 @@ test('F26 L17 every acknowledged write survives a kill of PostgreSQL, even with 
       ({ person, request, code }) => [person.id, () => verifyEmail(instance, person, { request, code })] as const,
     ),
   ]
-  // As many at once as there are connections.
+  // One call runs on each connection.
   const queue = calls.values()
   const worker = async () => {
     for (const [id, call] of queue) {
@@ -55,7 +55,7 @@ test('F26 L17 every acknowledged write survives a kill of PostgreSQL, even with 
 test('F8 either instance returns the new address right after a verification, 1,000 times of 1,000', async (context) => {
   const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '1' })
   const instances = [await world.start(), await world.start()] as const
-  // The two messages of each would take most of the time.
+  // Sending two messages for each change would take most of the time.
   await world.mail.goAway()
   const changing = await givenChanges(world, await givenPeople(world, 1_000))
   let told = 0

@@ -3,7 +3,7 @@ import { LATER_STEPS } from '@/testing/later-steps'
 import { givenPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { expectFullEnd, givenLeaver, startWithdrawal } from './ending'
+import { expectPurged, givenStartedWithdrawal, startWithdrawal } from './completed-withdrawal'
 import { LossyNetwork } from './lossy-network'
 
 test('F14 F15 an event that arrives three times, after the end or for nobody changes nothing, and every step completes once', async (context) => {
@@ -13,15 +13,15 @@ test('F14 F15 an event that arrives three times, after the end or for nobody cha
   const instance = await world.start(engine.settings)
   await world.start(engine.settings)
   engine.serviceUrl = instance.url
-  const leaver = await givenLeaver(world, instance)
-  await expectFullEnd(world, leaver)
+  const withdrawal = await givenStartedWithdrawal(world, instance)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(1)
 
   const [event] = engine.events
   if (!event) throw new Error('no event')
   await engine.run('process-withdrawal', event)
   await engine.run('process-withdrawal', { ...event, data: { withdrawal_id: 'wd_unknown' } })
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(1)
 })
 
@@ -31,7 +31,7 @@ test('F13 the sweep completes a withdrawal whose event the engine has lost', asy
   const engine = await world.givenEngine(() => 0)
   const instance = await world.start(engine.settings)
   engine.serviceUrl = instance.url
-  await expectFullEnd(world, await givenLeaver(world, instance))
+  await expectPurged(world, await givenStartedWithdrawal(world, instance))
   expect(engine.events).toHaveLength(1)
 })
 
@@ -44,10 +44,10 @@ test('F12 a service whose engine is away stays ready, reports itself as degraded
     // Nothing listens there.
     INNGEST_BASE_URL: 'http://127.0.0.1:9',
   })
-  const leaver = await givenLeaver(world, instance)
+  const withdrawal = await givenStartedWithdrawal(world, instance)
   const ready = { status: 'ready', engine: 'away', degraded: ['engine'] }
   expect(await instance.readiness()).toMatchObject({ status: 200, body: ready })
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
 })
 
 const RUN = ['load-steps', ...LATER_STEPS]
@@ -69,11 +69,11 @@ test('F29 each step completes once when the network loses the first answer to ev
   const network = await LossyNetwork.start(instance.url)
   context.onTestFinished(() => network.stop())
   engine.serviceUrl = network.url
-  const leaver = await givenLeaver(world, instance)
+  const withdrawal = await givenStartedWithdrawal(world, instance)
   const run = await until('the run has ended', () => engine.runs[0])
   expectWholeRun(run)
   expect(network.lost).toBeGreaterThanOrEqual(run.length)
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(1)
 })
 
@@ -85,13 +85,13 @@ test('F23 F24 sleeping runs continue where they were when another process takes 
   engine.serviceUrl = first.url
   const people = []
   for (let count = 0; count < 3; count++) people.push(await givenPerson(world, first))
-  const leavers = []
-  for (const person of people) leavers.push(await startWithdrawal(first, person))
+  const withdrawals = []
+  for (const person of people) withdrawals.push(await startWithdrawal(first, person))
   await until('every run sleeps before its last step', () => shop.received.length === people.length)
   expect(await first.stop()).toBe(0)
   engine.serviceUrl = (await world.start(engine.settings)).url
   await until('all runs have ended', () => engine.runs.length === people.length)
   for (const run of engine.runs) expectWholeRun(run)
-  await Promise.all(leavers.map((leaver) => expectFullEnd(world, leaver)))
+  await Promise.all(withdrawals.map((withdrawal) => expectPurged(world, withdrawal)))
   expect(shop.received).toHaveLength(people.length)
 })

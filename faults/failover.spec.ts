@@ -8,14 +8,14 @@ import { expectGoodTrace, ledgerLinesOf } from '@/testing/traces'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
 
-// A primary, and a replica that lags: it has what the primary had when it was copied, and takes over on a timeline of its own.
+// The replica lags: it has the state of the primary at the time of the copy, and takes over on a timeline of its own.
 
 async function givenReplica(context: TestContext) {
   const cluster = await Cluster.start(context)
   const world = await givenWorld(context, {}, cluster.place)
-  const [leaver, stays] = [await givenPlainPerson(world), await givenPlainPerson(world)]
+  const [withdrawn, staying] = [await givenPlainPerson(world), await givenPlainPerson(world)]
   const takeOver = await cluster.keepReplica()
-  return { cluster, world, leaver, stays, takeOver }
+  return { cluster, world, withdrawn, staying, takeOver }
 }
 
 /** Every answer that the person's token gets, until the returned function is called. */
@@ -33,21 +33,21 @@ function askAlways(instances: Instance[], person: Person): () => Promise<number[
 }
 
 test('F43 a withdrawal that a lagging replica does not know holds again without a restart, and its token is never served', async (context) => {
-  const { cluster, world, leaver, stays, takeOver } = await givenReplica(context)
+  const { cluster, world, withdrawn, staying, takeOver } = await givenReplica(context)
   const instances = [await world.start(), await world.start()]
   const [instance] = instances as [Instance]
-  const { status, body } = await withdraw(instance, leaver)
+  const { status, body } = await withdraw(instance, withdrawn)
   expect(status).toBe(202)
 
-  const stopAsking = askAlways(instances, leaver)
+  const stopAsking = askAlways(instances, withdrawn)
   await takeOver()
-  expect(await world.query('SELECT FROM users WHERE id = $1 AND withdrawn_at IS NULL', [leaver.id])).toHaveLength(1)
+  expect(await world.query('SELECT FROM users WHERE id = $1 AND withdrawn_at IS NULL', [withdrawn.id])).toHaveLength(1)
   for (const one of instances) {
-    await until('its people are served', async () => (await emailStatus(one, stays)).status === 200)
+    await until('its people are served', async () => (await emailStatus(one, staying)).status === 200)
   }
   expect((await stopAsking()).filter((status) => status !== 401 && status !== 503)).toEqual([])
   for (const one of instances) {
-    expect((await emailStatus(one, leaver)).status).toBe(401)
+    expect((await emailStatus(one, withdrawn)).status).toBe(401)
     await until('it is ready', async () => (await one.readiness()).status === 200)
   }
   expect(instances.map(({ output }) => output).join('')).toContain('"event":"database_had_lost_withdrawals"')
@@ -66,7 +66,7 @@ test('F43 a withdrawal that a lagging replica does not know holds again without 
   writeFileSync(ledger, '')
   await cluster.goDown('killed')
   await cluster.comeUp()
-  await until('its people are served', async () => (await emailStatus(instance, stays)).status === 200)
+  await until('its people are served', async () => (await emailStatus(instance, staying)).status === 200)
   expect((await instance.readiness()).status).toBe(200)
   rmSync(ledger)
   renameSync(`${ledger}-away`, ledger)

@@ -7,7 +7,7 @@ import { until } from '@/testing/until'
 import { givenWorld, holdLock, isBlocked, KEYS, type World } from '@/testing/world'
 
 const LINES = 3_500
-/** In the second batch of a thousand. */
+/** This line is in the second batch of a thousand. */
 const HELD = 'customer-1700'
 
 async function givenFile(world: World): Promise<string> {

@@ -15,7 +15,7 @@ import {
 import { until } from '@/testing/until'
 import { signatureOf } from '@/testing/webhook'
 import { givenWorld, KEYS, untilNothingWaitsToBeSent, type World } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { expectPurged } from './completed-withdrawal'
 
 const NEW = { AUTH_SECRET: 'auth-secret-of-next-year', CODE_SECRET: 'code-secret-of-next-year' }
 const BOTH = {
@@ -26,7 +26,7 @@ const BOTH = {
 const SLOW = { WITHDRAWAL_TIME_SCALE: '0.0003', WITHDRAWAL_RETENTION: 'P1DT14H', EMAIL_RESEND_COOLDOWN: 'PT0.001S' }
 const RETRY = { 'Idempotency-Key': 'one-withdrawal' }
 
-/** A code that was mailed, a sign-in, a withdrawal whose confirmation waits and whose application is to be told: all made with the first keys. */
+/** A mailed code, a sign-in, and a withdrawal with a waiting confirmation and an open task: all of them made with the first keys. */
 async function givenFlights(context: Pick<TestContext, 'onTestFinished'>) {
   const world = await givenWorld(context, SLOW)
   const shop = await world.givenApplication('shop')
@@ -73,7 +73,7 @@ test('F25 a rotation of the keys breaks no change, sign-in, withdrawal or signed
   const [linked = ''] = /wst_[\w-]{43}/.exec(mails[0]?.text ?? '') ?? []
   expect(linked).not.toBe(statusToken)
   expect((await withdrawalStatus(instance, { ...withdrawn, token: linked }, withdrawalId)).status).toBe(200)
-  await expectFullEnd(world, { person: withdrawn, withdrawalId })
+  await expectPurged(world, { person: withdrawn, withdrawalId })
   const [told] = shop.received
   if (!told) throw new Error('the shop was not told')
   expect(told.headers['webhook-signature']).toBe(signatureOf(told, signingSecret))
@@ -94,7 +94,7 @@ test('F25 old keys that are removed too early refuse the start, then calls witho
   expect([oldLink.status, oldLink.body.error.code]).toEqual([401, 'AUTH_001'])
   expect((await withdraw(instance, withdrawn, RETRY)).status).toBe(422)
 
-  // What no key made still works: access tokens are kept as plain hashes, passwords have salts of their own.
+  // Access tokens and passwords still work, because no key is part of their hashes.
   expect((await emailStatus(instance, signedIn)).status).toBe(200)
   expect((await withdrawalStatus(instance, withdrawn, withdrawalId)).status).toBe(200)
   expect(await settingsPage(instance, await signIn(instance, signedIn))).toContain(signedIn.email)
@@ -116,7 +116,7 @@ test('F25 old keys that are removed too early refuse the start, then calls witho
   expect(instance.output).not.toMatch(/"status":5\d\d/)
 
   await world.start(BOTH)
-  await expectFullEnd(world, { person: withdrawn, withdrawalId })
+  await expectPurged(world, { person: withdrawn, withdrawalId })
 })
 
 async function confirmation(world: World) {
@@ -134,7 +134,7 @@ async function tokenOfPage(instance: Instance, cookie: string): Promise<string> 
   return accessToken
 }
 
-/** Null where it leads to the sign-in. */
+/** Null if the page redirects to the sign-in. */
 async function settingsPage(instance: Instance, cookie: string): Promise<string | null> {
   const response = await fetch(`${instance.url}/settings/email`, { headers: { Cookie: cookie }, redirect: 'manual' })
   if (response.status !== 307) return response.text()

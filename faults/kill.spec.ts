@@ -3,7 +3,7 @@ import { answer } from '@/testing/application'
 import { givenPerson, withdraw, withdrawalOf } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, holdLock, isBlocked } from '@/testing/world'
-import { expectFullEnd } from './ending'
+import { expectPurged } from './completed-withdrawal'
 
 test('F1 an instance that is killed between commit and event loses nothing, because the event is sent later under the same id', async (context) => {
   const world = await givenWorld(context)
@@ -21,7 +21,7 @@ test('F1 an instance that is killed between commit and event loses nothing, beca
 
   const second = await world.start(engine.settings)
   engine.serviceUrl = second.url
-  await expectFullEnd(world, { person, withdrawalId })
+  await expectPurged(world, { person, withdrawalId })
   await until('the event comes again', () => engine.events.length > 1)
   expect(new Set(engine.events.map(({ id }) => id))).toEqual(new Set([`evt_${withdrawalId}`]))
   expect(engine.events[0]?.data).toEqual({ withdrawal_id: withdrawalId })
@@ -44,7 +44,7 @@ test('F2 an application is called again under the same id when the instance is k
   await until('the instance is dead', () => !first.isRunning)
 
   await world.start()
-  await expectFullEnd(world, { person, withdrawalId })
+  await expectPurged(world, { person, withdrawalId })
   expect(shop.received).toHaveLength(2)
 })
 
@@ -63,14 +63,14 @@ test('F2 a kill inside the erasure of the profile leaves nothing half erased, an
   expect(await world.query('SELECT FROM profiles WHERE user_id = $1', [person.id])).toHaveLength(1)
 
   await world.start()
-  await expectFullEnd(world, { person, withdrawalId })
+  await expectPurged(world, { person, withdrawalId })
 })
 
 test('F2 F24 when one of two instances is killed, every application is called under one id and every step completes once', async (context) => {
   const world = await givenWorld(context)
   let running = [] as Awaited<ReturnType<typeof world.start>>[]
   const shop = await world.givenApplication('shop', async (call, response) => {
-    // Whichever instance called, one of the two dies while an answer is awaited.
+    // One of the two instances dies while the call of either waits for its answer.
     if (call === 3) await running[0]?.kill()
     answer(response, 204)
   })
@@ -80,7 +80,7 @@ test('F2 F24 when one of two instances is killed, every application is called un
   if (!first || !second) throw new Error('two instances')
   const people = []
   for (let count = 0; count < 6; count++) people.push(await givenPerson(world, count % 2 ? first : second))
-  // Who gets no answer asks the other instance.
+  // A client without an answer asks the other instance.
   await Promise.all(
     people.map((person, index) => {
       const [asked, other] = index % 2 ? [first, second] : [second, first]
@@ -88,7 +88,7 @@ test('F2 F24 when one of two instances is killed, every application is called un
     }),
   )
   const ids = await Promise.all(people.map((person) => withdrawalOf(world, person)))
-  await Promise.all(people.map((person, index) => expectFullEnd(world, { person, withdrawalId: ids[index] ?? '' })))
+  await Promise.all(people.map((person, index) => expectPurged(world, { person, withdrawalId: ids[index] ?? '' })))
   expect(first.isRunning).toBe(false)
   expect(second.isRunning).toBe(true)
   expect(shop.received.length).toBeGreaterThanOrEqual(people.length)

@@ -14,7 +14,7 @@ import {
 import { runAt } from '@/testing/raw-sql'
 import { until } from '@/testing/until'
 import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
-import { expectFullEnd, startWithdrawal } from './ending'
+import { expectPurged, startWithdrawal } from './completed-withdrawal'
 
 test('F21 requests go on and a withdrawal completes when the reader of the log is gone', async (context) => {
   const world = await givenWorld(context)
@@ -23,7 +23,7 @@ test('F21 requests go on and a withdrawal completes when the reader of the log i
   const person = await givenPerson(world, instance)
   instance.stdout?.destroy()
   expect(await allFlows(world, instance)).toEqual([200, 200, 200])
-  await expectFullEnd(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
   expect(instance.isRunning).toBe(true)
 })
 
@@ -31,7 +31,7 @@ test('F21 requests are answered as usual while the reader of the log stalls, and
   const world = await givenWorld(context)
   const instance = await world.start()
   instance.stdout?.pause()
-  // Cheap for the service, and a line of the log each.
+  // Each of these calls costs little and writes a line of the log.
   const stranger = { id: 'usr_nobody', token: 'none' }
   const lineBytes = 250
   for (let bytes = 0; bytes < 2 * 1024 * 1024; bytes += 16 * lineBytes) {
@@ -59,7 +59,7 @@ test.skipIf(!existsSync(FULL))(
     const instance = await world.start({}, full)
     const person = await givenPerson(world, instance)
     expect(await allFlows(world, instance)).toEqual([200, 200, 200])
-    await expectFullEnd(world, await startWithdrawal(instance, person))
+    await expectPurged(world, await startWithdrawal(instance, person))
     expect(await instance.stop()).toBe(0)
   },
 )
@@ -93,10 +93,10 @@ test('F21 change, verification and withdrawal are refused whole while the audit 
   expect((await emailStatus(instance, person)).status).toBe(200)
   await allow()
   expect((await verifyEmail(instance, changing, mailedCode(world, changing))).status).toBe(200)
-  await expectFullEnd(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
 })
 
-/** Change, verification and status of somebody new. */
+/** Changes, verifies and reads the address of a new person. */
 async function allFlows(world: World, instance: Instance): Promise<number[]> {
   const person = await givenPlainPerson(world)
   const changed = await changeEmail(instance, person)
@@ -120,7 +120,7 @@ async function givenServiceRole(world: World): Promise<{ role: string; url: stri
   return { role, url: Object.assign(new URL(world.databaseUrl), { username: role, password }).href }
 }
 
-/** All that the three could leave behind. */
+/** Every row that the three calls could leave behind. */
 async function traces(world: World) {
   const tables = [
     'users',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { changeEmail, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
-import { expectFullEnd, startWithdrawal } from './ending'
+import { expectPurged, startWithdrawal } from './completed-withdrawal'
 
 const WITHDRAWN = 'Account deletion started'
 const sentTo = (world: World, address: string, subject: string) =>
@@ -15,7 +15,7 @@ test('F9 a withdrawal is accepted while the mail server is away, and the confirm
   const instance = await world.start()
   const person = await givenPerson(world, instance)
   await world.mail.goAway()
-  const leaver = await startWithdrawal(instance, person)
+  const withdrawal = await startWithdrawal(instance, person)
   const degraded = await until('the health tells of it', async () => {
     const health = await instance.readiness()
     return health.body.mail === 'away' && health
@@ -23,14 +23,14 @@ test('F9 a withdrawal is accepted while the mail server is away, and the confirm
   expect(degraded).toMatchObject({ status: 200, body: { degraded: ['mail'] } })
   await until('the account is erased and the confirmation was tried again', async () => {
     const rows = await world.query('SELECT FROM notices WHERE withdrawal_id = $1 AND attempts > 1', [
-      leaver.withdrawalId,
+      withdrawal.withdrawalId,
     ])
     const users = await world.query('SELECT FROM users WHERE id = $1', [person.id])
     return rows.length === 1 && users.length === 0
   })
   await world.mail.startAgain()
   await until('the confirmation arrives', () => sentTo(world, person.email, WITHDRAWN).length > 0)
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
   expect(sentTo(world, person.email, WITHDRAWN)).toHaveLength(1)
 })
 
@@ -40,7 +40,7 @@ test('F9 the sealed confirmation is destroyed in time when the mail server stays
   const instance = await world.start()
   const person = await givenPerson(world, instance)
   await world.mail.goAway()
-  await expectFullEnd(world, await startWithdrawal(instance, person))
+  await expectPurged(world, await startWithdrawal(instance, person))
   expect(await world.query('SELECT FROM notices WHERE sealed IS NOT NULL')).toEqual([])
 })
 

@@ -6,7 +6,7 @@ import { COSTLY, givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, givenPerson, type Person } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { expectFullEnd, givenLeaver, startWithdrawal } from './ending'
+import { expectPurged, givenStartedWithdrawal, startWithdrawal } from './completed-withdrawal'
 
 const PRELOAD = path.resolve('faults/preload/out-of-memory.mjs')
 
@@ -17,21 +17,21 @@ test('F22 an instance that runs out of memory exits, and its replacement complet
     if (call === 1) {
       await allAccepted.promise
       first.signal('SIGUSR2')
-      // The answer finds nobody.
+      // The client has gone before the answer.
       await first.end()
     }
     answer(response, 204)
   })
   const first = await world.start({ NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=256` })
   const people = [await givenPerson(world, first), await givenPerson(world, first)]
-  const leavers = []
-  for (const person of people) leavers.push(await startWithdrawal(first, person))
+  const withdrawals = []
+  for (const person of people) withdrawals.push(await startWithdrawal(first, person))
   allAccepted.resolve()
   expect(await first.end()).toBe('SIGABRT')
   expect(first.output).toContain('heap out of memory')
 
   await world.start()
-  await Promise.all(leavers.map((leaver) => expectFullEnd(world, leaver)))
+  await Promise.all(withdrawals.map((withdrawal) => expectPurged(world, withdrawal)))
   expect(shop.received.length).toBeGreaterThan(people.length)
 })
 
@@ -49,11 +49,11 @@ test('F22 L11 an instance with 256 MB answers 200 password checks at once and th
   const statuses = answers.map(({ status }) => status)
   isChecking = false
   await reading
-  // Who waits longer for a hash than a request may is told to come back; nobody is left without an answer.
+  // Every call gets an answer. One that would wait for a hash beyond the limit of a request is refused with Retry-After.
   expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
   expect(statuses).toContain(200)
   expect(reads.every(({ status }) => status === 200)).toBe(true)
-  // They do not stand in the queue of the hashes.
+  // Reads do not wait in the queue of the hashes.
   const times = reads.map(({ ms }) => ms).sort((a, b) => a - b)
   expect(times[Math.floor(times.length * 0.95)]).toBeLessThan(Math.max(...answers.map(({ ms }) => ms)) / 3)
   expect(instance.isRunning).toBe(true)
@@ -63,14 +63,14 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
   const world = await givenWorld(context)
   let isBusyOver = false
   const shop = await world.givenApplication('shop', (call, response) => {
-    // The first call is answered by nobody: who made it stands still.
+    // Nobody answers the first call, because the instance that made it is stopped.
     if (call === 1) first.signal('SIGSTOP')
     else answer(response, 204)
   })
-  // Keeps the step open, so that what the first instance does late could be taken up.
+  // The answer keeps the step open, so that a late write of the first instance would show.
   await world.givenApplication('busy', (_call, response) => answer(response, isBusyOver ? 204 : 503))
   const first = await world.start()
-  const leaver = await givenLeaver(world, first)
+  const withdrawal = await givenStartedWithdrawal(world, first)
   await until('the first calls the shop', () => shop.received.length === 1)
   expect(await first.isLive()).toBe(false)
 
@@ -79,7 +79,7 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
     world.query<{ status: string; due_at: Date | null; completed_at: Date | null }>(
       `SELECT status, due_at, completed_at FROM deletion_tasks WHERE app_name = 'shop'`,
     )
-  // Where the purge has come meanwhile, the row goes with the news.
+  // If the purge has already run, the row is gone.
   const isTold = async () => (await told()).every(({ status }) => status === 'completed')
   await until('the second has told the shop', async () => shop.received.length === 2 && isTold())
   const before = await told()
@@ -89,6 +89,6 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
   await until('the step has run again', () => (world.applications[1]?.received.length ?? 0) > asked + 2)
   expect([before, []]).toContainEqual(await told())
   isBusyOver = true
-  await expectFullEnd(world, leaver)
+  await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(2)
 })

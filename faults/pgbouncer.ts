@@ -13,10 +13,10 @@ const PROGRAM = [process.env.PGBOUNCER, '/usr/sbin/pgbouncer', '/usr/bin/pgbounc
 )
 export const hasPgBouncer = PROGRAM !== undefined
 
-/** It refuses to run as root. */
+/** PgBouncer refuses to run as root. */
 const NOBODY = 65_534
 
-/** A PgBouncer of the test's own before this database; the URL under which it is reached. */
+/** Starts a PgBouncer in front of this database, and returns its URL. */
 export async function startPgBouncer(
   test: Pick<TestContext, 'onTestFinished'>,
   databaseUrl: string,
@@ -33,7 +33,7 @@ export async function startPgBouncer(
     auth_type: 'any',
     pool_mode: mode,
     default_pool_size: 40,
-    // As most are set up: what a client asks for when it connects is dropped.
+    // Like most installations, it drops the options of a connecting client.
     ignore_startup_parameters: 'options',
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)

@@ -9,7 +9,7 @@ import { rawSql } from '@/testing/raw-sql'
 import { TcpProxy } from '@/testing/tcp-proxy'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, holdLock, isBlocked, type World } from '@/testing/world'
-import { expectAway, expectFullEnd, type Leaver, startWithdrawal } from './ending'
+import { expectPurged, expectUnavailable, type StartedWithdrawal, startWithdrawal } from './completed-withdrawal'
 
 test.for([
   ['restart', 'fast'],
@@ -23,7 +23,7 @@ test.for([
     let down: Promise<void> | undefined
     await world.givenApplication('shop', async (_call, response) => {
       await areAccepted.promise
-      // The first answer finds nobody who could write it down.
+      // The database is away when the first answer of the application arrives, so nothing records it.
       down ??= cluster.goDown(how)
       await down
       answer(response, 204)
@@ -33,12 +33,12 @@ test.for([
     const waiting = await givenPerson(world, instance)
     const people = []
     for (let count = 0; count < 4; count++) people.push(await givenPerson(world, instance))
-    const leavers = await Promise.all(people.map((person) => startWithdrawal(instance, person)))
+    const withdrawals = await Promise.all(people.map((person) => startWithdrawal(instance, person)))
     areAccepted.resolve()
 
     await until('PostgreSQL goes down', () => down !== undefined)
     await down
-    const [first] = leavers as [Leaver, ...Leaver[]]
+    const [first] = withdrawals as [StartedWithdrawal, ...StartedWithdrawal[]]
     const refusals: Answer[] = []
     for (let round = 0; round < 3; round++) {
       refusals.push(
@@ -49,7 +49,7 @@ test.for([
         ])),
       )
     }
-    for (const refusal of refusals) expectAway(refusal)
+    for (const refusal of refusals) expectUnavailable(refusal)
 
     await cluster.comeUp()
     const healed = await until(
@@ -62,8 +62,8 @@ test.for([
     )
     expect(healed.status).toBe(202)
     expect(instance.isRunning).toBe(true)
-    leavers.push({ person: waiting, withdrawalId: healed.body.data.withdrawal_id })
-    await Promise.all(leavers.map((leaver) => expectFullEnd(world, leaver)))
+    withdrawals.push({ person: waiting, withdrawalId: healed.body.data.withdrawal_id })
+    await Promise.all(withdrawals.map((withdrawal) => expectPurged(world, withdrawal)))
   },
 )
 
@@ -101,12 +101,12 @@ test('F7 a long row lock costs its own user a 503 and nobody else anything', asy
   const accepted = await withdraw(instance, other)
   expect(accepted.status).toBe(202)
   expect(accepted.ms).toBeLessThan(2_000)
-  expectAway(await refused)
+  expectUnavailable(await refused)
   await release()
-  await expectFullEnd(world, await startWithdrawal(instance, locked))
+  await expectPurged(world, await startWithdrawal(instance, locked))
 })
 
-/** A network before the database that can fall silent, as connections do that a firewall has forgotten. */
+/** A network in front of the database whose connections can fall silent, as behind a firewall that dropped their state. */
 async function givenNetwork(context: TestContext, world: World) {
   const network = new TcpProxy(Number(new URL(world.databaseUrl).port))
   await network.open()
@@ -117,7 +117,7 @@ async function givenNetwork(context: TestContext, world: World) {
 test('F6 silent connections cost a 503 to the calls that wait on them and delay nobody else', async (context) => {
   const world = await givenWorld(context)
   const { network, databaseUrl } = await givenNetwork(context, world)
-  // More than are open when they fall silent: where all are silent that may be opened, all calls wait until they are given up.
+  // The limit is above the number of silent connections. If every connection were silent, every call would wait for the timeout.
   const settings = { DATABASE_URL: databaseUrl, DATABASE_CONNECTIONS: '24' }
   const instance = await world.start(settings)
   const person = await givenPerson(world, instance)
@@ -128,9 +128,9 @@ test('F6 silent connections cost a 503 to the calls that wait on them and delay 
   for (const start = Date.now(); Date.now() - start < 3_000; await sleep(50)) reads.push(emailStatus(instance, person))
   const answers = await Promise.all(reads)
   const refused = answers.filter(({ status }) => status !== 200)
-  for (const answer of refused) expectAway(answer)
+  for (const answer of refused) expectUnavailable(answer)
   expect(refused.length).toBeGreaterThan(0)
-  // Two statements at a time, a tenth of a second for each, reads every twentieth.
+  // Two statements run at a time, each for 100 ms, and a read begins every 50 ms.
   expect(refused.length).toBeLessThanOrEqual(3 * silenced)
   expect(Math.max(...answers.filter(({ status }) => status === 200).map(({ ms }) => ms))).toBeLessThan(2_000)
   expect(answers.at(-1)?.status).toBe(200)

@@ -6,7 +6,7 @@ import { chromium } from '@playwright/test'
 import { expect, type TestContext, test } from 'vitest'
 import { findBrowser } from '@/scripts/browser.mjs'
 import { type Certificate, createCertificate } from '@/testing/certificate'
-import { signatureOf } from '@/testing/engine'
+import { signatureOf } from '@/testing/engine-run'
 import { Engine } from '@/testing/engine-server'
 import type { Instance } from '@/testing/instance'
 import { listening } from '@/testing/listening'
@@ -15,7 +15,7 @@ import { changeEmail, givenPlainPerson, mailedCode, type Person, verifyEmail } f
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, KEYS, type World } from '@/testing/world'
-import { startWithdrawal } from './ending'
+import { startWithdrawal } from './completed-withdrawal'
 import { TlsProxy } from './tls-proxy'
 
 const secret = () => randomBytes(16).toString('hex')
@@ -40,7 +40,7 @@ interface Production {
   mail: MailServer
   engine: Engine
   certificate: Certificate
-  /** As a browser does: by https, of a server that the certificate vouches for. */
+  /** Calls by https, as a browser does, and checks the certificate of the server. */
   ask(path: string, asking?: Asking): Promise<Answer>
 }
 
@@ -55,7 +55,7 @@ async function givenProduction(
   const proxy = await TlsProxy.start(certificate)
   const engine = await Engine.start(() => 1, ENGINE_KEYS)
   const mail = await MailServer.start({ tls, certificate, user: 'accounts', password: secret() })
-  // Registered first, so that it runs last: nothing calls a server while it goes away.
+  // Registered first so that it runs last, when nothing calls the server any more.
   context.onTestFinished(async () => {
     proxy.stop()
     await mail.goAway()
@@ -353,7 +353,7 @@ test('every line of the log is JSON without personal data, also what Next, next-
     { event: 'node_warning', kind: 'DeprecationWarning', code: 'DEP9999', text: 'an old call of …' },
     { event: 'console', level: 'error', kind: 'Error', at: expect.stringContaining('noise.mjs') },
     { event: 'console', level: 'warn', text: '! a warning' },
-    // Next says it of a promise that nobody awaits.
+    // Next prints this line for a rejected promise that nobody awaits.
     { event: 'console', kind: 'Error', text: expect.stringContaining('⨯') },
   ]
   await until('all is said', () => lines().filter(({ event }) => event === 'console').length >= 4)

@@ -11,9 +11,9 @@ import { emailStatus, givenPerson, givenPlainPerson, type Person } from '@/testi
 import { ledgerLinesOf } from '@/testing/traces'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, KEYS, WORLD_SETTINGS, type World } from '@/testing/world'
-import { placesOf, startWithdrawal } from './ending'
+import { placesOf, startWithdrawal } from './completed-withdrawal'
 
-// The drill of a restore: whoever left is back in the copy, and must not be served.
+// The restored copy has people who were withdrawn after the backup. The service must not serve them.
 
 /** Copies with owners and times, as a backup does. */
 const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
@@ -36,7 +36,7 @@ async function replay(world: World, settings: Record<string, string> = {}): Prom
     ...settings,
   }
   const args = ['scripts/account.mjs', 'ledger', 'replay']
-  // Not synchronous: the way to the database goes through this process.
+  // Not synchronous, because this process forwards the connections to the database.
   const { exit, stdout, stderr } = await new Promise<{ exit: number; stdout: string; stderr: string }>((resolve) =>
     execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
       resolve({ exit: error ? Number(error.code) : 0, stdout, stderr }),
@@ -71,8 +71,8 @@ async function takeBackup(world: World, cluster: Cluster) {
 async function withdrawAll(world: World, instances: Instance[], people: Person[]): Promise<string[]> {
   const before = ledgerLinesOf(world).length
   const ids: string[] = []
-  for (const [index, leaver] of people.entries()) {
-    const { withdrawalId } = await startWithdrawal(instances[index % instances.length] as Instance, leaver)
+  for (const [index, person] of people.entries()) {
+    const { withdrawalId } = await startWithdrawal(instances[index % instances.length] as Instance, person)
     ids.push(withdrawalId)
     await until('its line is stored', () => ledgerLinesOf(world).length === before + index + 1)
   }
@@ -96,9 +96,9 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   await world.givenApplication('shop')
   const first = await world.start()
   const person = await givenPerson(world, first)
-  const leavers = [person, await givenPlainPerson(world), await givenPlainPerson(world)]
+  const withdrawn = [person, await givenPlainPerson(world), await givenPlainPerson(world)]
   const stays = await givenPlainPerson(world)
-  // Somebody who has left and come back under the same address before the backup.
+  // A person who was withdrawn and signed up again with the same address before the backup.
   const returner = await givenPlainPerson(world)
   await startWithdrawal(first, returner)
   const returned = await createAccount(world.operator, { ...returner, name: 'Ada' })
@@ -109,7 +109,7 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   // Two instances write one ledger, the second with a rotated secret.
   const rotated = { CODE_SECRET: `code-secret-of-the-second-instance,${KEYS.CODE_SECRET}` }
   const instances = [await world.start(), await world.start(rotated)]
-  const withdrawals = await withdrawAll(world, instances, leavers)
+  const withdrawals = await withdrawAll(world, instances, withdrawn)
   expect((await placesOf(world, [person.mark])).filter((place) => place !== 'table withdrawals')).toEqual([])
   for (const instance of instances) expect(await instance.stop()).toBe(0)
   await restore()
@@ -137,8 +137,8 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   await untilCompleted(world, withdrawals)
   const left = await placesOf(world, [person.mark, person.token])
   expect(left.filter((place) => place !== 'table withdrawals')).toEqual([])
-  expect(await world.query('SELECT FROM users WHERE id = ANY($1)', [idsOf(leavers)])).toEqual([])
-  // Who did not leave, and who came back, are untouched.
+  expect(await world.query('SELECT FROM users WHERE id = ANY($1)', [idsOf(withdrawn)])).toEqual([])
+  // The replay leaves the other accounts as they are, among them the one of a person who came back.
   const active = 'SELECT FROM users WHERE id = ANY($1) AND withdrawn_at IS NULL'
   expect(await world.query(active, [[stays.id, returned]])).toHaveLength(2)
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { TABLES_WITH_TEXTS } from '@/testing/later-steps'
 import { emailStatus, givenPerson } from '@/testing/person'
 import { givenWorld } from '@/testing/world'
-import { placesOf } from './ending'
+import { placesOf } from './completed-withdrawal'
 
 test('the search finds a person in every table with personal fields, and nowhere else, before a withdrawal', async (context) => {
   const world = await givenWorld(context)

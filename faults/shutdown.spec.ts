@@ -52,7 +52,7 @@ test('F4 SIGTERM during load lets running requests finish, exits with 0 and stop
   answerMails()
   const answers = await Promise.all(changes)
   expect(answers.map(({ status }) => status)).toEqual(people.map(() => 200))
-  // So that a proxy sends its next request elsewhere.
+  // The header makes a proxy send its next request elsewhere.
   expect(answers.map(({ headers }) => headers.get('Connection'))).toEqual(people.map(() => 'close'))
   expect(await exit).toBe(0)
   await Promise.all(load)
@@ -70,7 +70,7 @@ test('F4 SIGTERM during load lets running requests finish, exits with 0 and stop
   }
 })
 
-test('F4 an instance that is told to stop is not ready at once, and serves new connections until its time is over', async ({
+test('F4 an instance that gets SIGTERM is not ready at once, and serves new connections until DRAIN_TIME is over', async ({
   onTestFinished,
 }) => {
   const mail = await MailServer.start()

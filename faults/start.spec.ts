@@ -8,7 +8,7 @@ import { expect, type TestContext, test } from 'vitest'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
 
-/** A start that nobody has waited for; of an operator's command where one is given. */
+/** Begins a start, or an operator's command if one is given, and does not wait for it. */
 function begin(
   { databaseUrl, dataDir }: World,
   context: TestContext,
@@ -29,7 +29,7 @@ function begin(
   return start
 }
 
-/** A port that something holds, and how to leave it. */
+/** A port that is taken, and a function that frees it. */
 async function heldPort() {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, resolve))
@@ -59,7 +59,7 @@ test('pages and readiness wait until Next has loaded, after the API answers', as
 
 test('SIGTERM while a page waits for Next ends the process with exit code 0', async (context) => {
   const { url, child, exit } = await givenStart(context)
-  // Whether the request is there before the signal is open.
+  // The request may arrive before or after the signal.
   const page = fetch(`${url}/sign-in`).catch(() => null)
   child.kill('SIGTERM')
   expect(await exit).toBe(0)

@@ -143,7 +143,7 @@ async function expectEveryStepOnTime(world: World, people: Person[]) {
   expect(late).toEqual([])
 }
 
-/** As the last release left it. */
+/** A database that the last release has migrated. */
 async function databaseOfLastRelease() {
   const databaseUrl = await createDatabase('template1')
   await migrateDeploy(databaseUrl, `${LAST_RELEASE}/prisma/migrations`)

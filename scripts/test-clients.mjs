@@ -20,4 +20,4 @@ if (!existsSync(jar)) {
   if (fetched.status !== 0) skip('openapi-generator could not be fetched')
 }
 await ensureBuilt('build')
-process.exit(await runSuites('proof/load', ['proof/load/clients.ts'], { GENERATOR: jar }))
+process.exit(await runSuites('proof/load', ['proof/load/generated-clients.ts'], { GENERATOR: jar }))

@@ -103,7 +103,7 @@ async function testInside() {
 }
 
 async function startAndStop(DATABASE_URL) {
-  const begun = performance.now()
+  const beganAt = performance.now()
   const env = { ...process.env, DATABASE_URL, PORT: '3000', DATA_DIR: data }
   const child = spawn(process.execPath, [...RUN.split(' ').slice(1), 'start'], { stdio: ['ignore', 'ignore', 2], env })
   const ended = new Promise((resolve) => child.once('exit', resolve))
@@ -111,7 +111,7 @@ async function startAndStop(DATABASE_URL) {
     if (child.exitCode !== null) fail('The container ended before it answered.')
     await sleep(20)
   }
-  const ms = Math.round(performance.now() - begun)
+  const ms = Math.round(performance.now() - beganAt)
   sh('runc', '--root', containers, 'exec', 'start', 'node', 'dist/account.mjs', 'key', 'list')
   child.kill('SIGTERM')
   if ((await ended) !== 0) fail('The container did not end well.')

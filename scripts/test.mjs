@@ -24,7 +24,7 @@ if (asked.some((name) => name === '--help' || name === '-h')) {
 }
 const unknown = asked.find((name) => !(name in STAGES))
 if (unknown) fail(`There is no part "${unknown}"; the parts are ${Object.keys(STAGES).join(', ')}.`)
-const begun = Date.now()
+const beganAt = Date.now()
 for (const [name, [title, stage]] of Object.entries(STAGES)) {
   if (asked.length && name !== 'generate' && !asked.includes(name)) continue
   process.stdout.write(`\n== ${title} ==\n`)
@@ -32,10 +32,10 @@ for (const [name, [title, stage]] of Object.entries(STAGES)) {
   if ((await stage()) !== 0) fail(`\nFailed: ${title} (npm test -- ${name}).`)
   process.stdout.write(`${title}: ${secondsSince(stageBegun)} s\n`)
 }
-process.stdout.write(`\nAll passed in ${secondsSince(begun)} s.\n`)
+process.stdout.write(`\nAll passed in ${secondsSince(beganAt)} s.\n`)
 
-function secondsSince(begun) {
-  return Math.round((Date.now() - begun) / 1000)
+function secondsSince(beganAt) {
+  return Math.round((Date.now() - beganAt) / 1000)
 }
 
 /** The script exits with 77 when no engine is available, after it printed why. */

@@ -13,7 +13,7 @@ import { clientIp } from './http/client-ip'
 import { refuse as refuseCall } from './http/exchange'
 import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
-import { isCutOff } from './http/pipelining'
+import { cutOffOverload } from './http/pipelining'
 import { DEMO_PERSON, seedDemoPerson, seedDemoUser } from './local/demo-account'
 import { deleteExpiredMessages } from './local/mailbox'
 import { openContext } from './open-context'
@@ -70,7 +70,7 @@ async function main() {
   const { served } = await ctx.guard.watch(ctx)
   if (!served) {
     startTimer()
-    // A store that lets nobody write is told before somebody withdraws.
+    // A store that refuses writes is reported before somebody withdraws.
     void requireLedgerStore(ctx).catch(() => {})
   }
   if (env.demoProviderPort) {
@@ -84,16 +84,16 @@ async function main() {
     .then(({ preparePages }) => preparePages(env))
   const serve = requestListener(pages, env)
   server.on('request', (incoming, outgoing) => {
-    if (isCutOff(incoming, outgoing)) return
+    if (cutOffOverload(incoming, outgoing)) return
     if (processState.isStopping) outgoing.setHeader('Connection', 'close')
     answering.add(outgoing)
     outgoing.once('close', () => answering.delete(outgoing))
-    // By then all requests of the packet are read, and a connection that sends too many is cut off before one of them costs anything.
+    // On the next tick all requests of the packet have been read, so that a connection with too many is cut off before any of them costs something.
     process.nextTick(() => incoming.socket.destroyed || serve(incoming, outgoing))
   })
   closers.push(() => close(server))
   const { close: closePages } = await pages
-  // From here on Next catches such errors, which may come from a page that nobody looks at any more.
+  // From here on Next catches such errors, which may come from a page that its reader has left.
   process.off('uncaughtException', crash)
   closers.push(closePages)
   for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })

@@ -220,11 +220,11 @@ test('a start that waits for another start, or for a table, says so and goes on 
   const { url, db } = await givenDatabase()
   await migrateDeploy(url, await givenMigrations(FIRST))
   const told: object[] = []
-  const tellWaiting = (facts: object) => void told.push(facts)
+  const onWaiting = (facts: object) => void told.push(facts)
   const untilTold = (facts: object) => expect.poll(() => told.slice(-2)).toEqual([facts, facts])
   await db.query('SELECT pg_advisory_lock(72707369)')
   await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
-  const start = migrateDeploy(url, await givenMigrations(FILES), { toldEveryMs: 20, tellWaiting })
+  const start = migrateDeploy(url, await givenMigrations(FILES), { waitingIntervalMs: 20, onWaiting })
   await untilTold({ event: 'migrations_locked' })
   await db.query('SELECT pg_advisory_unlock(72707369)')
   await untilTold({ event: 'migration_runs', migration: '02_fill' })

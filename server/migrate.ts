@@ -14,13 +14,13 @@ const MAX_TABLE_PAUSE_MS = 5_000
 /** How long the start retries a migration before it gives up. */
 const MIGRATION_TIMEOUT_MS = 5 * 60_000
 /** How often a start that waits says so. */
-const TOLD_EVERY_MS = 5_000
+const WAITING_INTERVAL_MS = 5_000
 
 interface Options {
   timeoutMs?: number
-  toldEveryMs?: number
+  waitingIntervalMs?: number
   /** Told again and again while the start waits: for another start that migrates, or for this migration and the tables it needs. */
-  tellWaiting?(waitsFor: { event: 'migrations_locked' } | { event: 'migration_runs'; migration: string }): void
+  onWaiting?(waitsFor: { event: 'migrations_locked' } | { event: 'migration_runs'; migration: string }): void
 }
 
 interface Migration {
@@ -36,7 +36,7 @@ interface Migration {
 export async function migrateDeploy(
   connectionString: string,
   directory = 'prisma/migrations',
-  { timeoutMs = MIGRATION_TIMEOUT_MS, toldEveryMs = TOLD_EVERY_MS, tellWaiting = () => {} }: Options = {},
+  { timeoutMs = MIGRATION_TIMEOUT_MS, waitingIntervalMs = WAITING_INTERVAL_MS, onWaiting = () => {} }: Options = {},
 ): Promise<string[]> {
   const db = new pg.Client({ connectionString })
   // The next query reports the loss of the connection.
@@ -44,9 +44,9 @@ export async function migrateDeploy(
   const applied: string[] = []
   await db.connect()
   let running: string | undefined
-  const telling = setInterval(
-    () => tellWaiting(running ? { event: 'migration_runs', migration: running } : { event: 'migrations_locked' }),
-    toldEveryMs,
+  const timer = setInterval(
+    () => onWaiting(running ? { event: 'migration_runs', migration: running } : { event: 'migrations_locked' }),
+    waitingIntervalMs,
   )
   try {
     await openSession(db, { statement_timeout: 0, idle_in_transaction_session_timeout: 0 })
@@ -64,7 +64,7 @@ export async function migrateDeploy(
       applied.push(name)
     }
   } finally {
-    clearInterval(telling)
+    clearInterval(timer)
     await db.end()
   }
   return applied
@@ -118,13 +118,13 @@ async function migrationNames(directory: string) {
 }
 
 async function applyOne(db: pg.Client, migration: Migration, timeoutMs: number): Promise<void> {
-  const index = indexBuiltBeside(migration.sql)
-  return index ? buildBeside(db, migration, index, timeoutMs) : applyWhole(db, migration, timeoutMs)
+  const index = concurrentIndexOf(migration.sql)
+  return index ? buildConcurrently(db, migration, index, timeoutMs) : applyWhole(db, migration, timeoutMs)
 }
 
 /** Runs the migration and its record in one transaction, and retries while others hold its tables. */
 async function applyWhole(db: pg.Client, migration: Migration, timeoutMs: number) {
-  const end = Date.now() + timeoutMs
+  const endsAt = Date.now() + timeoutMs
   for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_TABLE_PAUSE_MS)) {
     try {
       await db.query('BEGIN')
@@ -135,7 +135,7 @@ async function applyWhole(db: pg.Client, migration: Migration, timeoutMs: number
       return
     } catch (error) {
       await db.query('ROLLBACK').catch(() => {})
-      if (!isLockedOut(error) || Date.now() + pauseMs > end) throw error
+      if (!isLockedOut(error) || Date.now() + pauseMs > endsAt) throw error
     }
     await sleep(pauseMs)
   }
@@ -150,19 +150,19 @@ const record = (db: pg.Client, { name, checksum }: Migration) =>
 
 const withoutComments = (sql: string) => sql.replaceAll(/--.*$/gm, '').trim()
 
-const BUILT_BESIDE = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+"(\w+)"\s+ON\s[^;]*;?$/i
+const CONCURRENT_INDEX = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+"(\w+)"\s+ON\s[^;]*;?$/i
 
 /** The index of a migration that is a single `CREATE INDEX CONCURRENTLY`, which cannot run in a transaction. Prisma needs that form too. */
-function indexBuiltBeside(sql: string): string | null {
+function concurrentIndexOf(sql: string): string | null {
   const statement = withoutComments(sql)
   if (!/\bCONCURRENTLY\b/i.test(statement)) return null
-  const index = BUILT_BESIDE.exec(statement)?.[1]
+  const index = CONCURRENT_INDEX.exec(statement)?.[1]
   if (index) return index
   throw new Error('with CONCURRENTLY a file must be one statement, CREATE INDEX CONCURRENTLY "name" ON …')
 }
 
 /** A valid index was left by a start that was killed before it wrote the record, an invalid one by a start that was killed during the build. */
-async function buildBeside(db: pg.Client, migration: Migration, index: string, timeoutMs: number) {
+async function buildConcurrently(db: pg.Client, migration: Migration, index: string, timeoutMs: number) {
   // The build blocks nobody, but waits for every older transaction.
   await db.query(`SET lock_timeout = ${timeoutMs}`)
   try {

@@ -18,7 +18,7 @@ export async function prepareDatabase({ databaseUrl, dataDir }: Env, closers: ((
     )
     setDatabaseUrl((await starting).url)
   }
-  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) }).catch(
+  await migrateDeploy(getEnv().databaseUrl as string, undefined, { onWaiting: (facts) => log().warn(facts) }).catch(
     (error) => {
       throw databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
     },

@@ -4,7 +4,7 @@ import type { Tracer } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import type { SystemContext } from '@/domain/context'
 import type { Sql } from '@/domain/sql'
-import type { PasswordQueue } from './adapters/passwords'
+import type { MeasuredPasswords } from './adapters/passwords'
 import type { Health } from './watch/health-checks'
 import type { Metrics } from './watch/metric-definitions'
 
@@ -21,7 +21,7 @@ export interface DatabaseGuard {
 }
 
 export interface ServiceContext extends SystemContext {
-  passwords: PasswordQueue
+  passwords: MeasuredPasswords
   /** Rejects unless the database answers. It has a connection of its own, so that it tells nothing of how busy the others are. */
   ping(): Promise<unknown>
   guard: DatabaseGuard

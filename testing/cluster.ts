@@ -47,7 +47,7 @@ export class Cluster {
     return this.server.url
   }
 
-  /** Null when there is none. */
+  /** The process id of the server, null when none runs. */
   get pid(): number | null {
     try {
       const pid = Number.parseInt(readFileSync(path.join(this.dataDir, 'pg/postmaster.pid'), 'utf8'), 10)
@@ -69,7 +69,7 @@ export class Cluster {
     await this.proxy.shut()
   }
 
-  /** Keeps a replica that stops here; what is returned lets it take over from a server that is killed. */
+  /** Copies the server as a replica. The returned function lets the replica take over after the server is killed. */
   async keepReplica(): Promise<() => Promise<void>> {
     const [primary, replica] = [path.join(this.dataDir, 'pg'), `${this.dataDir}-replica`]
     await this.goDown('fast')

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runFunction } from './engine'
+import { runFunction } from './engine-run'
 import { listening } from './listening'
 
 export interface Event {
@@ -14,16 +14,16 @@ export interface EngineKeys {
   signingKey: string
 }
 
-/** What becomes of events that arrive: run so many times, or taken and lost (0), or not answered at all. */
+/** How the engine treats an event: it runs the function this many times (0 loses the event), or does not answer. */
 export type Fate = number | 'no answer'
 
 const FUNCTION = (name: string) => `user-account-service-${name}`
 const CRONS = ['sweep', 'send-notices', 'purge-retained-data']
 
-/** An Inngest server as far as the service can see it: takes events, runs functions, and keeps everything it is told. */
+/** An Inngest server as the service sees it. It takes events, runs functions and keeps all that it receives. */
 export class Engine {
   readonly events: Event[] = []
-  /** All that came in and all that functions answered, for the search. */
+  /** Every event and every answer of a function, as text, to be searched. */
   payloads = ''
   /** The steps of each run that has ended, in the order in which they were answered. */
   readonly runs: string[][] = []

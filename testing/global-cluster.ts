@@ -8,7 +8,7 @@ import { FAULTS_DIR } from './run-directory'
 import { NOTE_COMPLETIONS } from './step-completions'
 import { NOTE_TRANSITIONS } from './traces'
 
-/** A cluster of its own, from nothing: what its log holds is of this run alone. */
+/** A new cluster for each run, so that its log holds nothing of another run. */
 export default async function setup(project: TestProject) {
   await rm(FAULTS_DIR, { recursive: true, force: true })
   const server = await startEmbeddedPostgres({ dataDir: FAULTS_DIR })

@@ -11,13 +11,13 @@ type Claims = Record<string, unknown>
 
 export interface TestProvider {
   issuer: string
-  /** What the person brings back who was sent to `url`; `forge` changes the claims of the ID token, the clock is the context's. */
+  /** Signs the person in at `url` and returns the query of the redirect back. `forge` changes the claims of the ID token. */
   answer(url: string, subject: string, forge?: (claims: Claims) => Claims): URLSearchParams
   /** Signs from now on with a new key of this algorithm, and publishes no other. */
   signWith(algorithm: string): Promise<void>
   /** Runs before each ID token is handed over. */
   beforeToken: () => Promise<unknown>
-  /** What the token endpoint answers instead. */
+  /** The status with which the token endpoint fails, null while it works. */
   fails: number | null
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface TestProvider {
 export const CLIENT = { clientId: 'accounts', clientSecret: 'a secret: with +signs', scopes: 'openid', name: 'Acme' }
 const REDIRECT_URI = 'https://accounts.test/api/auth/callback/oidc'
 
-/** An identity provider that says what it is told to say, which no well-behaved one does. The contexts are its clients. */
+/** An identity provider that can also answer wrongly. The contexts are its clients. */
 export async function givenProvider(...contexts: TestContext[]): Promise<TestProvider> {
   const newKey = async (alg: string) => {
     const { publicKey, privateKey } = await generateKeyPair(alg)

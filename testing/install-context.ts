@@ -14,7 +14,7 @@ export function installContext(ctx: Partial<SystemContext & Pick<ServiceContext,
   processState.context = ctx as ServiceContext
 }
 
-/** The context of this process; what it has under way ends with the test. */
+/** The context of this process. Its background tasks end with the test. */
 export async function installed(limits: Partial<Limits> = {}): Promise<TestContext> {
   const ctx = await testContext(limits)
   installContext(ctx)
@@ -22,7 +22,7 @@ export async function installed(limits: Partial<Limits> = {}): Promise<TestConte
   return ctx
 }
 
-/** What this process logs from now on. */
+/** The lines that this process logs from now on. */
 export function logged(): string[] {
   const lines: string[] = []
   processState.log = createLog('debug', { write: (line) => void lines.push(line) })

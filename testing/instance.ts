@@ -21,7 +21,7 @@ interface Call {
   headers?: Record<string, string>
 }
 
-/** The build, or as `npm run test:image` starts the image. */
+/** The command that starts the build, or the image under `npm run test:image`. */
 const [program = '', ...args] = process.env.START_COMMAND?.split(' ') ?? [process.execPath, 'dist/server.mjs']
 
 /** One process of the production build. */
@@ -80,12 +80,12 @@ export class Instance {
     return this.isRunning
   }
 
-  /** As the image's health check asks. */
+  /** Checks liveness, as the health check of the image does. */
   isLive(): Promise<boolean> {
     return isOk(`${this.url}/api/health/live`, { signal: AbortSignal.timeout(3_000) })
   }
 
-  /** As a load balancer asks. */
+  /** Checks readiness, as a load balancer does. */
   async readiness(): Promise<Pick<Answer, 'status' | 'body'>> {
     const response = await fetch(`${this.url}/api/health/ready`)
     return { status: response.status, body: await response.json() }
@@ -99,7 +99,7 @@ export class Instance {
     return this.child.stdout
   }
 
-  /** How it ended: its exit code, or the signal that ended it. */
+  /** The exit code, or the signal that ended the process. */
   async end(): Promise<number | NodeJS.Signals | null> {
     return (await this.ended) ?? this.child.signalCode
   }
@@ -147,7 +147,7 @@ export class Instance {
   }
 }
 
-/** Below the range from which the system itself gives ports away. */
+/** A port below the range of ephemeral ports, so that no connection takes it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000)

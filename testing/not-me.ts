@@ -4,7 +4,7 @@ import { mailsTo, type Service } from './service'
 
 export const MINE = 'a new password of mine'
 
-/** What a link of a message to the old address holds. */
+/** The id and the token in a link to the old address. */
 export interface NotMeLink {
   id: string
   token: string

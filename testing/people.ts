@@ -10,7 +10,7 @@ const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 export const COSTLY = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
 const BOTH_SCOPES = ['email:manage', 'account:manage']
 
-/** Accounts with a token, written as the service would write them. */
+/** Inserts accounts with a token, in the form in which the service writes them. */
 export async function givenPeople(
   world: Pick<World, 'query'>,
   count: number,

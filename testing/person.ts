@@ -17,7 +17,7 @@ export interface Person {
   token: string
 }
 
-/** Set up through what the service offers, and by SQL where the product that adopts it would write. */
+/** Creates the person with the API and the operator command, and with SQL for the rows that the adopter writes. */
 export async function givenPerson(world: World, instance: Instance): Promise<Person> {
   const mark = `c4n${randomBytes(9).toString('hex')}`
   const email = `old-${mark}@${mark}.test`
@@ -61,10 +61,10 @@ const BY_THE_SERVICE = [
   'shared_items',
   'email_change_requests',
 ]
-/** Where the product that adopts the service would write, and where the service itself writes later. */
+/** Writes the rows of the adopter, and rows that the service itself writes only later. */
 const ELSEWHERE = TABLES_WITH_TEXTS.filter((table) => !BY_THE_SERVICE.includes(table))
 
-/** As the page does it; the session notes the marked user agent. Answers the cookie. */
+/** Signs in with the marked user agent, as the page does, and returns the cookie. */
 export async function signIn(instance: Instance, { email, password, mark }: Person): Promise<string> {
   const csrf = await fetch(`${instance.url}/api/auth/csrf`)
   const { csrfToken } = (await csrf.json()) as { csrfToken: string }
@@ -88,7 +88,7 @@ const postToEmail = (instance: Instance, { id, token }: Caller, place: string, b
 export const changeEmail = (instance: Instance, person: Person): Promise<Answer> =>
   postToEmail(instance, person, 'change', { new_email: person.newEmail, current_password: person.password })
 
-/** What the newest message to the new address holds. */
+/** The change request and the code in the newest message to the new address. */
 export function mailedCode({ mail }: Pick<World, 'mail'>, { newEmail }: Person): { request: string; code: string } {
   const text = mail.to(newEmail).at(-1)?.text ?? ''
   const [, request = '', code = ''] = /request=(ecr_[\w-]+)&(?:amp;)?code=(\d{6})/.exec(text) ?? []
@@ -121,7 +121,7 @@ export const withdraw = (
     headers: { 'User-Agent': `client ${mark}`, ...headers },
   })
 
-/** Whether the call was answered or the instance died before. */
+/** The id of the withdrawal, whether its call was answered or the instance died before the answer. */
 export async function withdrawalOf(world: World, person: Person): Promise<string> {
   const { id } = await until('the withdrawal is committed', async () => {
     const [row] = await world.query<{ id: string }>('SELECT id FROM withdrawals WHERE user_id = $1', [person.id])

@@ -26,7 +26,7 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
   return ctx
 }
 
-/** An outside issuer is configured; `read` says whom a token names, and with what beyond the usual; null for one of somebody else. */
+/** Configures an outside issuer. `read` returns the claims of a token, or null for a token of another issuer. */
 export function trustIssuer(
   ctx: TestContext,
   read: (token: string) => (Pick<OutsideToken, 'subject'> & Partial<OutsideToken>) | null,
@@ -43,7 +43,7 @@ export function trustIssuer(
 
 export const OUTSIDE_TOKEN = 'an.outside.token'
 
-/** The outside issuer vouches for this caller with one token and no other. */
+/** Configures an outside issuer that has signed one token, for this caller. */
 export function acceptOutsideToken(ctx: TestContext, { userId }: Pick<TestUser, 'userId'>) {
   const issuedAt = ctx.clock.now()
   const expiresAt = new Date(issuedAt.getTime() + 90 * day)
@@ -60,7 +60,7 @@ export interface Proof {
   linkCode: string
 }
 
-/** Every verification message so far: where it went, and what it would prove. */
+/** Every verification message so far: its recipient, its change request and its codes. */
 export const proofsIn = (ctx: Service): Proof[] =>
   ctx.mailbox.flatMap(({ to, message }) => {
     if (message.template !== VERIFY) return []

@@ -17,7 +17,7 @@ export async function notingStatements(importOriginal: () => Promise<unknown>): 
   return { ...original, statement: statement as SqlModule['statement'] }
 }
 
-/** Throws where a row is not as its statement describes it; the database cannot tell beforehand which results may be null. */
+/** Throws if a row differs from its description, because the database cannot tell beforehand which columns may be null. */
 export const checkingRows =
   (run: Sql): Sql =>
   async (statement, values) => {
@@ -44,7 +44,7 @@ export function atStatement<Ctx extends SystemContext>(
   return { ...ctx, sql: wrap(ctx.sql), transaction: wrapping(ctx.transaction, wrap) }
 }
 
-/** `transaction`, with its statements run by what `wrap` makes of them. */
+/** `transaction` with an `sql` that `wrap` has wrapped. */
 export const wrapping =
   (transaction: SystemContext['transaction'], wrap: (sql: Sql) => Sql): SystemContext['transaction'] =>
   (work) =>

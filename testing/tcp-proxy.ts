@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { listening } from './listening'
 
-/** A way over the network to a port of this machine, which can fall silent or be shut, and then be opened again, also to another port. */
+/** A TCP proxy to a port of this machine. It can fall silent or be shut, and be opened again to the same or another port. */
 export class TcpProxy {
   private server: Server | undefined
   private readonly sockets = new Set<Socket>()
@@ -30,7 +30,7 @@ export class TcpProxy {
     }
   }
 
-  /** What is connected now neither hears nor says anything any more; who connects later does. How many connections those were. */
+  /** Silences the open connections and returns their number. Later connections work. */
   silence(): number {
     for (const socket of this.sockets) socket.unpipe().pause()
     return this.sockets.size / 2

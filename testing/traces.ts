@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect } from 'vitest'
 import { until } from './until'
 
-/** Keeps what the audit was told, in the order in which the account's lock was held: the service erases its own rows. */
+/** Copies the audit rows in the order in which their transactions held the account's lock, because the service erases its own rows. */
 export const NOTE_TRANSITIONS = `
   CREATE SCHEMA traces;
   CREATE TABLE traces.audited (number bigserial PRIMARY KEY, account text, action text, actor text, subject text);
@@ -22,7 +22,7 @@ export interface Audited {
   subject: string | null
 }
 
-/** What the trace of an account says of it, as in proof/models/account.als. */
+/** The state of an account after a part of its trace, as in proof/models/account.als. */
 interface Account {
   pending: string | null
   /** Verified changes that were not undone, oldest first. */
@@ -33,7 +33,7 @@ interface Account {
 
 const isByOthers = ({ actor }: Audited) => actor === 'service' || actor === 'operator'
 
-/** Changes the account, and returns whether it may go this way. */
+/** Each function applies its transition to the account, and returns whether it was allowed. */
 const TRANSITIONS: Record<string, (account: Account, row: Audited) => boolean> = {
   'email_change.requested': (account, { subject }) => {
     const isNew = !account.known.has(subject ?? '')
@@ -75,7 +75,7 @@ function closePending(account: Account, { subject }: Audited): boolean {
   return isPending
 }
 
-/** What ends sessions cancels what is pending. */
+/** Actions that end sessions and so cancel the pending change. */
 const CANCELS = [
   'password.changed',
   'password.reset',
@@ -88,7 +88,7 @@ const LOCKED = /^(?:account|email|email_change|password|user)\./
 const OTHERS = /^(?:email\.old_mailbox_lost|password\.(?:changed|renewed|reset)|user\.(?:created|imported|updated))$/
 const AT_ANY_TIME = /^(?:account\.looked_up|email\.undeliverable)$/
 
-/** What no account may do, in the order of the rows. */
+/** The forbidden transitions, in the order of the rows. */
 export function problemsOf(rows: Audited[]): string[] {
   const accounts = new Map<string, Account>()
   return rows.flatMap((row) => {
@@ -124,7 +124,7 @@ interface Traced {
   query<Row extends object>(text: string): Promise<Row[]>
 }
 
-/** Fails where an account went a way that it may not go. Changes that a test has written itself are left out. */
+/** Fails if an account made a forbidden transition. Changes that a test has written itself are left out. */
 export async function expectNoBadTrace(world: Traced): Promise<void> {
   const rows = await rowsOf(world)
   const asked = new Set(rows.filter(({ action }) => action === 'email_change.requested').map(({ subject }) => subject))

@@ -4,12 +4,12 @@ const FIRST_PAUSE_MS = 50
 /** A probe that reads the API stays below the read limit of 300 a minute. */
 const MAX_PAUSE_MS = 250
 
-/** How long to wait before each further look: ever longer, because most waits are short. */
+/** The pause before each further probe. It grows, because most waits are short. */
 export const pauseAfter = (looks: number): number => Math.min(FIRST_PAUSE_MS * 1.1 ** (looks - 1), MAX_PAUSE_MS)
 
-/** Asks again until there is an answer; what the probe throws counts as none. The last answer is told when the time is over. */
+/** Repeats the probe until it returns a truthy value. An error counts as none. The failure after the timeout names the last result. */
 export async function until<T>(what: string, probe: () => Promise<T> | T, withinMs = 90_000): Promise<NonNullable<T>> {
-  const end = Date.now() + withinMs
+  const endsAt = Date.now() + withinMs
   for (let looks = 1; ; looks++) {
     let last: unknown
     try {
@@ -18,7 +18,7 @@ export async function until<T>(what: string, probe: () => Promise<T> | T, within
     } catch (error) {
       last = error
     }
-    if (Date.now() >= end) {
+    if (Date.now() >= endsAt) {
       const told = last instanceof Error ? last.message : JSON.stringify(last)
       throw new Error(`not within ${withinMs / 1000} s: ${what}; at last: ${told}`, { cause: last })
     }
@@ -26,13 +26,13 @@ export async function until<T>(what: string, probe: () => Promise<T> | T, within
   }
 }
 
-/** For a probe: the answer, if it has this status. Another one is told when the time is over. */
+/** Returns the answer if it has this status. The error names any other, so that a failing `until` shows it. */
 export function withStatus<A extends { status: number }>(status: number, answer: A): A {
   if (answer.status === status) return answer
   throw new Error(JSON.stringify({ status: answer.status, ...('body' in answer && { body: answer.body }) }))
 }
 
-/** What the promise is fulfilled with. One that hangs fails with a sentence, and not with the time limit of the test. */
+/** Returns the value of the promise. If it hangs, the failure names it, before the time limit of the test. */
 export async function within<T>(what: () => string, promise: Promise<T>, ms = 30_000): Promise<T> {
   const enough = new AbortController()
   const late = sleep(ms, undefined, { signal: enough.signal }).then(() => {

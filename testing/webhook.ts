@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** As Standard Webhooks signs a message; said here once more, so that no test goes by what it tests. */
+/** The signature of Standard Webhooks, written a second time, so that no test depends on the code under test. */
 export function webhookSignature(secret: string, id: unknown, at: unknown, body: string): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`

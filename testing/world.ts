@@ -27,7 +27,7 @@ export const WORLD_SETTINGS = {
   DATABASE_CONNECTIONS: '6',
 }
 
-/** What one test has to itself: a database, a data directory, a mail server, applications, an operator and instances. */
+/** The environment of one test: a database, a data directory, a mail server, applications, an operator and instances. */
 export type World = Awaited<ReturnType<typeof givenWorld>>
 
 interface Place {
@@ -102,7 +102,7 @@ export async function holdLock(world: World, text: string, values: unknown[]): P
   }
 }
 
-/** Whether a statement that has this in it waits for a lock. */
+/** Whether a statement that contains this text waits for a lock. */
 export const isBlocked = async (world: World, statement: string): Promise<boolean> => {
   const rows = await world.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
@@ -117,7 +117,7 @@ export const untilNothingWaitsToBeSent = (world: World): Promise<boolean> =>
     return rows.length === 0
   })
 
-/** Whether this withdrawal has come so far. */
+/** Whether the withdrawal has a time in this column. */
 export async function isMarked(world: World, id: string, column: 'completed_at' | 'purged_at'): Promise<boolean> {
   const rows = await world.query(`SELECT FROM withdrawals WHERE id = $1 AND ${column} IS NOT NULL`, [id])
   return rows.length === 1

@@ -6,11 +6,11 @@ import { Card, CardBody, CardHeader } from '@/components/ui/card'
 import { mailLink } from '@/components/ui/mail-link'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
-import { AUDIT_ENGINES } from './audit'
+import { AUDIT_ENGINES } from './audit-engines'
 
 export const generateMetadata = titled('Accessibility', 'title')
 
-/** Public information on how the pages meet the requirements of accessibility, as Directive (EU) 2019/882 wants it. */
+/** The accessibility statement that Directive (EU) 2019/882 requires. */
 export default async function AccessibilityPage() {
   const t = await pageTexts('Accessibility')
   const { supportEmail: address } = getEnv()

@@ -9,14 +9,14 @@ import type { OUTCOMES } from '@/server/pages/ask-for-deletion'
 import { pageTexts } from '@/server/pages/language'
 
 interface AskByMailProps {
-  /** Of the form, if it was sent. */
+  /** The outcome of the form, if it was sent. */
   outcome: (typeof OUTCOMES)[number] | undefined
   language: string
 }
 
 const PROBLEMS = { malformed: 'malformed', limited: 'tooMany', failed: 'failed' } as const
 
-/** How to ask, and the form. The answer is the same for every address. */
+/** Explains how to ask, and shows the form. The answer is the same for every address. */
 export async function AskByMail({ outcome, language }: AskByMailProps) {
   const t = await pageTexts('DeletionPage')
   if (outcome === 'sent') return <Sent language={language} />

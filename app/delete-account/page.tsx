@@ -13,10 +13,10 @@ import type { PageProps } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { AskByMail } from './ask-by-mail'
-import { WhatGoes, WhatStays } from './goes-and-stays'
+import { WhatIsErased, WhatIsKept } from './erased-and-kept'
 
 export const generateMetadata = titled('DeletionPage', 'tab', {
-  // Older browsers send no other sign than Origin, which this policy lets through.
+  // Older browsers show only by Origin where a form comes from, and this policy lets them send it.
   referrer: 'same-origin',
 })
 
@@ -45,13 +45,13 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
         <Card>
           <CardHeader title={t('goesTitle')} description={t('goesText', { time: longest })} />
           <CardBody>
-            <WhatGoes steps={deletion.steps} />
+            <WhatIsErased steps={deletion.steps} />
           </CardBody>
         </Card>
         <Card>
           <CardHeader title={t('staysTitle')} description={t('staysText')} />
           <CardBody>
-            <WhatStays {...deletion} applications={applications} />
+            <WhatIsKept {...deletion} applications={applications} />
           </CardBody>
         </Card>
         <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">

@@ -5,7 +5,7 @@ import { usePathname } from 'next/navigation'
 import type { ReactNode } from 'react'
 import { textLink } from '@/components/ui/text-link'
 
-/** A link that leads to another page; nothing on the page itself. */
+/** A link to another page. On that page itself it shows nothing. */
 export function LinkElsewhere({ href, children }: { href: string; children: ReactNode }) {
   if (usePathname() === href) return null
   return (

@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl/react'
 import { maskedAddressOf, useVerificationLink } from '@/components/email/verification-link'
 import { Alert } from '@/components/ui/alert'
 
-/** Names the address to sign in with after a verification link. Its place is kept until the browser has read the link. */
+/** Names the address to sign in with after a verification link. The page reserves its space until the browser has read the link. */
 export function LinkHint() {
   const t = useTranslations('SignIn')
   const link = useVerificationLink()

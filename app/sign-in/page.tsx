@@ -21,8 +21,9 @@ export default async function SignInPage({ searchParams }: PageProps) {
   const { brand, hasPasswordSignIn, identityProvider, freshSignIn } = getEnv()
   // The browser keeps the fragment over a redirect.
   if (again === undefined && (await sessionIfReadable())) redirect(nextPath(next))
-  // What the page says first is heard first.
-  const isTold = ended !== undefined || again !== undefined || error !== undefined || nextPath(next) === '/verify-email'
+  // The form does not take the focus below a notice, so that screen readers read the notice first.
+  const hasAlert =
+    ended !== undefined || again !== undefined || error !== undefined || nextPath(next) === '/verify-email'
   const t = await pageTexts('SignIn')
   const common = await pageTexts('Common')
   return (
@@ -50,7 +51,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
               {t('orPassword')}
             </p>
           )}
-          {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!isTold} />}
+          {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!hasAlert} />}
           <p className="mt-3 text-sm">
             <a href="/delete-account" className={textLink}>
               {t('cannot')}
@@ -62,7 +63,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
   )
 }
 
-/** The provider asks the person anew, and for what counts as a fresh sign-in. */
+/** Makes the provider ask for a new sign-in, one that counts as fresh. */
 const askedAgain = ({ requiredAcr }: FreshSignInSettings): Record<string, string> => ({
   prompt: 'login',
   ...(requiredAcr !== null && { acr_values: requiredAcr }),

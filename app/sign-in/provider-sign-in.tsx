@@ -10,7 +10,7 @@ import { Button } from '@/components/ui/button'
 interface ProviderSignInProps {
   next: string
   provider: string
-  /** Nobody signs in with a password. */
+  /** Whether the provider is the only way to sign in. */
   isOnlyWay: boolean
   /** Further parameters of the request to the provider. */
   asks: Record<string, string>

@@ -16,7 +16,7 @@ import { ApiError } from '@/contract/errors'
 
 interface SignInFormProps {
   next: string
-  /** Nothing above the form is to be read first. */
+  /** Whether the first field takes the focus, because nothing above the form has to be read first. */
   takesFocus: boolean
 }
 
@@ -27,7 +27,7 @@ export function SignInForm({ next, takesFocus }: SignInFormProps) {
   const { errorText } = useErrorTexts()
   const form = useForm<{ email: string; password: string }>()
   const { errors } = form.formState
-  const [leaving, setLeaving] = useState(false)
+  const [isLeaving, setLeaving] = useState(false)
 
   useEffect(() => {
     if (takesFocus && !window.location.hash && document.activeElement === document.body) form.setFocus('email')
@@ -73,7 +73,7 @@ export function SignInForm({ next, takesFocus }: SignInFormProps) {
       <noscript className="block">
         <p className="text-ink-muted text-sm">{t('noScript')}</p>
       </noscript>
-      <Button type="submit" isPending={form.formState.isSubmitting || leaving} className="w-full">
+      <Button type="submit" isPending={form.formState.isSubmitting || isLeaving} className="w-full">
         {common('signIn')}
       </Button>
       <p className="text-sm">

@@ -53,9 +53,9 @@ export async function openBench(name: string): Promise<Bench> {
 }
 
 export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now()
+  const beganAt = performance.now()
   await work()
-  return (performance.now() - begun) / 1000
+  return (performance.now() - beganAt) / 1000
 }
 
 export const rounded = (value: number, digits = 1): number => Number(value.toFixed(digits))

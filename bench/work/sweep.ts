@@ -44,7 +44,7 @@ export async function measureSweep({ ctx, db, dataDir, application }: Bench, fin
 }
 
 async function measureCrowd(ctx: SystemContext, db: pg.Client) {
-  const begun = performance.now()
+  const beganAt = performance.now()
   const tookMs: number[] = []
   const people = Array.from({ length: DUE }, (_, n) => `usr_crowd${n + 1}`)
   await Promise.all(
@@ -55,10 +55,10 @@ async function measureCrowd(ctx: SystemContext, db: pg.Client) {
       }
     }),
   )
-  const acceptedSeconds = rounded((performance.now() - begun) / 1000)
+  const acceptedSeconds = rounded((performance.now() - beganAt) / 1000)
   const open = `SELECT FROM withdrawals WHERE user_id LIKE 'usr\\_crowd%' AND completed_at IS NULL LIMIT 1`
   while ((await db.query(open)).rowCount) await runDueWork(ctx)
-  const completedSeconds = rounded((performance.now() - begun) / 1000)
+  const completedSeconds = rounded((performance.now() - beganAt) / 1000)
   print('Withdrawals', { people: DUE, acceptedSeconds, medianMs: rounded(median(tookMs)), completedSeconds })
 }
 
@@ -68,9 +68,9 @@ async function runDueWork(ctx: SystemContext) {
 
 /** With the calls that it begins. */
 async function toItsEnd(ctx: SystemContext, work: (ctx: SystemContext) => Promise<unknown>) {
-  const begun: Promise<unknown>[] = []
-  await work({ ...ctx, background: (task) => begun.push(task()) })
-  for (let next = begun.shift(); next; next = begun.shift()) await next
+  const tasks: Promise<unknown>[] = []
+  await work({ ...ctx, background: (task) => tasks.push(task()) })
+  for (let next = tasks.shift(); next; next = tasks.shift()) await next
 }
 
 /** What a busy service has behind it: withdrawals that are purged or kept, sent messages and events, buckets, keys. */

@@ -9,8 +9,8 @@ import { bold } from '../ui/bold'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
+import { ignoreEnded } from './ignore-ended'
 import { ScopeName } from './scope-name'
-import { unlessGone } from './unless-gone'
 import type { AccessToken } from './use-access-tokens'
 
 interface AccessTokenListProps {
@@ -78,7 +78,7 @@ function TokenRow({ userId, token, onRevoked }: TokenRowProps) {
         consequence={<p>{t.rich('revokeConsequence', { token: name, name: bold })}</p>}
         keep={t('keep')}
         confirm={t('revokeConfirm')}
-        act={() => call('revokeAccessToken', { userId, accessId }).catch(unlessGone)}
+        act={() => call('revokeAccessToken', { userId, accessId }).catch(ignoreEnded)}
         onDone={onRevoked}
       />
     </li>

@@ -12,12 +12,12 @@ import { Button } from '../ui/button'
 import { CurrentPasswordField } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
 
-/** How this person can show that it is still them who sits here. */
+/** The ways in which this person can confirm their identity. */
 export interface WaysToConfirm {
   hasPassword: boolean
-  /** What the identity provider is called; null where it cannot confirm this person. */
+  /** The name of the identity provider, null if it cannot confirm this person. */
   provider: string | null
-  /** Set where they have shown it just now. */
+  /** The end of the fresh sign-in, null without one. */
   confirmedUntil: string | null
 }
 
@@ -26,7 +26,7 @@ interface ConfirmIdentityProps extends Leave {
   email: string
   purpose: Purpose
   ways: WaysToConfirm
-  /** What for: `So that nobody else can …` */
+  /** The purpose, as a sentence: `So that nobody else can …` */
   hint: string
   password: { error: string | undefined } & Omit<React.ComponentProps<typeof CurrentPasswordField>, 'email'>
 }
@@ -34,7 +34,7 @@ interface ConfirmIdentityProps extends Leave {
 /** Whether the person still has to type the password. */
 export const needsPassword = ({ hasPassword, confirmedUntil }: WaysToConfirm) => hasPassword && !confirmedUntil
 
-/** Sends the form once the person has shown who they are, and says what is missing before that. */
+/** Submits the form if the identity is confirmed. Otherwise it says what is missing. */
 export function useProvenSubmit<Values extends FieldValues>(
   form: UseFormReturn<Values>,
   { hasPassword, provider, confirmedUntil }: WaysToConfirm,

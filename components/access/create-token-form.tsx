@@ -6,7 +6,7 @@ import { useRouter } from 'next/navigation'
 import { type UseFormReturn, useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { GRANTABLE_SCOPES } from '@/contract/define'
-import { isTooOld, useErrorTexts } from '../api/error-texts'
+import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { call, rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
@@ -35,7 +35,7 @@ const resolvers = {
   password: rulesOf<TokenValues>((rules) => rules.createTokenRules.password),
   none: rulesOf<TokenValues>((rules) => rules.createTokenRules.none),
 }
-/** From here on the form says that it is long. */
+/** From this lifetime on the form warns that it is long. */
 const LONG_DAYS = 365
 
 export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
@@ -67,7 +67,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
     onSuccess: onCreated,
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) router.refresh()
+      if (needsFreshSignIn(error)) router.refresh()
     },
     onSettled,
   })

@@ -18,7 +18,7 @@ const tokenForm = z.object({
   expires_in_days: z.enum(LIFETIME_DAYS),
   current_password: z.string().optional(),
 })
-/** Where nothing else has shown who sits here. */
+/** The rules if the form asks for the password. */
 const withPassword = tokenForm.extend({ current_password: z.string().min(1, RULES.currentPassword) })
 export type TokenValues = z.output<typeof tokenForm>
 

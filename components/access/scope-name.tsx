@@ -18,7 +18,7 @@ export function ScopeName({ scope }: { scope: string }) {
   return scope === DELETING_SCOPE ? <span className="text-danger">{text}</span> : text
 }
 
-/** What else it may do, and what it may not. */
+/** Explains what else the scope allows, and what it does not. */
 export function ScopeHint({ scope }: { scope: keyof typeof NAMES }) {
   const t = useTranslations('AccessTokens')
   return t(`scopes.${NAMES[scope]}Hint`)

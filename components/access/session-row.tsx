@@ -10,7 +10,7 @@ import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { deviceOf } from './device'
 import { useDeviceName } from './device-name'
-import { unlessGone } from './unless-gone'
+import { ignoreEnded } from './ignore-ended'
 import type { Session } from './use-sessions'
 
 interface SessionRowProps {
@@ -76,7 +76,7 @@ export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
           consequence={<p>{t('consequence')}</p>}
           keep={t('keep')}
           confirm={t('confirm')}
-          act={() => call('endSession', { userId, sessionId }).catch(unlessGone)}
+          act={() => call('endSession', { userId, sessionId }).catch(ignoreEnded)}
           onDone={onEnded}
         />
       )}
@@ -84,5 +84,5 @@ export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
   )
 }
 
-/** Not the word that stands for an address that the service did not see. */
+/** Whether the address is known. The service writes a word in place of an unknown one. */
 const isAddress = (ip: string) => /[.:]/.test(ip)

@@ -82,7 +82,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
 interface EndOthersProps {
   userId: string
   others: number
-  /** That of a pending change, which ends with the other sessions. */
+  /** The address of a pending change, which ends with the other sessions. */
   newEmail: string | undefined
   onEnded: (text: string) => unknown
 }

@@ -5,7 +5,7 @@ import { Alert } from '../ui/alert'
 
 const REASONS = ['declined', 'away', 'other', 'unasked', 'weak'] as const
 
-/** The person is back from the identity provider, and nothing came of it. */
+/** Says why the identity provider did not confirm the person. */
 export function Unconfirmed({ reason, provider }: { reason: unknown; provider: string | null }) {
   const t = useTranslations('Identity')
   if (typeof reason !== 'string') return null

@@ -17,11 +17,11 @@ interface AdminPageProps {
   account: { name: string; email: string }
   /** The section that the page belongs to, and null for a person's page. */
   section: (typeof SECTIONS)[number]['href'] | null
-  /** The page is the section's first one. */
+  /** Whether the page is the section's first one. */
   isFirst?: boolean
   title: string
   description: string
-  /** It is read again every few seconds. */
+  /** Whether the page is refreshed every few seconds. */
   refreshes?: boolean
   children: ReactNode
 }

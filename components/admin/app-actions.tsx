@@ -18,7 +18,7 @@ interface AppActionsProps {
   deadLetters: number
 }
 
-/** What an operator can do with an application. What came of it is said beside the buttons. */
+/** The operator's buttons for an application. The result stands beside them. */
 export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppActionsProps) {
   const router = useRouter()
   const [said, setSaid] = useState('')

@@ -24,7 +24,7 @@ export const DeliveryList = ({ title, deliveries }: { title: string; deliveries:
 
 interface DeliveryRowProps {
   delivery: Delivery
-  /** The page is that of its application. */
+  /** Whether the row stands on the page of its application. */
   isOfPage?: boolean
 }
 

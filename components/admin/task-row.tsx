@@ -20,7 +20,7 @@ import { TASK_TONES, toLabel } from './words'
 interface TaskRowProps {
   task: ShownTask
   onRetried?: (() => void) | undefined
-  /** What the task belongs to. */
+  /** The application or the withdrawal of the task. */
   children: ReactNode
 }
 
@@ -50,7 +50,7 @@ export function TaskRow({ task, onRetried, children }: TaskRowProps) {
   )
 }
 
-/** Of a task that is open. */
+/** The state of an open task. */
 function WaitsFor({ task }: { task: ShownTask }) {
   const { state, polls, last_error, failure_code, due_at } = task
   const now = useServerTime()
@@ -78,7 +78,7 @@ function WaitsFor({ task }: { task: ShownTask }) {
   return <Attempts of={told} />
 }
 
-/** Nobody has finished or waived it. */
+/** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
 const reasonTexts = {

@@ -1,7 +1,7 @@
 import { CloudOff } from 'lucide-react'
 import { Card, CardBody, CardHeader } from '../ui/card'
 
-/** In place of a part whose statement failed. */
+/** Stands in place of a part whose statement failed. */
 export const UnreadLine = () => (
   <p className="flex items-center gap-3 text-ink-muted">
     <CloudOff className="size-5 shrink-0 text-warning" aria-hidden />

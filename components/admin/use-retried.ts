@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** What was tried again and has left the list since: it is done, and its row can no longer say so. */
+/** The retried entries that have left the list, because they are done and have no row that could say so. */
 export function useRetried(listed: readonly string[]) {
   const [retried, setRetried] = useState<{ id: string; name: string }[]>([])
   return {

@@ -12,12 +12,12 @@ interface FieldError {
   message?: string
 }
 
-/** What people read where something was refused. The error table advises programmers; the catalogue advises people. */
+/** The texts that people read for a refusal. The error table advises programmers, the catalogue advises people. */
 export function useErrorTexts() {
   const t = useTranslations('Errors')
   const language = useLocale()
 
-  /** The sentences of the API are English and for programmers, so that none of them is shown. */
+  /** Never shows a sentence of the API, because these are English and for programmers. */
   function sentence(code: string, details: string): string {
     const rule = isFormRule(details) ? details : RULE_OF.get(details)
     if (rule) return t(`rules.${rule}`)
@@ -26,7 +26,7 @@ export function useErrorTexts() {
     return t(t.has(key) ? key : 'rules.unreadable')
   }
 
-  /** What was wrong, what to do, and how long to wait where there is a wait. */
+  /** Says what was wrong, what to do, and how long to wait if there is a wait. */
   function errorText(error: unknown): string {
     if (!(error instanceof ApiError)) return t('page')
     const { code, details, retryAfterSeconds } = error
@@ -44,7 +44,7 @@ export function useErrorTexts() {
     return sentence(code, details)
   }
 
-  /** What a field gets of its form: its registration, and what is wrong with its value. */
+  /** The props of a field: its registration, and the error of its value. */
   function fieldOf<Values extends FieldValues, Name extends Path<Values>>(
     form: UseFormReturn<Values>,
     name: Name,
@@ -66,8 +66,8 @@ export function useErrorTexts() {
   return { errorText, fieldText, fieldOf, showError }
 }
 
-/** Whether the person has to show once more that it is them, since the page was made. */
-export const isTooOld = (error: unknown) => error instanceof ApiError && error.code === 'REAUTH_001'
+/** Whether the call was refused because the sign-in is no longer fresh. */
+export const needsFreshSignIn = (error: unknown) => error instanceof ApiError && error.code === 'REAUTH_001'
 
-/** There was no answer, so that nobody knows whether the call did its work. */
-export const isLost = (error: unknown) => error instanceof ApiError && error.status === 0
+/** Whether there was no answer, so that nobody knows whether the call had its effect. */
+export const isUnanswered = (error: unknown) => error instanceof ApiError && error.status === 0

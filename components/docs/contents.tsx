@@ -7,7 +7,7 @@ export interface ContentsEntry {
   id: string
   title: string
   mark?: string
-  /** What else a search finds it by. */
+  /** Further words by which a search finds it. */
   words?: string
   codes?: readonly string[]
   /** Names of members, each after the part in which it stands: `body.new_email`. */
@@ -22,21 +22,21 @@ export interface ContentsGroup {
 
 interface ContentsProps {
   groups: readonly ContentsGroup[]
-  /** Of the page that shows them. */
+  /** The path of the page that shows them. */
   path: string
   /** What the search finds an error code by. */
   meanings: Readonly<Record<string, { message: string; details: string }>>
 }
 
 interface FoundEntry extends ContentsEntry {
-  /** Where in the entry the words stand. */
+  /** The part of the entry that has the words. */
   parts: { id: string; title: string }[]
 }
 
 /** The contents of all pages: those of this page in full, and of the others what a search finds. On a phone they fold. */
 export function Contents({ groups, path, meanings }: ContentsProps) {
   const [words, setWords] = useState('')
-  const here = useHere(groups, path)
+  const here = useVisibleSection(groups, path)
   useRevealedAnchor()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -82,7 +82,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   )
 }
 
-/** What has all the words: the entry itself, or errors and members of it. */
+/** The entries that have all the words, themselves or in their errors and members. */
 function searched(
   group: ContentsGroup,
   searchWords: readonly string[],
@@ -107,7 +107,7 @@ function searched(
 
 interface GroupProps {
   group: { title: string; path: string; entries: readonly (ContentsEntry | FoundEntry)[] }
-  /** It is that of the page. */
+  /** Whether the group is that of the page. */
   isHere: boolean
   /** The part that the top of the window shows. */
   here: string | undefined
@@ -131,7 +131,7 @@ function Group({ group, isHere, here }: GroupProps) {
               <a
                 href={linkTo(entry.id)}
                 aria-current={isHere && entry.id === here ? 'location' : undefined}
-                onClick={fold}
+                onClick={foldContents}
                 className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
               >
                 {entry.mark && <span className="w-11 shrink-0 font-mono text-[0.6875rem]">{entry.mark}</span>}
@@ -142,7 +142,7 @@ function Group({ group, isHere, here }: GroupProps) {
                   <a
                     key={part.id}
                     href={linkTo(part.id)}
-                    onClick={fold}
+                    onClick={foldContents}
                     className="wrap-anywhere ms-4 block rounded-md border-line border-s px-3 py-1 text-[0.8125rem] text-ink-muted hover:text-ink max-lg:py-2"
                   >
                     {part.title}
@@ -157,7 +157,7 @@ function Group({ group, isHere, here }: GroupProps) {
 }
 
 /** On a phone the contents cover the place that the reader has chosen. */
-const fold = (event: React.MouseEvent) => event.currentTarget.closest('details')?.removeAttribute('open')
+const foldContents = (event: React.MouseEvent) => event.currentTarget.closest('details')?.removeAttribute('open')
 
 /** Opens what is folded around the anchor, which not every browser does. */
 function useRevealedAnchor() {
@@ -176,7 +176,7 @@ function useRevealedAnchor() {
 }
 
 /** The part that the top of the window shows. */
-function useHere(groups: readonly ContentsGroup[], path: string): string | undefined {
+function useVisibleSection(groups: readonly ContentsGroup[], path: string): string | undefined {
   const [here, setHere] = useState<string>()
   useEffect(() => {
     const entries = groups.find((group) => group.path === path)?.entries ?? []

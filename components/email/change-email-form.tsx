@@ -7,7 +7,7 @@ import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
 import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { isTooOld, useErrorTexts } from '../api/error-texts'
+import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
@@ -17,7 +17,7 @@ import { Disclosure } from '../ui/disclosure'
 import { EmailField, RadioField } from '../ui/field'
 import { useChangeEmail } from './email-calls'
 
-// Most people make no slip. Where it cannot be loaded, there is no hint.
+// Loaded on demand, because few people mistype a domain. If loading fails, there is no hint.
 const MistypedHint = lazy(() => import('./mistyped-hint').catch(() => ({ default: () => null })))
 
 interface ChangeEmailFormProps {
@@ -28,7 +28,7 @@ interface ChangeEmailFormProps {
   undoneWithin: string | null
   /** Folds the form away, because a new change supersedes the pending one. */
   isPending: boolean
-  /** Another form of the page asks for the password just now. */
+  /** Whether another form of the page asks for the password now. */
   isFolded: boolean
   /** The address of a change that has expired or ended, offered again. */
   suggestion: string | undefined
@@ -61,7 +61,7 @@ export function ChangeEmailForm({
   const form = useForm<Values>({ resolver })
   useDraft('change', userId, form)
   const { errors } = form.formState
-  const [unfolded, setUnfolded] = useState(false)
+  const [isUnfolded, setUnfolded] = useState(false)
   /** The address that was typed, once the field was left. */
   const [typed, setTyped] = useState('')
   const change = useChangeEmail(userId, {
@@ -75,7 +75,7 @@ export function ChangeEmailForm({
     },
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) refresh()
+      if (needsFreshSignIn(error)) refresh()
     },
   })
   const submit = useProvenSubmit(form, ways, change.mutate)
@@ -91,7 +91,7 @@ export function ChangeEmailForm({
     <Disclosure
       summary={t('differentTitle')}
       isSummaryHidden={!isPending && !isFolded}
-      open={(!isPending && !isFolded) || unfolded}
+      open={(!isPending && !isFolded) || isUnfolded}
       onToggle={(event) => (isPending || isFolded) && setUnfolded(event.currentTarget.open)}
     >
       <FormCard
@@ -109,7 +109,7 @@ export function ChangeEmailForm({
           autoComplete="email"
           {...fieldOf(form, 'new_email', {
             setValueAs: (text: string) => text.trim(),
-            // Not while it is being typed.
+            // The hint waits until the field is left.
             onChange: () => setTyped(''),
             onBlur: (event: FocusEvent<HTMLInputElement>) => setTyped(event.target.value),
           })}

@@ -17,7 +17,7 @@ const notMeForm = undoEmailChange.body.required().extend(newPasswordTwice)
 export interface NotMeValues {
   new_password: string
   repeated: string
-  /** Where there is no password to ask for, so that nothing but a person's choice sends the form. */
+  /** The rules for an account without a password, where only a choice of the person submits the form. */
   sure: boolean
 }
 

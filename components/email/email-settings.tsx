@@ -21,7 +21,7 @@ interface EmailSettingsProps {
   undoneWithin: string | null
   initialStatus: EmailStatus
   renderedAt: string
-  /** Somebody tells the service of messages that come back. */
+  /** Whether a mail server or a provider reports bounces to the service. */
   hearsOfBounces: boolean
 }
 
@@ -30,7 +30,7 @@ export function EmailSettings(props: EmailSettingsProps) {
   const { refresh } = useHost()
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   const [notice, setNotice] = useNotice(status)
-  const [justSent, setJustSent] = useState(false)
+  const [wasJustSent, setJustSent] = useState(false)
   const [isAsking, setAsking] = useState(false)
 
   const pending = pendingOf(status)
@@ -75,9 +75,9 @@ export function EmailSettings(props: EmailSettingsProps) {
           userId={userId}
           pending={shown}
           isOwn={isOwn}
-          takesFocus={justSent}
+          takesFocus={wasJustSent}
           onVerified={(answer) => {
-            say(shown, { outcome: isOwn ? 'verified' : 'changed', notified: answer.notification_sent })
+            say(shown, { outcome: isOwn ? 'verified' : 'changed', isNotified: answer.notification_sent })
             refresh()
           }}
           onCancelled={() => say(shown, { outcome: 'cancelled' })}
@@ -101,7 +101,7 @@ export function EmailSettings(props: EmailSettingsProps) {
   )
 }
 
-/** What the page says of the change that ended last, here or in another browser. */
+/** The notice about the change that ended last, in this or another browser. */
 function useNotice(status: EmailStatus) {
   const [known, setKnown] = useState(status)
   const [notice, setNotice] = useState<Notice | null>(null)
@@ -116,7 +116,7 @@ function useNotice(status: EmailStatus) {
   return [notice, setNotice] as const
 }
 
-/** What the badge of the current address says. */
+/** The badge of the current address. */
 function badgeOf({ email_undeliverable, email_verified }: EmailStatus) {
   if (email_undeliverable) return { tone: 'warning', icon: TriangleAlert, text: 'noMail' } as const
   if (email_verified) return { tone: 'success', icon: BadgeCheck, text: 'verified' } as const

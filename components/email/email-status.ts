@@ -16,13 +16,13 @@ export interface Pending {
   method: VerificationMethod
   attemptsRemaining: number
   resendAvailableAt: string
-  /** The newest message came back. */
+  /** Whether the newest message came back. */
   isUndeliverable: boolean
 }
 
 export const emailStatusKey = (userId: string) => ['email-status', userId] as const
 
-/** The status is read so often while a message can come back any moment, so that the page says it within two seconds. */
+/** The interval while a message can come back at any moment, so that the page shows a bounce within two seconds. */
 const WATCH_MS = 1_500
 const POLL_MS = 15_000
 
@@ -39,9 +39,8 @@ interface About {
 }
 
 /**
- * How the status is read. While a change is pending it is also read every 15 seconds, and more often while its message is new
- * and somebody tells the service of messages that come back. With `changeRequestId` it also tells
- * what became of that change, once it was read.
+ * The query of the status. While a change is pending, the query polls every 15 seconds. It polls more often while the message is new
+ * and bounces are reported. With `changeRequestId` the answer also has the outcome of that change.
  */
 export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces = false }: About = {}) {
   const { call } = useHost()
@@ -58,7 +57,7 @@ interface StatusQuery {
   state: { data: EmailStatus | undefined }
 }
 
-/** The status that the server rendered, and then what is read. */
+/** The status that the server rendered, then the newest one. */
 export const useEmailStatus = (
   userId: string,
   initialData: EmailStatus,

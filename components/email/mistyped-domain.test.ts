@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { probablyMeant } from './mistyped-domain'
+import { suggestAddress } from './mistyped-domain'
 
 test.each([
   ['ada@gmial.com', 'ada@gmail.com'],
@@ -12,5 +12,5 @@ test.each([
   ['@gmial.com', null],
   ['', null],
 ])('%j probably means %j', (address, meant) => {
-  expect(probablyMeant(address)).toBe(meant)
+  expect(suggestAddress(address)).toBe(meant)
 })

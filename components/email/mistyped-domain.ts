@@ -1,5 +1,5 @@
-/** Domains that people write by a slip, and the one that they mean. A domain that a provider really has is not among them. */
-const MEANT: Readonly<Record<string, readonly string[]>> = {
+/** Mistyped domains, by the domain that people mean. A domain that a provider really has is not among them. */
+const MISTYPED: Readonly<Record<string, readonly string[]>> = {
   'gmail.com': ['gmial.com', 'gamil.com', 'gmaill.com', 'gmai.com', 'gmail.con', 'gmail.cmo', 'gnail.com', 'gmeil.com'],
   'googlemail.com': ['googlemial.com', 'googelmail.com', 'googlemail.con'],
   'hotmail.com': [
@@ -20,16 +20,18 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
   'orange.fr': ['ornage.fr', 'orage.fr'],
 }
 
-const RIGHT = new Map(Object.entries(MEANT).flatMap(([right, slips]) => slips.map((slip) => [slip, right] as const)))
+const SUGGESTED = new Map(
+  Object.entries(MISTYPED).flatMap(([meant, mistyped]) => mistyped.map((domain) => [domain, meant] as const)),
+)
 
-/** The address that was probably meant; null for one that looks right. */
-export function probablyMeant(address: string): string | null {
+/** The address that was probably meant; null if the domain is not a known mistake. */
+export function suggestAddress(address: string): string | null {
   const at = address.lastIndexOf('@')
-  const right = RIGHT.get(
+  const meant = SUGGESTED.get(
     address
       .slice(at + 1)
       .trim()
       .toLowerCase(),
   )
-  return at > 0 && right ? `${address.slice(0, at).trim()}@${right}` : null
+  return at > 0 && meant ? `${address.slice(0, at).trim()}@${meant}` : null
 }

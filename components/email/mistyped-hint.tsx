@@ -1,11 +1,11 @@
 import { useTranslations } from 'use-intl/react'
 import { Button } from '../ui/button'
-import { probablyMeant } from './mistyped-domain'
+import { suggestAddress } from './mistyped-domain'
 
-/** Says which address was probably meant, if this one has a domain that people write by a slip. */
+/** Says which address was probably meant, if the domain of this one is mistyped. */
 export default function MistypedHint({ address, onUse }: { address: string; onUse: (meant: string) => void }) {
   const t = useTranslations('EmailSettings')
-  const meant = probablyMeant(address)
+  const meant = suggestAddress(address)
   if (!meant) return null
   return (
     <p className="flex flex-wrap items-center gap-x-4 gap-y-2">

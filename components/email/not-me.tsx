@@ -78,7 +78,7 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
   const t = useTranslations('NotMe')
   const { fieldOf, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
-  // At opening, so that the form stays as it is.
+  // Read once when the page opens, so that the form stays as it is.
   const [hasExpired] = useState(() => !isVerified && Date.parse(change.expires_at) <= serverNow())
   const kind = isVerified ? 'undo' : hasExpired ? 'secure' : 'stop'
   const form = useForm<NotMeValues>({ resolver: rules[change.has_password ? 'password' : 'none'] })

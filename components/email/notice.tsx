@@ -16,7 +16,7 @@ export type Notice = {
 } & Outcome
 
 export type Outcome =
-  | { outcome: 'changed' | 'verified'; notified: boolean }
+  | { outcome: 'changed' | 'verified'; isNotified: boolean }
   | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' }
   | { outcome: 'ended'; title: 'attemptsTitle' | 'codeExpiredTitle' }
 
@@ -27,8 +27,8 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice |
   const isOwn = isSameAddress(was.newEmail, before.current_email)
   const about = { changeRequestId: was.changeRequestId, newEmail: was.newEmail, isAfterAction: false, isOwn }
   if (after.current_email !== before.current_email)
-    return { ...about, outcome: 'changed', newEmail: after.current_email, notified: true }
-  if (isOwn && after.email_verified) return { ...about, outcome: 'verified', notified: false }
+    return { ...about, outcome: 'changed', newEmail: after.current_email, isNotified: true }
+  if (isOwn && after.email_verified) return { ...about, outcome: 'verified', isNotified: false }
   if (pendingOf(after)) return null
   return { ...about, outcome: Date.parse(was.expiresAt) <= serverNow() + 1000 ? 'expired' : 'gone' }
 }
@@ -53,7 +53,7 @@ function NoticeText({ notice, hasPassword }: NoticeProps) {
       return (
         <Alert tone="success" title={t('changedTitle', { email })}>
           {hasPassword && <p>{t('changedSignIn')}</p>}
-          <p>{t(notice.notified ? 'changedText' : 'changedTextSoon')}</p>
+          <p>{t(notice.isNotified ? 'changedText' : 'changedTextSoon')}</p>
         </Alert>
       )
     case 'verified':

@@ -38,7 +38,7 @@ interface PendingChangeProps {
 }
 
 const resolver = rulesOf((rules) => rules.codeRules)
-/** So few attempts are left only after mistakes. */
+/** From this number on the page shows the attempts left, because only mistakes lead to it. */
 const FEW_ATTEMPTS = 2
 
 /** A refusal that ends the request: one that says so, or the wrong code that used the last attempt. */
@@ -56,7 +56,7 @@ interface CodeFormProps extends Pick<PendingChangeProps, 'userId' | 'pending' | 
   onSubmit: () => void
 }
 
-/** The form of the code, and what a refusal means to it: also one of another call about the same change. */
+/** The form of the code. It also shows refusals of other calls about the same change. */
 function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFormProps) {
   const { showError } = useErrorTexts()
   const queryClient = useQueryClient()
@@ -92,7 +92,7 @@ export function PendingChange(props: PendingChangeProps) {
   const isLink = pending.method === 'email_link'
   const isFolded = isLink || isUndeliverable
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus && isLink)
-  const [sentAgain, setSentAgain] = useState(false)
+  const [wasSentAgain, setSentAgain] = useState(false)
   const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
   const { form } = code
 
@@ -126,7 +126,7 @@ export function PendingChange(props: PendingChangeProps) {
           )}
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
           <LiveRegion>
-            {sentAgain && !isUndeliverable && (
+            {wasSentAgain && !isUndeliverable && (
               <Alert tone="success" title={t('sentAgainTitle')} text={t('sentAgainText')} />
             )}
           </LiveRegion>
@@ -164,7 +164,7 @@ export function PendingChange(props: PendingChangeProps) {
   )
 }
 
-/** Where the newest message went, or that it came back. */
+/** Says where the newest message went, or that it came back. */
 function SentTo({ pending: { newEmail: email, method, isUndeliverable } }: Pick<PendingChangeProps, 'pending'>) {
   const t = useTranslations('EmailSettings')
   return (

@@ -5,7 +5,7 @@ import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { RULES } from '@/contract/errors'
 import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { isTooOld, useErrorTexts } from '../api/error-texts'
+import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { preloadContract } from '../api/load-contract'
 import { Form } from '../forms/form'
 import { useHost } from '../host/host'
@@ -37,7 +37,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
     onSuccess: onSent,
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) refresh()
+      if (needsFreshSignIn(error)) refresh()
     },
   })
 

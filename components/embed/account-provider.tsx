@@ -17,7 +17,7 @@ const FRESH_MS = 10 * 60_000
 interface Account extends OwnAccount {
   supportEmail: string
   waysTo(purpose: Purpose): WaysToConfirm
-  /** Has the person sign in to the page of the adopter; undefined where it has no way to. */
+  /** Lets the person sign in again on the adopter's page. Undefined if that page has no way to. */
   signIn: (() => Promise<unknown>) | undefined
   /** The deletion that has begun on this page. */
   started: StartedDeletion | null
@@ -31,7 +31,7 @@ export function useAccount(): Account {
   return account
 }
 
-/** Of another person nothing is kept: neither answers nor a token. */
+/** Another person gets a new provider, so that neither answers nor a token are kept. */
 export const AccountProvider = (props: AccountProviderProps): ReactNode => (
   <OneAccount key={`${props.baseUrl} ${props.userId}`} {...props} />
 )

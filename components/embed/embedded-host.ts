@@ -12,13 +12,13 @@ const loadClient = () =>
 interface PageAccount {
   baseUrl: string
   pageToken: () => Promise<PageToken>
-  /** Told with each token when the person last proved who they are, and without a time once that is too long ago for the service. */
+  /** Called with each token and the time of the last fresh sign-in, or without a time once that sign-in is too old. */
   onProof: (authenticatedAt: string | undefined) => void
 }
 
 /** The calls of a page of the adopter. */
 export function createCalls({ baseUrl, pageToken, onProof }: PageAccount) {
-  /** Where the page gets no token, the person is told to try again, and not that their session has ended. */
+  /** Without a token the page asks the person to try again, because their session may not have ended. */
   async function askForToken() {
     try {
       const { page_token: value, expires_at: expiresAt, authenticated_at } = await pageToken()

@@ -21,10 +21,10 @@ export type * from './types'
 export { AccountProvider }
 
 const DAY_MS = 24 * 60 * 60_000
-/** Where nothing says until when records stay. */
+/** The retention if the service does not name its end. */
 const RETENTION_MS = 30 * DAY_MS
 
-/** What a page of the service renders on the server is read here, once, before the part stands. */
+/** Reads once, before the part appears, what a page of the service renders on the server. */
 function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean) {
   const { userId } = useAccount()
   return useQuery({
@@ -89,7 +89,7 @@ export function EmailSettings(): ReactNode {
   )
 }
 
-/** What a deletion means, the form that asks for it, and then its progress. */
+/** Explains the deletion, shows its form, and then its progress. */
 export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const { userId, supportEmail, waysTo, started } = useAccount()
   const { call } = useHost()

@@ -16,14 +16,14 @@ interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'vari
   consequence: ReactNode
   keep: string
   confirm: string
-  /** `primary` where nothing is lost for good. */
+  /** `primary` for an action that can be undone. */
   confirmVariant?: 'danger' | 'primary'
   act: () => Promise<unknown>
   /** Called when the dialog is closed, so that an announcement can take the focus. */
   onDone?: () => unknown
   /** Shows the refusal outside the dialog, which is closed by then. */
   onRefused?: (error: unknown) => unknown
-  /** What is said of a refusal; the catalogue's text unless the page says otherwise. */
+  /** The text of a refusal. By default it comes from the catalogue. */
   errorText?: (error: unknown) => string
 }
 
@@ -45,7 +45,7 @@ export function ConfirmedButton({
 }: ConfirmedButtonProps) {
   const texts = useErrorTexts()
   const errorText = ownText ?? texts.errorText
-  const [asking, setAsking] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const close = () => flushSync(() => setAsking(false))
   const action = useMutation({
     mutationFn: act,
@@ -75,7 +75,7 @@ export function ConfirmedButton({
         {label}
       </Button>
       <Dialog
-        open={asking}
+        open={isAsking}
         isBusy={action.isPending}
         onClose={() => setAsking(false)}
         title={question}

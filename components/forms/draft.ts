@@ -16,7 +16,7 @@ export function keepDraft(name: string, userId: string, values: Record<string, u
 
 export const hasDraft = (name: string, userId: string) => keptInTab(keyOf(name, userId)) !== null
 
-/** What was kept; it is given once. */
+/** Returns the kept text once. */
 export function takeDraft(name: string, userId: string): Record<string, unknown> {
   try {
     const draft: unknown = JSON.parse(takeFromTab(keyOf(name, userId)) ?? '{}')

@@ -10,7 +10,7 @@ interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'>
   onSubmit: SubmitEventHandler<HTMLFormElement>
   /** The refusal that belongs to no field. */
   error: string | undefined
-  /** Beside the button. */
+  /** Stands beside the button. */
   note?: ReactNode
   submit: string
   isPending?: boolean

@@ -6,15 +6,15 @@ import type { Answer } from '@/contract/define'
 import type { withdrawAccount } from '@/contract/withdrawal'
 import type { Calls } from '../api/load-contract'
 
-/** What the settings need of the page in which they stand: a page of this service, or one of the adopter. */
+/** What a part needs of the page around it, which belongs to this service or to the adopter. */
 export interface Host {
   /** Calls an operation as the person. */
   call: Calls['call']
   /** Calls an operation with another token than the person's. */
   callWith: Calls['callWith']
-  /** Has the page show anew what it read before. */
+  /** Makes the page read its data again. */
   refresh(): void
-  /** Has the person show once more that they are there; until then nothing more happens on the page. */
+  /** Leads the person to a fresh sign-in. The page does nothing more until then. */
   reauthenticate(userId: string, purpose: Purpose, leave: Leave): Promise<void>
   /** Checks the password, so that the next calls count as a fresh sign-in. */
   confirmPassword(userId: string, password: string): Promise<void>
@@ -23,19 +23,19 @@ export interface Host {
   productUrl: string | undefined
   /** Shows the progress of the deletion that has begun. */
   showProgress(answer: Answer<typeof withdrawAccount>): Promise<void>
-  /** Where the person finds the progress again; null where the page has no link of its own. */
+  /** The link to the progress, null if the page has no link of its own. */
   progressLink(): string | null
-  /** The page that gives the person their data; null where there is none. */
+  /** The page of the data export, null if there is none. */
   exportPath: string | null
   /** The page that verifies receipts. */
   receiptPage: string
 }
 
-/** What a page does before it leaves for the identity provider. */
+/** The state that a page keeps while the person is at the identity provider. */
 export interface Leave {
-  /** What was typed, to be kept until the person comes back. */
+  /** The typed text, which is kept until the person comes back. */
   values: () => Record<string, unknown>
-  /** The page, where it is not the one that the provider leads back to. */
+  /** The page to come back to, if it is not the usual one of this purpose. */
   comesBackTo?: string | undefined
 }
 

@@ -6,7 +6,7 @@ import { call, callWith } from '../api/load-contract'
 import { useBrand } from '../layout/brand'
 import { type Host, HostProvider } from './host'
 
-/** What a press needs comes with it. */
+/** Loaded on the first press, which alone needs it. */
 const journeys = () => import('./service-journeys')
 
 const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {

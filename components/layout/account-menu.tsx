@@ -25,7 +25,7 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
   const t = useTranslations('Common')
   const hydrated = useHydrated()
   const id = useId()
-  const [open, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(false)
   const leave = useMutation({ mutationFn: () => signOutHere('/sign-in') })
   return (
     <>
@@ -34,7 +34,7 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
         disabled={!hydrated}
         popoverTarget={id}
         className="flex h-11 min-w-0 items-center gap-2 rounded-full py-1 ps-1.5 pe-2.5 text-sm hover:bg-sunken aria-expanded:bg-sunken"
-        aria-expanded={open}
+        aria-expanded={isOpen}
       >
         <span
           className="grid size-8 shrink-0 place-items-center rounded-full bg-accent-soft font-semibold text-accent uppercase"
@@ -58,7 +58,7 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
         onToggle={(event) => event.newState === 'closed' && setOpen(false)}
         className="fade-in zoom-in-95 absolute inset-auto top-15 [position-anchor:auto] end-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:end-[anchor(end)] rtl:origin-top-left"
       >
-        {open && (
+        {isOpen && (
           <>
             <p className="wrap-anywhere px-2.5 py-2">
               <span className="block font-medium leading-5">{name}</span>

@@ -3,7 +3,7 @@
 import Link from 'next/link'
 import { createContext, type ReactNode, useContext } from 'react'
 
-/** What pages show of the product. */
+/** The parts of the brand that pages show. */
 interface PageBrand {
   name: string
   hasLogo: boolean

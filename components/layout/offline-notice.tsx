@@ -12,7 +12,7 @@ function subscribe(listener: () => void) {
   }
 }
 
-/** Keeps the page, with what was typed, where a link could only lead to the browser's own error page. */
+/** Blocks links while the browser is offline, because they would replace the page and its typed text by the browser's error page. */
 export function OfflineNotice() {
   const t = useTranslations('Common')
   const isOnline = useSyncExternalStore(
@@ -32,7 +32,7 @@ export function OfflineNotice() {
       if (answer) window.location.assign(link.href)
       else setPresses((before) => before + 1)
     }
-    // Before the router hears of it.
+    // The listener runs before that of the router.
     window.addEventListener('click', stay, { capture: true })
     return () => window.removeEventListener('click', stay, { capture: true })
   }, [isOnline])

@@ -5,7 +5,7 @@ import { SiteFooter } from './site-footer'
 import { SiteHeader } from './site-header'
 
 interface PageProps extends ComponentProps<typeof SiteHeader> {
-  /** In place of the control of the language, which needs a script. */
+  /** Replaces the language control, which needs a script. */
   languages?: ReactNode
   children: ReactNode
 }

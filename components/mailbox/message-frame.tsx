@@ -13,7 +13,7 @@ export function MessageFrame({ html }: { html: string }) {
       if (!body) return
       frame.style.height = `${Math.ceil(body.getBoundingClientRect().height)}px`
     }
-    // Its lines break anew with its width. A message that was there before this code has no load event to come.
+    // A new width breaks the lines anew. A message that loaded before this code ran sends no further load event.
     const observer = new ResizeObserver(fitHeight)
     observer.observe(frame)
     frame.addEventListener('load', fitHeight)

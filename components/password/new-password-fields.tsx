@@ -7,7 +7,7 @@ import { PasswordField } from '../ui/field'
 
 type Registered = Omit<ComponentProps<typeof PasswordField>, 'label'>
 
-/** The new password, twice, so that nobody is locked out by a slip of the finger. */
+/** Asks for the new password twice, so that nobody is locked out by a typing mistake. */
 export function NewPasswordFields({ password, repeated }: { password: Registered; repeated: Registered }) {
   const t = useTranslations('NewPassword')
   return (

@@ -11,7 +11,7 @@ interface Repeated {
   repeated?: unknown
 }
 
-/** An empty field is told what it is for, and not the rule for passwords. */
+/** An empty field gets a message about its purpose, and not the rule for passwords. */
 export const newPasswordTwice = {
   new_password: z.string().min(1, rule('newPassword')).pipe(confirmPasswordReset.body.shape.new_password),
   repeated: z.string().min(1, rule('repeatedMissing')),

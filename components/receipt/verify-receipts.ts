@@ -5,7 +5,7 @@ export interface ReceiptKey {
   x: string
 }
 
-/** Also what a newer release may write: other words and other members. */
+/** Accepts the words and members that a newer release may add. */
 export type ReadClaims = Partial<ReceiptClaims>
 
 export type Finding =
@@ -14,7 +14,7 @@ export type Finding =
   | { state: 'unknown_key'; kid: string }
   | { state: 'changed' }
   | { state: 'no_receipt' }
-  /** This browser knows no Ed25519. */
+  /** The browser does not support Ed25519. */
   | { state: 'cannot_verify' }
 
 /** Verifies what somebody pasted, one receipt after the other, with nothing but the keys that came with the page. */
@@ -50,7 +50,7 @@ async function verifyReceipt(receipt: string, keys: readonly ReceiptKey[]): Prom
   return { state: 'genuine', claims, kid, hash: await hashOf(receipt), follows: 'first' }
 }
 
-/** Undefined where the browser knows no Ed25519. */
+/** Undefined if the browser does not support Ed25519. */
 async function isSignedWith({ x }: ReceiptKey, signature: Bytes, signed: Bytes): Promise<boolean | undefined> {
   try {
     const jwk = { kty: 'OKP', crv: 'Ed25519', x }

@@ -14,7 +14,7 @@ export async function signInHere(email: string, password: string): Promise<void>
   if (error !== null) throw noAnswer(UNREADABLE)
 }
 
-/** Where this browser goes to sign in at the identity provider; `asks` are further parameters of the request there. */
+/** The URL of the sign-in at the identity provider. `asks` adds parameters to its request. */
 export async function providerSignInUrl(asks: Record<string, string>): Promise<string> {
   const url = await post(`signin/oidc?${new URLSearchParams(asks)}`, {})
   // It leads back here where the provider cannot be asked.

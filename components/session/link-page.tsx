@@ -15,13 +15,13 @@ interface OpenLink<Secret> {
   end: () => void
   readAgain: () => Promise<unknown>
   isReading: boolean
-  /** What is shown may be out of date: it could not be read again. */
+  /** Whether the shown data may be out of date, because it could not be read again. */
   isStale: boolean
 }
 
 interface LinkPageProps<Secret, Facts> {
   icon: LucideIcon
-  /** While the link is read. */
+  /** Shown while the link is read. */
   title: string
   noScript?: ReactNode
   secret: Secret | null | undefined
@@ -30,7 +30,7 @@ interface LinkPageProps<Secret, Facts> {
   /** The error says that the link no longer works. */
   isRefused: (error: unknown) => boolean
   noLongerText: string
-  /** What a person can do whose link does not work. */
+  /** The actions for a person whose link does not work. */
   wayOut: (link: 'incomplete' | 'noLonger') => ReactNode
   children: (facts: Facts, link: OpenLink<Secret>) => ReactNode
 }

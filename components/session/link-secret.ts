@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react'
 
 const MARKS = { spent: '#done', replaced: '#replaced' }
 
-/** How a link ended that was pressed on this page. */
+/** The outcome of a link that was used on this page. */
 type LinkEnd = keyof typeof MARKS
 
 // The page shows the state of the link that it was opened with, so another link has to load it from the server. The fragment of a
@@ -43,6 +43,6 @@ export function secretOfLink<Secret>(parse: (fields: URLSearchParams) => Secret 
   }
 }
 
-/** How the link had ended when the page was reloaded, or reached again. */
+/** The outcome of the link before the page was reloaded or reached again. */
 export const endOfLink = (): LinkEnd | undefined =>
   (Object.keys(MARKS) as LinkEnd[]).find((end) => window.location.hash === MARKS[end])

@@ -2,7 +2,7 @@
 
 import { lazy } from 'react'
 
-// Most installations have no way back. Where it cannot be loaded, the page stands without it.
+// Loaded on demand, because most installations have no way back. If loading fails, the page has none.
 const WayBack = lazy(() => import('./way-back').catch(() => ({ default: () => null })))
 
 interface ReturnLinkProps {

@@ -2,8 +2,8 @@ import { keepInTab, takeFromTab } from './tab-storage'
 
 const KEY = 'return-path'
 
-/** Remembers where the person was going, the fragment of a mailed link included, which no server may see. */
+/** Keeps the path that the person asked for. It includes the fragment of a mailed link, which no server may see. */
 export const keepReturnPath = (path: string) => keepInTab(KEY, path)
 
-/** Where the person was going; it is given once. */
+/** Returns the kept path once. */
 export const takeReturnPath = () => takeFromTab(KEY)

@@ -65,6 +65,6 @@ test.each([
   expect(returnTarget(wish, ALLOWED)).toBeNull()
 })
 
-test('without a list, and without a wish, nothing is a way back', () => {
+test('no address is a way back without a list of them, or without a `return_to`', () => {
   expect([returnTarget('https://app.example.com', []), returnTarget(null, ALLOWED)]).toEqual([null, null])
 })

@@ -1,4 +1,4 @@
-/** Keeps a text in this tab. A browser that keeps nothing goes without. */
+/** Keeps a text in this tab. Does nothing if the browser refuses storage. */
 export function keepInTab(key: string, text: string) {
   try {
     sessionStorage.setItem(key, text)
@@ -15,7 +15,7 @@ export function keptInTab(key: string): string | null {
   }
 }
 
-/** What was kept; it is given once. */
+/** Returns the kept text once. */
 export function takeFromTab(key: string): string | null {
   const text = keptInTab(key)
   if (text !== null) sessionStorage.removeItem(key)

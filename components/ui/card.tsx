@@ -18,7 +18,7 @@ export function PageCard({ title, text, children }: { title: string; text: React
 
 interface CardHeaderProps {
   title: string
-  /** Given where the heading takes the focus. */
+  /** Given if the heading takes the focus. */
   headingRef?: RefObject<HTMLHeadingElement | null>
   description?: ReactNode
   aside?: ReactNode

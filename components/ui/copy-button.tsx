@@ -15,13 +15,13 @@ interface CopyButtonProps extends Pick<ComponentProps<typeof Button>, 'variant'>
 
 export function CopyButton({ text, label, variant = 'quiet', children }: CopyButtonProps) {
   const t = useTranslations('Common')
-  const [copied, setCopied] = useState(false)
+  const [isCopied, setCopied] = useState(false)
 
   useEffect(() => {
-    if (!copied) return
+    if (!isCopied) return
     const timer = setTimeout(() => setCopied(false), 2000)
     return () => clearTimeout(timer)
-  }, [copied])
+  }, [isCopied])
 
   return (
     <>
@@ -34,13 +34,13 @@ export function CopyButton({ text, label, variant = 'quiet', children }: CopyBut
           setCopied(true)
         }}
       >
-        {copied ? <Check className="size-4 text-success" aria-hidden /> : <Copy className="size-4" aria-hidden />}
-        {copied ? t('copied') : (children ?? t('copy'))}
-        {!copied && label && <span className="sr-only"> {label}</span>}
+        {isCopied ? <Check className="size-4 text-success" aria-hidden /> : <Copy className="size-4" aria-hidden />}
+        {isCopied ? t('copied') : (children ?? t('copy'))}
+        {!isCopied && label && <span className="sr-only"> {label}</span>}
       </Button>
       {/* Beside the button, because browsers may leave out what a button contains. */}
       <span role="status" className="sr-only">
-        {copied && t('copied')}
+        {isCopied && t('copied')}
       </span>
     </>
   )

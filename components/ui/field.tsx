@@ -82,7 +82,7 @@ export function CurrentPasswordField({
 export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
   const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
   const t = useTranslations('Common')
-  const [shown, setShown] = useState(false)
+  const [isShown, setShown] = useState(false)
   const hydrated = useHydrated()
   return (
     <div className={cn('space-y-1.5', className)}>
@@ -92,7 +92,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
       <div className="relative">
         <input
           id={ids.control}
-          type={shown ? 'text' : 'password'}
+          type={isShown ? 'text' : 'password'}
           autoCapitalize="none"
           spellCheck={false}
           className={cn(control, 'h-11 pe-18 sm:h-10')}
@@ -103,10 +103,10 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           type="button"
           disabled={!hydrated}
           aria-controls={ids.control}
-          onClick={() => setShown(!shown)}
+          onClick={() => setShown(!isShown)}
           className="absolute inset-y-1 end-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
         >
-          {t.rich(shown ? 'hidePassword' : 'showPassword', {
+          {t.rich(isShown ? 'hidePassword' : 'showPassword', {
             what: (text) => <span className="sr-only">{text}</span>,
           })}
         </button>

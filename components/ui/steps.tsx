@@ -13,7 +13,7 @@ export interface Step {
   state: StepStatus
   /** The time of completion, actual or expected: a `<LocalTime>` or a sentence around one. */
   time?: ReactNode
-  /** What came of it. */
+  /** The result of the step. */
   outcome?: ReactNode
 }
 

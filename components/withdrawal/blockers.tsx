@@ -14,7 +14,7 @@ import { mailLink } from '../ui/mail-link'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 
-const LOOK_AGAIN_MS = 20_000
+const CHECK_INTERVAL_MS = 20_000
 
 interface PendingTransaction {
   id: string
@@ -24,7 +24,7 @@ interface PendingTransaction {
 
 /** What the server rendered with the page. */
 export interface Known {
-  /** Without those of applications. */
+  /** The blockers of the account and of services, without those of applications. */
   blockers: readonly Blocker[]
   pendingTransactions: readonly PendingTransaction[]
   /** Whether applications have to be asked as well. */
@@ -33,11 +33,11 @@ export interface Known {
 }
 
 export interface HeldBack extends Pick<Known, 'blockers' | 'pendingTransactions'> {
-  /** Whether the last look gave no answer. */
+  /** Whether the last check gave no answer. */
   isUnknown: boolean
-  isLooking: boolean
-  look(): Promise<unknown>
-  /** Shows what a refusal told. */
+  isChecking: boolean
+  check(): Promise<unknown>
+  /** Shows the blockers that a refused withdrawal named. */
   show(error: unknown): void
 }
 
@@ -56,7 +56,7 @@ export function useBlockers(userId: string, known: Known): HeldBack {
     gcTime: 0,
     retry: false,
     refetchOnWindowFocus: 'always',
-    refetchInterval: ({ state }) => (state.data?.length || state.status === 'error' ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.data?.length || state.status === 'error' ? CHECK_INTERVAL_MS : false),
   })
   // The server renders the transactions themselves.
   const pending = data.find(isPending)?.title
@@ -68,8 +68,8 @@ export function useBlockers(userId: string, known: Known): HeldBack {
     blockers: data,
     pendingTransactions: pending ? known.pendingTransactions : [],
     isUnknown: isError,
-    isLooking: isFetching,
-    look: () => refetch(),
+    isChecking: isFetching,
+    check: () => refetch(),
     show(error) {
       if (error instanceof ApiError && error.blockers.length > 0) queryClient.setQueryData(queryKey, error.blockers)
     },
@@ -85,7 +85,7 @@ interface BlockersProps {
   takesFocus: boolean
 }
 
-/** In place of the form while something holds the deletion back. */
+/** Stands in place of the form while something holds the deletion back. */
 export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   const t = useTranslations('Blockers')
   const { product, productUrl } = useHost()
@@ -154,26 +154,26 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
           ))}
         </ul>
       </CardBody>
-      <LookAgain held={held} />
+      <CheckAgain held={held} />
     </Card>
   )
 }
 
-function LookAgain({ held: { isLooking, isUnknown, look } }: Pick<BlockersProps, 'held'>) {
+function CheckAgain({ held: { isChecking, isUnknown, check } }: Pick<BlockersProps, 'held'>) {
   const t = useTranslations('Blockers')
-  const [hasLooked, setHasLooked] = useState(false)
+  const [hasChecked, setHasChecked] = useState(false)
   return (
     <CardFooter>
       <p className="text-ink-muted text-sm empty:sr-only" role="status">
-        {!isLooking && (isUnknown ? t('unknownStill') : hasLooked && t('still'))}
+        {!isChecking && (isUnknown ? t('unknownStill') : hasChecked && t('still'))}
       </p>
       <Button
         variant="secondary"
         className="w-full sm:w-auto"
-        isPending={isLooking && hasLooked}
+        isPending={isChecking && hasChecked}
         onClick={() => {
-          setHasLooked(true)
-          void look()
+          setHasChecked(true)
+          void check()
         }}
       >
         {t('again')}
@@ -182,14 +182,14 @@ function LookAgain({ held: { isLooking, isUnknown, look } }: Pick<BlockersProps,
   )
 }
 
-/** Beside the form: nothing is known to hold the deletion back, but not everybody could be asked. */
+/** Warns beside the form that not every application could be asked, although nothing is known to hold the deletion back. */
 export const UnknownBlockers = ({ held }: Pick<BlockersProps, 'held'>) => {
   const t = useTranslations('Blockers')
   return (
     <LiveRegion>
       {held.isUnknown && (
         <Alert tone="warning" className="mb-6" title={t('unknownTitle')} text={t('unknown')}>
-          <Button type="button" variant="secondary" isPending={held.isLooking} onClick={() => void held.look()}>
+          <Button type="button" variant="secondary" isPending={held.isChecking} onClick={() => void held.check()}>
             {t('again')}
           </Button>
         </Alert>

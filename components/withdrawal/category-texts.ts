@@ -8,7 +8,7 @@ interface Count {
   more?: boolean | undefined
 }
 
-/** What people know from the other pages. The rest is summed up, as it would tell them nothing. */
+/** The categories that other pages show too. The text sums up the rest, because people do not know it. */
 const KNOWN: readonly string[] = [
   'account',
   'profile',
@@ -24,7 +24,7 @@ const KNOWN: readonly string[] = [
 
 const isCategory = (category: string): category is Category => (CATEGORIES as readonly string[]).includes(category)
 
-/** What people call the records of a deletion. A word that this page does not know yet stands for itself. */
+/** The names that people know for the categories of a deletion. A category without a name keeps its word. */
 export function useCategoryTexts() {
   const t = useTranslations('Deletion')
   const language = useLocale()

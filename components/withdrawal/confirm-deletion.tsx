@@ -9,7 +9,7 @@ import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { WITHDRAWAL_LINK_TOKEN } from '@/contract/vocabulary'
 import type { previewRequestedWithdrawal } from '@/contract/withdrawal-request'
-import { isLost, useErrorTexts } from '../api/error-texts'
+import { isUnanswered, useErrorTexts } from '../api/error-texts'
 import { callWith, rulesOf } from '../api/load-contract'
 import { Form } from '../forms/form'
 import { LinkPage } from '../session/link-page'
@@ -62,8 +62,8 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           blockers: preview.blockers,
           pendingTransactions: [],
           isUnknown: isStale,
-          isLooking: isReading,
-          look: readAgain,
+          isChecking: isReading,
+          check: readAgain,
           show: () => {},
         }
         return <Blockers held={held} supportEmail={supportEmail} takesFocus={false} />
@@ -91,7 +91,7 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
   const { showError } = useErrorTexts()
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
-  // The same for every press, so that a repeated call gets the answer that was lost.
+  // The key is the same for every press, so that a repeated call gets the lost answer.
   const [idempotencyKey, setIdempotencyKey] = useState(newKey)
   const confirm = useMutation({
     mutationFn: (body: WithdrawValues) =>
@@ -107,7 +107,7 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
         setIdempotencyKey(newKey())
         onHeldBack()
       }
-      if (!isLost(error)) showError(form, error)
+      if (!isUnanswered(error)) showError(form, error)
       else form.setError('root', { type: 'answer', message: common('lostAnswer') })
     },
   })

@@ -30,13 +30,13 @@ export function DeleteAccount({ ways, known, supportEmail, ...shown }: DeleteAcc
   const heading = useRef<HTMLHeadingElement>(null)
   const held = useBlockers(userId, known)
   const isBlocked = held.blockers.length > 0
-  // Made on demand, because a phone takes long to bring a form to life that most visits never open.
+  // The form is made on demand, because most visits never open it and a phone takes long to hydrate it.
   const [isOpened, setOpened] = useState(false)
   const show = (next: typeof screen) => {
     setScreen(next)
     if (next === 'form') setOpened(true)
   }
-  // What was typed before the person went to the identity provider is back.
+  // After a return from the identity provider the form is open again if it has a draft.
   useEffect(() => {
     const path = takeReturnPath()
     if (path !== null && path === exportPath) window.location.replace(path + window.location.search)
@@ -66,7 +66,7 @@ export function DeleteAccount({ ways, known, supportEmail, ...shown }: DeleteAcc
   return (
     <div className="space-y-6">
       {isOpened ? (
-        // Not taken away again, so that what was typed stays when the person looks at the first screen.
+        // The form stays in the document, so that its typed text survives a look at the first screen.
         <div hidden={screen === 'overview' && !isBlocked}>
           <WithdrawAccountForm
             {...{ userId, email, ways, deletedWithin, retentionDays }}

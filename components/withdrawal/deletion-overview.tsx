@@ -16,7 +16,7 @@ import { useCategoryTexts } from './category-texts'
 
 export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
 
-/** What the other pages show as open. Rows of what has ended are deleted with the rest. */
+/** The numbers of open sessions and tokens, which the other pages show too. Ended ones are deleted with the rest. */
 type OpenAccess = Partial<Record<'sessions' | 'access_tokens', number>>
 
 export interface DeletionOverviewProps {
@@ -30,15 +30,15 @@ export interface DeletionOverviewProps {
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
   retentionDays: number
-  /** When what stays would be deleted. */
+  /** The time at which the kept records would be deleted. */
   keptUntil: string
-  /** The same in full, folded. */
+  /** The full explanation, folded. */
   details: ReactNode
   /** The buttons. */
   children: ReactNode
 }
 
-/** What deleting the account means, in short: what goes, what stays, and who is notified, in numbers of this minute. */
+/** A short overview of the deletion: the erased and the kept records, and the applications that are notified. */
 export function DeletionOverview(props: DeletionOverviewProps) {
   const { email, renderedAt, applications, deletedWithin, retentionDays, keptUntil, details, children } = props
   const t = useTranslations('DeleteAccount')
@@ -61,7 +61,7 @@ export function DeletionOverview(props: DeletionOverviewProps) {
       <CardBody>
         <Rows
           rows={[
-            [t('goes'), <Goes key="goes" preview={preview} open={props.open} />],
+            [t('goes'), <Erased key="goes" preview={preview} open={props.open} />],
             [
               t('stays', { days: retentionDays }),
               <span key="stays" className="tabular-nums">
@@ -97,7 +97,7 @@ function useCounts(userId: string, counts: Counts | null, renderedAt: string): U
   })
 }
 
-function Goes({ preview, open }: { preview: UseQueryResult<Counts>; open: OpenAccess }) {
+function Erased({ preview, open }: { preview: UseQueryResult<Counts>; open: OpenAccess }) {
   const t = useTranslations('DeleteAccount')
   const { peoplesText } = useCategoryTexts()
   return (

@@ -6,7 +6,7 @@ import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { noAnswer, RULES } from '@/contract/errors'
 import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { isTooOld, useErrorTexts } from '../api/error-texts'
+import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { call } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { signInAgain } from '../session/sign-in-again'
@@ -49,7 +49,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
     onSuccess: () => form.reset(),
     onError: (error) => {
       showError(form, error)
-      if (isTooOld(error)) router.refresh()
+      if (needsFreshSignIn(error)) router.refresh()
     },
   })
   const submit = useProvenSubmit(form, ways, download.mutate)

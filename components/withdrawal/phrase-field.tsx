@@ -6,7 +6,7 @@ import { TextField } from '../ui/field'
 import { isSamePhrase } from './same-phrase'
 import type { WithdrawValues } from './withdraw-rules'
 
-/** The phrase in the reader's language; the API gets its own. */
+/** Asks for the phrase in the reader's language. The call sends the phrase of the API. */
 export function PhraseField({ form }: { form: UseFormReturn<WithdrawValues> }) {
   const t = useTranslations('DeleteAccount')
   const { fieldOf } = useErrorTexts()

@@ -27,12 +27,12 @@ export interface ProgressProps {
   supportEmail: string
 }
 
-/** How far a deletion is, read with the token that opens it. */
+/** The progress of a deletion, read with its status token. */
 export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
   const { progressLink } = useHost()
-  const news = useNews(status)
+  const announcement = useAnnouncement(status)
   const steps = useSteps(status)
   if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
   if (!status && error) return <Alert tone="danger" role="alert" title={t('unreadTitle')} text={t('unreadText')} />
@@ -43,7 +43,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
   return (
     <div className="space-y-6">
       <p className="sr-only" aria-live="polite">
-        {news}
+        {announcement}
       </p>
       {isCompleted ? <Deleted status={status} /> : <BeingDeleted status={status} />}
       {!isCompleted && error && (
@@ -88,19 +88,19 @@ export function Support({ name, address }: { name: 'support' | 'supportPlain'; a
 }
 
 /** What has been completed since the last answer, for screen readers. */
-function useNews(status: WithdrawalStatus | undefined): string {
+function useAnnouncement(status: WithdrawalStatus | undefined): string {
   const t = useTranslations('Deletion')
   const language = useLocale()
   const { titleOf } = useStepTexts()
   const [known, setKnown] = useState(status)
-  const [news, setNews] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   if (status !== known) {
     setKnown(status)
-    if (known && status) setNews(newsBetween(known, status) || news)
+    if (known && status) setAnnouncement(announcementBetween(known, status) || announcement)
   }
-  return news
+  return announcement
 
-  function newsBetween(before: WithdrawalStatus, after: WithdrawalStatus): string {
+  function announcementBetween(before: WithdrawalStatus, after: WithdrawalStatus): string {
     if (after.status === 'completed') return t('newsDeleted')
     const open = new Set(openSteps(before).map(({ step }) => step))
     const done = after.deletion_steps.filter(({ step, status }) => status === 'completed' && open.has(step))
@@ -133,7 +133,7 @@ function useStepTexts() {
 const timeOf = ({ completed_at, estimated_completion }: StepProgress) => completed_at ?? estimated_completion ?? ''
 const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)))
 
-/** Those that are done come first, so that the line down to the open ones has no gap. */
+/** Completed steps come first, so that the line to the open ones has no gap. */
 const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
   inOrder(deletion_steps).toSorted((a, b) => Number(b.status === 'completed') - Number(a.status === 'completed'))
 
@@ -267,7 +267,7 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The end of the retention as the records say, and before there are any as it counts from the start of the withdrawal. */
+/** The end of the retention. Until there are retained records, it counts from the start of the withdrawal. */
 function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): string | null {
   const [record] = deletion_steps.flatMap(({ retained = [] }) => retained)
   if (record) return record.until

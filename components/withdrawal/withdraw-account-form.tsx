@@ -10,7 +10,7 @@ import { ApiError } from '@/contract/errors'
 import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
 import type { Reason } from '@/contract/withdrawal'
 import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { isLost, isTooOld, useErrorTexts } from '../api/error-texts'
+import { isUnanswered, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
@@ -64,7 +64,7 @@ export function WithdrawAccountForm({
   const isFilled = useDraft('withdraw', userId, form)
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
-  const [asking, setAsking] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   // A wrong password is told here, in the form. The dialog comes when nothing is left to get wrong.
   const confirm = useMutation({
     mutationFn: async ({ current_password }: WithdrawValues) => {
@@ -80,13 +80,13 @@ export function WithdrawAccountForm({
     onError: (error) => {
       // Closed first, because the dialog gives the focus back before the field with the fault takes it.
       flushSync(() => setAsking(false))
-      if (isLost(error)) form.setError('root', { type: 'answer', message: t('lostAnswer') })
-      else if (isTooOld(error) && asksPassword) {
+      if (isUnanswered(error)) form.setError('root', { type: 'answer', message: t('lostAnswer') })
+      else if (needsFreshSignIn(error) && asksPassword) {
         form.setError('current_password', { type: 'answer', message: t('confirmAgain') })
         form.setFocus('current_password', { shouldSelect: true })
       } else showError(form, error)
       if (isHeldBack(error)) held.show(error)
-      if (isHeldBack(error) || isTooOld(error)) refresh()
+      if (isHeldBack(error) || needsFreshSignIn(error)) refresh()
     },
   })
   const leaving = withdraw.isPending || withdraw.isSuccess
@@ -158,7 +158,7 @@ export function WithdrawAccountForm({
         <ArrowLeft className="size-4 rtl:rotate-180" aria-hidden /> {t('back')}
       </Button>
       <Dialog
-        open={asking}
+        open={isAsking}
         isBusy={leaving}
         onClose={() => setAsking(false)}
         title={t('question')}

@@ -7,7 +7,7 @@ import { RULES } from '@/contract/errors'
 import { withdrawBody } from '@/contract/withdrawal'
 
 const withdrawForm = withdrawBody.safeExtend({ current_password: z.string().optional() })
-/** Where nothing else has shown who sits here. */
+/** The rules if the form asks for the password. */
 const withPassword = withdrawBody.safeExtend({ current_password: z.string().min(1, RULES.currentPassword) })
 export type WithdrawValues = z.input<typeof withdrawForm>
 

@@ -21,7 +21,7 @@ export function WithdrawalProgress(props: ProgressProps) {
 }
 
 interface NotFoundProps {
-  /** For so long a deletion can be read. */
+  /** The time for which the progress of a deletion can be read. */
   days: number
   supportEmail: string
 }

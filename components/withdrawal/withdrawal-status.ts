@@ -12,7 +12,7 @@ export type WithdrawalStatus = Answer<typeof getWithdrawalStatus>
 interface Source {
   userId: string
   withdrawalId: string
-  /** Is sent only in the header of this one call. */
+  /** The status token, which only the header of this call carries. */
   token: string
 }
 

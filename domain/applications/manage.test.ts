@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createEndpointRule } from '@/server/adapters/applications'
+import { createEndpointRule } from '@/server/adapters/app-caller'
 import {
   asUser,
   givenUser,

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { transformSync } from 'esbuild'
 
-/** What `npm run test:hosts` fills: the packages, and a directory for each host. */
+/** The directory that `npm run test:hosts` fills with the packages and a directory for each host. */
 export const HOSTS_DIR = path.resolve('.data/hosts')
 export const SERVICE_URL = 'http://localhost:4330'
 export const DATA_DIR = path.resolve('.data/e2e-hosts')
@@ -16,7 +16,7 @@ interface Host {
   url: string
   /** Written beside the snippets of docs/adopting.md. */
   files: (snippets: Snippets) => Record<string, string>
-  /** Arguments of node: a build, and what serves the page. */
+  /** Arguments of node for the build, and for the server of the page. */
   build?: readonly string[]
   start: readonly string[]
 }
@@ -78,7 +78,7 @@ createApp(App).mount('#app')
       'app/page.jsx': "import { Settings } from './settings'\nexport default () => <Settings />\n",
       // Without types, for which Next would install a compiler.
       'app/settings.jsx': `'use client'\n${transformSync(tsx, { loader: 'tsx', jsx: 'preserve' }).code}`,
-      // The handler of the snippet, as Next has it.
+      // Adapts the handler of the snippet to a route handler of Next.
       'app/page-token/route.js': `export async function POST() {${/=> \{\n( {2}\/\/ Take.*?const \{ data \}[^\n]*\n)/s.exec(js)?.[1]}
   return Response.json({ ...data, authenticated_at }, { status: answer.ok ? 200 : 502 })
 }

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { freePort } from '@/testing/instance'
 import { until, within } from '@/testing/until'
 
-/** What the protocols of both browsers can do. Input goes the way of a person's: by pointer and keys. */
+/** The commands that both protocols have. Input is real input of a pointer and of keys. */
 interface Protocol {
   navigate(url: string): Promise<void>
   /** The value of a JavaScript expression in the page, which JSON can hold. */
@@ -31,7 +31,7 @@ async function firefox(): Promise<Protocol> {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, HOME: profile },
   })
-  const [, address] = await sayOf(child.stderr, /WebDriver BiDi listening on (ws:\S+)/)
+  const [, address] = await matchOutput(child.stderr, /WebDriver BiDi listening on (ws:\S+)/)
   const socket = new WebSocket(`${address}/session`)
   const waiting = new Map<number, (answer: { result?: never; message?: string }) => void>()
   socket.addEventListener('message', ({ data }) => {
@@ -54,7 +54,7 @@ async function firefox(): Promise<Protocol> {
   await send('browsingContext.setViewport', { context, viewport: SIZE })
   return {
     async navigate(url) {
-      // It never answers for a page that leads on to another one while it loads.
+      // The command never returns for a page that navigates on while it loads.
       await send('browsingContext.navigate', { context, url, wait: 'none' })
     },
     async evaluate(expression) {
@@ -66,7 +66,7 @@ async function firefox(): Promise<Protocol> {
     forget: () => send('storage.deleteCookies', {}),
     async close() {
       socket.close()
-      await endOf(child)
+      await endProcess(child)
       await rm(profile, { recursive: true, force: true })
     },
   }
@@ -77,7 +77,7 @@ async function webkit(): Promise<Protocol> {
   const screen = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1400x1100x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   })
-  const [display] = await sayOf(screen.stdio[3] as Readable, /\d+/)
+  const [display] = await matchOutput(screen.stdio[3] as Readable, /\d+/)
   const home = await mkdtemp(path.join(tmpdir(), 'webkit-'))
   const port = await freePort()
   const child = spawn('WebKitWebDriver', [`--port=${port}`, '--host=127.0.0.1'], {
@@ -112,8 +112,8 @@ async function webkit(): Promise<Protocol> {
     forget: () => send('DELETE', `${own}/cookie`),
     async close() {
       await send('DELETE', own).catch(() => {})
-      await endOf(child)
-      await endOf(screen)
+      await endProcess(child)
+      await endProcess(screen)
       await rm(home, { recursive: true, force: true })
     },
   }
@@ -197,7 +197,7 @@ export class Browser {
     )
   }
 
-  /** For texts that nobody types. */
+  /** Inserts the whole text at once, as a paste does. */
   async paste(label: string, text: string) {
     await this.press(label)
     await this.evaluate(`document.execCommand('insertText', false, ${JSON.stringify(text)})`)
@@ -223,7 +223,7 @@ export class Browser {
   }
 }
 
-/** Runs in the page. */
+/** This function runs in the page. */
 const placeInPage = `(name) => {
   const nameOf = (element) => (element.getAttribute('aria-label') ?? element.innerText ?? '').trim()
   const controls = [...document.querySelectorAll('button, a[href], summary, [role=menuitem]')].filter((one) => nameOf(one) === name)
@@ -236,8 +236,8 @@ const placeInPage = `(name) => {
   return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) }
 }`
 
-/** What a process says first that fits. */
-function sayOf(stream: Readable, pattern: RegExp): Promise<string[]> {
+/** Waits until the output of a process matches the pattern. */
+function matchOutput(stream: Readable, pattern: RegExp): Promise<string[]> {
   let said = ''
   return new Promise((resolve, reject) => {
     stream.on('data', (chunk) => {
@@ -249,7 +249,7 @@ function sayOf(stream: Readable, pattern: RegExp): Promise<string[]> {
   })
 }
 
-const endOf = (child: ChildProcess) => {
+const endProcess = (child: ChildProcess) => {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill()

@@ -14,7 +14,7 @@ const ENGINES = (process.env.ENGINES ?? '').split(',').filter(Boolean) as Engine
 let cluster: Cluster
 let instance: Instance
 let operator: Operator
-/** As in the links of mails. */
+/** The origin in the links of mails. */
 let origin: string
 const ends: (() => unknown)[] = []
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   for (const end of ends) await end()
 })
 
-/** What the newest message to the address holds that fits. */
+/** The first match in the newest message to the address. */
 const inMail = (to: string, pattern: RegExp) =>
   until(`a message to ${to} with ${pattern}`, async () => {
     const mails = await keptMailsTo(to, cluster.dataDir)

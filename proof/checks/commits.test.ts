@@ -90,7 +90,7 @@ interface Write {
   waited: boolean
 }
 
-/** What was written since this was asked before. */
+/** The writes since the last call. */
 async function writesOf(ctx: Service): Promise<Write[]> {
   await ctx.settle()
   return ctx.db.$queryRaw<Write[]>`DELETE FROM noted.writes RETURNING what, waited`
@@ -173,7 +173,7 @@ test('a commit that does not wait writes limits, claims and marks only, whatever
     [...new Set(unwaited)].filter((what) => !UNWAITED_WRITES.includes(what)),
     'If a crash may lose these writes, say so in decision 0009 and add them to UNWAITED_WRITES. If not, their commit must wait.',
   ).toEqual([])
-  // Places are among them, or nothing was looked at.
+  // Proves that the check has seen writes: places in limits are always among them.
   expect(unwaited).toContain('rate_limits')
   expect(sorted(writes, true)).toEqual(
     expect.arrayContaining([

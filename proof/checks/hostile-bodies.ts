@@ -2,7 +2,7 @@ import type * as z from 'zod'
 
 type Json = Record<string, unknown>
 
-/** What a conversion to text, to a number, to JSON or to a promise calls, what a check of a length compares, and where the prototype is. */
+/** The members that JavaScript calls or reads when it converts a value, awaits it, compares its length or looks up its prototype. */
 const OVERRIDDEN = ['toString', 'valueOf', 'toJSON', 'then', 'constructor', '__proto__', 'length', 'size'] as const
 const UNCONVERTIBLE = { toString: 1, valueOf: 1 }
 const OVERRIDES: unknown[] = [1, 1e9, null, 'x', {}, [], UNCONVERTIBLE]
@@ -14,7 +14,7 @@ const withMember = (name: string, value: unknown): Json =>
 const nested = (depth: number, innermost: unknown[]): unknown =>
   depth <= 1 ? innermost : [nested(depth - 1, innermost)]
 
-/** Values of no type that a field has, each of which breaks a conversion that nobody meant to make. */
+/** Values of a type that no field has. Each breaks an accidental conversion. */
 export const HOSTILE_VALUES: unknown[] = [
   ...OVERRIDDEN.flatMap((name) => OVERRIDES.map((value) => withMember(name, value))),
   withMember('toString', { valueOf: 1 }),

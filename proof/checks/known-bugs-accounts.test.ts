@@ -33,7 +33,7 @@ import { givenConnectedApps, givenSession, pass, tablesWith, testDatabase } from
 import { runAt } from '@/testing/raw-sql'
 import { acceptOutsideToken, emailOf, givenService, mailsTo, OUTSIDE_TOKEN, type Service } from '@/testing/service'
 
-// Bugs that others had (docs/guarantees.md), who may call and what a withdrawal leaves: each title begins with the row's id.
+// Bugs of other projects (docs/guarantees.md) about credentials and withdrawals. Each title begins with the id of its row.
 
 const cookie = vi.hoisted(() => ({ session: null as unknown }))
 // The cookie can only be read inside Next; here the test says what it would have said.
@@ -171,16 +171,16 @@ test('B32 the erasure removes every kind of credential, and none signs in afterw
     'Add a new column that holds a credential here, with the step that erases it. If it holds none, add it with a comment that says why it may stay.',
   ).toEqual({
     'access_tokens.token_hash': 'user_profile',
-    // The applications' own.
+    // The secret of an application belongs to no person.
     'connected_apps.sealed_secret': undefined,
     'email_change_requests.code_mac': 'user_profile',
-    // They open nothing but the view of one's own withdrawal.
+    // An ended credential opens nothing but the progress of its withdrawal.
     'ended_credentials.credential_hash': 'purge',
     'ended_external_ids.external_id_mac': 'purge',
     'idempotency_keys.body_mac': 'purge',
-    // A keyed hash of an address.
+    // This is the MAC of an address, and no credential.
     'mail_deliveries.address_mac': 'user_profile',
-    // Of services, which are no user.
+    // Tokens of services belong to no user.
     'service_tokens.token_hash': undefined,
     'users.credential_version': 'user_profile',
     'users.credentials_since': 'user_profile',
@@ -202,7 +202,7 @@ test('B32 the erasure removes every kind of credential, and none signs in afterw
   }
 })
 
-/** An account with a mark in everything that a person gives us. */
+/** An account with the mark in every text that a person gives. */
 async function givenMarked(ctx: Service) {
   const mark = `canary${crypto.randomUUID().replaceAll('-', '')}`
   const caller = await givenCaller(ctx, `${mark}@example.test`)
@@ -233,7 +233,7 @@ test('B33 the engine receives, shows and keeps nothing but ids', async () => {
   }).executeStep('load-steps')
   const shown = [JSON.stringify(result)]
 
-  // A step that fails throws what the engine keeps; a database quotes rows in its errors.
+  // The engine keeps the error of a failed step, and a database quotes rows in its errors.
   ctx.clock.advance(5 * minute)
   const { transaction } = ctx
   ctx.transaction = () =>
@@ -262,7 +262,7 @@ test('B34 after the archive step autovacuum alone leaves no live byte of the per
   const client = await openClient((await testDatabase()).url)
   const setPace = (change: string) => runAt(inject('adminUrl'), change, 'SELECT pg_reload_conf()')
   expect(await filesWith(client, mark)).toEqual(expect.arrayContaining(['users', 'users_email_key_key', 'profiles']))
-  // In production it looks once a minute; which tables it looks after is up to them.
+  // In production autovacuum runs once a minute. The settings of each table decide whether it is vacuumed.
   await setPace(`ALTER SYSTEM SET autovacuum_naptime = '1s'`)
   onTestFinished(() => setPace('ALTER SYSTEM RESET autovacuum_naptime'))
   await withdraw(caller)

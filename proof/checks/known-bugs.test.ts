@@ -42,7 +42,7 @@ import {
   times,
 } from '@/testing/service'
 
-// Bugs that others had (docs/guarantees.md), races and limits: each title begins with the row's id.
+// Bugs of other projects (docs/guarantees.md) about races and limits. Each title begins with the id of its row.
 
 beforeAll(() => {
   for (const name of ['AUTH_SECRET', 'CODE_SECRET']) vi.stubEnv(name, 'secret-for-tests')
@@ -168,13 +168,13 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
   },
 )
 
-/** What a call is answered with: its code, its sentence, and the limits that its headers show. */
+/** The code and the sentence of an answer, and the limits that its headers show. */
 interface Told {
   code: string
   details: string
   shown: string
 }
-/** One call that takes a place of the limit, on the path that people use. */
+/** A call through the public path that takes one place of the limit. */
 type Attempt = (ctx: Service, caller: Caller, n: number) => Promise<Told>
 const told = async (answer: Promise<Answer>): Promise<Told> => {
   const { code, details, headers } = await answer
@@ -191,7 +191,7 @@ const toldAtSignIn = async (ctx: Service, email: string, ip: string): Promise<To
 }
 const wide = { places: 10_000, windowMs: day }
 const tokensOfServices = new WeakMap<Service, { userId: string; token: string }>()
-/** Nobody is told, so that what tells is the message that does not come. */
+/** The answer is the same beyond this limit, so that only the missing message shows it. */
 const mailedLink = (operation: string, template: Message['template'], bucket: BucketName): { attempt: Attempt } => ({
   attempt: async (ctx, { email, userId }, n) => {
     await call({ userId }, operation, { body: { email }, ip: `198.51.100.${n}` })

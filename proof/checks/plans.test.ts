@@ -25,7 +25,7 @@ interface PlanNode {
 }
 
 const EACH = 'FROM generate_series(1, 5000) n'
-/** Much that is over and nothing that is open: what a planner sees at night, and plans by in the morning. */
+/** Many finished rows and no open ones. A plan that was made on them at night still has to be right in the morning. */
 const HISTORY = [
   `INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
    SELECT 'usr_' || n, 'Person', n || '@example.test', n || '@example.test', now(), 'none', now() ${EACH}`,
@@ -67,14 +67,13 @@ const HISTORY = [
 ]
 
 /**
- * What looks for all that is open, or over, reads an index of nothing else. Whoever counts withdrawals stops at a limit,
- * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time; so is
- * what is sealed when it is resealed. Signing keys are few, and so are the one row of the ledger and its lines that wait for the store. So are
- * applications, which are not listed.
+ * The statements that may read a whole index or table, each with what it reads. Most read a partial index, which holds only the rows
+ * that they look for. A count stops at a limit. A replay and a resealing have to read every row, a thousand at a time. The tables of
+ * signing keys, of the ledger's head and of waiting lines are small. So is the table of applications, which is not listed.
  */
 const READ_WHOLE = {
   'adopt-ledger-head': 'erasure_ledger',
-  // Only in a replay: the withdrawals without a line.
+  // Runs in a replay only, and reads the withdrawals without a line.
   'adopt-ledger-lines': 'withdrawals_to_ledger',
   'append-to-ledger': 'erasure_ledger',
   'claim-outbox-events': 'outbox_events_due',
@@ -91,7 +90,7 @@ const READ_WHOLE = {
   'clean-up-reauth-requests': 'reauth_requests_started_at_idx',
   'clean-up-sessions': 'sessions_ended',
   'clean-up-signing-keys': 'signing_keys_pkey signing_keys_pkey',
-  // By the place of the row, which is no key.
+  // The statement deletes rows by their ctid, which no index has.
   'clean-up-withdrawal-blockers': 'withdrawal_blockers_expires_at_idx withdrawal_blockers',
   'clean-up-withdrawal-receipts': 'withdrawal_receipts_issued_at_idx',
   'count-completed-withdrawals': 'withdrawals_completed',
@@ -146,7 +145,7 @@ const READ_WHOLE = {
   'sealed-withdrawal_subjects': 'withdrawals_pkey',
   'signing-keys': 'signing_keys_pkey',
   'troubled-withdrawals': 'deletion_steps_due, sorted',
-  // The lines that wait for the store: few, and none while it is there.
+  // Few lines wait for the store, and none while the store answers.
   'count-ledger-batches': 'erasure_ledger_batches_pkey',
   'standing-ledger-lines': 'erasure_ledger_batches_pkey',
   'undeliverable-accounts': 'users_email_undeliverable',
@@ -161,7 +160,7 @@ test('every statement finds its rows by an index, even with a plan from a time w
 
   const wholly: Record<string, string> = {}
   for (const [name, { text }] of STATEMENTS) {
-    // It reads nothing, and has no plan.
+    // It reads no table, so that it has no plan.
     if (text.startsWith('LOCK TABLE')) continue
     const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`)
     const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan)
@@ -209,7 +208,7 @@ test('L26 a sweep reads no row of 10,000 tasks that were accepted and are not re
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
-/** Whether it reads all that a table or an index has, and not what it is told to find. */
+/** Whether the node reads the whole table or index, because no condition of equality bounds it. */
 const isWhole = (node: PlanNode) =>
   ('Relation Name' in node || 'Index Name' in node) &&
   /Scan/.test(node['Node Type']) &&

@@ -105,9 +105,9 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
   [
     'a withdrawal',
     async (ctx, caller) => {
-      // Made at the start, and remembered.
+      // The start makes the key, and the process caches it.
       await ensureSigningKey(ctx)
-      // The line in the ledger is written once for all withdrawals of the moment.
+      // The withdrawals of one moment share the statement that writes their lines.
       ctx.waitsForLedger = false
       return () => withdraw(caller)
     },
@@ -138,7 +138,7 @@ test.each(operations)(
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const run = await prepare(ctx, caller)
-    // Marks the token as used, which it then is for a minute.
+    // This call writes the last use of the token, so that the next call within a minute does not.
     await call(caller, 'getEmailStatus')
     await ctx.settle()
     const { sql, transaction } = ctx
@@ -150,7 +150,7 @@ test.each(operations)(
         return run(statement, values)
       }
     Object.assign(ctx, {
-      // What an engine is told goes on beside the answer.
+      // The event for the engine is sent beside the answer.
       emit: null,
       sql: noting(sql),
       transaction: wrapping(transaction, noting),

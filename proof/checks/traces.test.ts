@@ -28,7 +28,7 @@ const GOOD = trace(
   'withdrawal.retried 7 operator',
 )
 
-/** Where the rows go, and what they say. */
+/** The rows that make the good trace a bad one, and the place at which they are inserted. */
 const PLANTED: Record<string, { at: number; rows: string[] }> = {
   'a change that nobody asked for': { at: 1, rows: ['email.changed 9'] },
   'a superseded change that is verified': { at: 6, rows: ['email.changed 2'] },

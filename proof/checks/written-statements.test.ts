@@ -53,7 +53,7 @@ test('every statement has the values and columns that it describes', async () =>
   const client = await openClient((await testDatabase()).url)
   const problems: string[] = []
   for (const { name, text, values, shapes } of STATEMENTS.values()) {
-    // It cannot be prepared.
+    // PostgreSQL cannot prepare this statement.
     if (text.startsWith('LOCK TABLE')) continue
     const said = (what: string) => problems.push(`${name}: ${what}`)
     const found = await describe(client, text).catch((error) => said(error.message))
@@ -81,7 +81,7 @@ test('every statement has the values and columns that it describes', async () =>
 
 const kindOf = (shape: Shape, name: string) => shape[name] as Kind<unknown>
 
-/** What the database says of a statement's values and columns. */
+/** The types of a statement's values and columns, as the database describes them. */
 async function describe(client: pg.Client, text: string): Promise<{ values: string[]; columns: Column[] }> {
   await client.query(`PREPARE described AS ${text}`)
   const { rows } = await client.query<{ values: string[] }>(

@@ -28,7 +28,7 @@ export const HISTORY_SETTINGS = {
   ),
 }
 
-/** What the audit tells of these clients. */
+/** The audit rows of these clients. */
 export const HISTORY_KINDS = [
   'email_change.requested',
   'email.changed',
@@ -48,7 +48,7 @@ interface Asked {
   isRight?: boolean
 }
 
-/** What the judge looks through in a moment. */
+/** Bounds of a history, because the time of the judge grows steeply with its size. */
 const MAX_CALLS = 60
 const MAX_CHANGES = 12
 const MAX_ATTEMPTS = 5
@@ -96,7 +96,7 @@ const secrets = createSecrets({ auth: [KEYS.AUTH_SECRET], code: [KEYS.CODE_SECRE
 
 export class Clients {
   calls = 0
-  /** Whose withdrawal was answered. */
+  /** The accounts whose withdrawal was answered. */
   readonly withdrawn: Person[] = []
   private isOver = false
   private readonly file: WriteStream
@@ -265,7 +265,7 @@ export class Clients {
     this.file.write(`${JSON.stringify(line)}\n`)
   }
 
-  /** What is not answered stays open to the end of the history, so that each outage leaves few of these calls. */
+  /** A call without an answer stays open to the end of the history, so each outage may leave only a few of them. */
   private async untilServed({ person }: Life) {
     while (!this.isOver) {
       await sleep(100)

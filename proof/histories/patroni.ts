@@ -55,7 +55,7 @@ export class Node {
   private get processes(): number[] {
     try {
       const pid = readFileSync(path.join(this.directory, this.name, 'postmaster.pid'), 'utf8').split('\n', 1)[0] ?? ''
-      // Its complaint about a file that is half written is nobody's concern.
+      // Its error about a partly written file does not matter.
       const children = execFileSync('ps', ['-o', 'pid=', '--ppid', pid], {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'ignore'],
@@ -118,7 +118,7 @@ export class PatroniCluster {
     }
     test.onTestFinished(stop)
     const [first, ...others] = nodes as [Node, ...Node[]]
-    // Patroni ends when it asks earlier.
+    // Patroni exits if it asks before etcd has decided.
     await until('etcd has decided its version', async () => {
       const { etcdcluster } = (await (await fetch(`http://127.0.0.1:${etcdPort}/version`)).json()) as EtcdVersion
       return etcdcluster !== 'not_decided'
@@ -145,7 +145,7 @@ export class PatroniCluster {
   /** The leader and two replicas that follow it. As an operator would, it copies the leader to a replica that cannot be rewound. */
   async untilWhole(): Promise<void> {
     const copied = new Set<string>()
-    const begun = Date.now()
+    const beganAt = Date.now()
     await until(
       'all three are there',
       async () => {
@@ -164,7 +164,7 @@ export class PatroniCluster {
         if (following.length === 2 && isSafe) return true
         for (const node of this.nodes) {
           const isBehind = node !== leader && !following.some(({ name }) => name === node.name)
-          if (!isBehind || copied.has(node.name) || Date.now() - begun < 60_000) continue
+          if (!isBehind || copied.has(node.name) || Date.now() - beganAt < 60_000) continue
           copied.add(node.name)
           await node.ask('/reinitialize', { force: true })
         }

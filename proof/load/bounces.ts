@@ -12,7 +12,7 @@ import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
 
-const ELSEWHERE = { host: '127.0.0.2', port: 2526 }
+const RECEIVING_SERVER = { host: '127.0.0.2', port: 2526 }
 const RETURN_PATH = 'bounce@mail.accounts.test'
 const SECRET = 'secret-of-the-mail-server'
 const HOST = 'mx.accounts.test'
@@ -21,7 +21,7 @@ const DIR = path.resolve(process.env.BOUNCES_DIR ?? '.data/bounces')
 
 const LONG = `long${'g'.repeat(60)}`
 type Answer = readonly [command: 'RCPT' | 'DATA', code: number, text: string]
-/** What the mail server of everybody else says, by the local part. */
+/** The refusal of the receiving server, by the local part. */
 const REFUSED: Record<string, Answer> = {
   unknown: [
     'RCPT',
@@ -55,7 +55,7 @@ const PUT_OFF: Record<string, Answer> = {
   'busy-at-end': ['DATA', 451, '4.3.0 Local problem, try again later'],
 }
 const ANSWERS = { ...REFUSED, ...PUT_OFF }
-/** Whose bounces differ in their form: folded lines, an address in punycode, in capitals, with odd signs or too long, and two bounces of one message. */
+/** The recipients whose bounces differ in form: folded lines, a double bounce, and addresses in punycode, in capitals, with odd signs or too long. */
 const KEPT = ['many-lines', 'idn', 'full-at-end', 'UPPER.Case', "o'brien+news", LONG, 'later']
 
 interface MailSystem {
@@ -64,7 +64,7 @@ interface MailSystem {
   configure(root: string, url: string): void
   command: readonly string[]
   /** Runs every second, where a waiting message is not tried again by itself. */
-  nudge?: readonly string[]
+  retry?: readonly string[]
 }
 
 const write = (root: string, file: string, text: string) => {
@@ -78,7 +78,7 @@ const postfix: MailSystem = {
   name: 'postfix',
   command: ['/usr/sbin/postfix', 'start-fg'],
   configure(root, url) {
-    // What the documentation says, but for the place.
+    // The settings of docs/operations.md, but for the paths.
     const docs = readFileSync('docs/operations.md', 'utf8')
     const [lines = ''] = /^bounces unix [\s\S]*?(?=^```)/m.exec(docs) ?? []
     const [documented = ''] = /https:\S+\/dsn/.exec(lines) ?? []
@@ -96,7 +96,7 @@ alias_maps =
 inet_interfaces = 127.0.0.1
 inet_protocols = ipv4
 mynetworks = 127.0.0.0/8
-relayhost = [${ELSEWHERE.host}]:${ELSEWHERE.port}
+relayhost = [${RECEIVING_SERVER.host}]:${RECEIVING_SERVER.port}
 transport_maps = texthash:/etc/postfix/transport
 recipient_delimiter = +
 queue_run_delay = 1s
@@ -140,7 +140,7 @@ bounces:
   transport = bounces
 others:
   driver = manualroute
-  route_list = * ${ELSEWHERE.host}
+  route_list = * ${RECEIVING_SERVER.host}
   self = send
   transport = others
 begin transports
@@ -151,7 +151,7 @@ bounces:
   envelope_to_add
 others:
   driver = smtp
-  port = ${ELSEWHERE.port}
+  port = ${RECEIVING_SERVER.port}
   allow_localhost
   hosts_avoid_tls = *
 begin retry
@@ -164,7 +164,7 @@ begin retry
 const opensmtpd: MailSystem = {
   name: 'opensmtpd',
   command: ['/usr/sbin/smtpd', '-d'],
-  nudge: ['/usr/sbin/smtpctl', 'schedule', 'all'],
+  retry: ['/usr/sbin/smtpctl', 'schedule', 'all'],
   configure(root, url) {
     write(
       root,
@@ -175,7 +175,7 @@ smtp sub-addr-delim "+"
 listen on 127.0.0.1 port 25 hostname ${HOST}
 table bounces { "@" = "nobody" }
 action "bounces" mda "${curl(url)}" virtual <bounces>
-action "others" relay helo ${HOST} host smtp://${ELSEWHERE.host}:${ELSEWHERE.port}
+action "others" relay helo ${HOST} host smtp://${RECEIVING_SERVER.host}:${RECEIVING_SERVER.port}
 match from any for domain "mail.accounts.test" action "bounces"
 match from any for any action "others"
 `,
@@ -183,8 +183,8 @@ match from any for any action "others"
   },
 }
 
-/** Refuses as the local part says. */
-async function startElsewhere(context: TestContext) {
+/** Starts the server that the mail server delivers to. It refuses each recipient with the answer of its local part. */
+async function startReceivingServer(context: TestContext) {
   const answerTo = ({ address = '' }, command: Answer[0]) => {
     const answer = ANSWERS[address.split('@')[0] ?? '']
     return answer?.[0] === command ? Object.assign(new Error(answer[2]), { responseCode: answer[1] }) : null
@@ -200,20 +200,20 @@ async function startElsewhere(context: TestContext) {
     },
   })
   server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(ELSEWHERE.port, ELSEWHERE.host, resolve))
+  await new Promise<void>((resolve) => server.listen(RECEIVING_SERVER.port, RECEIVING_SERVER.host, resolve))
   context.onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
 }
 
-/** Between the mail server and the service; keeps what is handed on. */
-async function startDoor(context: TestContext) {
-  const door = { bounces: [] as string[], url: '', instance: undefined as Instance | undefined }
+/** Starts a relay between the mail server and the service, which keeps each bounce. */
+async function startRelay(context: TestContext) {
+  const relay = { bounces: [] as string[], url: '', instance: undefined as Instance | undefined }
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const body = Buffer.concat(chunks)
-    door.bounces.push(body.toString())
+    relay.bounces.push(body.toString())
     const { authorization = '', 'content-type': type = '' } = request.headers
-    const answer = await fetch(`${door.instance?.url}${request.url}`, {
+    const answer = await fetch(`${relay.instance?.url}${request.url}`, {
       method: 'POST',
       headers: { Authorization: authorization, 'Content-Type': type },
       body,
@@ -222,11 +222,11 @@ async function startDoor(context: TestContext) {
   })
   const port = await listening(server)
   context.onTestFinished(() => void server.close())
-  door.url = `http://127.0.0.1:${port}/api/v1/mail-events/dsn`
-  return door
+  relay.url = `http://127.0.0.1:${port}/api/v1/mail-events/dsn`
+  return relay
 }
 
-async function startSystem(context: TestContext, { name, configure, command, nudge }: MailSystem, url: string) {
+async function startSystem(context: TestContext, { name, configure, command, retry }: MailSystem, url: string) {
   const root = path.join(DIR, name, 'root')
   configure(root, url)
   const child = spawn('chroot', [root, ...command], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -235,7 +235,7 @@ async function startSystem(context: TestContext, { name, configure, command, nud
     stream.on('data', (chunk) => {
       said += chunk
     })
-  const timer = nudge && setInterval(() => spawn('chroot', [root, ...nudge], { stdio: 'ignore' }), 1_000)
+  const timer = retry && setInterval(() => spawn('chroot', [root, ...retry], { stdio: 'ignore' }), 1_000)
   context.onTestFinished(async () => {
     clearInterval(timer)
     child.kill()
@@ -279,11 +279,11 @@ test.for([postfix, exim, opensmtpd])(
       MAIL_RETURN_PATH: RETURN_PATH,
       MAIL_EVENTS_DSN: SECRET,
     })
-    await startElsewhere(context)
-    const door = await startDoor(context)
-    await startSystem(context, system, door.url)
+    await startReceivingServer(context)
+    const relay = await startRelay(context)
+    await startSystem(context, system, relay.url)
     const instance = await world.start()
-    door.instance = instance
+    relay.instance = instance
     const people = new Map<string, Person>()
     for (const name of Object.keys(ANSWERS)) {
       const person = { ...(await givenPlainPerson(world)), newEmail: addressOf(name) }
@@ -297,12 +297,12 @@ test.for([postfix, exim, opensmtpd])(
       )
       for (const { user_id: id, state } of rows) if (state === 'deferred') deferred.add(people.get(id)?.newEmail ?? '')
       return rows.length === people.size && rows.every(({ state }) => state === 'undeliverable')
-    }).finally(() => keep(system, door.bounces))
+    }).finally(() => keep(system, relay.bounces))
     expect([...deferred].sort()).toEqual(Object.keys(PUT_OFF).map(addressOf).sort())
     for (const person of people.values()) {
       const { body } = await emailStatus(instance, person)
       expect(body.data.pending_change).toMatchObject({ new_email: person.newEmail, delivery: 'undeliverable' })
     }
-    process.stdout.write(`  ${system.name}: ${door.bounces.length} bounces of ${people.size} messages\n`)
+    process.stdout.write(`  ${system.name}: ${relay.bounces.length} bounces of ${people.size} messages\n`)
   },
 )

@@ -9,12 +9,12 @@ import { givenWorld, type World } from '@/testing/world'
 import { Clients, HISTORY_KINDS, HISTORY_SETTINGS, judge } from '../histories/clients'
 import { type Node, PatroniCluster } from '../histories/patroni'
 
-/** For each of the two kinds of replication. */
+/** The number of failovers for each of the two kinds of replication. */
 const FAILOVERS = Number(process.env.FAILOVERS || 10)
 const INSTANCES = Number(process.env.INSTANCES || 2)
 
 type Heal = () => void
-/** What happens to the leader. */
+/** The faults of the leader. */
 const FAULTS: Record<string, (leader: Node, clients: Clients) => Heal | Promise<Heal>> = {
   'its database is killed': (leader) => {
     leader.signalPostgres('SIGKILL')
@@ -72,7 +72,7 @@ function askAlways({ instances }: World, people: Person[]): () => Promise<number
   }
 }
 
-/** The seconds until another one leads, from then on until all withdrawals hold there, and until every instance serves. */
+/** Returns three times in seconds: until another node leads, then until all withdrawals hold there, and until every instance serves. */
 async function failOver(
   cluster: PatroniCluster,
   world: World,
@@ -82,7 +82,7 @@ async function failOver(
 ): Promise<string[]> {
   await cluster.untilWhole()
   const before = await cluster.leader()
-  const begun = performance.now()
+  const beganAt = performance.now()
   const heal = await FAULTS[what]?.(before, clients)
   const withdrawn = clients.withdrawn.slice(-6)
   const stopAsking = askAlways(world, withdrawn)
@@ -90,21 +90,21 @@ async function failOver(
   await until('another one leads', async () =>
     (await Promise.all(others.map((node) => node.isPrimary()))).some(Boolean),
   )
-  const led = performance.now()
-  clients.noteOutage(begun, led)
+  const ledAt = performance.now()
+  clients.noteOutage(beganAt, ledAt)
   const ids = clients.withdrawn.map(({ id }) => id)
   await until('every withdrawal holds', async () => {
     const live = await world.query('SELECT FROM users WHERE id = ANY($1) AND withdrawn_at IS NULL', [ids])
     return live.length === 0
   })
-  const held = performance.now()
+  const heldAt = performance.now()
   for (const instance of world.instances) {
     await until('its people are served', async () => (await emailStatus(instance, stays)).status === 200)
   }
-  const served = performance.now()
+  const servedAt = performance.now()
   expect((await stopAsking()).filter((status) => status !== 401 && status !== 503)).toEqual([])
   heal?.()
-  return [led - begun, held - led, served - led].map((ms) => (ms / 1000).toFixed(1))
+  return [ledAt - beganAt, heldAt - ledAt, servedAt - ledAt].map((ms) => (ms / 1000).toFixed(1))
 }
 
 test.for([true, false])(
@@ -115,7 +115,7 @@ test.for([true, false])(
   async (isSynchronous, context) => {
     const cluster = await PatroniCluster.start(context, { isSynchronous })
     const world = await givenWorld(context, HISTORY_SETTINGS, { databaseUrl: cluster.url, postgresLogs: [] })
-    // Before the world ends, which waits for its connections.
+    // Runs before the end of the world, which waits for its connections.
     context.onTestFinished(cluster.stop)
     await Promise.all(Array.from({ length: INSTANCES }, () => world.start()))
     const [stays] = await givenPeople(world, 1)
@@ -141,7 +141,7 @@ test.for([true, false])(
     // Without synchronous replication an account may be lost with its withdrawal, and the line names nobody.
     if (isSynchronous) process.stdout.write(`  ${await expectGoodTrace(world, HISTORY_KINDS)} transitions\n`)
     else await expectNoBadTrace(world)
-    // Without a loss nothing would be proven.
+    // Proves that asynchronous replication lost withdrawals, and that synchronous replication did not.
     expect(replayed > 0).toBe(!isSynchronous)
   },
 )

@@ -27,12 +27,12 @@ import { givenWorld, type World } from '@/testing/world'
 import { HOSTILE_VALUES, hostileBodies, rightBodies } from '../checks/hostile-bodies'
 import { envelopeProblem } from '../models/invariants'
 
-/** A part of every `npm test`: fewer cases, the same ones every time, and no judgement of how busy the machine is. */
+/** The short form in every `npm test` has fewer cases, the same ones every time, and a wide bound on the time of an answer. */
 const IS_SHORT = Boolean(process.env.SHORT)
 const SEED = Number(process.env.PROOF_SEED ?? (IS_SHORT ? 1 : randomInt(2 ** 31)))
 const BODIES = Number(process.env.PROOF_BODIES ?? (IS_SHORT ? 500 : 10_000))
 const AT_ONCE = 24
-const SLOWEST_MS = IS_SHORT ? 15_000 : 2_000
+const MAX_ANSWER_MS = IS_SHORT ? 15_000 : 2_000
 /** Stands in everything that is sent, and may stand in no line that is logged. No request id has a tilde: a good one may. */
 const CANARY = `c4n~${randomBytes(9).toString('hex')}`
 const SECRETS = { AUTH_SECRET: 'auth-secret-of-the-fuzz-run', CODE_SECRET: 'code-secret-of-the-fuzz-run' }
@@ -98,7 +98,7 @@ beforeAll(async () => {
   await givenIds()
 })
 
-/** Something for each placeholder of a path, so that a right body is not refused for its path alone. */
+/** Ids that exist for each placeholder of a path, so that a right body is not refused for its path alone. */
 async function givenIds() {
   const { query, operator } = world
   await query(
@@ -147,7 +147,7 @@ afterAll(async () => {
   process.stdout.write(`\n${report.join('\n')}\n`)
 })
 
-/** What a placeholder stands for; one that is not here names nothing that there is. */
+/** The value of each placeholder. Any other placeholder gets an id that does not exist. */
 const ids: Record<string, string> = { externalId: encodeURIComponent(EXTERNAL_ID) }
 const UNKNOWN_ID = `wd_${'A'.repeat(22)}`
 const pathOf = ({ path }: Contract) =>
@@ -163,14 +163,14 @@ const tokenFor = (contract: Contract) => {
   return contract.scope === 'tokens:manage' ? sessionToken : person.token
 }
 
-/** As much of the service as its tokens are made with. */
+/** The parts of a context that make tokens. */
 const systemOfTokens = () =>
   ({
     secrets: createSecrets({ auth: [SECRETS.AUTH_SECRET], code: [SECRETS.CODE_SECRET] }),
     clock: { now: () => new Date() },
     appUrl: '',
   }) as SystemContext
-/** What a field may never hold, and what looks like what an engine, a parser or a database reads in its own way. */
+/** Texts that no field may hold, and texts that an engine, a parser or a database could interpret. */
 const hostileText = fc.oneof(
   fc.constantFrom(
     '',
@@ -230,7 +230,7 @@ function bodiesAround(valid: Record<string, unknown>, members: string[]): fc.Arb
   const dropped = fc
     .subarray(keys)
     .map((kept) => JSON.stringify(Object.fromEntries(kept.map((name) => [name, valid[name]]))))
-  // A member that is unknown, or there twice.
+  // Adds a member that is unknown, or repeats one.
   const added = fc
     .tuple(fc.oneof(extraKey, fc.constantFrom(...keys)), hostileValue)
     .map(([name, value]) => `{${JSON.stringify(name)}:${JSON.stringify(value)},${right.slice(1)}`)
@@ -287,7 +287,7 @@ async function send(method: string, path: string, headers: Record<string, string
   }
 }
 
-/** As a client that sends whatever it likes. Null where the connection is closed without an answer. */
+/** Sends any bytes as a request. Null if the connection is closed without an answer. */
 async function sendRaw(bytes: Buffer): Promise<Answer | null> {
   const { hostname, port } = new URL(instance.url)
   const startedAt = performance.now()
@@ -320,7 +320,7 @@ async function sendRaw(bytes: Buffer): Promise<Answer | null> {
   }
 }
 
-/** Sends them several at a time; each answer with what is wrong with it, of which the first five are shown. */
+/** Sends the requests several at a time and expects no problem. A failure shows the first five. */
 async function expectNoProblem<T>(
   what: string,
   cases: T[],
@@ -362,7 +362,7 @@ const described = new Map(
 function problemOf(answer: Answer | null, operation?: string): string | null {
   if (!answer || (answer.body === '' && [400, 417, 431].includes(answer.status))) return null
   if (answer.status >= 500) return `${answer.status} ${JSON.stringify(answer.body)}`
-  if (answer.ms > SLOWEST_MS && answer.status !== 408) return `${Math.round(answer.ms)} ms`
+  if (answer.ms > MAX_ANSWER_MS && answer.status !== 408) return `${Math.round(answer.ms)} ms`
   if (answer.headers.location) return `a redirect to ${answer.headers.location}`
   if (operation && !described.get(operation)?.includes(String(answer.status))) return `${answer.status}, not described`
   const type = answer.headers['content-type'] ?? ''

@@ -18,7 +18,7 @@ interface Line {
 
 const isOk = (kind: string) => (line: Line) => line.kind === kind && line.outcome === 'ok'
 
-/** A wrong answer in a history that was right: which one, and what it becomes. */
+/** Wrong answers to put into a right history: the line to change, and its new content. */
 const TAMPERED: Record<string, { where(line: Line, before: Line[]): boolean; becomes: Partial<Line> }> = {
   'a person who is served after the withdrawal': {
     where: ({ kind, outcome }, before) => kind === 'status' && outcome === 'refused' && before.some(isOk('withdraw')),
@@ -55,11 +55,11 @@ test('every answer under load on two instances fits one order of the calls of it
 }, async (context) => {
   const world = await givenWorld(context, HISTORY_SETTINGS)
   await Promise.all([world.start(), world.start()])
-  const begun = Date.now()
+  const beganAt = Date.now()
   const clients = new Clients(world, path.join(world.dataDir, 'history.ndjson'), { lives: 12 })
   await until('the calls are made', () => clients.calls >= CALLS, 25 * 60_000)
   await clients.stop()
-  process.stdout.write(`${clients.calls} calls in ${Math.round((Date.now() - begun) / 1000)} s\n`)
+  process.stdout.write(`${clients.calls} calls in ${Math.round((Date.now() - beganAt) / 1000)} s\n`)
   const { problems, ...judged } = await judge([clients.name])
   process.stdout.write(`${JSON.stringify(judged)}\n`)
   expect(problems.slice(0, 2)).toEqual([])

@@ -16,7 +16,7 @@ const newKey = () => randomBytes(16).toString('hex')
 
 /** A real Inngest server on ports of its own, started, killed and started again. */
 export class InngestServer {
-  /** Where its queue and its runs are kept; without it they are gone with its process. */
+  /** The Redis that keeps its queue and its runs. Without it they end with the process. */
   redisUrl: string | undefined
   readonly keys = { event: newKey(), signing: newKey() }
   output = ''
@@ -44,7 +44,7 @@ export class InngestServer {
     return `http://127.0.0.1:${this.ports[0]}`
   }
 
-  /** For the service. */
+  /** The settings by which the service reaches this engine. */
   get settings(): Record<string, string> {
     const { event, signing } = this.keys
     const keys = { INNGEST_EVENT_KEY: event, INNGEST_SIGNING_KEY: signing }
@@ -53,7 +53,7 @@ export class InngestServer {
     return { ...common, ...(this.mode === 'dev' ? { INNGEST_DEV: '1' } : keys) }
   }
 
-  /** The next start finds nothing of what this server knew. */
+  /** Deletes the state of this server, so that the next start finds nothing. */
   async loseState() {
     this.stateDir = await mkdtemp(path.join(FAULTS_DIR, 'inngest-'))
   }
@@ -74,7 +74,7 @@ export class InngestServer {
       ...['--connect-executor-grpc-port', executorGrpc],
     ]
     const child = spawn(COMMAND, [...ARGS, ...asMode, ...everyMode], {
-      // With npx the server is a process below; all of the group end together.
+      // With npx the server is a child process, so the whole group is killed.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, DO_NOT_TRACK: '1' },
@@ -117,7 +117,7 @@ export async function startRedis(): Promise<{ url: string; stop(): void } | null
   return { url: `redis://127.0.0.1:${port}`, stop: () => void child.kill('SIGKILL') }
 }
 
-/** What lies between an Inngest server and the service. The calls of cron functions are answered here and never arrive. */
+/** A proxy between an Inngest server and the service. It answers the calls of cron functions itself, so that they never arrive. */
 export class EngineNetwork {
   /** Answered calls by method and status, such as `PUT 200`. */
   readonly calls: string[] = []

@@ -11,7 +11,7 @@ import { EngineNetwork, InngestServer, type Mode, startRedis } from './inngest-s
 const MAX_LATE_MS = 2_000
 /** A machine that is busy for a while may need another try. */
 const MEASUREMENTS = 3
-/** Sleeps of an engine end early now and then: so many make it all but certain. */
+/** A sleep of an engine ends early now and then, so that this many make it almost certain. */
 const PEOPLE = 4
 
 /** The last step is due after 8.6 s, or after 4.3 s. */
@@ -55,7 +55,7 @@ async function givenSite(test: TestContext, options: Options): Promise<Site> {
   return { world, instance, engine, network, timeScale }
 }
 
-/** The service has registered its functions with the engine, after so many calls. */
+/** Waits until the service has registered its functions with the engine, after this number of calls. */
 const untilSynced = (network: EngineNetwork, after: number) =>
   until('the engine knows the functions', () => network.calls.slice(after).includes('PUT 200'), 30_000)
 
@@ -98,7 +98,7 @@ async function lateness({ world, timeScale }: Site, ids: string[]): Promise<numb
   return late.sort((a, b) => a - b)
 }
 
-/** `during` comes once the withdrawals have begun. */
+/** Runs `during` once the withdrawals have begun. */
 async function expectInTime(site: Site, during: () => Promise<unknown> = async () => {}) {
   for (let measurement = 1; ; measurement++) {
     const ids = await withdrawPeople(site)

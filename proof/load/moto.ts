@@ -16,12 +16,12 @@ interface Call {
   [name: string]: unknown
 }
 
-/** By which moto knows the service and the region that are meant. */
+/** The header by which moto finds the service and the region. */
 const headersFor = (service: 'ses' | 'sns') => ({
   Authorization: `AWS4-HMAC-SHA256 Credential=x/20261123/${REGION}/${service}/aws4_request, SignedHeaders=host, Signature=x`,
 })
 
-/** Amazon SES and SNS as moto plays them. `calls` are what its topic handed on. */
+/** Starts moto in place of Amazon SES and SNS. `calls` holds the calls of its topic. */
 async function startMoto(context: TestContext) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -46,7 +46,7 @@ async function startMoto(context: TestContext) {
     await ask('sns', { Action: 'Subscribe', TopicArn, Protocol: 'http', Endpoint })
     return TopicArn
   }
-  /** The call that the topic makes meanwhile. */
+  /** Waits for `asking` and returns the call that the topic made meanwhile. */
   const callDuring = async (asking: Promise<unknown>) => {
     await asking
     return calls.pop() as Call

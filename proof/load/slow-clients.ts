@@ -31,7 +31,7 @@ interface SlowClient {
   closed: Promise<unknown>
 }
 
-/** Sends `text` one byte a second for as long as it is let. */
+/** Sends `text` one byte a second until the server closes the connection. */
 function drip(instance: Instance, begin: string, text: string): SlowClient {
   const { hostname, port } = new URL(instance.url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -57,7 +57,7 @@ function drip(instance: Instance, begin: string, text: string): SlowClient {
 
 const openFiles = ({ pid }: Instance) => readdirSync(`/proc/${pid}/fd`).length
 
-/** What others do goes on as ever until all slow clients are gone. */
+/** Expects other clients to be served as usual until all slow clients are gone. */
 async function expectServedMeanwhile(world: World, instance: Instance, clients: SlowClient[]) {
   const [reader] = (await givenPeople(world, 1)) as [Person]
   const writers = await givenPeople(world, 20)
@@ -103,7 +103,7 @@ test.for([
       for (const { socket } of clients) socket.destroy()
     })
     const calls = await expectServedMeanwhile(world, instance, clients)
-    // Those that were answered were told that they took too long.
+    // The service answers a slow client with a timeout, if at all.
     for (const { received } of clients) expect(received).toMatch(/^(?:HTTP\/1\.1 408 |$)/)
     await until('their sockets are given back', () => openFiles(instance) <= before + 20)
     process.stdout.write(`  ${calls} calls meanwhile; memory ${memory} → ${rssMib(instance.pid)} MiB\n`)
@@ -129,7 +129,7 @@ function givenDeafClients(context: TestContext, instance: Instance, asked: strin
 test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else and use bounded memory`, async (context) => {
   const { world, instance } = await givenRange(context)
   const memory = rssMib(instance.pid)
-  // The largest answer there is, more of it than the system's own buffers take.
+  // The largest answer of the service, so often that the buffers of the system cannot hold it.
   const asked = 'GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4)
   const sockets = givenDeafClients(context, instance, asked)
   const [reader] = (await givenPeople(world, 1)) as [Person]

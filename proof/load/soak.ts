@@ -28,7 +28,7 @@ const RESENDS = Number(process.env.RESENDS || 1)
 const AT_ONCE = 8
 const SAMPLE_MS = 1_000
 
-/** Windows that end while the load goes on, so that the housekeeping has as much to remove as comes in. */
+/** The windows end during the load, so that the cleanup removes as many rows as are written. */
 const SETTINGS = {
   LOG_LEVEL: 'warn',
   EMAIL_CHANGE_WINDOW: 'PT20S',
@@ -46,7 +46,7 @@ const SETTINGS = {
 
 interface Range {
   world: World
-  /** Those that are asked now. */
+  /** The instances that serve now. */
   instances: Instance[]
   appId: string
 }
@@ -121,7 +121,7 @@ class Load {
     }
     this.note(await emailStatus(instance, person))
     this.note(await withdraw(instance, person))
-    // What has been read is dropped: the test's own memory is not looked at, but has an end.
+    // The mails and calls are dropped once they are read, because the memory of the test is bounded too.
     if (world.mail.mails.length > 2_000) world.mail.mails.splice(0, 1_000)
   }
 
@@ -140,7 +140,7 @@ interface Sample {
   /** Files and sockets that it has open. */
   descriptors: number
   connections: number
-  /** What should have gone out or been done by now. */
+  /** The rows that are overdue. */
   queue: number
   buckets: number
 }
@@ -166,7 +166,7 @@ async function watch(range: Range, ms: number): Promise<Sample[]> {
   return samples
 }
 
-/** The middle of the last quarter against that of the second: what leaks grows on, however slow the machine is. */
+/** Compares the median of the last quarter with that of the second, because a leak grows on at any speed of the machine. */
 function expectFlat(samples: Sample[], slack: Record<keyof Sample, number>) {
   const quarter = (at: number) =>
     samples.slice(Math.floor((samples.length * at) / 4), Math.floor((samples.length * (at + 1)) / 4))

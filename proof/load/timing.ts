@@ -5,7 +5,7 @@ import { COSTLY, givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, type Person } from '@/testing/person'
 import { givenWorld, type World } from '@/testing/world'
 
-/** Calls of each kind, mixed, so that whatever else the machine does falls on both alike. */
+/** The number of calls of each kind. They are mixed, so that other load of the machine affects both alike. */
 const SAMPLES = Number(process.env.SAMPLES ?? 400)
 const HIGH = '1000000'
 const SETTINGS = {

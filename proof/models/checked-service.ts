@@ -43,7 +43,7 @@ export interface Fault {
 }
 
 export interface Answered extends Outcome {
-  /** Of a session that was begun. */
+  /** The token of a new session. */
   sessionId?: string
 }
 
@@ -62,7 +62,7 @@ function database(): Promise<Query> {
   return observed
 }
 
-/** The real endpoints over the real database, with a clock to turn, a mail server and an application to switch off, and faults. */
+/** The real endpoints on the real database. The clock, the mail server, the application and faults are under control of the test. */
 export class Service {
   readonly mails: SentMail[] = []
   readonly appCalls: AppCall[] = []
@@ -113,7 +113,7 @@ export class Service {
           return value
         }).finally(() => this.running--)
       },
-      // The hash itself is tested elsewhere, and would be all that the time goes into.
+      // Hashing would take most of the time, and has tests of its own.
       passwords: {
         hash: async (password: string) => digest(password),
         verify: async (hash: string | undefined, password: string) => hash === digest(password),
@@ -185,7 +185,7 @@ export class Service {
     if (this.isDead) throw connectionLost()
   }
 
-  /** Counts one statement, and fails where it is the one. */
+  /** Counts the statements, and fails at the one of the fault. */
   private strike(when: 'before' | 'after') {
     this.requireLife()
     const { fault } = this
@@ -222,7 +222,7 @@ export class Service {
     }
   }
 
-  /** A refused call leaves the work beside it running: nothing of one step may reach into the next. */
+  /** Waits for all work of the step, because a refused call leaves the work beside it running. */
   private async drain() {
     await this.ctx.settle()
     for (let quietTurns = 0; quietTurns < 3; quietTurns++) {
@@ -287,7 +287,7 @@ export class Service {
     return createSessionToken(this.ctx, account.sessions[as]?.id ?? '').token
   }
 
-  /** The state as the database has it. What no longer stands there, or never did, is as `known`. */
+  /** Reads the state from the database. What it does not hold comes from `known`. */
   async observe(known: State): Promise<State> {
     const now = this.ctx.clock.now().getTime()
     const { mailUp, appUp } = known

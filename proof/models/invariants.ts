@@ -72,10 +72,10 @@ export const OBSERVER = `
 
 export interface SentMail {
   to: string
-  /** The message's own, stable over repeated tries. */
+  /** The Message-ID, which is the same at every try. */
   id: string
   template: Message['template']
-  /** Of a verification message. */
+  /** The code of a verification message. */
   code?: string
   at: Date
 }
@@ -92,7 +92,7 @@ export interface GivenAnswer {
   body: unknown
 }
 
-/** What was acknowledged with a 2xx, and must therefore be found. */
+/** The effects that were answered with a 2xx, and must therefore be found. */
 export type Acknowledged =
   | { what: 'change'; id: string; email: string }
   | { what: 'verification'; userId: string; email: string }
@@ -156,14 +156,14 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
       [...Map.groupBy(rows, (row) => row[by])].map(
         ([key, of]) => [key, of.map(({ requested_at }) => requested_at.getTime())] as const,
       )
-    return [...crowded(times('user_id'), 3, HOUR), ...crowded(times('new_email_key'), 5, DAY)]
+    return [...overLimit(times('user_id'), 3, HOUR), ...overLimit(times('new_email_key'), 5, DAY)]
   },
   'I4 twenty mails a day to one address': async ({ mails }) => {
     const verifications = mails.filter(({ template }) => template === 'verify-new-email')
     const times = [...Map.groupBy(verifications, ({ to }) => to)].map(
       ([to, of]) => [to, of.map(({ at }) => at.getTime())] as const,
     )
-    return crowded(times, 20, DAY)
+    return overLimit(times, 20, DAY)
   },
   'I5 one withdrawal a user': async ({ query }) => {
     const rows = await query<{ user_id: string }>(
@@ -252,7 +252,7 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
       ...sameId
         .filter((of) => new Set(of.map(({ to, template, code }) => `${to} ${template} ${code}`)).size > 1)
         .map(([mail]) => `two messages are called ${mail?.id}`),
-      // A code that was mailed to one address and sets another would be the worst of all.
+      // A code must never set another address than the one that it was mailed to.
       ...mails
         .filter(({ template, id, to }) => {
           const address = template === 'verify-new-email' && addressOf.get(/^ecr_[\w-]{22}/.exec(id)?.[0] ?? '')
@@ -284,7 +284,7 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
   },
 }
 
-/** Null where a refusal looks as the contract says. */
+/** Null if the refusal has the envelope of the contract. */
 export function envelopeProblem({ status, body }: GivenAnswer): string | null {
   if (status >= 200 && status < 300) return null
   const { success, error, timestamp } = (body ?? {}) as {
@@ -303,10 +303,10 @@ export function envelopeProblem({ status, body }: GivenAnswer): string | null {
 }
 
 /** Keys with more than `places` times inside any window that is closed at one end. */
-function crowded(times: (readonly [key: string, times: number[]])[], places: number, windowMs: number): string[] {
+function overLimit(times: (readonly [key: string, times: number[]])[], places: number, windowMs: number): string[] {
   return times.flatMap(([key, of]) => {
     const sorted = of.toSorted((a, b) => a - b)
-    const isCrowded = sorted.some((time, index) => (sorted[index + places] ?? Infinity) - time < windowMs)
-    return isCrowded ? [`more than ${places} for ${key}`] : []
+    const isOverLimit = sorted.some((time, index) => (sorted[index + places] ?? Infinity) - time < windowMs)
+    return isOverLimit ? [`more than ${places} for ${key}`] : []
   })
 }

@@ -33,7 +33,7 @@ const changeOf = async (ctx: TestContext, user: TestUser, tx?: Transaction) => {
   return changeEmail({ ...caller, ...inside }, changeInput(user, `new-${user.email}`))
 }
 
-/** Does `meanwhile` while the message of a change is on its way; how the change ends. */
+/** Runs `meanwhile` while the message of a change is being sent, and returns the outcome of the change. */
 async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => Promise<unknown>): Promise<string> {
   const { send } = ctx.mail
   Object.assign(ctx.mail, {
@@ -48,7 +48,7 @@ async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => P
 
 type Ending = () => Promise<unknown>
 
-/** Everything is made ready first; what is returned only ends. */
+/** Each way prepares an ending, and returns the function that carries it out. */
 const ways: [string, (ctx: TestContext, user: TestUser) => Promise<Ending>][] = [
   [
     'the password',

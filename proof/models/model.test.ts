@@ -7,7 +7,7 @@ import { type Answered, type Fault, Service } from './checked-service'
 import { breaches } from './invariants'
 import { type Account, type BucketName, type Call, expected, isExplained, live, type State } from './model'
 
-/** A failure prints its seed; PROOF_SEED plays it again, and PROOF_SHRINK looks for a shorter way there. */
+/** A failure prints its seed. PROOF_SEED repeats the run, and PROOF_SHRINK looks for a shorter one. */
 const PARAMETERS: fc.Parameters<[Iterable<Command>]> = {
   numRuns: Number(process.env.PROOF_RUNS ?? 10),
   ...(process.env.PROOF_SEED && { seed: Number(process.env.PROOF_SEED) }),
@@ -99,19 +99,19 @@ function toCall({ accounts }: State, past: Past, service: Service, plan: Plan): 
   }
 }
 
-/** What is not there is asked for often enough under `unknown`. */
-function hasPoint({ accounts }: State, plan: Plan): boolean {
+/** Whether the row of the plan exists. Plans with `unknown` cover the rows that do not. */
+function isApplicable({ accounts }: State, plan: Plan): boolean {
   if ('request' in plan && plan.request === 'own') return accounts[plan.user]?.pending != null
   return plan.do !== 'progress' || plan.as === 'token' || accounts[plan.user]?.withdrawal != null
 }
 
-/** A call alone answers what the model says, to the code and the second, and leaves what the model leaves; as often as it is made. */
-class Alone implements Command {
+/** A sequential call answers with the code and the wait of the model and leaves its state, however often it is repeated. */
+class SequentialCall implements Command {
   constructor(
     readonly plan: Plan,
     readonly times: number,
   ) {}
-  check = ({ state }: Readonly<{ state: State }>) => hasPoint(state, this.plan)
+  check = ({ state }: Readonly<{ state: State }>) => isApplicable(state, this.plan)
   async run(model: { state: State }, run: Run) {
     for (let time = 0; time < this.times; time++) await this.runOnce(model, run)
   }
@@ -139,13 +139,13 @@ class Alone implements Command {
   toString = () => `${this.times} × ${JSON.stringify(this.plan)}`
 }
 
-/** Calls side by side end as if they had come one after the other, or are refused without effect; with a fault the invariants alone hold. */
-class Together implements Command {
+/** Concurrent calls end as in some serial order, or are refused without effect. With a fault only the invariants hold. */
+class ConcurrentCalls implements Command {
   constructor(
     readonly plans: Plan[],
     readonly fault: Fault | null,
   ) {}
-  check = ({ state }: Readonly<{ state: State }>) => this.plans.every((plan) => hasPoint(state, plan))
+  check = ({ state }: Readonly<{ state: State }>) => this.plans.every((plan) => isApplicable(state, plan))
   async run(model: { state: State }, { service, past }: Run) {
     const before = structuredClone(model.state)
     const calls = this.plans.map((plan) => toCall(model.state, past, service, plan))
@@ -218,7 +218,7 @@ function remember(past: Past, before: State, after: State) {
   }
 }
 
-/** Without what has left its window. */
+/** The state without the places whose window has ended. */
 function comparable(state: State) {
   const filled = (lists: Record<string, number[]>, bucketOf = (key: string) => key as BucketName) =>
     Object.fromEntries(
@@ -226,7 +226,7 @@ function comparable(state: State) {
         .map(([key, hits]) => [key, live(hits, bucketOf(key), state.now).toSorted((a, b) => a - b)] as const)
         .filter(([, hits]) => hits.length > 0),
     )
-  // Whether a session is ended that has expired makes no difference to anybody.
+  // An expired session works no more, whether it was ended or not.
   const over = <Access extends { ended: boolean; expiresAt: number }>(access: Access) => ({
     ...access,
     ended: access.ended || access.expiresAt <= state.now,
@@ -334,10 +334,12 @@ const fault: fc.Arbitrary<Fault> = fc.record({
   mode: fc.constantFrom('dies before', 'dies after', 'cut before', 'cut after'),
 })
 
-const alone = fc.tuple(plan, fc.constantFrom(1, 1, 1, 1, 2, 3, 6)).map(([one, times]) => new Alone(one, times))
+const sequential = fc
+  .tuple(plan, fc.constantFrom(1, 1, 1, 1, 2, 3, 6))
+  .map(([one, times]) => new SequentialCall(one, times))
 const repeated = fc.tuple(plan, fc.integer({ min: 2, max: 4 })).map(([one, times]) => Array(times).fill(one) as Plan[])
 const batch = fc.oneof(fc.array(plan, { minLength: 2, maxLength: 4 }), repeated)
-const together = batch.map((all) => new Together(all, null))
+const concurrent = batch.map((all) => new ConcurrentCalls(all, null))
 const faulty = fc
   .tuple(
     fc.oneof(
@@ -346,9 +348,9 @@ const faulty = fc
     ),
     fault,
   )
-  .map(([all, one]) => new Together(all, one))
+  .map(([all, one]) => new ConcurrentCalls(all, one))
 
-/** What stands in no table and no line of the log: passwords, tokens, links with their codes. Four letters alone chance makes in an id. */
+/** Texts that no table and no line of the log may hold. Each is long, because an id may hold any four letters by chance. */
 async function secretsOf({ ctx, query, tokens, passwords }: Service): Promise<string[]> {
   const withdrawals = await query<{ id: string }>('SELECT id FROM withdrawals')
   const statusTokens = withdrawals.map(({ id }) => createStatusToken(ctx, id))
@@ -379,20 +381,20 @@ const size = { maxCommands: 100, size: 'max' } as const
 test('I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 sequential calls answer exactly what the model says and leave the state that it predicts', {
   timeout: 3_600_000,
 }, async () => {
-  const commands = fc.commands([alone, alone, alone, turn], size)
+  const commands = fc.commands([sequential, sequential, sequential, turn], size)
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
 test('L9 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 concurrent calls end as in some serial order, and every invariant holds', {
   timeout: 3_600_000,
 }, async () => {
-  const commands = fc.commands([alone, together, together, turn], size)
+  const commands = fc.commands([sequential, concurrent, concurrent, turn], size)
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
 test('F3 F6 L17 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 every invariant holds at whatever statement a process dies or loses its connection', {
   timeout: 3_600_000,
 }, async () => {
-  const commands = fc.commands([alone, faulty, faulty, together, turn], size)
+  const commands = fc.commands([sequential, faulty, faulty, concurrent, turn], size)
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })

@@ -1,7 +1,6 @@
 /**
- * The service as its contract tells it, without the service: numbers and rules are written down here once more.
- * `expected` says what a call on its own has to answer, and leaves behind what is true afterwards. What a sweep does is judged by the
- * invariants alone.
+ * A model of the contract that shares no code with the service. Numbers and rules are written down here a second time.
+ * `expected` returns the answer to a call and changes the state. Only the invariants judge a sweep.
  */
 
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
@@ -29,7 +28,7 @@ export type Credential = 0 | 1 | 'token'
 export interface Pending {
   id: string
   email: string
-  /** Null where no message that was accepted carries it. */
+  /** Null if no accepted message carries the code. */
   code: string | null
   attempts: number
   requestedAt: number
@@ -66,9 +65,9 @@ export interface State {
   appUp: boolean
   accounts: Account[]
   targets: Record<string, Record<(typeof TARGET_BUCKETS)[number], number[]>>
-  /** By address and user. */
+  /** The times of the calls in the buckets of sign-ins, by address and user. */
   signIns: Record<string, number[]>
-  /** Who was let in before the calls that now run side by side: by user and credential. */
+  /** The credentials that were accepted before the concurrent calls, by user. */
   admitted?: string[]
 }
 
@@ -96,7 +95,7 @@ export interface Outcome {
   /** `OK` or the error's code. */
   code: string
   retryAfter?: number
-  /** Members of `data` that the answer has to show so. */
+  /** Members that `data` must have. */
   data?: Record<string, unknown>
 }
 

@@ -50,7 +50,7 @@ class Story {
   private pending: { id: string; to: string } | null = null
   /** The first change that the owner did not make, since the account was last theirs. */
   private theft: { id: string; at: number } | null = null
-  /** Who has to be told of the withdrawal at the old address, and by what. */
+  /** The message about the withdrawal that the old address has to receive. */
   private toldBy: string | null | undefined
 
   private constructor(
@@ -109,7 +109,7 @@ class Story {
         await this.asThief('cancelEmailChange', { ids: { changeRequestId: this.pending?.id ?? 'none' } })
         return
       case 'set password': {
-        // By whatever road: it takes the present one.
+        // Every way to set a password asks for the present one.
         if (this.thiefKnows !== this.password || !(await this.holds(this.tokens))) return
         this.thiefKnows = `password ${++this.made} of the thief`
         this.password = this.thiefKnows
@@ -275,7 +275,7 @@ test('B45 B46 B47 B54 whoever held the address before a theft gets the account b
   await fc.assert(story, PARAMETERS)
 })
 
-test('B54 who holds only the new mailbox deletes nothing within seven days of the change', {
+test('B54 a person who holds only the new mailbox deletes nothing within seven days of the change', {
   timeout: 7_200_000,
 }, async () => {
   // The theft comes first, because without one nothing could go wrong.

@@ -17,7 +17,7 @@ const AWAY_CODES = new Set([
 const AWAY_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|connection error|Query read timeout|after calling end/
 
-const TRIES = 5
+const MAX_TRIES = 5
 const PAUSE_MS = 200
 
 /** Retries while the database is away. Used at the start, when a busy machine may accept connections later than the connect timeout. */
@@ -26,7 +26,7 @@ export async function onceDatabaseAnswers<T>(ask: () => Promise<T>): Promise<T> 
     try {
       return await ask()
     } catch (error) {
-      if (tries === TRIES || !isDatabaseAway(error)) throw error
+      if (tries === MAX_TRIES || !isDatabaseAway(error)) throw error
     }
     await sleep(PAUSE_MS)
   }

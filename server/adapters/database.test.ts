@@ -97,7 +97,7 @@ test('a transaction that meets a deadlock at every try is given up', async () =>
   expect(tries).toBe(4)
 })
 
-test('F41 of statements that are sent together the first that failed says why, whichever is heard of first', async () => {
+test('F41 of statements that are sent together the first failed one gives the error, in whatever order the answers arrive', async () => {
   const { database, rows } = await givenRows()
   const heardLate = async (work: Promise<unknown>) => {
     const [outcome] = await Promise.allSettled([work])

@@ -7,7 +7,7 @@ import type { ProviderSettings } from '../settings/sign-in-settings'
 import { describeError, log } from '../watch/log'
 import { ALGORITHMS, isRefusal, toTime } from './outside-issuer'
 
-const TIME_OUT_MS = 5_000
+const TIMEOUT_MS = 5_000
 const METADATA_LIFETIME_MS = 60 * 60 * 1000
 const CLOCK_TOLERANCE_SECONDS = 30
 
@@ -83,10 +83,10 @@ export function createIdentityProvider(
 }
 
 async function readMetadata(issuer: string): Promise<Provider> {
-  const response = await fetch(wellKnownOf(issuer), { redirect: 'error', signal: AbortSignal.timeout(TIME_OUT_MS) })
+  const response = await fetch(wellKnownOf(issuer), { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
   const found = metadata.parse(await response.json())
   if (found.issuer !== issuer) throw new Error('the provider names another issuer than AUTH_OIDC_ISSUER')
-  return { ...found, keys: createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: TIME_OUT_MS }) }
+  return { ...found, keys: createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: TIMEOUT_MS }) }
 }
 
 /** The ID token for a code; null if the provider refuses the code. */
@@ -109,7 +109,7 @@ async function redeemCode(
     body.set('client_id', clientId)
     body.set('client_secret', clientSecret)
   }
-  const signal = AbortSignal.timeout(TIME_OUT_MS)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(provider.token_endpoint, { method: 'POST', headers, body, redirect: 'error', signal })
   const answer = tokenAnswer.parse(await response.json())
   if (response.status === 400 && answer.error === 'invalid_grant') return null
@@ -149,7 +149,7 @@ function answersRequest({ sub, nonce, aud, azp }: JWTPayload, request: ProviderR
   return azp === clientId || (azp === undefined && [aud].flat().length === 1)
 }
 
-/** If the provider cannot be reached, nobody is let in, but the answer does not count as wrong either. */
+/** If the provider cannot be reached, the sign-in is refused as unavailable, and not as wrong. */
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -20,7 +20,7 @@ import WithdrawalRequested from '@/emails/withdrawal-requested'
 import { accentInTheDark } from '../settings/accent'
 import type { Env } from '../settings/env'
 import { daysInWords, validityInWords } from '../texts/duration-words'
-import { type Catalogue, catalogueOf } from '../texts/texts'
+import { type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 
 export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
 
@@ -29,7 +29,7 @@ export interface Wording {
   language: Language
   messages: Catalogue
 }
-/** Their names are those of their texts; all letters share those of `letter`. */
+/** A letter has the name of its texts. All letters share the texts of `letter`. */
 type LetterName = Exclude<keyof Texts, 'letter'>
 /** What every template needs beside its own properties. */
 interface LetterProps<Name extends LetterName> {
@@ -48,13 +48,13 @@ type Choices<Props> = {
       : Props[Name]
 }
 
-/** What a message says, before it is rendered. */
+/** A message before it is rendered. */
 export interface Letter {
   name: LetterName
   subject: 'subject' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
-  /** The template in a language. Its slots hold these texts, or marks. */
+  /** Renders the template. Its slots hold the texts, or the marks that stand for them. */
   toElement(look: Look, texts: Record<string, string>): ReactElement
 }
 
@@ -68,7 +68,7 @@ export const textsOf = <Name extends keyof Texts>({ language, messages }: Wordin
 
 export const wordingIn = async (language: Language): Promise<Wording> => ({
   language,
-  messages: await catalogueOf(language),
+  messages: await loadCatalogue(language),
 })
 
 const OWN_ACCENT = { accentColor: '#1f4fc4', accentInTheDark: '#9dbdff' }
@@ -121,7 +121,7 @@ export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswo
     }
     case 'email-changed': {
       const { hasPassword, oldEmail, newEmail, notMe } = message
-      // The operator command has none.
+      // A call of the operator command has no address.
       const ipAddress = message.ipAddress || '–'
       const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
       const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }

@@ -186,7 +186,7 @@ test.each(LANGUAGES)('the letters about a deletion say in %s which of the three 
 
 const PASSWORD = /password|passwort|mot de passe|contraseña|senha|パスワード/i
 
-test.each(LANGUAGES)('the letters about a change speak in %s of a password only to who has one', async (language) => {
+test.each(LANGUAGES)('letters about a change speak in %s of a password only to people with one', async (language) => {
   const letters = SAMPLES.filter((message) => 'hasPassword' in message)
   for (const message of letters) {
     const { html } = await renderMessage({ ...message, hasPassword: false }, language, settings)

@@ -31,7 +31,7 @@ test('a directory that hangs refuses each call in time, leaves threads to others
   const pipe = path.join(directory, 'pipe')
   // It opens for a reader once there is a writer.
   execFileSync('mkfifo', [pipe])
-  const store = inDirectory(directory, { hasManyWriters: true, timeOutMs: 200 })
+  const store = inDirectory(directory, { hasManyWriters: true, timeoutMs: 200 })
   const reads = await Promise.allSettled(Array.from({ length: 10 }, () => store.get('pipe')))
   for (const read of reads) expect(read).toMatchObject({ reason: { code: 'object_store_timeout' } })
   await writeFile(pipe, '')
@@ -160,7 +160,7 @@ test('a missing bucket is an error and not an empty list', async () => {
   await expect(names.next()).rejects.toMatchObject({ code: 'object_store_404' })
 })
 
-test('what answers in place of a bucket, with a page, half a list or a redirect, is an error', async () => {
+test('a page, half a list or a redirect in place of the answer of a bucket is an error', async () => {
   const page = '<html><body>Please sign in</body></html>'
   const half = '<ListBucketResult><Contents><Key>log/1</Key></Contents><IsTruncated>fal'
   const endless = '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>'

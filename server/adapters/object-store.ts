@@ -8,7 +8,7 @@ import type { Env } from '../settings/env'
 import type { S3Settings } from '../settings/store-settings'
 import { createSemaphore } from './semaphore'
 
-const TIME_OUT_MS = 20_000
+const TIMEOUT_MS = 20_000
 
 /** The archive store and the erasure ledger use it. Keys may have slashes. */
 export interface ObjectStore extends ArchiveStore {
@@ -38,15 +38,15 @@ const unlessMissing =
  * Stores each object as a file. With `hasManyWriters`, several instances may write the same object, each in a partial file of its own.
  * A network directory can hang, so each call ends in time, and all calls together leave threads of the process to others.
  */
-export function inDirectory(directory: string, { hasManyWriters = false, timeOutMs = TIME_OUT_MS } = {}): ObjectStore {
-  const threads = createSemaphore(hasManyWriters ? 2 : 1, { maxWaitMs: timeOutMs })
+export function inDirectory(directory: string, { hasManyWriters = false, timeoutMs = TIMEOUT_MS } = {}): ObjectStore {
+  const threads = createSemaphore(hasManyWriters ? 2 : 1, { maxWaitMs: timeoutMs })
   const failInTime = () => {
     throw Object.assign(new Error(`The directory ${directory} does not answer.`), { code: 'object_store_timeout' })
   }
   async function inTime<T>(work: () => Promise<T>): Promise<T> {
     await threads.acquire().catch(failInTime)
     const over = new AbortController()
-    const tooLate = sleep(timeOutMs, undefined, { signal: over.signal, ref: false }).then(failInTime)
+    const tooLate = sleep(timeoutMs, undefined, { signal: over.signal, ref: false }).then(failInTime)
     return Promise.race([work().finally(threads.release), tooLate]).finally(() => over.abort())
   }
   async function write<T>(objectKey: string, content: Uint8Array, name: (draft: string, file: string) => Promise<T>) {
@@ -89,7 +89,7 @@ export function inDirectory(directory: string, { hasManyWriters = false, timeOut
 
 const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
-/** Not by a rename, which would replace what another instance has written meanwhile; but some shares know no links. */
+/** Links the file, because a rename would replace the object of another instance. Only a share without links gets a rename. */
 async function nameOnce(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file)
@@ -122,7 +122,7 @@ async function syncDirectory(directory: string) {
 export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ObjectStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
   const url = `${endpoint.replace(/\/$/, '')}/${bucket}`
-  /** Says which bucket, because an operator's command prints it. */
+  /** Names the bucket, because the operator command prints the message. */
   const failure = (says: string, code: string | number) =>
     Object.assign(new Error(`The bucket ${url} ${says} ${code}.`), { code: `object_store_${code}` })
   /** Some stores answer 501 to a condition. */
@@ -136,7 +136,7 @@ export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): Obje
         body: content as BodyInit | undefined,
         // A page to which a call was led could look like an object that was stored or deleted.
         redirect: 'manual',
-        signal: AbortSignal.timeout(TIME_OUT_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       .catch(({ name, cause }) => {
         throw failure('does not answer:', cause?.code ?? name)

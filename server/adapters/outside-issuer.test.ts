@@ -163,23 +163,23 @@ test('known keys go on verifying while their address is away, for a day, and a t
   const { state, verifier } = await givenIssuer()
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
-  const started = Date.now()
+  const startedAt = Date.now()
   const unknown = () => sign({ pair: others, header: { kid: 'two' } })
   const forged = () => sign({ pair: others })
   expect(await verifier.verify(await sign())).not.toBeNull()
   state.down = true
   for (const ms of [11 * 60_000, 12 * 3_600_000, 24 * 3_600_000 - 1]) {
-    vi.setSystemTime(started + ms)
+    vi.setSystemTime(startedAt + ms)
     expect(await verifier.verify(await sign())).not.toBeNull()
     expect(await verifier.verify(await forged())).toBeNull()
     await expect(verifier.verify(await unknown())).rejects.toMatchObject({ code: 'SERVER_002' })
   }
-  vi.setSystemTime(started + 24 * 3_600_000 + 60_000)
+  vi.setSystemTime(startedAt + 24 * 3_600_000 + 60_000)
   await expect(verifier.verify(await sign())).rejects.toMatchObject({ code: 'SERVER_002' })
   // Back again, it answers with both keys.
   state.down = false
   state.keys.push({ kid: 'two', pair: others })
-  vi.setSystemTime(started + 24 * 3_600_000 + 120_000)
+  vi.setSystemTime(startedAt + 24 * 3_600_000 + 120_000)
   expect(await verifier.verify(await unknown())).not.toBeNull()
 })
 

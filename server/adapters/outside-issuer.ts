@@ -13,7 +13,7 @@ import type { Clock, OutsideIssuer } from '@/domain/ports'
 import type { IssuerSettings } from '../settings/sign-in-settings'
 import { describeError, log } from '../watch/log'
 
-const TIME_OUT_MS = 3_000
+const TIMEOUT_MS = 3_000
 /** Asymmetric algorithms only: with a symmetric one, anyone could sign with the public key. */
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const CLOCK_TOLERANCE_SECONDS = 30
@@ -58,16 +58,16 @@ export function createOutsideIssuer(
   }
 }
 
-/** For how long the last keys are good while their address is away. A key that the issuer takes back meanwhile is good so long too. */
+/** The time for which the last keys are used while their address is away. A key that the issuer revokes meanwhile is accepted as long. */
 const MAX_STALE_MS = 24 * 60 * 60 * 1000
-/** How long nobody waits again for an address that did not answer. */
+/** The time in which no call waits again for an address that did not answer. */
 const PAUSE_MS = 30_000
 
 /** The keys at this address, fetched anew from time to time. The last ones outlive an outage of the address. */
 function keptKeys(url: URL): JWTVerifyGetKey {
   const cache: JWKSCacheInput = {}
   const remote = createRemoteJWKSet(url, {
-    timeoutDuration: TIME_OUT_MS,
+    timeoutDuration: TIMEOUT_MS,
     cooldownDuration: PAUSE_MS,
     [jwksCache]: cache,
   })

@@ -16,10 +16,10 @@ const SOURCE = 'server/adapters/password-worker.ts'
  * Starts a thread for hashing, which takes its next job without waiting for the busy event loop. An idle thread does not keep the
  * process alive. `onEnd` is called when the thread has died; its jobs are rejected.
  */
-export function startPasswordThread(onEnd: () => void, line: 'own' | 'foreign') {
+export function startPasswordThread(onEnd: () => void, queue: 'own' | 'foreign') {
   const file = path.resolve(typeof PASSWORD_WORKER_FILE === 'undefined' ? SOURCE : PASSWORD_WORKER_FILE)
   // The thread must not inherit the options of the process, such as modules to preload.
-  const worker = new Worker(file, { execArgv: [], workerData: { costs: ARGON2ID, niceness: NICENESS[line] } })
+  const worker = new Worker(file, { execArgv: [], workerData: { costs: ARGON2ID, niceness: NICENESS[queue] } })
   const jobs = new Map<number, PromiseWithResolvers<string | boolean>>()
   let ids = 0
   worker.unref()

@@ -4,7 +4,7 @@ import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import type { startPasswordThread } from './password-thread'
 import type { PasswordJob } from './password-worker'
-import { createPasswords, type PasswordQueue } from './passwords'
+import { createPasswords, type MeasuredPasswords } from './passwords'
 
 vi.mock('node:timers/promises', () => ({ setTimeout: vi.fn(async () => {}) }))
 
@@ -23,14 +23,14 @@ interface Held {
 
 /** Replaces the hashing: each thread holds its job until the test ends it, then begins the next. */
 function heldThreads(
-  create: (start: typeof startPasswordThread) => PasswordQueue = (start) => createPasswords(start, THREADS),
+  create: (start: typeof startPasswordThread) => MeasuredPasswords = (start) => createPasswords(start, THREADS),
 ) {
   const queues: Held[][] = []
   const foreign: Held[][] = []
   const deaths: (() => void)[] = []
-  const start: typeof startPasswordThread = (onEnd, line) => {
+  const start: typeof startPasswordThread = (onEnd, origin) => {
     const queue: Held[] = []
-    ;(line === 'own' ? queues : foreign).push(queue)
+    ;(origin === 'own' ? queues : foreign).push(queue)
     deaths.push(onEnd)
     return {
       run(job) {
@@ -110,7 +110,7 @@ test('no more threads start than allowed, each has two jobs at most, and a job g
   expect(passwords.load().own).toEqual({ running: 0, waiting: 0 })
 })
 
-test('L27 checks of imported hashes have threads and a line of their own, so that no check of ours waits for them', async () => {
+test('L27 checks of imported hashes have threads and a queue of their own, so that no check of ours waits for them', async () => {
   const { queues, foreign, passwords } = heldThreads()
   const guesses = Array.from({ length: 100 }, () => passwords.verify(FOREIGN, 'wrong'))
   const own = passwords.verify(OWN, 'password')
@@ -130,7 +130,7 @@ test('a check without a hash uses the requested queue', async () => {
   const { queues, foreign, passwords } = heldThreads()
   const checks = [passwords.verify(undefined, 'x', { isForeign: true }), passwords.verify(undefined, 'x')]
   await settle()
-  expect([foreign, queues].map((line) => line.flat().length)).toEqual([1, 1])
+  expect([foreign, queues].map((threads) => threads.flat().length)).toEqual([1, 1])
   await endAll([...foreign, ...queues], checks)
   expect(await Promise.all(checks)).toEqual([false, false])
 })
@@ -213,8 +213,8 @@ test.each([
   ['own', MAX_QUEUE, OWN, FOREIGN],
   ['foreign', 200, FOREIGN, OWN],
 ])(
-  'when too many of the %s line wait, %i of them, the next is refused with SERVER_002 and Retry-After, and no other is',
-  async (_line, places, hash, otherHash) => {
+  'when too many jobs of the %s queue wait, %i of them, the next is refused with SERVER_002 and Retry-After, and no other is',
+  async (_queue, places, hash, otherHash) => {
     const { queues, foreign, passwords } = heldThreads()
     const accepted = Array.from({ length: AT_THREADS + places }, () => passwords.verify(hash, 'password'))
     const oneTooMany = () => passwords.verify(hash, 'one too many')
@@ -270,7 +270,7 @@ test('an answer that is held back waits longer once a check has taken longer, bu
   expect(await heldAfter(0)).toEqual([[4 * 50 * 0.99]])
 })
 
-test('an answer that is held back keeps no thread and no place in the line', async () => {
+test('an answer that is held back keeps no thread and no place in the queue', async () => {
   const { queues, passwords } = heldThreads()
   const over = Promise.withResolvers<void>()
   for (let n = 0; n < AT_THREADS; n++) vi.mocked(sleep).mockReturnValueOnce(over.promise)

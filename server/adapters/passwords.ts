@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import type { Passwords } from '@/domain/ports'
-import { createPasswordLine, type PasswordLine } from './password-line'
+import { createPasswordQueue, type PasswordQueue } from './password-queue'
 import { startPasswordThread } from './password-thread'
 
 /** The hash of a random password that nobody knows, with the same parameters as all others. */
@@ -17,17 +17,17 @@ const MAX_WAITING_FOREIGN = 200
 const MAX_RAISE = 4
 const HELD_DECAY = 0.99
 
-export interface PasswordQueue extends Passwords {
-  load(): Record<'own' | 'foreign', ReturnType<PasswordLine['load']>>
+export interface MeasuredPasswords extends Passwords {
+  load(): Record<'own' | 'foreign', ReturnType<PasswordQueue['load']>>
 }
 
 /**
- * Hashes in threads and leaves one core to everything else. Imported hashes have a line and threads of their own, because they may
+ * Hashes in threads and leaves one core to everything else. Imported hashes have a queue and threads of their own, because they may
  * take long and must not delay anybody else.
  */
-export function createPasswords(startThread = startPasswordThread, maxThreads = MAX_THREADS): PasswordQueue {
-  const own = createPasswordLine((onEnd) => startThread(onEnd, 'own'), { maxThreads, maxWaiting: MAX_WAITING_OWN })
-  const foreign = createPasswordLine((onEnd) => startThread(onEnd, 'foreign'), {
+export function createPasswords(startThread = startPasswordThread, maxThreads = MAX_THREADS): MeasuredPasswords {
+  const own = createPasswordQueue((onEnd) => startThread(onEnd, 'own'), { maxThreads, maxWaiting: MAX_WAITING_OWN })
+  const foreign = createPasswordQueue((onEnd) => startThread(onEnd, 'foreign'), {
     maxThreads,
     maxWaiting: MAX_WAITING_FOREIGN,
   })
@@ -37,8 +37,8 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
     hash: async (password, signal) => String((await own.inTurn({ password }, signal)).result),
     async verify(hashed, password, { notBeforeMs = 0, isForeign = false, signal } = {}) {
       const waitsWithForeign = hashed === undefined ? isForeign : !hashed.startsWith(OWN_PASSWORD_PREFIX)
-      const line = waitsWithForeign ? foreign : own
-      const { result, beganAt } = await line.inTurn({ password, hashed: hashed ?? HASH_OF_NOBODY }, signal)
+      const queue = waitsWithForeign ? foreign : own
+      const { result, beganAt } = await queue.inTurn({ password, hashed: hashed ?? HASH_OF_NOBODY }, signal)
       const tookMs = performance.now() - beganAt
       if (notBeforeMs > 0) {
         // If the machine is busier than when it was measured, the next checks also take as long as a slow one takes now.

@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { parseStrictJson } from '@/domain/strict-json'
 
-/** Of containers in a body. */
+/** The maximum nesting of objects and lists in a body. */
 const MAX_DEPTH = 5
 
 export async function readJson(request: Request, maxBytes?: number): Promise<{ text: string; value: unknown }> {
@@ -41,7 +41,7 @@ function refuseOversized({ headers }: Request, maxBytes = MAX_BODY_BYTES): void 
 }
 
 /** Ignores the body. A body of unknown length is not read to its end, because it may never end. */
-export function leaveBody(request: Request): { text: string; value: unknown } {
+export function ignoreBody(request: Request): { text: string; value: unknown } {
   refuseOversized(request)
   return { text: '', value: {} }
 }

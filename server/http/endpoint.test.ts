@@ -336,7 +336,7 @@ describe.each(POSTS)('the body of %s', (name) => {
     const claims: Record<string, string>[] = [{}, { 'Content-Length': 'x' }]
     for (const headers of claims) {
       let pulls = 0
-      let cancelled = false
+      let isCancelled = false
       const raw = new ReadableStream<Uint8Array>(
         {
           pull(controller) {
@@ -344,7 +344,7 @@ describe.each(POSTS)('the body of %s', (name) => {
             controller.enqueue(new Uint8Array(1024).fill(0x20))
           },
           cancel() {
-            cancelled = true
+            isCancelled = true
           },
         },
         { highWaterMark: 0 },
@@ -352,7 +352,7 @@ describe.each(POSTS)('the body of %s', (name) => {
       const answer = await ask(name, { userId: 'x' }, { raw, headers })
       expect(answer.code).toBe('REQUEST_002')
       expect(pulls).toBeLessThanOrEqual(18)
-      expect(cancelled).toBe(true)
+      expect(isCancelled).toBe(true)
     }
   })
 

@@ -23,7 +23,7 @@ import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdraw
 import { systemContext } from '../system-context'
 import { inRequest } from '../watch/log'
 import { bearerOf, isBearerSent } from './bearer'
-import { leaveBody, readJson, readRaw } from './bodies'
+import { ignoreBody, readJson, readRaw } from './bodies'
 import { clientIpOf } from './client-ip'
 import { Exchange, type Params, refuse } from './exchange'
 import { answerOnce } from './idempotency-key'
@@ -81,7 +81,7 @@ async function serveLink(
     const { request, buckets, clientGone } = exchange
     const { rawBody, maxBodyBytes } = contract
     const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody, maxBodyBytes) }
-    const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : leaveBody(request)
+    const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : ignoreBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
     const ctx = { ...systemContext(), ip, buckets, clientGone, linkToken: bearerOf(request) ?? '' }
     const input = { ...parseInput(contract, params, { body: value, url: request.url }), ...raw }
@@ -100,7 +100,7 @@ async function serve(
 ): Promise<Response> {
   try {
     const { request } = exchange
-    const { text, value } = contract.body ? await readJson(request, contract.maxBodyBytes) : leaveBody(request)
+    const { text, value } = contract.body ? await readJson(request, contract.maxBodyBytes) : ignoreBody(request)
     const ctx = await admit(exchange, contract, params, ip)
     // A path may call its user by the external id; from here on it is the user's id.
     const path = ctx.actor.userId ? { ...params, userId: ctx.actor.userId } : params
@@ -174,12 +174,12 @@ function missingOf(
   actor: Actor,
   contract: UserContract | AdminContract,
   params: Params,
-  isOperatorHere: boolean,
+  isOperatorSignedIn: boolean,
 ): string | undefined {
   const { scope } = contract
   if (request.headers.get('X-Required-Scope') !== scope)
     return `Send the header X-Required-Scope: ${scope} exactly once.`
-  if (isOperatorHere) return undefined
+  if (isOperatorSignedIn) return undefined
   if (isAdminContract(contract) !== (actor.kind === 'service_token')) {
     return isAdminContract(contract)
       ? 'This path opens with a service token only.'

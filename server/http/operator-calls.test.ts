@@ -74,7 +74,7 @@ test('a page of /admin opens no other operation of the admin API', async () => {
   }
 })
 
-test('an operator whose sign-in is old can look, and is refused before anything changes', async () => {
+test('an operator whose sign-in is old can read, and is refused before anything changes', async () => {
   const before = await getApp(ctx, { appId })
   const refused = { ...codesOf('REAUTH_001'), lookUp: 'accepted' }
   ctx.clock.advance(600_001)
@@ -121,7 +121,7 @@ test('an operator sends the dead letters of an application again, and the page s
   expect((await press(again, 'resendDeadLetters')).data).toEqual({ app_id: appId, resent: 0 })
 })
 
-test('an operator finds a person by an address, and a withdrawn one only by ids; a look is noted without what was asked for', async () => {
+test('an operator finds a person by an address, and a withdrawn one only by ids; a look-up is audited without its text', async () => {
   const find = async (text: unknown) => {
     const { code, data } = await press(operator, 'lookUp', { body: { text } })
     return code === 'accepted' ? data : code

@@ -8,9 +8,9 @@ const unanswered = new WeakMap<Socket, number>()
 
 /**
  * Cuts off a connection with too many unanswered requests, or with answers that its client does not read, because they would fill
- * the memory. True also for requests of the connection that were read before.
+ * the memory. Returns whether the connection is cut off, also for requests that were read before.
  */
-export function isCutOff({ socket }: IncomingMessage, outgoing: ServerResponse): boolean {
+export function cutOffOverload({ socket }: IncomingMessage, outgoing: ServerResponse): boolean {
   if (socket.destroyed) return true
   const open = (unanswered.get(socket) ?? 0) + 1
   unanswered.set(socket, open)

@@ -49,7 +49,7 @@ interface Options {
   onLog?: (line: string) => void
 }
 
-/** Of the operating system: how PostgreSQL's programs are run as it, and who owns the files then. */
+/** An account of the operating system: how to run PostgreSQL's programs as it, and the owner of their files. */
 interface SystemAccount {
   prefix: string[]
   spawn: { uid?: number; gid?: number }

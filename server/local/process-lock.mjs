@@ -44,7 +44,7 @@ export function isSameProcess(pid, stamp) {
  */
 export async function withLock(path, action, onWait) {
   mkdirSync(dirname(path), { recursive: true })
-  for (let waiting = false; !tryLock(path); waiting = true) {
+  for (let isWaiting = false; !tryLock(path); isWaiting = true) {
     const holder = readHolder(path)
     if (holder && !isSameProcess(holder.pid, holder.stamp)) {
       // Only the holder of a second lock, named after the dead holder, may remove the file: so nobody removes a new lock by mistake.
@@ -52,7 +52,7 @@ export async function withLock(path, action, onWait) {
         if (readHolder(path)?.id === holder.id) rmSync(path, { force: true })
       })
     } else if (holder) {
-      if (!waiting) onWait?.()
+      if (!isWaiting) onWait?.()
       await sleep(100)
     }
   }

@@ -3,7 +3,7 @@ import { cache } from 'react'
 import { createTranslator } from 'use-intl/core'
 import { acceptedLanguage, isLanguage, type Language, languageFor } from '@/contract/languages'
 import { getEnv } from '../settings/env'
-import { type Area, type Catalogue, catalogueOf } from '../texts/texts'
+import { type Area, type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 import { LANGUAGE_COOKIE } from './language-cookie'
 import { pageContext } from './session'
 
@@ -21,7 +21,7 @@ export const pageLanguage = cache(async (): Promise<Language> => {
 /** The texts of one area, for a server component. */
 export async function pageTexts<Name extends Area>(area: Name) {
   const locale = await pageLanguage()
-  return createTranslator({ locale, messages: await catalogueOf(locale), namespace: area, timeZone: 'UTC' })
+  return createTranslator({ locale, messages: await loadCatalogue(locale), namespace: area, timeZone: 'UTC' })
 }
 
 /** The texts that go to the browser for client components. */
@@ -31,12 +31,12 @@ export async function textsIn<Name extends Area>(
   language: Language,
   areas: readonly Name[],
 ): Promise<Pick<Catalogue, Name>> {
-  const catalogue = await catalogueOf(language)
+  const catalogue = await loadCatalogue(language)
   return Object.fromEntries(areas.map((area) => [area, catalogue[area]])) as Pick<Catalogue, Name>
 }
 
-/** What every page needs in the browser. */
-export const TEXTS_OF_ALL = ['Common', 'Errors', 'Failure'] as const
+/** The areas that every page needs in the browser. */
+export const SHARED_AREAS = ['Common', 'Errors', 'Failure'] as const
 
 /** The nonce that this page's inline styles need. */
 export async function pageNonce(): Promise<string> {

@@ -13,7 +13,7 @@ const OWN_ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><t
   <path d="m19.75 23.75 2.4 2.4 4.35-4.9" fill="none" stroke="#8fb4ff" stroke-width="2.25" stroke-linecap="round" stroke-linejoin="round"/>
 </svg>`
 
-/** For the tab of the browser: the picture of LOGO_FILE, else our own. */
+/** The icon of the browser's tab: the picture of LOGO_FILE, else our own. */
 export const serveIcon = (): Response =>
   picture(getEnv().brand.logo ?? { type: 'image/svg+xml', bytes: Buffer.from(OWN_ICON) })
 

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { isLanguage } from '@/contract/languages'
 import { LANGUAGE_COOKIE } from './language-cookie'
 
-/** The page for people without the app has no script: it is light, and the same wherever scripts are off. */
+/** The page for people without the app has no script, so that it is light and works with scripts off. */
 const isPlain = (path: string) => path === '/delete-account'
 
 /** Whether the page needs no script. Its query chooses the language, because the control in the footer needs one. */

@@ -9,7 +9,7 @@ import { getEmailStatus } from '@/domain/email/get-email-status'
 import { authenticateSession } from '@/domain/sessions/authenticate'
 import { touchSession } from '@/domain/sessions/sessions'
 import { systemContext } from '../system-context'
-import { orPageAway, unlessAway } from './away'
+import { orDatabaseAwayPage, unlessAway } from './away'
 import { authOptions } from './sign-in'
 
 /** The query of a page, as Next gives it. */
@@ -17,13 +17,13 @@ export interface PageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>
 }
 
-/** The path with the way back that the page was asked for, which the page itself judges. */
+/** Adds the `return_to` of the page's query to a path. The page that it leads to checks it. */
 export async function withReturnTo(path: string, { searchParams }: PageProps): Promise<string> {
   const { return_to: wish } = await searchParams
   return typeof wish === 'string' ? `${path}?return_to=${encodeURIComponent(wish)}` : path
 }
 
-/** Leads to the sign-in, which says so where this browser still holds the cookie of a session that has ended. */
+/** Redirects to the sign-in. If the browser still has the cookie of an ended session, that page says so. */
 export async function toSignIn(path: string, props: PageProps): Promise<never> {
   const [session, next] = await Promise.all([getServerSession(authOptions()), withReturnTo(path, props)])
   redirect(`/sign-in?${session?.sessionId ? 'ended=1&' : ''}next=${next.replaceAll(/[?&%]/g, encodeURIComponent)}`)
@@ -41,7 +41,7 @@ interface PageSession {
 export const pageContext = cache(async (): Promise<Context | null> => {
   const session = await getServerSession(authOptions())
   const ctx = systemContext()
-  const actor = session?.sessionId ? await orPageAway(authenticateSession(ctx, session.sessionId)) : null
+  const actor = session?.sessionId ? await orDatabaseAwayPage(authenticateSession(ctx, session.sessionId)) : null
   if (!actor) return null
   ctx.background(() => touchSession(ctx, actor.id))
   return { ...ctx, actor, ip: '', buckets: [] }
@@ -64,5 +64,5 @@ export const currentSession = cache(async (): Promise<PageSession | null> => {
   return { userId, sessionId, name: user.name, emailStatus, isOperator: isOperatorToo }
 })
 
-/** For a page that needs no account: while the database is away, it comes as it does to somebody who is signed out. */
+/** For a page that needs no account. While the database is away, the page appears as it does to a person who is signed out. */
 export const sessionIfReadable = cache(() => unlessAway(currentSession(), null))

@@ -62,7 +62,7 @@ test('without any setting the service is local: embedded database, local mailbox
   })
 })
 
-test('a fault of security is told to the support, unless another contact is set', () => {
+test('the contact for security faults is the support address, unless another one is set', () => {
   const contactOf = (settings: object) =>
     parseEnv({ ...SECRETS, SUPPORT_EMAIL: 'help@example.test', ...settings }).securityContact
   expect(contactOf({})).toBe('mailto:help@example.test')
@@ -169,7 +169,7 @@ test.each([
   else expect(problemOf({ [name]: value })).toMatch(sentence)
 })
 
-test('a variable that is nearly called like a setting is asked about, and no other', () => {
+test('a variable with a misspelled name of a setting is warned about, and no other', () => {
   const source = {
     WITHDRAWAL_TIMESCALE: '0.001',
     SMTP_URI: 'smtp://mail',
@@ -344,7 +344,7 @@ test('an empty variable counts as not set', () => {
   expect(parseEnv({ ...nothing, ...SECRETS, PORT: '', READ_LIMIT: '' })).toEqual(parseEnv(SECRETS))
 })
 
-test('a DATA_DIR that is no directory is told with the setting', () => {
+test('a DATA_DIR that is no directory is refused with a sentence that names the setting', () => {
   const sentence = /^DATA_DIR must be a directory that can be read and written: E[^\n]+\.$/
   expect(problemOf({ CODE_SECRET: undefined, DATA_DIR: import.meta.filename })).toMatch(sentence)
 })

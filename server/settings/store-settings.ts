@@ -4,7 +4,7 @@ import type { InstanceFields } from './instance-settings'
 import { count, flag, type Parsed, url, type Variables } from './setting-fields'
 import { SettingsError } from './settings-error'
 
-/** It goes into an address or a header. */
+/** Printable ASCII, because the value goes into a URL or a header. */
 const visible = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
 
 export const STORE_FIELDS = {

@@ -4,7 +4,7 @@ import { describeError, log } from './log'
 const LEVELS = { debug: 'debug', trace: 'debug', log: 'info', info: 'info', warn: 'warn', error: 'error' } as const
 const MAX_TEXT = 200
 
-/** What packages print and what Node warns of become lines of the log, so that whoever reads it meets nothing but JSON. */
+/** Turns the output of packages and the warnings of Node into lines of the log, so that the log is nothing but JSON. */
 export function captureForeignLines(): void {
   for (const [method, level] of Object.entries(LEVELS)) {
     console[method as keyof typeof LEVELS] = (...said: unknown[]) =>

@@ -28,10 +28,10 @@ const HINTS: Record<HeldFor, string> = {
 const TWO_DATABASES =
   'DATABASE_URL leads to more than one cluster: a connection to another one than was compared with the ledger was refused.'
 
-/** How often the end of what is known is read, and a database that cannot prove itself is compared again. */
-const LOOK_MS = 5_000
-/** Between two comparisons of a database that is held: at first, and at most. */
-const PAUSE_MS = 250
+/** How often the database is checked: its position is read, and one that cannot prove that it lost nothing is compared again. */
+const CHECK_INTERVAL_MS = 5_000
+/** The pause between two comparisons of a database that is held grows from the first value to the second. */
+const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 2_000
 
 /** Its position in the log of a database that takes writes; a replica has none, because it may take over at any moment. */
@@ -45,7 +45,7 @@ const readIdentity = statement(
 )
 type Identity = RowOf<typeof readIdentity>
 
-/** Behind a held database every statement fails as if it were starting. */
+/** While the database is held, every statement fails with the code of a database that is starting. */
 class DatabaseHeld extends Error {
   readonly code = '57P03'
   constructor() {
@@ -71,7 +71,7 @@ export class LedgerGuard implements DatabaseGuard {
   #watched: SystemContext | undefined
   #proven: Identity | null = null
   #origin: string | undefined
-  /** A replay has found what a person must mend. */
+  /** Whether a replay has found a problem that a person must mend. */
   #isForOperator = false
   #settling: Settling | undefined
   #timer: NodeJS.Timeout | undefined
@@ -82,19 +82,19 @@ export class LedgerGuard implements DatabaseGuard {
 
   async admit(sql: Sql) {
     if (!this.#watched) return
-    const { isProven, seen } = await this.#look(sql)
+    const { isProven, seen } = await this.#check(sql)
     if (isProven) return
-    await this.#requireLevel(this.#watched)
+    await this.#requireComparison(this.#watched)
     if (!seen || !this.#proven || isSame(seen, this.#proven)) return
     if (seen.cluster !== this.#proven.cluster) log().error({ event: 'two_databases', hint: TWO_DATABASES })
-    // The next connection is looked at again.
+    // The next connection is checked again.
     throw new DatabaseHeld()
   }
 
   async watch(ctx: SystemContext) {
     this.#watched = ctx
     const { first, served } = this.#settle(ctx, true)
-    this.#timer = setInterval(() => this.#lookAgain(ctx).catch(() => {}), LOOK_MS).unref()
+    this.#timer = setInterval(() => this.#checkAgain(ctx).catch(() => {}), CHECK_INTERVAL_MS).unref()
     return { served: (await first) ? served : null }
   }
 
@@ -102,8 +102,8 @@ export class LedgerGuard implements DatabaseGuard {
     clearInterval(this.#timer)
   }
 
-  /** Looks at the database behind a connection. It compares with the state known before the query; a newer one could wrongly look ahead. */
-  async #look(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
+  /** Checks the database behind a connection against the state from before the query, because a newer state could wrongly be ahead. */
+  async #check(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
     const before = this.#proven
     const seen = await identityOf(sql)
     if (!seen?.position || !before?.position) return { isProven: false, seen }
@@ -112,14 +112,14 @@ export class LedgerGuard implements DatabaseGuard {
     return { isProven: true, seen }
   }
 
-  async #lookAgain(ctx: SystemContext) {
+  async #checkAgain(ctx: SystemContext) {
     if (this.#settling) return
-    const { isProven, seen } = await this.#look(ctx.sql)
+    const { isProven, seen } = await this.#check(ctx.sql)
     // If the role cannot read the identity, only new connections are checked.
-    if ((seen && !isProven) || (await isUneven(ctx))) await this.#requireLevel(ctx)
+    if ((seen && !isProven) || (await differsFromLedger(ctx))) await this.#requireComparison(ctx)
   }
 
-  async #requireLevel(ctx: SystemContext) {
+  async #requireComparison(ctx: SystemContext) {
     const { first } = this.#settling ?? this.#settle(ctx)
     if (await first) throw new DatabaseHeld()
   }
@@ -130,7 +130,7 @@ export class LedgerGuard implements DatabaseGuard {
     const own = openDatabase(databaseUrl as string, 3, { timeLimits: { idle_in_transaction_session_timeout: 0 } })
     const compare = () => this.#compare({ ...ctx, ...own }, isStart)
     const first = outsideRequest(compare)
-    const served = outsideRequest(() => compareUntilLevel(first, compare)).finally(async () => {
+    const served = outsideRequest(() => compareUntilServed(first, compare)).finally(async () => {
       this.#settling = undefined
       await own.close().catch(() => {})
     })
@@ -172,16 +172,16 @@ export class LedgerGuard implements DatabaseGuard {
     if (compared.state !== 'behind') return 'ledger_missing'
     hold('ledger_ahead')
     if (compared.lines <= maxLines && !this.#isForOperator) {
-      this.#isForOperator = !(await replay(ctx).catch(isToBeTriedAgain))
+      this.#isForOperator = !(await replay(ctx).catch(logFailedReplay))
     }
     return 'ledger_ahead'
   }
 }
 
-async function compareUntilLevel(first: Settling['first'], compare: () => Settling['first']) {
+async function compareUntilServed(first: Settling['first'], compare: () => Settling['first']) {
   let heldFor = await first
   for (let tries = 1; heldFor; tries++) {
-    await sleep(Math.min(PAUSE_MS * tries, MAX_PAUSE_MS), undefined, { ref: false })
+    await sleep(Math.min(MIN_PAUSE_MS * tries, MAX_PAUSE_MS), undefined, { ref: false })
     heldFor = await compare().catch((error) => {
       log().error({ event: 'database_not_compared', ...describeError(error) })
       return heldFor
@@ -189,8 +189,8 @@ async function compareUntilLevel(first: Settling['first'], compare: () => Settli
   }
 }
 
-/** A line that was on its way while a replica took over reaches the store after the comparison, and a store can be unmounted. */
-async function isUneven(ctx: SystemContext): Promise<boolean> {
+/** Whether database and ledger differ now. A line of the old primary may reach the store only after the comparison, and a store can be unmounted. */
+async function differsFromLedger(ctx: SystemContext): Promise<boolean> {
   await requireKnownStore(ctx).catch(() => {})
   if (!ctx.process.ledger.needsComparison) return false
   ctx.process.ledger.needsComparison = false
@@ -231,8 +231,8 @@ function release(ctx: SystemContext) {
   processState.heldFor = undefined
 }
 
-/** A replica that is read takes no writes, and may take over later. */
-function isToBeTriedAgain(error: unknown): boolean {
+/** Returns true, so that the replay is tried again: the database may be a replica, which takes writes once it has taken over. */
+function logFailedReplay(error: unknown): boolean {
   log().error({ event: 'ledger_not_replayed', ...describeError(error) })
   return true
 }

@@ -7,7 +7,7 @@ const MAX_WAIT_MS = 2_000
 /** How long a failed check is cached: briefly, so that the part's return is noticed soon. */
 const AWAY_KEPT_MS = 1_000
 const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000, ledger: 10_000 }
-/** A store that stops for a moment is no news. */
+/** A store that stops for less than this is not reported. */
 const LEDGER_AWAY_MS = 60_000
 
 export const DISPENSABLE = ['mail', 'engine', 'ledger'] as const satisfies Dispensable[]

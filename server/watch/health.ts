@@ -25,7 +25,7 @@ export async function ready(): Promise<Response> {
     status: reason ? 'not_ready' : 'ready',
     ...(reason && { reason }),
     ...parts,
-    // A store that stops for a moment is no news, but for one that nothing is served without.
+    // A store that stops for a moment is not reported, unless the service waits for it.
     ...(reason === 'ledger_away' && { ledger: 'away' }),
     ...(degraded.length > 0 && { degraded }),
   })

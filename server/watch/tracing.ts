@@ -27,7 +27,7 @@ export async function startTracing(): Promise<void> {
   processState.tracing = { tracer: provider.getTracer('user-account-service'), stop: () => provider.shutdown() }
 }
 
-/** So long an end waits for the collector. */
+/** How long the end of the process waits for the collector. */
 const MAX_STOP_MS = 2_000
 
 /** Sends the spans that are still buffered. */

@@ -1,7 +1,7 @@
 import { ReferenceRows } from '@/components/docs/reference-rows'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 
-/** `of` is the anchor of the section in which they stand. */
+/** `of` is the anchor of the section with these rows. */
 export const ErrorRows = ({ codes, of }: { codes: readonly ErrorCode[]; of: string }) => (
   <ReferenceRows
     rows={codes.map((code) => ({

@@ -6,7 +6,7 @@ import { Part } from './operation'
 import { Section } from './reference-page'
 import { SchemaRows } from './schema-rows'
 
-/** What a connected application receives. */
+/** A message that a connected application receives. */
 export const Message = ({ webhook: { name, summary, description, message, examples } }: { webhook: Webhook }) => (
   <Section id={name} title={summary}>
     <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2">

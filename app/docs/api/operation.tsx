@@ -10,7 +10,7 @@ import { SchemaRows } from './schema-rows'
 
 const METHOD_TONES = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: 'danger' } as const
 
-/** The reader chooses the language once, for the page; without a script too. */
+/** The reader chooses the language once for the page. The choice works without a script. */
 const SHOWN_WITH: Record<Language, string> = {
   curl: 'hidden group-has-[#language-curl:checked]/docs:block',
   typescript: 'hidden group-has-[#language-typescript:checked]/docs:block',

@@ -44,7 +44,7 @@ interface SectionProps {
   children: ReactNode
 }
 
-/** What an anchor of the reference leads to. */
+/** A section of the reference that has an anchor. */
 export const Section = ({ id, title, className, children }: SectionProps) => (
   <section id={id} aria-labelledby={`${id}-title`} className={cn('scroll-mt-16 border-line border-t pt-10', className)}>
     <h2 id={`${id}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">

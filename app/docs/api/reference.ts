@@ -9,7 +9,7 @@ import { type JsonField, namesIn } from './schema-rows'
 
 export const OVERVIEW = '/docs/api'
 
-/** Of the overview, by their anchors. */
+/** The chapters of the overview, by their anchors. */
 export const CHAPTERS = {
   examples: 'Examples',
   authentication: 'Authentication',
@@ -28,7 +28,7 @@ export const codesOf = ({ errors, forbidden }: Contract): ErrorCode[] => [
   ...new Set([...errors, ...(forbidden ? [forbidden] : [])]),
 ]
 
-/** One page each. */
+/** The groups of operations. Each has a page of its own. */
 export const OPERATION_GROUPS = GROUPS.map(({ name, description }) => ({
   id: name.toLowerCase(),
   name,

@@ -46,7 +46,7 @@ const OF_FIELD: Record<string, Variable> = {
   verification_code: 'CODE',
 }
 
-/** No program can make these calls: the pages' own session alone holds the scope, or only its browser can go on. */
+/** Whether no program can make the call, because only a browser session holds the scope or only a browser can continue. */
 export const isForBrowsers = ({ scope, name }: Contract) =>
   scope === 'tokens:manage' || name === 'startReauthentication'
 
@@ -60,7 +60,7 @@ function bearerOf(contract: Contract): Variable | undefined {
 const placeholdersOf = ({ path }: Contract) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 const variableOf = (placeholder: string) => OF_PATH[placeholder] as Variable
 
-/** What the examples of an operation read. */
+/** The variables that the examples of an operation read. */
 export function variablesOf(contract: Contract): Variable[] {
   const bearer = bearerOf(contract)
   const { body = {}, query = {} } = contract.example

@@ -10,11 +10,11 @@ interface WhatHappensProps {
   /** The time by which each step should be done, counted from the start; 0 for what the request itself does. */
   steps: readonly { step: Step; withinMs: number }[]
   retentionDays: number
-  /** When what stays would be deleted. */
+  /** The time at which the kept records would be deleted. */
   keptUntil: string
 }
 
-/** What the first screen of the deletion says in short, in full and folded. */
+/** Explains the deletion in full, folded below the short form on the first screen. */
 export async function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
   const t = await pageTexts('DeleteAccount')
   const deletion = await pageTexts('Deletion')

@@ -6,7 +6,7 @@ import { ReturnLink } from '@/components/session/return-link'
 import { DeletionNotFound, WithdrawalProgress } from '@/components/withdrawal/withdrawal-progress'
 import { userOfWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { retentionDays } from '@/domain/withdrawal/schedule'
-import { orPageAway } from '@/server/pages/away'
+import { orDatabaseAwayPage } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
@@ -19,7 +19,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
   const t = await pageTexts('Deletion')
   const ctx = systemContext()
   const { returnTo, supportEmail } = getEnv()
-  const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await orPageAway(userOfWithdrawal(ctx, withdrawalId)) : null
+  const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await orDatabaseAwayPage(userOfWithdrawal(ctx, withdrawalId)) : null
   return (
     <ColumnPage account={null} className="max-w-2xl">
       {returnTo.length > 0 && <ReturnLink allowed={returnTo} />}

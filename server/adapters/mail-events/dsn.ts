@@ -28,7 +28,7 @@ export const dsn: MailEventAdapter = {
   }),
 }
 
-/** The return path tells which message it was. Without one, the message that is quoted does. */
+/** The return path names the message. Without one, the quoted message does. */
 function eventsOf(mail: Email, { host, returnPath }: MailEventSettings): MailEvent[] {
   const status = partOf(mail, /^message\/(global-)?delivery-status$/)
   const message = returnPath === undefined ? quotedMessage(mail, host) : messageAt(mail, returnPath)
@@ -42,7 +42,7 @@ function eventsOf(mail: Email, { host, returnPath }: MailEventSettings): MailEve
   })
 }
 
-/** OpenSMTPD says of a message that it gives up that it is delayed, because its time is over (RFC 3463, X.4.7). */
+/** OpenSMTPD reports a message that it gives up as delayed, with the status of an expired delivery (RFC 3463, X.4.7). */
 function stateOf(fields: Map<string, string>) {
   const action = fields.get('action')?.toLowerCase() ?? ''
   return STATES.get(action === 'delayed' && fields.get('status')?.startsWith('4.4.7') ? 'failed' : action)

@@ -14,9 +14,9 @@ export interface MailEventSettings {
   fetch: typeof fetch
 }
 
-/** Everything that the service has to know of one source of mail events. */
+/** One source of mail events: its setting, its header and its parser. */
 export interface MailEventAdapter {
-  /** What its setting must be, as the end of a sentence, and whether a text is that. */
+  /** The form of its setting, and the rule as the end of a sentence. */
   setting: { form: RegExp; must: string }
   create(settings: MailEventSettings): MailEventSource
   /** The header by which its events name the message; absent where they tell the Message-ID. */
@@ -55,7 +55,7 @@ export const toEvents = (
 export const isSame = (one: string, other: string): boolean => timingSafeEqual(sha256(one), sha256(other))
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-/** Refuses a call that is not the source's, without telling why. */
+/** Refuses a call that is not signed by the source, without a reason. */
 export function requireGenuine(isGenuine: boolean): asserts isGenuine {
   if (!isGenuine) throw new AppError('AUTH_001', 'The call is not signed by the source.')
 }

@@ -11,7 +11,7 @@ import {
   toEvents,
 } from './mail-event-adapter'
 
-/** Other types are answers of programs, or say nothing of the end. */
+/** The types that decide the state. Other types are automatic answers, or not final. */
 const BOUNCES = new Map<string, MailEvent['state']>([
   ['HardBounce', 'undeliverable'],
   ['SoftBounce', 'undeliverable'],

@@ -46,9 +46,9 @@ const notification = z.object({
 })
 
 const MAX_CERTIFICATE_BYTES = 16 * 1024
-const CALL_MS = 5_000
+const TIMEOUT_MS = 5_000
 
-/** Amazon SES tells by Amazon SNS. The setting names the topics, because anybody can have a topic that Amazon signs. */
+/** Amazon SES reports through Amazon SNS. The setting names the topics, because anybody can have a topic that Amazon signs. */
 export const ses: MailEventAdapter = {
   setting: {
     form: /^arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(,arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+)*$/,
@@ -65,7 +65,7 @@ export const ses: MailEventAdapter = {
         const { SigningCertURL: url } = call
         const certificate = certificates.get(url) ?? (await readCertificate(fetch, url))
         requireGenuine(isSigned(call, certificate))
-        // Not before, because anybody can ask for one certificate at any number of addresses.
+        // Kept only now, because anybody can name one certificate by any number of URLs.
         certificates.set(url, certificate)
         requireGenuine(isFresh(timeOf(call.Timestamp) ?? new Date(0), now))
         if (call.Type === 'Notification') return eventsOf(call.Message, host)
@@ -78,7 +78,7 @@ export const ses: MailEventAdapter = {
   },
 }
 
-/** Only Amazon's own host in the region of the topic is asked for anything, because others of its hosts serve what customers store. */
+/** Whether the URL is of Amazon SNS in the region of the topic. Other hosts of Amazon serve the files of its customers. */
 function isOfSns({ TopicArn }: Envelope, text = '', ending = ''): boolean {
   const [, partition, , region] = TopicArn.split(':')
   const url = URL.canParse(text) ? new URL(text) : null
@@ -89,9 +89,9 @@ function isOfSns({ TopicArn }: Envelope, text = '', ending = ''): boolean {
   )
 }
 
-/** While Amazon cannot be reached, a call has to be sent again. */
+/** If Amazon cannot be reached, the call is refused as unavailable, so that it is sent again. */
 async function askAmazon(load: typeof fetch, url: string): Promise<Response> {
-  const response = await load(url, { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) }).catch(() => null)
+  const response = await load(url, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null)
   if (!response || response.status >= 500) throw new AppError('SERVER_002', undefined, 30)
   return response
 }
@@ -147,6 +147,6 @@ function eventsOf(text: string, host: string): MailEvent[] {
   }
 }
 
-/** Amazon has given up; other transient bounces are mostly automatic answers. */
+/** Whether Amazon has given up. Most other transient bounces are automatic answers. */
 const isFinal = ({ bounceType, bounceSubType }: { bounceType: string; bounceSubType: string }) =>
   bounceType === 'Permanent' || (bounceType === 'Transient' && bounceSubType === 'MailboxFull')

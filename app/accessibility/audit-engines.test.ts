@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { AUDIT_ENGINES } from './audit'
+import { AUDIT_ENGINES } from './audit-engines'
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 

@@ -5,12 +5,12 @@ import type { describeApplications, describeDeletion } from '@/domain/withdrawal
 import { pageLanguage, pageTexts } from '@/server/pages/language'
 
 type Deletion = ReturnType<typeof describeDeletion>
-interface WhatStaysProps extends Omit<Deletion, 'steps'> {
+interface WhatIsKeptProps extends Omit<Deletion, 'steps'> {
   applications: Awaited<ReturnType<typeof describeApplications>>
 }
 
 /** What each step deletes, and when. */
-export async function WhatGoes({ steps }: Pick<Deletion, 'steps'>) {
+export async function WhatIsErased({ steps }: Pick<Deletion, 'steps'>) {
   const language = await pageLanguage()
   const t = await pageTexts('DeleteAccount')
   const deletion = await pageTexts('Deletion')
@@ -34,7 +34,7 @@ const WHY: Partial<Record<Category, 'bookkeepingText' | 'securityText' | 'legalT
 }
 
 /** What is kept, why and for how long. */
-export async function WhatStays({ kept, untilPurge, retentionDays: days, applications }: WhatStaysProps) {
+export async function WhatIsKept({ kept, untilPurge, retentionDays: days, applications }: WhatIsKeptProps) {
   const t = await pageTexts('DeletionPage')
   const form = await pageTexts('DeleteAccount')
   const { categories, reasons } = applications

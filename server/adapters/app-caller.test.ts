@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { logged } from '@/testing/install-context'
 import { listening } from '@/testing/listening'
-import { createAppCaller } from './applications'
+import { createAppCaller } from './app-caller'
 
 const NOW = new Date('2026-11-20T09:00:00.000Z')
 const clock = { now: () => NOW }

@@ -8,24 +8,24 @@ import { expectNoBadTrace } from '@/testing/traces'
 import { until } from '@/testing/until'
 import { isMarked, type World } from '@/testing/world'
 
-export interface Leaver {
+export interface StartedWithdrawal {
   person: Person
   withdrawalId: string
 }
 
 /** The instance accepts the withdrawal of this person. */
-export async function startWithdrawal(instance: Instance, person: Person): Promise<Leaver> {
+export async function startWithdrawal(instance: Instance, person: Person): Promise<StartedWithdrawal> {
   const { status, body } = await withdraw(instance, person)
   expect(status, JSON.stringify(body)).toBe(202)
   return { person, withdrawalId: body.data.withdrawal_id }
 }
 
-/** Somebody with data in every table, whose withdrawal the instance accepts. */
-export const givenLeaver = async (world: World, instance: Instance): Promise<Leaver> =>
+/** A person with data in every table, whose withdrawal the instance accepts. */
+export const givenStartedWithdrawal = async (world: World, instance: Instance): Promise<StartedWithdrawal> =>
   startWithdrawal(instance, await givenPerson(world, instance))
 
-/** What every withdrawal comes to, whatever happened on the way. */
-export async function expectFullEnd(world: World, { person, withdrawalId }: Leaver) {
+/** Every withdrawal ends like this, whatever fault it has met. */
+export async function expectPurged(world: World, { person, withdrawalId }: StartedWithdrawal) {
   await until(`${withdrawalId} is completed`, () => isMarked(world, withdrawalId, 'completed_at')).catch(
     async (error) => {
       const open = await world.query(`SELECT * FROM deletion_steps WHERE withdrawal_id = $1`, [withdrawalId])
@@ -58,7 +58,7 @@ export async function expectFullEnd(world: World, { person, withdrawalId }: Leav
   expect(await tablesWith(world, person.id)).toEqual([])
   expect(await tablesWith(world, withdrawalId)).toEqual(expect.arrayContaining(['deletion_steps', 'withdrawals']))
   expect(await world.query('SELECT FROM retained_records WHERE withdrawal_id = $1', [withdrawalId])).toEqual([])
-  // Others, the demo account among them, still have theirs; a file that no row names would stay for ever.
+  // Other accounts still have archives. Nothing would ever delete a file that no row names.
   const archives = await readdir(path.join(world.dataDir, 'archives'))
   const named = await world.query<{ object_key: string }>('SELECT object_key FROM archives')
   expect(named.map(({ object_key }) => object_key)).toEqual(expect.arrayContaining(archives))
@@ -66,15 +66,15 @@ export async function expectFullEnd(world: World, { person, withdrawalId }: Leav
 }
 
 /** The answer of a service whose database or store is away. */
-export function expectAway({ status, body, headers, ms }: Answer, withinMs = 5_000) {
+export function expectUnavailable({ status, body, headers, ms }: Answer, withinMs = 5_000) {
   expect([status, body.error?.code]).toEqual([503, 'SERVER_002'])
   expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0)
   expect(ms).toBeLessThan(withinMs)
 }
 
 /**
- * Tables, files, logs and payloads that hold one of the texts. Mails are the person's own, also in the trial mailbox, which keeps them for ten
- * minutes after a deletion, and so is what each application calls them.
+ * Returns the tables, files, logs and payloads that hold one of the texts. Mails may hold them, also in the local mailbox, which keeps them
+ * for ten minutes after a deletion. Applications may keep their own id of the person.
  */
 export async function placesOf(world: World, texts: string[]): Promise<string[]> {
   const places = new Set<string>()
@@ -94,7 +94,7 @@ export async function placesOf(world: World, texts: string[]): Promise<string[]>
 const holds = (content: Buffer, text: string) =>
   [text, Buffer.from(text).toString('hex')].some((form) => content.includes(form))
 
-/** What is erased between being listed and being read holds nothing. */
+/** A file that is erased between the listing and the reading counts as empty. */
 const readIfThere = (file: string): Promise<Buffer> =>
   readFile(file).catch((error) => {
     if (error.code === 'ENOENT') return Buffer.alloc(0)
@@ -106,7 +106,7 @@ async function filesBelow(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
 }
 
-/** Also as bytes, which JSON shows in hexadecimal. */
+/** Finds the text also in columns of bytes, which JSON shows in hexadecimal. */
 async function tablesWith(world: World, text: string): Promise<string[]> {
   const tables = await world.query<{ name: string }>(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,

@@ -4,7 +4,7 @@ import { log } from '../watch/log'
 import { pageContext } from './session'
 
 /** Whether the signed-in person is an operator. Cached for each page. */
-export const isOperatorHere = cache(async (): Promise<boolean> => {
+export const isOperatorSignedIn = cache(async (): Promise<boolean> => {
   const ctx = await pageContext()
   if (!ctx) return false
   const { userId } = ctx.actor

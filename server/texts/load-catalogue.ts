@@ -5,7 +5,7 @@ import { type Catalogue, compileCatalogue } from './catalogue'
 const compiled = new Map<Language, Promise<Catalogue>>()
 
 /** Loaded and compiled at the first use of the language. */
-export function catalogueOf(language: Language): Promise<Catalogue> {
+export function loadCatalogue(language: Language): Promise<Catalogue> {
   const catalogue = compiled.get(language) ?? compileCatalogue(language, getEnv().ownTexts[language])
   compiled.set(language, catalogue)
   return catalogue

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, type Page } from '@playwright/test'
 
-/** What the engine takes for a fault, and why it is none. */
+/** Findings of the engine that are no faults, each with the reason. */
 const NO_FAULTS: Record<string, string> = {
   'aria_form_label_unique/fail_label_not_unique':
     'A form without a name is no landmark, so that two of them need no names.',
@@ -17,14 +17,14 @@ interface Result {
   path: { dom: string }
 }
 
-/** The engine also judges what is folded away, of which nothing is rendered. A path ends here where it enters a shadow root. */
+/** The engine also judges folded elements, which are not rendered. A path ends where it enters a shadow root. */
 const JUDGE = `new ace.Checker().check(document, ['WCAG_2_2']).then(({ numExecuted, results }) => {
   const at = (path) => document.evaluate(path.split('/#')[0], document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue
   return { numExecuted, results: results.filter(({ path }) => at(path.dom)?.checkVisibility() ?? true) }
 })`
 
-/** The faults that IBM's engine, whose script this is, finds on the page. What it leaves to a person to judge is no fault. */
-export async function findingsOf(page: Page, engine: string): Promise<string[]> {
+/** The faults that IBM's engine finds on the page; `engine` is its script. A finding that needs the judgement of a person is no fault. */
+export async function findAccessibilityFaults(page: Page, engine: string): Promise<string[]> {
   await page.evaluate(readFileSync(engine, 'utf8'))
   const { numExecuted, results } = await page.evaluate<{ numExecuted: number; results: Result[] }>(JUDGE)
   expect(numExecuted).toBeGreaterThan(0)

@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createLedgerStore } from './erasure-ledger'
+import { createLedgerStore } from './ledger-store'
 
 async function givenStore() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ledger-'))

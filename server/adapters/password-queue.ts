@@ -20,19 +20,19 @@ interface Done {
   beganAt: number
 }
 
-export interface PasswordLine {
-  /** Refused with SERVER_002 when too many wait, when its turn does not come in time, or when its client goes before it has come. */
+export interface PasswordQueue {
+  /** Refuses the job with SERVER_002 when too many wait, when its turn does not come in time, or when its client leaves before that. */
   inTurn(job: PasswordJob, signal?: AbortSignal): Promise<Done>
-  /** Ahead of the jobs that wait. */
+  /** Runs the job ahead of those that wait. */
   atOnce(job: PasswordJob): Promise<Done>
   load(): { running: number; waiting: number }
 }
 
-/** Jobs that wait for the same threads. */
-export function createPasswordLine(
+/** A queue of jobs for its own threads. */
+export function createPasswordQueue(
   startThread: (onEnd: () => void) => Pick<Thread, 'run'>,
   { maxThreads, maxWaiting }: { maxThreads: number; maxWaiting: number },
-): PasswordLine {
+): PasswordQueue {
   const threads: Thread[] = []
   const places = createSemaphore(maxThreads * JOBS_PER_THREAD, { maxWaitMs: MAX_WAIT_MS, maxWaiting })
 

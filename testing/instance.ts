@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
-import { isOk } from './listening'
+import { freePort, isOk } from './listening'
 import { until } from './until'
 
 export interface Answer {
@@ -144,18 +142,5 @@ export class Instance {
       body: JSON.parse(text),
       ms: performance.now() - startedAt,
     }
-  }
-}
-
-/** Below the range from which the system itself gives ports away. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000)
-    const isFree = await new Promise<boolean>((resolve) => {
-      const probe = createServer()
-      probe.once('error', () => resolve(false))
-      probe.listen(port, () => probe.close(() => resolve(true)))
-    })
-    if (isFree) return port
   }
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
-import { freePort } from '@/testing/instance'
+import { freePort } from '@/testing/listening'
 import { until, within } from '@/testing/until'
 
 /** What the protocols of both browsers can do. Input goes the way of a person's: by pointer and keys. */

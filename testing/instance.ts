@@ -19,6 +19,13 @@ interface Call {
   headers?: Record<string, string>
 }
 
+export interface StartOptions {
+  /** An open file in place of the pipe that is read. */
+  stdout?: 'pipe' | number
+  /** The folder of another build. */
+  release?: string
+}
+
 /** The build, or as `npm run test:image` starts the image. */
 const [program = '', ...args] = process.env.START_COMMAND?.split(' ') ?? [process.execPath, 'dist/server.mjs']
 
@@ -39,11 +46,9 @@ export class Instance {
     this.ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)))
   }
 
-  /** `stdout`: an open file in place of the pipe that is read. `release`: the folder of another build. */
   static async start(
     settings: Record<string, string>,
-    stdout: 'pipe' | number = 'pipe',
-    release = process.cwd(),
+    { stdout = 'pipe', release = process.cwd() }: StartOptions = {},
   ): Promise<Instance> {
     for (let tries = 1; ; tries++) {
       const port = settings.PORT ?? (await freePort())

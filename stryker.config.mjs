@@ -23,7 +23,10 @@ export const AREAS = {
     tests: ['domain/email/{undo-email-change,not-me,lost-mailbox}.test.ts'],
   },
   withdrawal: {
-    mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,start-withdrawal}.ts'],
+    mutate: [
+      'domain/derived-token.ts',
+      'domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,start-withdrawal}.ts',
+    ],
     tests: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,blockers}.test.ts'],
   },
   // What each step deletes is data, which the compiler and the tests of export, preview and plan hold.

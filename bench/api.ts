@@ -85,7 +85,9 @@ async function main() {
   }
   for (const subject of running) await warmUp(subject)
   await db.query('ANALYZE')
-  await measureRounds(running)
+  const names = running.map(({ name }) => name)
+  report.table = tableOf(await measureRounds(running), names)
+  console.table(report.table)
   if (operations.includes('change')) await measureReadsWhileHashing(running)
   report.memoryMib = Object.fromEntries(running.map(({ name, child }) => [name, rssMib(child.pid)]))
   console.log('Memory after load, MiB', report.memoryMib)
@@ -181,42 +183,42 @@ async function warmUp(subject: Running) {
   }
 }
 
-async function measureRounds(subjects: Running[]) {
-  const cells = new Map<string, Cell[]>()
+/** What was measured of a subject in each round, by the operation and the name of the subject. */
+type Measured = Map<string, Cell[]>
+const keyOf = (operation: Operation, name: string) => `${operation} ${name}`
+
+async function measureRounds(subjects: Running[]): Promise<Measured> {
+  const measured: Measured = new Map()
   for (let round = 0; round < ROUNDS; round++) {
     console.log(`Round ${round + 1}`)
     for (const operation of operations) {
       // The order turns with the round, so that nobody always comes first.
       for (let turn = 0; turn < subjects.length; turn++) {
         const subject = subjects[(turn + round) % subjects.length] as Running
-        const key = `${operation} ${subject.name}`
-        cells.set(key, [...(cells.get(key) ?? []), await measure(subject, operation)])
+        const key = keyOf(operation, subject.name)
+        measured.set(key, [...(measured.get(key) ?? []), await measure(subject, operation)])
       }
     }
   }
-  const rows = operations.flatMap((operation) =>
-    subjects.flatMap(({ name }) => {
-      const list = cells.get(`${operation} ${name}`)
-      if (!list) return []
-      const of = (pick: (cell: Cell) => number) => median(list.map(pick))
-      const [perSecond, p50, p99] = [of((cell) => cell.perSecond), of((cell) => cell.p50), of((cell) => cell.p99)]
-      return [{ operation, name, perSecond, p50, p99, cpuUs: of((cell) => cell.cpuUs), ...ratiosOf(operation, name) }]
+  return measured
+}
+
+const tableOf = (measured: Measured, names: string[]) =>
+  operations.flatMap((operation) =>
+    names.map((name) => {
+      const cells = measured.get(keyOf(operation, name)) ?? []
+      const of = (figure: 'perSecond' | 'p50' | 'p99' | 'cpuUs') => median(cells.map((cell) => cell[figure]))
+      const figures = { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), cpuUs: of('cpuUs') }
+      const others = name === 'service' ? names.filter((other) => other !== name) : []
+      const ratios = others.map((other) => [`of ${other}`, ratioOf(cells, measured.get(keyOf(operation, other)) ?? [])])
+      return { operation, name, ...figures, ...Object.fromEntries(ratios) }
     }),
   )
-  /** A ratio is the median of the rounds' ratios, because what slows one round slows both sides of it. */
-  function ratiosOf(operation: Operation, name: string) {
-    const mine = cells.get(`${operation} ${name}`) ?? []
-    const others = name === 'service' ? subjects.filter((other) => other.name !== name) : []
-    return Object.fromEntries(
-      others.flatMap((other) => {
-        const theirs = cells.get(`${operation} ${other.name}`)
-        const ratios = mine.map(({ perSecond }, round) => perSecond / (theirs?.[round]?.perSecond ?? Number.NaN))
-        return theirs ? [[`of ${other.name}`, Number(median(ratios).toFixed(2))]] : []
-      }),
-    )
-  }
-  report.table = rows
-  console.table(rows)
+
+/** The median of the rounds' ratios, because what slows one round slows both sides of it. */
+function ratioOf(mine: Cell[], theirs: Cell[]): number {
+  const ratios = mine.map(({ perSecond }, round) => perSecond / (theirs[round]?.perSecond ?? Number.NaN))
+  return Number(median(ratios).toFixed(2))
 }
 
 /** Eight connections read while eight others change the address with a password. */

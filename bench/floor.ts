@@ -16,6 +16,7 @@ const pool = new pg.Pool({
 })
 const SECRET = process.env.CODE_SECRET as string
 const id = (prefix: string) => prefix + randomBytes(16).toString('base64url')
+const newCode = () => String(randomInt(1_000_000)).padStart(6, '0')
 const macOf = (request: string, code: string) =>
   createHmac('sha256', SECRET).update(`verification-code\0${request}:${code}`).digest()
 const run = async (name: string, sql: string, values: unknown[]) => (await pool.query({ name, text: sql, values })).rows
@@ -106,51 +107,60 @@ const WITHDRAW = `WITH withdrawal AS (
   )
   SELECT id FROM withdrawal`
 
-async function answer(request: IncomingMessage): Promise<[number, object]> {
+type Answer = [status: number, data: object]
+type Row = Awaited<ReturnType<typeof run>>[number]
+type Body = Record<string, string>
+
+async function answer(request: IncomingMessage): Promise<Answer> {
   const path = request.url ?? ''
   if (path === '/ready') return [200, {}]
   const token = (request.headers.authorization ?? '').slice(7)
   const [actor] = await run('actor', ACTOR, [createHash('sha256').update(token).digest()])
   if (!actor || actor.revoked_at || actor.withdrawn_at || actor.expires_at < new Date()) return [401, {}]
   if (!path.startsWith(`/api/v1/users/${actor.user_id}/`)) return [403, {}]
-  if (path.endsWith('/status')) {
-    return [
-      200,
-      {
-        current_email: actor.email,
-        email_verified: actor.email_verified_at !== null,
-        verified_at: actor.email_verified_at,
-        pending_change: {
-          has_pending: actor.change_id !== null,
-          new_email: actor.new_email,
-          expires_at: actor.change_expires_at,
-        },
-      },
-    ]
-  }
-  const body: Record<string, string> = JSON.parse(await text(request))
-  if (path.endsWith('/change')) {
-    if (!(await verifyHash(actor.password_hash, body.current_password ?? ''))) return [403, {}]
-    const change = id('ecr_')
-    const code = String(randomInt(1_000_000)).padStart(6, '0')
-    const [row] = await run('change', CHANGE, [
-      ...[change, actor.user_id, actor.email, body.new_email, macOf(change, code)],
-      ...[id('aud_'), id('ntc_')],
-    ])
-    return [200, { change_request_id: change, verification_expires_at: row.expires_at }]
-  }
-  if (path.endsWith('/verify')) {
-    const mac = macOf(body.change_request_id ?? '', body.verification_code ?? '')
-    if (!actor.code_mac || !timingSafeEqual(mac, actor.code_mac)) return [400, {}]
-    const [row] = await run('verify', VERIFY, [actor.change_id, actor.user_id, mac, id('aud_'), id('ntc_'), id('ntc_')])
-    return row ? [200, { email_verified: true, new_email: row.new_email }] : [400, {}]
-  }
-  if (path.endsWith('/resend-verification')) {
-    const code = String(randomInt(1_000_000)).padStart(6, '0')
-    const values = [actor.change_id, actor.user_id, macOf(actor.change_id, code), id('aud_')]
-    const [row] = await run('resend', RESEND, values)
-    return row ? [200, { verification_sent: true, expires_at: row.expires_at }] : [404, {}]
-  }
+  if (path.endsWith('/status')) return [200, statusOf(actor)]
+  const body: Body = JSON.parse(await text(request))
+  if (path.endsWith('/change')) return changeEmail(actor, body)
+  if (path.endsWith('/verify')) return verifyEmail(actor, body)
+  if (path.endsWith('/resend-verification')) return resendVerification(actor)
+  return withdraw(actor)
+}
+
+const statusOf = (actor: Row) => ({
+  current_email: actor.email,
+  email_verified: actor.email_verified_at !== null,
+  verified_at: actor.email_verified_at,
+  pending_change: {
+    has_pending: actor.change_id !== null,
+    new_email: actor.new_email,
+    expires_at: actor.change_expires_at,
+  },
+})
+
+async function changeEmail(actor: Row, body: Body): Promise<Answer> {
+  if (!(await verifyHash(actor.password_hash, body.current_password ?? ''))) return [403, {}]
+  const change = id('ecr_')
+  const [row] = await run('change', CHANGE, [
+    ...[change, actor.user_id, actor.email, body.new_email, macOf(change, newCode())],
+    ...[id('aud_'), id('ntc_')],
+  ])
+  return [200, { change_request_id: change, verification_expires_at: row.expires_at }]
+}
+
+async function verifyEmail(actor: Row, body: Body): Promise<Answer> {
+  const mac = macOf(body.change_request_id ?? '', body.verification_code ?? '')
+  if (!actor.code_mac || !timingSafeEqual(mac, actor.code_mac)) return [400, {}]
+  const [row] = await run('verify', VERIFY, [actor.change_id, actor.user_id, mac, id('aud_'), id('ntc_'), id('ntc_')])
+  return row ? [200, { email_verified: true, new_email: row.new_email }] : [400, {}]
+}
+
+async function resendVerification(actor: Row): Promise<Answer> {
+  const values = [actor.change_id, actor.user_id, macOf(actor.change_id, newCode()), id('aud_')]
+  const [row] = await run('resend', RESEND, values)
+  return row ? [200, { verification_sent: true, expires_at: row.expires_at }] : [404, {}]
+}
+
+async function withdraw(actor: Row): Promise<Answer> {
   const withdrawal = id('wd_')
   const [row] = await run('withdraw', WITHDRAW, [actor.user_id, withdrawal, id('ntc_'), id('lgl_'), id('aud_')])
   return row ? [202, { withdrawal_id: withdrawal }] : [409, {}]

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { STEPS } from '@/contract/withdrawal'
-import { freePort } from '@/server/local/embedded-postgres'
+import { freePort } from '@/testing/listening'
 import { createToken } from '@/testing/operator'
 import { codeIn, expect, test } from './fixtures'
 import { IMPATIENT_URL, SERVICE_URL } from './service-urls'

@@ -23,7 +23,7 @@ const SEARCH_PATH = '?options=-csearch_path%3Dpublic'
 
 /** A server that gives every new session settings which the service must not use. */
 async function givenStrangeServer(context: TestContext, bin?: string): Promise<Cluster> {
-  const cluster = await Cluster.start(context, () => {}, bin)
+  const cluster = await Cluster.start(context, { bin })
   const strange = {
     timezone: 'America/New_York',
     synchronous_commit: 'off',
@@ -92,7 +92,7 @@ function runToItsEnd(context: TestContext, words: string[], settings: Record<str
 
 test('PostgreSQL 15 compiles no plan by JIT, not even one that reads a whole table', async (context) => {
   if (!existsSync(path.join(PG15, 'initdb'))) return skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
-  const { place } = await Cluster.start(context, () => {}, PG15)
+  const { place } = await Cluster.start(context, { bin: PG15 })
   const text = 'EXPLAIN (ANALYZE) SELECT max(length(description)) FROM transactions'
   const plain = new pg.Client({ connectionString: place.databaseUrl, options: '-c enable_seqscan=off' })
   await plain.connect()

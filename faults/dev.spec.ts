@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { freePort } from '@/testing/instance'
+import { freePort } from '@/testing/listening'
 import { sendHead } from '@/testing/raw-http'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'

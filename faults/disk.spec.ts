@@ -78,7 +78,7 @@ test('F44 a ledger directory that is unmounted under a running service holds it,
   expect((await again()).status).toBe(202)
   // Another directory at a start is the wrong store too.
   await rename(directory, `${directory}-away`)
-  const other = await world.start({}, openSync('/dev/null', 'w'))
+  const other = await world.start({}, { stdout: openSync('/dev/null', 'w') })
   await until('it is held', async () => (await other.readiness()).body.reason === 'ledger_missing')
   await rename(`${directory}-away`, directory)
   await until('it serves', async () => (await other.readiness()).status === 200)
@@ -128,9 +128,11 @@ test('F20 F42 a full data directory refuses mail and withdrawals whole, with LED
 
 async function givenDiskOfItsOwn(context: TestContext) {
   let disk: Disk | null = null
-  const cluster = await Cluster.start(context, (directory) => {
-    disk = Disk.mount(context, directory, MEGABYTES)
-    if (!disk) didNotRun(context, 'this account may not mount a volume')
+  const cluster = await Cluster.start(context, {
+    prepare(directory) {
+      disk = Disk.mount(context, directory, MEGABYTES)
+      if (!disk) didNotRun(context, 'this account may not mount a volume')
+    },
   })
   // Without room the server cannot be stopped in an orderly way.
   context.onTestFinished(() => disk?.free())

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
-import { freePort } from '@/testing/instance'
+import { freePort } from '@/testing/listening'
 import { until } from '@/testing/until'
 
 const PROGRAM = [process.env.HAPROXY, '/usr/sbin/haproxy'].find((file) => file && existsSync(file))

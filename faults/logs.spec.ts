@@ -56,7 +56,7 @@ test.skipIf(!existsSync(FULL))(
     await world.givenApplication('shop')
     const full = openSync(FULL, 'w')
     context.onTestFinished(() => closeSync(full))
-    const instance = await world.start({}, full)
+    const instance = await world.start({}, { stdout: full })
     const person = await givenPerson(world, instance)
     expect(await allFlows(world, instance)).toEqual([200, 200, 200])
     await expectPurged(world, await startWithdrawal(instance, person))

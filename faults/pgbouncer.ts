@@ -4,8 +4,7 @@ import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
-import { freePort } from '@/server/local/embedded-postgres'
-import { takesConnections } from '@/testing/listening'
+import { freePort, takesConnections } from '@/testing/listening'
 import { until } from '@/testing/until'
 
 const PROGRAM = [process.env.PGBOUNCER, '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(

@@ -23,7 +23,7 @@ async function startHeld(context: TestContext, world: World, settings: Record<st
   const log = path.join(world.dataDir, `held-${world.instances.length}.log`)
   const file = await open(log, 'w')
   context.onTestFinished(() => file.close())
-  return world.start(settings, file.fd)
+  return world.start(settings, { stdout: file.fd })
 }
 
 /** The exit code and the report, as an operator gets them. */

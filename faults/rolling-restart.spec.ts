@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
-import { freePort } from '@/testing/instance'
+import { freePort } from '@/testing/listening'
 import { givenPlainPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'

@@ -36,7 +36,7 @@ class Fleet {
   constructor(private readonly world: World) {}
 
   async join(release: string): Promise<Instance> {
-    const instance = await this.world.start({}, 'pipe', release)
+    const instance = await this.world.start({}, { release })
     this.members.push({ instance, running: 0 })
     return instance
   }

@@ -7,7 +7,7 @@ export async function browser() {
   return CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' }
 }
 
-/** Gives the path of a Chromium, or undefined for the one Playwright has installed itself. */
+/** The path of a Chromium, or undefined for the one that Playwright has installed itself. */
 export async function findBrowser() {
   const { CHROMIUM_PATH } = process.env
   if (CHROMIUM_PATH) {
@@ -19,11 +19,15 @@ export async function findBrowser() {
   const { chromium } = await import('@playwright/test')
   if (existsSync(chromium.executablePath())) return undefined
   if ((await tool('playwright', ['install', 'chromium'], { quiet: true, timeout: 300_000 })) === 0) return undefined
+  await installFromDebian()
+  if (existsSync('/usr/bin/chromium')) return '/usr/bin/chromium'
+  return fail('No browser: install Chromium (apt-get install chromium) or set CHROMIUM_PATH.')
+}
+
+async function installFromDebian() {
   const admin = process.getuid?.() === 0 ? [] : ['sudo', '-n']
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
     const [command, ...rest] = [...admin, 'apt-get', ...args]
     await run(command, rest, { quiet: true, env: { DEBIAN_FRONTEND: 'noninteractive' } }).catch(() => {})
   }
-  if (existsSync('/usr/bin/chromium')) return '/usr/bin/chromium'
-  return fail('No browser: install Chromium (apt-get install chromium) or set CHROMIUM_PATH.')
 }

@@ -25,14 +25,7 @@ await withLock(
     const hashes = { account: sourceHash('account'), build: sourceHash('build') }
     note(part === 'build' ? 'Building …' : 'Preparing the account command …')
     await must('prisma generate', tool('prisma', ['generate'], { quiet: true }))
-    if (part === 'build') {
-      const env = { NODE_ENV: 'production' }
-      await must('next build', tool('next', ['build'], { quiet: true, env }))
-      await compressStaticFiles()
-      rmSync(join(root, 'dist/parts'), { recursive: true, force: true })
-      await bundlePrograms({ server: 'server/main.ts', account: 'cli/main.ts' })
-      await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
-    } else await bundlePrograms({ account: 'cli/main.ts' })
+    await (part === 'build' ? buildService() : bundlePrograms({ account: 'cli/main.ts' }))
     await bundle('server/adapters/password-worker.ts', {
       platform: 'node',
       packages: 'external',
@@ -43,6 +36,15 @@ await withLock(
   },
   () => note('Waiting for another process that builds …'),
 )
+
+/** The pages, the server with the account command, and the typed client. */
+async function buildService() {
+  await must('next build', tool('next', ['build'], { quiet: true, env: { NODE_ENV: 'production' } }))
+  await compressStaticFiles()
+  rmSync(join(root, 'dist/parts'), { recursive: true, force: true })
+  await bundlePrograms({ server: 'server/main.ts', account: 'cli/main.ts' })
+  await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
+}
 
 /**
  * Bundles programs with their packages, because finding and reading their files is most of the cost of a start. Dynamic imports, and what

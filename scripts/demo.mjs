@@ -127,7 +127,7 @@ async function untilAnswered(url) {
   while (!(await isAnswered(url))) await (ending ?? sleep(200))
 }
 
-/** Returns never. */
+/** Never resolves, because the process ends. */
 function end(code) {
   ending ??= stopAll().then(() => process.exit(code))
   return ending

@@ -57,11 +57,11 @@ export function skip(why) {
 
 /** Ends the suite where this machine lacks one of the programs. */
 export function need(...programs) {
-  for (const program of programs) if (!isThere(program)) skip(`there is no ${program} here`)
+  for (const program of programs) if (!hasProgram(program)) skip(`there is no ${program} here`)
 }
 
-export const isThere = (program) =>
-  (process.env.PATH ?? '').split(delimiter).some((directory) => existsSync(join(directory, program)))
+export const hasProgram = (name) =>
+  (process.env.PATH ?? '').split(delimiter).some((directory) => existsSync(join(directory, name)))
 
 /** Resolves with the exit code, or 128 + signal as in a shell. With `quiet`, the output is shown on failure only. */
 export function run(command, args, { quiet = false, ...options } = {}) {
@@ -103,7 +103,7 @@ export function isProjectNode() {
 }
 
 /** Returns under the project's Node; otherwise runs the same command under it and exits with its code. */
-export async function underProjectNode() {
+async function underProjectNode() {
   if (isProjectNode()) return
   // The terminal sends Ctrl-C to both processes; the child decides when to exit.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})

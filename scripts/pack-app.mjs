@@ -1,14 +1,12 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { billOfMaterials, loadedFiles, programs } from './built-from.mjs'
-import { ensureBuilt, fail, note, root, underProjectNode } from './ensure.mjs'
+import { begin, fail, note } from './ensure.mjs'
 
 // npm run pack:app -- <folder>: the built service and the files of packages that it loads, and nothing else.
-process.chdir(root)
 const [folder] = process.argv.slice(2)
 if (!folder) fail('Say where to: npm run pack:app -- <folder>')
-await underProjectNode()
-await ensureBuilt('build')
+await begin({ built: true })
 
 if (existsSync(folder)) fail(`${folder} is there already.`)
 const loaded = await loadedFiles()
@@ -16,11 +14,11 @@ for (const file of [...programs(), ...loaded, 'LICENSE']) {
   mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
   copyFileSync(file, path.join(folder, file))
 }
-const ofTheBuild = /^\.next\/(cache|build|diagnostics|types|dev|trace|trace-build)$|\.(map|nft\.json)$/
+const NOT_LOADED = /^\.next\/(cache|build|diagnostics|types|dev|trace|trace-build)$|\.(map|nft\.json)$/
 cpSync('.next', path.join(folder, '.next'), {
   recursive: true,
   verbatimSymlinks: true,
-  filter: (file) => !ofTheBuild.test(file),
+  filter: (file) => !NOT_LOADED.test(file),
 })
 cpSync('prisma/migrations', path.join(folder, 'prisma/migrations'), { recursive: true })
 const { name, version, license } = JSON.parse(readFileSync('package.json', 'utf8'))

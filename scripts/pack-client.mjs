@@ -1,64 +1,107 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ensureInstalled, fail, note, root, run, tool, underProjectNode } from './ensure.mjs'
-import { OF_REACT, packParts } from './pack-parts.mjs'
+import { begin, fail, note, root, run, tool } from './ensure.mjs'
 
 // node scripts/pack-client.mjs [DIRECTORY]: the typed client as a package that npm installs, in dist/ without a directory.
-await ensureInstalled()
-await underProjectNode()
 const destination = resolve(process.argv[2] ?? join(root, 'dist'))
-const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const { name, version, license, engines } = own
-const packages = { ...own.dependencies, ...own.devDependencies }
 const contents = join(destination, 'client')
+await begin()
+// It loads packages, which begin() has installed.
+const { OF_REACT, packParts } = await import('./pack-parts.mjs')
+const { name, version, license, engines, ...own } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
 rmSync(contents, { recursive: true, force: true })
 mkdirSync(contents, { recursive: true })
-
 await packParts(contents)
+await writeTypesOfClient()
+await writeTypesOfParts()
+writePackage()
+writeReadme()
+const packed = await run('npm', ['pack', contents, '--pack-destination', destination, '--loglevel=error'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+  shell: process.platform === 'win32',
+})
+if (packed !== 0) fail('npm pack failed.')
+note(`npm install ${join(destination, `${name}-${version}.tgz`)}`)
 
-const compiler = ['--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--ignoreConfig']
-const modules = ['--target', 'es2024', '--module', 'esnext', '--moduleResolution', 'bundler']
-const places = ['--rootDir', join(root, 'contract'), '--outDir', join(contents, 'types')]
-const code = await tool('tsc', [join(root, 'contract/sdk.ts'), ...compiler, ...modules, ...places])
-if (code !== 0) fail('The types of the client could not be written.')
-// Node resolves no path without its extension, and neither does a compiler that follows Node.
-for (const file of readdirSync(join(contents, 'types'))) {
-  const path = join(contents, 'types', file)
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/((?:from|import\() ?['"]\.\/[\w-]+)/g, '$1.js'))
+async function writeTypesOfClient() {
+  const types = join(contents, 'types')
+  const code = await declare('contract/sdk.ts', join(root, 'contract'), types)
+  if (code !== 0) fail('The types of the client could not be written.')
+  // Node resolves no path without its extension, and neither does a compiler that follows Node.
+  for (const file of readdirSync(types)) {
+    const path = join(types, file)
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/((?:from|import\() ?['"]\.\/[\w-]+)/g, '$1.js'))
+  }
 }
 
-await writeTypesOfParts()
+/** Writes the declarations of a file, and of what it imports, into a directory. Resolves with the exit code. */
+function declare(file, rootDir, outDir) {
+  const compiler = ['--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--ignoreConfig']
+  const modules = ['--target', 'es2024', '--module', 'esnext', '--moduleResolution', 'bundler']
+  return tool('tsc', [join(root, file), ...compiler, ...modules, '--rootDir', rootDir, '--outDir', outDir])
+}
 
-writeFileSync(
-  join(contents, 'package.json'),
-  JSON.stringify(
-    {
-      name,
-      version,
-      description: 'The typed client of the User Account Service, and its settings as parts for your own pages.',
-      license,
-      type: 'module',
-      sideEffects: ['./element/*', './styles.css'],
-      engines,
-      exports: {
-        './client': { types: './types/sdk.d.ts', default: './client.js' },
-        './react': { types: './types/react.d.ts', default: './react.js' },
-        './element': { types: './types/none.d.ts', default: './element/element.js' },
-        './styles.css': { types: './types/none.d.ts', default: './styles.css' },
-        './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },
+/** `types.ts` describes the parts; the declarations of the components themselves would bring all that they import. */
+async function writeTypesOfParts() {
+  const emitted = join(contents, 'types/parts')
+  const code = await declare('components/embed/types.ts', root, emitted)
+  if (code !== 0) fail('The types of the parts could not be written.')
+  const declared = readFileSync(join(emitted, 'components/embed/types.d.ts'), 'utf8').replaceAll(
+    /'\.\.\/\.\.\/contract\/([\w-]+)'/g,
+    "'./$1.js'",
+  )
+  const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
+    ([, name]) => name,
+  )
+  writeFileSync(
+    join(contents, 'types/react.d.ts'),
+    `${declared}${names.map((name) => `export declare const ${name}: Parts['${name}']\n`).join('')}`,
+  )
+  writeFileSync(
+    join(contents, 'types/texts.d.ts'),
+    "import type { Texts } from './react.js'\ndeclare const texts: Texts\nexport default texts\n",
+  )
+  // What is imported for its effect alone.
+  writeFileSync(join(contents, 'types/none.d.ts'), 'export {}\n')
+  rmSync(emitted, { recursive: true })
+}
+
+function writePackage() {
+  const packages = { ...own.dependencies, ...own.devDependencies }
+  writeFileSync(
+    join(contents, 'package.json'),
+    JSON.stringify(
+      {
+        name,
+        version,
+        description: 'The typed client of the User Account Service, and its settings as parts for your own pages.',
+        license,
+        type: 'module',
+        sideEffects: ['./element/*', './styles.css'],
+        engines,
+        exports: {
+          './client': { types: './types/sdk.d.ts', default: './client.js' },
+          './react': { types: './types/react.d.ts', default: './react.js' },
+          './element': { types: './types/none.d.ts', default: './element/element.js' },
+          './styles.css': { types: './types/none.d.ts', default: './styles.css' },
+          './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },
+        },
+        dependencies: { zod: `^${packages.zod}` },
+        // The parts alone need them; the client and the elements do not.
+        peerDependencies: Object.fromEntries(OF_REACT.map((name) => [name, `^${packages[name]}`])),
+        peerDependenciesMeta: Object.fromEntries(OF_REACT.map((name) => [name, { optional: true }])),
       },
-      dependencies: { zod: `^${packages.zod}` },
-      // The parts alone need them; the client and the elements do not.
-      peerDependencies: Object.fromEntries(OF_REACT.map((name) => [name, `^${packages[name]}`])),
-      peerDependenciesMeta: Object.fromEntries(OF_REACT.map((name) => [name, { optional: true }])),
-    },
-    null,
-    2,
-  ),
-)
-writeFileSync(
-  join(contents, 'README.md'),
-  `# ${name}
+      null,
+      2,
+    ),
+  )
+}
+
+function writeReadme() {
+  writeFileSync(
+    join(contents, 'README.md'),
+    `# ${name}
 
 \`\`\`ts
 import { changeEmail, createClient } from '${name}/client'
@@ -91,37 +134,5 @@ database.
 
 The service describes every operation at \`/docs/api\`. A refusal throws an \`ApiError\`, whose \`code\` never changes.
 `,
-)
-const packed = await run('npm', ['pack', contents, '--pack-destination', destination, '--loglevel=error'], {
-  stdio: ['ignore', 'ignore', 'inherit'],
-  shell: process.platform === 'win32',
-})
-if (packed !== 0) fail('npm pack failed.')
-note(`npm install ${join(destination, `${name}-${version}.tgz`)}`)
-
-/** `types.ts` describes the parts; the declarations of the components themselves would bring all that they import. */
-async function writeTypesOfParts() {
-  const from = join(root, 'components/embed/types.ts')
-  const own = join(contents, 'types/parts')
-  const to = ['--rootDir', root, '--outDir', own]
-  if ((await tool('tsc', [from, ...compiler, ...modules, ...to])) !== 0)
-    fail('The types of the parts could not be written.')
-  const declared = readFileSync(join(own, 'components/embed/types.d.ts'), 'utf8').replaceAll(
-    /'\.\.\/\.\.\/contract\/([\w-]+)'/g,
-    "'./$1.js'",
   )
-  const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
-    ([, name]) => name,
-  )
-  writeFileSync(
-    join(contents, 'types/react.d.ts'),
-    `${declared}${names.map((name) => `export declare const ${name}: Parts['${name}']\n`).join('')}`,
-  )
-  writeFileSync(
-    join(contents, 'types/texts.d.ts'),
-    "import type { Texts } from './react.js'\ndeclare const texts: Texts\nexport default texts\n",
-  )
-  // What is imported for its effect alone.
-  writeFileSync(join(contents, 'types/none.d.ts'), 'export {}\n')
-  rmSync(own, { recursive: true })
 }

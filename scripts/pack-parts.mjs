@@ -1,6 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import tailwind from '@tailwindcss/postcss'
+import { build, transform } from 'esbuild'
+import postcss from 'postcss'
 import { root } from './ensure.mjs'
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt-BR', 'ja']
@@ -9,32 +12,47 @@ const AREAS = ['Blockers', 'Common', 'DeleteAccount', 'Deletion', 'EmailSettings
 /** Packages that an adopter's React page has or installs. */
 export const OF_REACT = ['react', 'react-dom', '@tanstack/react-query', 'react-hook-form']
 
+/** The options of every build of the package. */
+const COMMON = {
+  absWorkingDir: root,
+  bundle: true,
+  format: 'esm',
+  splitting: true,
+  minify: true,
+  target: 'es2022',
+  jsx: 'automatic',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  // Texts are compiled, so that no page loads a parser for them.
+  alias: { 'use-intl/format-message': 'use-intl/format-message/format-only' },
+}
+
 /** Writes the typed client, `/react` and `/element` with their style sheet and texts into `contents`. */
 export async function packParts(contents) {
-  const { build } = await import('esbuild')
-  const texts = await compiledTexts(build, contents)
+  const texts = await compiledTexts(contents)
   mkdirSync(join(contents, 'texts'), { recursive: true })
   for (const language of LANGUAGES) writeFileSync(join(contents, 'texts', `${language}.js`), texts[language])
-  const common = {
-    absWorkingDir: root,
-    bundle: true,
-    format: 'esm',
-    splitting: true,
-    minify: true,
-    target: 'es2022',
-    jsx: 'automatic',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    // Texts are compiled, so that no page loads a parser for them.
-    alias: { 'use-intl/format-message': 'use-intl/format-message/format-only' },
-  }
-  const client = { in: 'contract/sdk.ts', out: 'client' }
-  const react = { in: 'components/embed/react.tsx', out: 'react' }
-  const element = { in: 'components/embed/element.tsx', out: 'element' }
-  // One build, so that an ApiError of the client is that of the parts.
+  const sources = await buildClientAndReact(contents)
+  const styles = await stylesOf(sources.filter((path) => path.startsWith('components/')))
+  writeFileSync(join(contents, 'styles.css'), FROM_NOTHING + styles)
+  await build({
+    ...COMMON,
+    entryPoints: [{ in: 'components/embed/element.tsx', out: 'element' }],
+    outdir: join(contents, 'element'),
+    platform: 'browser',
+    // In a shadow root stands no rule of the page.
+    plugins: [builtModules({ styles: styles.replaceAll(ABOVE_THE_PAGE, ''), texts })],
+  })
+}
+
+/** One build, so that an ApiError of the client is that of the parts. Returns the files that it was made from. */
+async function buildClientAndReact(contents) {
   const { metafile } = await build({
-    ...common,
+    ...COMMON,
     metafile: true,
-    entryPoints: [client, react],
+    entryPoints: [
+      { in: 'contract/sdk.ts', out: 'client' },
+      { in: 'components/embed/react.tsx', out: 'react' },
+    ],
     outdir: contents,
     chunkNames: 'chunks/[name]-[hash]',
     platform: 'neutral',
@@ -43,16 +61,7 @@ export async function packParts(contents) {
     external: [...OF_REACT, 'zod'],
     banner: { js: "'use client'" },
   })
-  const styles = await stylesOf(Object.keys(metafile.inputs).filter((path) => path.startsWith('components/')))
-  writeFileSync(join(contents, 'styles.css'), FROM_NOTHING + styles)
-  await build({
-    ...common,
-    entryPoints: [element],
-    outdir: join(contents, 'element'),
-    platform: 'browser',
-    // In a shadow root stands no rule of the page.
-    plugins: [builtModules({ styles: styles.replaceAll(ABOVE_THE_PAGE, ''), texts })],
-  })
+  return Object.keys(metafile.inputs)
 }
 
 function builtModules({ styles, texts }) {
@@ -69,7 +78,7 @@ function builtModules({ styles, texts }) {
   }
 }
 
-async function compiledTexts(build, contents) {
+async function compiledTexts(contents) {
   const outfile = join(contents, 'catalogue.mjs')
   const stdin = { contents: "export { compileCatalogue } from '@/server/texts/catalogue'", resolveDir: root }
   await build({ absWorkingDir: root, stdin, bundle: true, format: 'esm', platform: 'node', outfile })
@@ -125,21 +134,37 @@ const ABSENT =
 
 /** The styles of our pages that these files use, for what is inside the parts alone. */
 async function stylesOf(files) {
-  const { default: postcss } = await import('postcss')
-  const { default: tailwind } = await import('@tailwindcss/postcss')
+  const sheet = await compiledStyles(files)
+  dissolveAtRules(sheet)
+  followPage(sheet)
+  keepInside(sheet)
+  takeSizeAndFontFromPage(sheet)
+  nameAnimations(sheet)
+  sheet.prepend(postcss.parse(`${PARTS} { all: initial; display: block }`))
+  sheet.append(postcss.parse(OF_THE_PAGE))
+  removeUnread(sheet)
+  return (await transform(sheet.toString(), { loader: 'css', minify: true })).code
+}
+
+async function compiledStyles(files) {
   const from = join(root, 'app/globals.css')
   const sources = files.map((file) => `@source "../${file}";`).join('\n')
   const css = readFileSync(from, 'utf8')
     .replace('@import "tailwindcss";', `@import "tailwindcss" source(none);\n${sources}`)
     .replace('var(--font-geist-mono)', 'var(--account-font-mono, ui-monospace)')
-  const { root: sheet } = await postcss([tailwind({ optimize: true })]).process(css, { from })
+  return (await postcss([tailwind({ optimize: true })]).process(css, { from })).root
+}
+
+function dissolveAtRules(sheet) {
   sheet.walkAtRules((rule) => {
     // No shadow root registers a property. The rule for old browsers sets the same first values.
     if (['property', 'page'].includes(rule.name)) rule.remove()
     else if (rule.name === 'supports' && rule.parent.params === 'properties') rule.replaceWith(rule.nodes)
   })
   sheet.walkAtRules('layer', (layer) => layer.replaceWith(...(layer.nodes ?? [])))
-  followPage(sheet)
+}
+
+function keepInside(sheet) {
   sheet.walkRules((rule) => {
     if (rule.parent.name?.endsWith('keyframes')) return
     if (rule.selectors.every((selector) => ABSENT.test(selector))) return rule.remove()
@@ -147,26 +172,31 @@ async function stylesOf(files) {
     const inside = rule.selectors.map((selector) => `${PARTS} ${selector}`.replace(/ (?::root|:host|html|body)\b/, ''))
     rule.selectors = [...new Set(inside)]
   })
+}
+
+function takeSizeAndFontFromPage(sheet) {
   sheet.walkDecls((decl) => {
     decl.value = decl.value.replace(/(?<![\w.-])([\d.]+)rem\b/g, 'calc($1 * var(--account-size, 1rem))')
   })
-  // In the font of the page, which is set at the end.
+  // OF_THE_PAGE sets the font.
   sheet.walkDecls('font-family', (font) =>
     font.value.startsWith('var(--default-font-family') ? font.remove() : undefined,
   )
-  // A page may have an animation of the same name.
+}
+
+/** A page may have an animation of the same name. */
+function nameAnimations(sheet) {
   sheet.walkAtRules('keyframes', (keyframes) => {
     keyframes.params = `account-${keyframes.params}`
   })
   sheet.walkDecls(/^(?:animation|--animate-\w+)$/, (animation) => {
     animation.value = animation.value.replace(/^(?=[a-z]+ )/, 'account-')
   })
-  sheet.prepend(postcss.parse(`${PARTS} { all: initial; display: block }`))
-  sheet.append(postcss.parse(OF_THE_PAGE))
+}
+
+function removeUnread(sheet) {
   const read = new Set([...sheet.toString().matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name))
   sheet.walkDecls(/^--/, (property) => (read.has(property.prop) ? undefined : property.remove()))
-  const { transform } = await import('esbuild')
-  return (await transform(sheet.toString(), { loader: 'css', minify: true })).code
 }
 
 /** Light or dark like the element that the parts stand in, whatever the person prefers: the page may know one of both. */

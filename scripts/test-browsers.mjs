@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { begin, ensureBuilt, isThere, runSuites, SKIPPED } from './ensure.mjs'
+import { begin, ensureBuilt, hasProgram, runSuites, SKIPPED } from './ensure.mjs'
 
 // npm run test:browsers: the journeys of e2e/other-engines in Firefox and WebKitGTK. Exits with 77 where one of them is missing, after
 // the others have run. Debian has all programs: apt-get install firefox-esr webkit2gtk-driver xvfb.
@@ -8,9 +8,9 @@ await begin()
 
 const [miniBrowser] = globSync('/usr/{lib,libexec}{,/*}/webkit2gtk-4.*/MiniBrowser').toSorted().reverse()
 const MISSING = {
-  Firefox: isThere('firefox-esr') ? [] : ['firefox-esr'],
+  Firefox: hasProgram('firefox-esr') ? [] : ['firefox-esr'],
   WebKitGTK: [
-    ...['WebKitWebDriver', 'Xvfb'].filter((program) => !isThere(program)),
+    ...['WebKitWebDriver', 'Xvfb'].filter((program) => !hasProgram(program)),
     ...(miniBrowser ? [] : ['MiniBrowser']),
   ],
 }

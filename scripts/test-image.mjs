@@ -4,7 +4,7 @@ import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, w
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browser } from './browser.mjs'
-import { begin, fail, isAnswered, isThere, note, projectNode, root, run, runSuites, skip, tool } from './ensure.mjs'
+import { begin, fail, hasProgram, isAnswered, note, projectNode, root, run, runSuites, skip, tool } from './ensure.mjs'
 
 // npm run test:image: the image of the Dockerfile made without Docker, and run by runc as a stranger who may listen on loopback and write to /data.
 const MAX_MIB = 260
@@ -28,7 +28,7 @@ const parts = { run: runInstance, inside: testInside, undefined: testImage }
 await parts[process.argv[2]](...process.argv.slice(3))
 
 async function testImage() {
-  const missing = ['mmdebstrap', 'umoci', 'runc', 'unshare', 'ip'].filter((name) => !isThere(name))
+  const missing = ['mmdebstrap', 'umoci', 'runc', 'unshare', 'ip'].filter((name) => !hasProgram(name))
   if (process.getuid?.() !== 0 || missing.length)
     skip(`root makes the image, with Debian's tools; missing: ${missing.join() || 'root'}`)
   await begin({ built: true })
@@ -48,23 +48,22 @@ async function testImage() {
 
 /** Returns the digest of the image: one layer of Debian, one of Node, one of the service. */
 function makeImage() {
-  const [app, node] = [path.join(dir, 'app'), path.join(dir, 'node')]
-  rmSync(app, { recursive: true, force: true })
-  sh(process.execPath, 'scripts/pack-app.mjs', path.join(app, 'app'))
-  mkdirSync(path.join(app, 'data'), { recursive: true })
-  chownSync(path.join(app, 'data'), UID, UID)
-  mkdirSync(path.join(node, 'usr/local/bin'), { recursive: true })
-  copyFileSync(projectNode(), path.join(node, 'usr/local/bin/node'))
-
   // The time of everything in the image is that of the last change of its packages.
   const created = new Date(sh('git', 'log', '-1', '--format=%cI', 'package-lock.json').trim()).toISOString()
+  const layers = [debianLayer(), packed(nodeFolder(), created), packed(serviceFolder(), created)]
   rmSync(path.join(dir, 'oci'), { recursive: true, force: true })
   sh('umoci', 'init', '--layout', path.join(dir, 'oci'))
   sh('umoci', 'new', '--image', image)
-  for (const layer of [debian(), packed(node, created), packed(app, created)]) {
+  for (const layer of layers) {
     const history = [`--history.created=${created}`, `--history.created_by=${path.basename(layer)}`]
     sh('umoci', 'raw', 'add-layer', ...history, '--image', image, layer)
   }
+  configureImage(created)
+  return JSON.parse(readFileSync(path.join(dir, 'oci/index.json'), 'utf8')).manifests[0].digest
+}
+
+/** As the Dockerfile does it. */
+function configureImage(created) {
   const env = readFileSync('Dockerfile', 'utf8')
     .match(/^ENV (NODE_ENV=.*)$/m)[1]
     .split(' ')
@@ -72,11 +71,26 @@ function makeImage() {
   const command = ['--config.workingdir=/app', '--config.cmd=node', '--config.cmd=dist/server.mjs']
   const rest = [`--created=${created}`, `--config.user=${UID}:${UID}`, '--config.volume=/data']
   sh('umoci', 'config', '--no-history', '--image', image, ...settings, ...command, ...rest)
-  return JSON.parse(readFileSync(path.join(dir, 'oci/index.json'), 'utf8')).manifests[0].digest
+}
+
+function serviceFolder() {
+  const folder = path.join(dir, 'app')
+  rmSync(folder, { recursive: true, force: true })
+  sh(process.execPath, 'scripts/pack-app.mjs', path.join(folder, 'app'))
+  mkdirSync(path.join(folder, 'data'), { recursive: true })
+  chownSync(path.join(folder, 'data'), UID, UID)
+  return folder
+}
+
+function nodeFolder() {
+  const folder = path.join(dir, 'node')
+  mkdirSync(path.join(folder, 'usr/local/bin'), { recursive: true })
+  copyFileSync(projectNode(), path.join(folder, 'usr/local/bin/node'))
+  return folder
 }
 
 /** Debian's C++ runtime, certificates and time zones are all that Node needs. */
-function debian() {
+function debianLayer() {
   const [suite, packages] = DEBIAN
   const file = path.join(dir, `debian-${createHash('sha256').update(DEBIAN.join()).digest('hex').slice(0, 12)}.tar`)
   if (!existsSync(file)) sh('mmdebstrap', '--mode=root', '--variant=extract', `--include=${packages}`, suite, file)

@@ -8,23 +8,21 @@ const PROBE_MS = 20_000
 
 await begin()
 
-const problem = await findServer()
+const problem = await problemOfServer()
 if (problem) skip(problem)
 await ensureBuilt('build')
 process.exit(await runSuites('proof/load', ['proof/load/inngest.ts'], { FAULTS_DIR: '.data/inngest-test' }))
 
 /** Why no server is available; undefined where one is. */
-async function findServer() {
+async function problemOfServer() {
   const { INNGEST_CLI } = process.env
-  if (INNGEST_CLI) {
-    if (existsSync(INNGEST_CLI)) process.env.INNGEST_CLI = resolve(INNGEST_CLI)
-    const works = await answers(process.env.INNGEST_CLI, ['version'])
-    return works ? undefined : `INNGEST_CLI is no Inngest server that runs here: ${INNGEST_CLI}`
+  if (!INNGEST_CLI) {
+    if (await answers('npx', ['--yes', 'inngest-cli', 'version'])) return undefined
+    return 'no Inngest server here. Set INNGEST_CLI to an inngest binary, or make npx inngest-cli work'
   }
-  const works = await answers('npx', ['--yes', 'inngest-cli', 'version'])
-  return works
-    ? undefined
-    : 'no Inngest server here. Set INNGEST_CLI to an inngest binary, or make npx inngest-cli work'
+  if (existsSync(INNGEST_CLI)) process.env.INNGEST_CLI = resolve(INNGEST_CLI)
+  if (await answers(process.env.INNGEST_CLI, ['version'])) return undefined
+  return `INNGEST_CLI is no Inngest server that runs here: ${INNGEST_CLI}`
 }
 
 /** Whether the command succeeds in time: npm alone retries an unreachable registry for more than a minute. */

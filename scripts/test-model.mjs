@@ -7,7 +7,7 @@ import { fail, note, root, skip } from './ensure.mjs'
 // npm run test:model: the properties of proof/models/account.als, and the planted bugs that break them, by the Alloy Analyzer.
 const VERSION = '6.2.0'
 const SHA256 = '6037cbeee0e8423c1c468447ed10f5fcf2f2743a2ffc39cb1c81f2905c0fdb9d'
-const URL = `https://repo1.maven.org/maven2/org/alloytools/org.alloytools.alloy.dist/${VERSION}/org.alloytools.alloy.dist-${VERSION}.jar`
+const JAR_URL = `https://repo1.maven.org/maven2/org/alloytools/org.alloytools.alloy.dist/${VERSION}/org.alloytools.alloy.dist-${VERSION}.jar`
 const dir = path.join(root, '.data/model')
 const jar = path.join(dir, `alloy-${VERSION}.jar`)
 const out = path.join(dir, 'out')
@@ -30,10 +30,10 @@ const checks = commands.filter(({ type }) => type === 'check').length
 note(`${checks} properties hold, and ${commands.length - checks} runs find what they look for.`)
 
 async function download() {
-  const response = await fetch(URL, { signal: AbortSignal.timeout(120_000) }).catch(() => null)
-  if (!response?.ok) skip(`${URL} could not be fetched`)
+  const response = await fetch(JAR_URL, { signal: AbortSignal.timeout(120_000) }).catch(() => null)
+  if (!response?.ok) skip(`${JAR_URL} could not be fetched`)
   const content = Buffer.from(await response.arrayBuffer())
   const hash = createHash('sha256').update(content).digest('hex')
-  if (hash !== SHA256) fail(`${URL} has another content: ${hash}`)
+  if (hash !== SHA256) fail(`${JAR_URL} has another content: ${hash}`)
   writeFileSync(jar, content)
 }

@@ -41,7 +41,6 @@ export interface Asking {
   ids?: Record<string, string>
   query?: string
   headers?: Record<string, string> | [string, string][]
-  origin?: string
   /** The address of the peer. */
   ip?: string
   signal?: AbortSignal
@@ -77,7 +76,7 @@ export function request(
     const { body = example.body, raw = new TextEncoder().encode(JSON.stringify(body)) } = asking
     init.body = raw
   }
-  const url = `${asking.origin ?? 'http://localhost'}/api/v1${filled}${asking.query ?? ''}`
+  const url = `http://localhost/api/v1${filled}${asking.query ?? ''}`
   return api(new Request(url, init), ip)
 }
 

@@ -12,6 +12,13 @@ import { TcpProxy } from './tcp-proxy'
 import { NOTE_TRANSITIONS } from './traces'
 import { until } from './until'
 
+interface ClusterOptions {
+  /** Called with the directory of the cluster before anything is in it. */
+  prepare?(directory: string): void
+  /** The executables of another PostgreSQL. */
+  bin?: string | undefined
+}
+
 /** A PostgreSQL of the test's own, to stop and start again behind one address. */
 export class Cluster {
   readonly dataDir = path.join(FAULTS_DIR, `cluster-${randomBytes(6).toString('hex')}`)
@@ -21,14 +28,12 @@ export class Cluster {
 
   private constructor(private readonly bin: string | undefined) {}
 
-  /** `prepare` is called with its directory before anything is in it; `bin` holds the executables of another PostgreSQL. */
   static async start(
     test: Pick<TestContext, 'onTestFinished'>,
-    prepare: (directory: string) => void = () => {},
-    bin?: string,
+    { prepare, bin }: ClusterOptions = {},
   ): Promise<Cluster> {
     const cluster = new Cluster(bin)
-    prepare(cluster.dataDir)
+    prepare?.(cluster.dataDir)
     const url = await cluster.comeUp()
     test.onTestFinished(() => cluster.goDown('fast'))
     await migrateDeploy(url)

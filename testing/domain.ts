@@ -13,7 +13,16 @@ import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
 import { LIMITS, type Limits } from '@/domain/limits/limits'
-import type { AppAnswer, AppRequest, ArchiveStore, Clock, EngineEvent, LedgerStore, Message } from '@/domain/ports'
+import type {
+  AppAnswer,
+  AppRequest,
+  ArchiveStore,
+  Clock,
+  EngineEvent,
+  LedgerStore,
+  Mail,
+  Message,
+} from '@/domain/ports'
 import { createProcess } from '@/domain/process'
 import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { readCredential, sessionCredential } from '@/domain/sessions/authenticate'
@@ -70,9 +79,6 @@ export interface TestUser {
   sessionId: string
 }
 
-/** The store of each object. The tests of a file share a database, so that one test may erase objects of another. */
-const storesByKey = new Map<string, Map<string, Uint8Array>>()
-
 interface TestDatabase {
   url: string
   open: Database
@@ -100,10 +106,9 @@ async function cloneDatabase(): Promise<TestDatabase> {
 export async function testContext(limits: Partial<Limits> = {}): Promise<TestContext> {
   const { open } = await testDatabase()
   let now = Date.parse('2026-11-20T09:00:00.000Z')
-  const tasks = new Set<Promise<unknown>>()
   const mailbox: Mailed[] = []
   const mailServer = { accepts: true, refusesForGood: false }
-  const archives = new Map<string, Uint8Array>()
+  const archived = new Map<string, Uint8Array>()
   const ledgered = new Map<string, string>()
   const warnings: TestContext['warnings'] = []
   const engine = { accepts: true, events: [] as EngineEvent[] }
@@ -122,31 +127,15 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     },
     secrets: createSecrets({ auth: ['auth-secret-for-tests'], code: ['code-secret-for-tests'] }),
     passwords,
-    mail: {
-      async send({ to, id, locale, message }) {
-        if (!mailServer.accepts) return mailServer.refusesForGood ? 'refused' : 'deferred'
-        mailbox.push({ to, id, locale, message })
-        return 'accepted'
-      },
-      async deleteMessages() {},
-    },
+    mail: mailInto(mailbox, mailServer),
     mailEvents: {},
     outsideIssuer: null,
     hasPasswordSignIn: true,
     identityProvider: null,
     freshSignIn: { maxOutsideAgeMs: null, requiredAcr: null },
     deletionByMail: true,
-    archives: {
-      async put(objectKey, content) {
-        archives.set(objectKey, content)
-        storesByKey.set(objectKey, archives)
-      },
-      exists: async (objectKey) => storesByKey.get(objectKey)?.has(objectKey) ?? false,
-      async delete(objectKey) {
-        storesByKey.get(objectKey)?.delete(objectKey)
-      },
-    },
-    archived: archives,
+    archives: archivesIn(archived),
+    archived,
     ledger: ledgerIn(ledgered),
     ledgered,
     problemOfEndpoint: createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true }),
@@ -166,15 +155,45 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     appUrl: 'https://accounts.test',
     allowedOrigins: [PAGE_ORIGIN],
     traced: (_name, _attributes, work) => work(),
-    background: (task) => {
+    mailbox,
+    mailServer,
+    ...backgroundTasks(),
+  }
+}
+
+const mailInto = (mailbox: Mailed[], mailServer: TestContext['mailServer']): Mail => ({
+  async send({ to, id, locale, message }) {
+    if (!mailServer.accepts) return mailServer.refusesForGood ? 'refused' : 'deferred'
+    mailbox.push({ to, id, locale, message })
+    return 'accepted'
+  },
+  async deleteMessages() {},
+})
+
+/** The store of each object. The tests of a file share a database, so that one test may erase objects of another. */
+const storesByKey = new Map<string, Map<string, Uint8Array>>()
+
+const archivesIn = (objects: Map<string, Uint8Array>): ArchiveStore => ({
+  async put(objectKey, content) {
+    objects.set(objectKey, content)
+    storesByKey.set(objectKey, objects)
+  },
+  exists: async (objectKey) => storesByKey.get(objectKey)?.has(objectKey) ?? false,
+  async delete(objectKey) {
+    storesByKey.get(objectKey)?.delete(objectKey)
+  },
+})
+
+function backgroundTasks(): Pick<TestContext, 'background' | 'settle'> {
+  const tasks = new Set<Promise<unknown>>()
+  return {
+    background(task) {
       // As in the service, a failed background task changes nothing for the caller.
       const ended: Promise<unknown> = task()
         .catch(() => {})
         .then(() => tasks.delete(ended))
       tasks.add(ended)
     },
-    mailbox,
-    mailServer,
     async settle() {
       while (tasks.size > 0) await Promise.all(tasks)
     },

@@ -57,42 +57,48 @@ function canonical(text: string): string {
   )
 }
 
+/** The body of a call that goes on with a run. */
+const bodyOf = ({ event }: RunOptions, { steps, stack }: History, attempt: number): string =>
+  JSON.stringify({
+    version: 2,
+    event: { id: 'evt', ts: 0, ...event },
+    events: [{ id: 'evt', ts: 0, ...event }],
+    steps,
+    ctx: {
+      run_id: 'run',
+      attempt,
+      max_attempts: 11,
+      disable_immediate_execution: false,
+      use_api: false,
+      stack: { stack, current: stack.length },
+    },
+  })
+
+async function post({ url, functionId, signingKey }: RunOptions, body: string) {
+  const response = await fetch(`${typeof url === 'string' ? url : url()}?fnId=${functionId}&stepId=step`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'x-inngest-req-version': '2',
+      ...(signingKey && { 'x-inngest-signature': signatureOf(body, signingKey) }),
+    },
+    body,
+  })
+  return { status: response.status, json: (await response.json()) as unknown }
+}
+
 /** Drives one run as an Inngest server does, over HTTP and with its protocol (request version 2). */
 export async function runFunction(options: RunOptions): Promise<{ result: unknown; steps: string[] }> {
-  const { steps, stack } = options.history ?? { steps: {}, stack: [] }
-  const urlNow = () => (typeof options.url === 'string' ? options.url : options.url())
+  const history = options.history ?? { steps: {}, stack: [] }
   const names: string[] = []
   let attempt = 0
   for (let calls = 1; calls <= 200; calls++) {
-    const body = JSON.stringify({
-      version: 2,
-      event: { id: 'evt', ts: 0, ...options.event },
-      events: [{ id: 'evt', ts: 0, ...options.event }],
-      steps,
-      ctx: {
-        run_id: 'run',
-        attempt,
-        max_attempts: 11,
-        disable_immediate_execution: false,
-        use_api: false,
-        stack: { stack, current: stack.length },
-      },
-    })
-    const call = () =>
-      fetch(`${urlNow()}?fnId=${options.functionId}&stepId=step`, {
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/json',
-          'x-inngest-req-version': '2',
-          ...(options.signingKey && { 'x-inngest-signature': signatureOf(body, options.signingKey) }),
-        },
-        body,
-      }).then(async (response) => ({ status: response.status, json: (await response.json()) as unknown }))
+    const body = bodyOf(options, history, attempt)
+    const call = () => post(options, body)
     if (options.repeatCalls) await call()
-    const response = await answered(call, options.onNoAnswer)
-    const { json } = response
-    if (response.status === 200) return { result: json, steps: names }
-    if (response.status !== 206) throw new Error(`the function failed with ${response.status}`)
+    const { status, json } = await answered(call, options.onNoAnswer)
+    if (status === 200) return { result: json, steps: names }
+    if (status !== 206) throw new Error(`the function failed with ${status}`)
     for (const op of json as Op[]) {
       if (op.op === 'StepError') {
         attempt++
@@ -100,9 +106,9 @@ export async function runFunction(options: RunOptions): Promise<{ result: unknow
         continue
       }
       if (op.op === 'Sleep') await sleep(options, op.name ?? '')
-      steps[op.id] =
+      history.steps[op.id] =
         op.op === 'StepFailed' ? { type: 'error', error: op.error } : { type: 'data', data: op.data ?? null }
-      stack.push(op.id)
+      history.stack.push(op.id)
       names.push(op.name ?? op.op)
       attempt = 0
     }

@@ -54,22 +54,17 @@ export async function givenProvider(...contexts: TestContext[]): Promise<TestPro
     return [200, { access_token: 'unused', token_type: 'Bearer', id_token }]
   }
 
+  const answerTo = async (request: IncomingMessage): Promise<[number, unknown]> => {
+    if (request.url === '/token') return redeem(request)
+    if (request.url === '/jwks') return [200, { keys: [key.jwk] }]
+    const { issuer } = provider
+    const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` }
+    return [200, { issuer, ...endpoints, jwks_uri: `${issuer}/jwks` }]
+  }
+
   const server = createServer(async (request, response) => {
-    const [status, body] =
-      request.url === '/token'
-        ? await redeem(request)
-        : request.url === '/jwks'
-          ? [200, { keys: [key.jwk] }]
-          : [
-              200,
-              {
-                issuer: provider.issuer,
-                authorization_endpoint: `${provider.issuer}/authorize`,
-                token_endpoint: `${provider.issuer}/token`,
-                jwks_uri: `${provider.issuer}/jwks`,
-              },
-            ]
-    response.writeHead(status as number, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    const [status, body] = await answerTo(request)
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   })
   const port = await listening(server)
   const close = () =>

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
-import { isOk } from './listening'
+import { freePort, isOk } from './listening'
 import { until } from './until'
 
 export interface Answer {
@@ -19,6 +17,13 @@ interface Call {
   scope: string
   body?: object
   headers?: Record<string, string>
+}
+
+export interface StartOptions {
+  /** An open file in place of the pipe that is read. */
+  stdout?: 'pipe' | number
+  /** The folder of another build. */
+  release?: string
 }
 
 /** The command that starts the build, or the image under `npm run test:image`. */
@@ -41,11 +46,9 @@ export class Instance {
     this.ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)))
   }
 
-  /** `stdout`: an open file in place of the pipe that is read. `release`: the folder of another build. */
   static async start(
     settings: Record<string, string>,
-    stdout: 'pipe' | number = 'pipe',
-    release = process.cwd(),
+    { stdout = 'pipe', release = process.cwd() }: StartOptions = {},
   ): Promise<Instance> {
     for (let tries = 1; ; tries++) {
       const port = settings.PORT ?? (await freePort())
@@ -144,18 +147,5 @@ export class Instance {
       body: JSON.parse(text),
       ms: performance.now() - startedAt,
     }
-  }
-}
-
-/** A port below the range of ephemeral ports, so that no connection takes it. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000)
-    const isFree = await new Promise<boolean>((resolve) => {
-      const probe = createServer()
-      probe.once('error', () => resolve(false))
-      probe.listen(port, () => probe.close(() => resolve(true)))
-    })
-    if (isFree) return port
   }
 }

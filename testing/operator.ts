@@ -30,9 +30,9 @@ export class Operator {
 }
 
 /** An access token of this account, with the scopes of its two flows. */
-export async function createToken(operator: Operator, userId: string): Promise<string> {
+export async function createToken(operator: Operator, userId: string, name = 'operator'): Promise<string> {
   const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
-  const { access_token = '' } = await operator.run('token', 'create', '--user', userId, ...scopes)
+  const { access_token = '' } = await operator.run('token', 'create', '--user', userId, '--name', name, ...scopes)
   return access_token
 }
 

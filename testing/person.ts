@@ -24,8 +24,7 @@ export async function givenPerson(world: World, instance: Instance): Promise<Per
   const password = `password ${mark}`
   const run = world.operator.run.bind(world.operator)
   const id = await createAccount(world.operator, { email, password, name: `Name ${mark}` })
-  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
-  const { access_token: token = '' } = await run('token', 'create', '--user', id, '--name', `token ${mark}`, ...scopes)
+  const token = await createToken(world.operator, id, `token ${mark}`)
   const person = { id, mark, email, newEmail: `new-${mark}@${mark}.test`, password, token }
 
   for (const { name, url } of world.applications) {

@@ -6,7 +6,7 @@ import type { TestContext } from 'vitest'
 import { Application, type Script } from './application'
 import { createDatabase } from './database'
 import { Engine, type Fate } from './engine-server'
-import { Instance } from './instance'
+import { Instance, type StartOptions } from './instance'
 import { MailServer } from './mail-server'
 import { Operator } from './operator'
 import { FAULTS_DIR } from './run-directory'
@@ -62,8 +62,8 @@ export async function givenWorld(
     instances: [] as Instance[],
     query: async <Row extends object>(text: string, values?: unknown[]): Promise<Row[]> =>
       (await pool.query(text, values)).rows,
-    async start(more: Record<string, string> = {}, stdout?: 'pipe' | number, from?: string): Promise<Instance> {
-      const instance = await Instance.start({ ...common, ...more }, stdout, from)
+    async start(more: Record<string, string> = {}, options?: StartOptions): Promise<Instance> {
+      const instance = await Instance.start({ ...common, ...more }, options)
       world.instances.push(instance)
       return instance
     },

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
-import { freePort } from '@/testing/instance'
+import { freePort } from '@/testing/listening'
 import { until, within } from '@/testing/until'
 
 /** The commands that both protocols have. Input is real input of a pointer and of keys. */

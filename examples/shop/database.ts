@@ -62,10 +62,9 @@ function hashOf(password: string): string {
   return `pbkdf2_sha256$600000$${salt}$${hash}`
 }
 
-export async function addUser({ id, name, email, password }: Record<'id' | 'name' | 'email' | 'password', string>) {
-  const values = [id, name, email, hashOf(password)]
+function addUser({ id, name, email, password }: Record<'id' | 'name' | 'email' | 'password', string>) {
   const sql = `INSERT INTO users (id, name, email, password_hash) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
-  return (await database.query(sql, values)).rowCount === 1
+  return query(sql, [id, name, email, hashOf(password)])
 }
 
 /** Nothing is ordered by somebody whose account is being deleted. */

@@ -4,216 +4,243 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
-import {
-  bindMigrationAwareSqlAdapterFactory,
-  DriverAdapterError,
-  ColumnTypeEnum as T,
-} from '@prisma/driver-adapter-utils'
-import * as glue from '@prisma/schema-engine-wasm/schema_engine_bg'
+import { parseArgs } from 'node:util'
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum, DriverAdapterError } from '@prisma/driver-adapter-utils'
+import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import pg from 'pg'
 
-const argv = process.argv.slice(2),
-  models = [],
-  rest = []
-let ds = {}
-for (let i = 0; i < argv.length; i++) {
-  if (argv[i] === '--datamodels') models.push(argv[++i])
-  else if (argv[i] === '--datasource') ds = JSON.parse(argv[++i])
-  else if (/^--(enabled-preview-features|extension-types)$/.test(argv[i])) i++
-  else rest.push(argv[i])
+/** What the engine calls the type of a column, by PostgreSQL's number of it; every other type is Text. */
+const COLUMN_TYPES = {
+  16: ColumnTypeEnum.Boolean,
+  18: ColumnTypeEnum.Character,
+  20: ColumnTypeEnum.Int64,
+  21: ColumnTypeEnum.Int32,
+  23: ColumnTypeEnum.Int32,
+  26: ColumnTypeEnum.Int64,
+  114: ColumnTypeEnum.Json,
+  700: ColumnTypeEnum.Float,
+  701: ColumnTypeEnum.Double,
+  1000: ColumnTypeEnum.BooleanArray,
+  1002: ColumnTypeEnum.CharacterArray,
+  1003: ColumnTypeEnum.TextArray,
+  1005: ColumnTypeEnum.Int32Array,
+  1007: ColumnTypeEnum.Int32Array,
+  1009: ColumnTypeEnum.TextArray,
+  1015: ColumnTypeEnum.TextArray,
+  1016: ColumnTypeEnum.Int64Array,
+  1028: ColumnTypeEnum.Int64Array,
+  1114: ColumnTypeEnum.DateTime,
+  1184: ColumnTypeEnum.DateTime,
+  1700: ColumnTypeEnum.Numeric,
+  2950: ColumnTypeEnum.Uuid,
+  3802: ColumnTypeEnum.Json,
 }
-if (rest[0] === '--version') {
-  process.stdout.write('schema-engine-wasm\n')
-  process.exit(0)
-}
+const [NAME_ARRAY, TEXT_ARRAY] = [1003, 1009]
 
-const dbName = (u) => decodeURIComponent(new URL(u).pathname.slice(1))
-const schemaName = (u) => new URL(u).searchParams.get('schema') ?? 'public'
-function conf(url, database = dbName(url)) {
-  // discrete fields: a connectionString would override `database`
-  const u = new URL(url),
-    s = decodeURIComponent
-  return {
-    host: u.hostname,
-    port: Number(u.port || 5432),
-    user: s(u.username),
-    password: s(u.password),
-    database,
-    ssl: u.searchParams.get('sslmode') === 'require' ? { rejectUnauthorized: false } : undefined,
-    options: '-c timezone=UTC',
-  }
+const unparsed = (text) => text
+const toIsoTime = (text) => text.replace(' ', 'T').replace(/([+-]\d\d(:\d\d)?)?$/, '+00:00')
+/** Where the engine wants another value than `pg` makes of the text. */
+const PARSERS = {
+  20: unparsed,
+  26: unparsed,
+  114: unparsed,
+  1114: toIsoTime,
+  1184: toIsoTime,
+  1700: unparsed,
+  3802: unparsed,
 }
-async function once(url, database, sql) {
-  const c = new pg.Client(conf(url, database))
-  await c.connect()
-  try {
-    await c.query(sql)
-  } finally {
-    await c.end()
-  }
-}
-const createDatabase = () => once(ds.url, 'postgres', `CREATE DATABASE "${dbName(ds.url).replaceAll('"', '""')}"`)
-
-if (rest[0] === 'cli') {
-  // can-connect-to-database | create-database
-  try {
-    await (rest[1] === 'create-database' ? createDatabase() : once(ds.url, undefined, 'SELECT 1'))
-    process.exit(0)
-  } catch (e) {
-    const error_code = { '3D000': 'P1003', '28P01': 'P1000' }[e.code] ?? 'P1001'
-    process.stderr.write(
-      `\n${JSON.stringify({ level: 'ERROR', target: 'schema_engine::logger', fields: { error_code, message: e.message } })}`,
-    )
-    process.exit(1)
-  }
-}
-
-const COL = {
-  16: T.Boolean,
-  18: T.Character,
-  20: T.Int64,
-  21: T.Int32,
-  23: T.Int32,
-  26: T.Int64,
-  114: T.Json,
-  700: T.Float,
-  701: T.Double,
-  1000: T.BooleanArray,
-  1002: T.CharacterArray,
-  1003: T.TextArray,
-  1005: T.Int32Array,
-  1007: T.Int32Array,
-  1009: T.TextArray,
-  1015: T.TextArray,
-  1016: T.Int64Array,
-  1028: T.Int64Array,
-  1114: T.DateTime,
-  1184: T.DateTime,
-  1700: T.Numeric,
-  2950: T.Uuid,
-  3802: T.Json,
-} // else Text
-const iso = (s) => s.replace(' ', 'T').replace(/([+-]\d\d(:\d\d)?)?$/, '+00:00'),
-  same = (s) => s
-const PARSE = { 20: same, 26: same, 114: same, 1114: iso, 1184: iso, 1700: same, 3802: same }
 const types = {
-  getTypeParser: (oid, f) => (f === 'text' && PARSE[oid]) || pg.types.getTypeParser(oid === 1003 ? 1009 : oid, f),
-}
-const wrap = (e) =>
-  e.severity
-    ? new DriverAdapterError({
-        kind: 'postgres',
-        code: e.code,
-        severity: e.severity,
-        message: e.message,
-        detail: e.detail,
-        column: e.column,
-        hint: e.hint,
-        originalCode: e.code,
-        originalMessage: e.message,
-      })
-    : e
-async function connect(config, schema, onDispose) {
-  const c = new pg.Client(config) // one session: advisory locks and SETs hold
-  c.on('error', () => {})
-  const run = (q) =>
-    c.query(q).catch((e) => {
-      throw wrap(e)
-    })
-  await c.connect().catch((e) => {
-    throw wrap(e)
-  })
-  const q = {
-    provider: 'postgres',
-    adapterName: 'pg-migrate',
-    async queryRaw({ sql, args }) {
-      const r = await run({ text: sql, values: args, rowMode: 'array', types })
-      return {
-        columnNames: r.fields.map((f) => f.name),
-        columnTypes: r.fields.map((f) => COL[f.dataTypeID] ?? T.Text),
-        rows: r.rows,
-      }
-    },
-    executeRaw: async ({ sql, args }) => (await run({ text: sql, values: args })).rowCount ?? 0,
-    executeScript: async (s) => {
-      await run(s)
-    },
-  } // simple protocol: whole file, one implicit transaction
-  return {
-    ...q,
-    getConnectionInfo: () => ({ schemaName: schema, supportsRelationJoins: true }),
-    startTransaction: async () => {
-      await run('BEGIN')
-      return { ...q, options: { usePhantomQuery: false }, commit: () => run('COMMIT'), rollback: () => run('ROLLBACK') }
-    },
-    dispose: async () => {
-      await c.end()
-      await onDispose?.()
-    },
-  }
-}
-const factory = {
-  provider: 'postgres',
-  adapterName: 'pg-migrate',
-  connect: () => connect(conf(ds.url), schemaName(ds.url)),
-  async connectToShadowDb() {
-    const u = ds.shadowDatabaseUrl
-    if (u) {
-      await once(u, undefined, `DROP SCHEMA IF EXISTS "${schemaName(u)}" CASCADE; CREATE SCHEMA "${schemaName(u)}"`)
-      return connect(conf(u), schemaName(u))
-    }
-    const name = `prisma_migrate_shadow_db_${randomUUID()}`
-    await once(ds.url, 'postgres', `CREATE DATABASE "${name}"`)
-    return connect(conf(ds.url, name), 'public', () =>
-      once(ds.url, 'postgres', `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`),
-    )
+  getTypeParser(oid, format) {
+    const own = format === 'text' ? PARSERS[oid] : undefined
+    return own ?? pg.types.getTypeParser(oid === NAME_ARRAY ? TEXT_ARRAY : oid, format)
   },
 }
 
+/** The codes of Prisma by those of PostgreSQL; every other failure means that the server cannot be reached. */
+const CONNECTION_ERRORS = { '3D000': 'P1003', '28P01': 'P1000' }
+const UNREACHABLE = 'P1001'
+/** The code of an answer whose `data` Prisma's command shows. */
+const ENGINE_ERROR = 4466
+/** Of our own calls to Prisma's command, which never uses it. */
+const PRINT_ID = 1e9
+const ADAPTER = { provider: 'postgres', adapterName: 'pg-migrate' }
+
+const {
+  values: options,
+  positionals: [command, action],
+} = parseArgs({
+  allowPositionals: true,
+  options: {
+    version: { type: 'boolean' },
+    datamodels: { type: 'string', multiple: true },
+    datasource: { type: 'string', default: '{}' },
+    'enabled-preview-features': { type: 'string' },
+    'extension-types': { type: 'string' },
+  },
+})
+const { url, shadowDatabaseUrl } = JSON.parse(options.datasource)
 let engine
-async function getEngine() {
-  if (engine) return engine
-  const wasm = readFileSync(
-    createRequire(import.meta.url)
-      .resolve('@prisma/schema-engine-wasm/schema_engine_bg')
-      .replace(/\.js$/, '.wasm'),
-  )
-  const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': glue })
-  glue.__wbg_set_wasm(instance.exports)
-  instance.exports.__wbindgen_start()
-  const datamodels = models.length ? models.map((p) => [p, readFileSync(p, 'utf8')]) : undefined
-  engine = await glue.SchemaEngine.new({ datamodels }, () => {}, bindMigrationAwareSqlAdapterFactory(factory))
-  return engine
+if (options.version) process.stdout.write('schema-engine-wasm\n')
+else if (command === 'cli') process.exit(await runCommand(action))
+else serveCalls()
+
+/** `can-connect-to-database` or `create-database`; returns the exit code. */
+async function runCommand(name) {
+  try {
+    await (name === 'create-database' ? createDatabase() : runAlone(connectionTo(url), 'SELECT 1'))
+    return 0
+  } catch ({ code, message }) {
+    const fields = { error_code: CONNECTION_ERRORS[code] ?? UNREACHABLE, message }
+    process.stderr.write(`\n${JSON.stringify({ level: 'ERROR', target: 'schema_engine::logger', fields })}`)
+    return 1
+  }
 }
-const send = (m) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...m })}\n`)
+
+/** Answers the calls on standard input in their order, until it ends. */
+function serveCalls() {
+  let answered = Promise.resolve()
+  createInterface({ input: process.stdin })
+    .on('line', (line) => {
+      const { id, method, params } = JSON.parse(line)
+      // Without a method it is the answer to our "print".
+      if (method) answered = answered.then(() => answer(id, method, params))
+    })
+    .on('close', () => answered.finally(() => process.exit(0)))
+}
+
+async function answer(id, method, params) {
+  try {
+    send({ id, result: await call(method, params) })
+  } catch ({ code, message }) {
+    const data = { is_panic: false, message, error_code: code, meta: null }
+    send({ id, error: { code: ENGINE_ERROR, message: 'engine error', data } })
+  }
+}
+
+function send(message) {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+}
+
 async function call(method, params) {
   if (method === 'createDatabase') {
     await createDatabase()
-    return { databaseName: dbName(ds.url) }
+    return { databaseName: databaseOf(url) }
   }
-  const r = await (await getEngine())[method === 'getDatabaseVersion' ? 'version' : method](params)
-  if (method === 'diff' && r.stdout != null)
-    send({ id: 1e9, method: 'print', params: { content: r.stdout.replace(/\n$/, '') } })
-  return r ?? {}
+  engine ??= await startEngine()
+  const result = await engine[method === 'getDatabaseVersion' ? 'version' : method](params)
+  if (method === 'diff' && result.stdout != null) {
+    send({ id: PRINT_ID, method: 'print', params: { content: result.stdout.replace(/\n$/, '') } })
+  }
+  return result ?? {}
 }
-let queue = Promise.resolve()
-createInterface({ input: process.stdin })
-  .on('line', (line) => {
-    const { id, method, params } = JSON.parse(line)
-    if (!method) return // the CLI's reply to "print"
-    queue = queue
-      .then(() => call(method, params))
-      .then(
-        (result) => send({ id, result }),
-        (e) =>
-          send({
-            id,
-            error: {
-              code: 4466,
-              message: 'engine error',
-              data: { is_panic: false, message: e.message, error_code: e.code, meta: null },
-            },
-          }),
-      )
-  })
-  .on('close', () => queue.finally(() => process.exit(0)))
+
+async function startEngine() {
+  const script = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg')
+  const wasm = readFileSync(script.replace(/\.js$/, '.wasm'))
+  const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': bindings })
+  bindings.__wbg_set_wasm(instance.exports)
+  instance.exports.__wbindgen_start()
+  const datamodels = options.datamodels?.map((file) => [file, readFileSync(file, 'utf8')])
+  const adapters = { ...ADAPTER, connect: () => connect(connectionTo(url), schemaOf(url)), connectToShadowDb }
+  return bindings.SchemaEngine.new({ datamodels }, () => {}, bindMigrationAwareSqlAdapterFactory(adapters))
+}
+
+/** The one that was given, emptied; else a database that ends with the connection. */
+async function connectToShadowDb() {
+  if (shadowDatabaseUrl) {
+    const [connection, schema] = [connectionTo(shadowDatabaseUrl), schemaOf(shadowDatabaseUrl)]
+    await runAlone(connection, `DROP SCHEMA IF EXISTS "${schema}" CASCADE; CREATE SCHEMA "${schema}"`)
+    return connect(connection, schema)
+  }
+  const database = `prisma_migrate_shadow_db_${randomUUID()}`
+  await runAlone(connectionTo(url, 'postgres'), `CREATE DATABASE "${database}"`)
+  return connect(connectionTo(url, database), 'public', () =>
+    runAlone(connectionTo(url, 'postgres'), `DROP DATABASE IF EXISTS "${database}" WITH (FORCE)`),
+  )
+}
+
+/** The driver adapter of one session, to which advisory locks and SETs belong. */
+async function connect(connection, schemaName, afterEnd) {
+  const client = new pg.Client(connection)
+  client.on('error', () => {})
+  const run = (query) => client.query(query).catch(throwDriverError)
+  await client.connect().catch(throwDriverError)
+  const queries = {
+    ...ADAPTER,
+    async queryRaw({ sql, args }) {
+      const { fields, rows } = await run({ text: sql, values: args, rowMode: 'array', types })
+      return {
+        columnNames: fields.map(({ name }) => name),
+        columnTypes: fields.map(({ dataTypeID }) => COLUMN_TYPES[dataTypeID] ?? ColumnTypeEnum.Text),
+        rows,
+      }
+    },
+    executeRaw: async ({ sql, args }) => (await run({ text: sql, values: args })).rowCount ?? 0,
+    // Without values, so that a file may hold many statements, which are one transaction.
+    async executeScript(script) {
+      await run(script)
+    },
+  }
+  return {
+    ...queries,
+    getConnectionInfo: () => ({ schemaName, supportsRelationJoins: true }),
+    async startTransaction() {
+      await run('BEGIN')
+      return {
+        ...queries,
+        options: { usePhantomQuery: false },
+        commit: () => run('COMMIT'),
+        rollback: () => run('ROLLBACK'),
+      }
+    },
+    async dispose() {
+      await client.end()
+      await afterEnd?.()
+    },
+  }
+}
+
+/** What PostgreSQL refuses becomes an error of the adapter. */
+function throwDriverError(error) {
+  if (!error.severity) throw error
+  const { code, severity, message, detail, column, hint } = error
+  const original = { originalCode: code, originalMessage: message }
+  throw new DriverAdapterError({ kind: 'postgres', code, severity, message, detail, column, hint, ...original })
+}
+
+function createDatabase() {
+  return runAlone(connectionTo(url, 'postgres'), `CREATE DATABASE "${databaseOf(url).replaceAll('"', '""')}"`)
+}
+
+/** Runs statements on a connection of their own. */
+async function runAlone(connection, sql) {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** In single fields, because the database of a `connectionString` would win over `database`. */
+function connectionTo(address, database = databaseOf(address)) {
+  const { hostname, port, username, password, searchParams } = new URL(address)
+  return {
+    host: hostname,
+    port: Number(port || 5432),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database,
+    ssl: searchParams.get('sslmode') === 'require' ? { rejectUnauthorized: false } : undefined,
+    options: '-c timezone=UTC',
+  }
+}
+
+function databaseOf(address) {
+  return decodeURIComponent(new URL(address).pathname.slice(1))
+}
+
+function schemaOf(address) {
+  return new URL(address).searchParams.get('schema') ?? 'public'
+}

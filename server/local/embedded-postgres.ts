@@ -370,7 +370,7 @@ async function execute(account: SystemAccount, command: string, args: string[], 
 }
 
 /** A port that was free on 127.0.0.1 a moment ago. */
-export function freePort(): Promise<number> {
+function freePort(): Promise<number> {
   return new Promise((done, fail) => {
     const probe = createServer()
     probe.on('error', fail)

@@ -54,7 +54,7 @@ export const ses: MailEventAdapter = {
     form: /^arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(,arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+)*$/,
     must: 'must be the ARN of the SNS topic, or several separated by commas',
   },
-  header: (messageId) => ['X-SES-MESSAGE_KEY-TAGS', `${MESSAGE_KEY}=${messageId}`],
+  header: (messageId) => ['X-SES-MESSAGE-TAGS', `${MESSAGE_KEY}=${messageId}`],
   create({ secret, host, fetch }) {
     const topics = secret.split(',')
     const certificates = new Map<string, X509Certificate>()

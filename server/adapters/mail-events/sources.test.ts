@@ -205,7 +205,7 @@ test.each(SIGNING)(
 
 test('the header that a source needs carries the id of the message', () => {
   expect(headersForEvents(settings, ID)).toEqual({
-    'X-SES-MESSAGE_KEY-TAGS': `delivery=${ID}`,
+    'X-SES-MESSAGE-TAGS': `delivery=${ID}`,
     'X-PM-Metadata-delivery': ID,
     'X-Mailgun-Variables': JSON.stringify({ delivery: ID }),
     'X-SMTPAPI': JSON.stringify({ unique_args: { delivery: ID } }),

@@ -166,11 +166,12 @@ export async function resendEvents(ctx: ManagerContext, which: Resent): Promise<
   const ofApp = since ? resendOfApp : resendDeadOfApp
   const one = eventId === null ? ofApp : resendOfEvent
   const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
+  // First, so that a crash between the batches leaves no resend without it.
+  await auditManager(ctx, ctx.sql, 'events.resent', eventId ?? appId ?? '')
   let count = 0
   for (let rows = BATCH_SIZE; rows === BATCH_SIZE; count += rows) {
     rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH_SIZE })).length
   }
-  await auditManager(ctx, ctx.sql, 'events.resent', eventId ?? appId ?? '')
   ctx.background(() => beginDueDeliveries(ctx))
   return count
 }

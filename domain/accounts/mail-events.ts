@@ -11,7 +11,7 @@ import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { deliveryIds, keyOfAddress } from '../mail/mail-deliveries'
 import { STILL_PENDING } from '../pending-change'
 import type { MailEvent } from '../ports'
-import { bytes, integer, RAISE_VERSION, type RowOf, sql, statement, type Transaction, text, time } from '../sql'
+import { bytes, RAISE_VERSION, type RowOf, sql, statement, type Transaction, text, time } from '../sql'
 
 /** The states of a message in their order: a state only rises, so that events may come twice and in any order. */
 export const MAIL_STATES = ['sent', 'deferred', 'delivered', 'complained', 'undeliverable'] as const
@@ -55,23 +55,6 @@ const returnPlace = statement(
       takenAt: sql`(SELECT requested_at FROM email_change_requests WHERE id = ${v.changeId} AND status NOT IN ('verified', 'reverted'))`,
     }),
 )
-
-const countReturned = statement(
-  'count-returned-requests',
-  { userId: text, sentAfter: time },
-  { requests: integer },
-  (v) => sql`SELECT (count(DISTINCT change_request_id)
-     FILTER (WHERE kind = 'verification' AND state = 'undeliverable' AND sent_at > ${v.sentAfter}))::int AS requests
-   FROM mail_deliveries WHERE user_id = ${v.userId}`,
-)
-
-/** Gives the place in the hourly limit back. Not without end, or one person could have the service write to any number of strangers. */
-async function giveBack(ctx: SystemContext, tx: Transaction, userId: string, changeId: string): Promise<void> {
-  const { key, places, windowMs } = userBucket(ctx, 'change', userId)
-  const sentAfter = new Date(ctx.clock.now().getTime() - windowMs)
-  const [returned] = await tx(countReturned, { userId, sentAfter })
-  if (returned && returned.requests <= places) await tx(returnPlace, { changeId, keys: [key] })
-}
 
 // A bounce of a message that was sent before the last verification proves nothing.
 const markUndeliverable = statement(
@@ -142,7 +125,7 @@ async function takeEffect(ctx: SystemContext, tx: Transaction, { account, state,
     await addEvent(ctx, tx, 'account.security_notice_undelivered', { userId, data, at })
     await addAudit(ctx, tx, 'security_notice.undelivered', { ...by, subject: changeId })
   }
-  if (isVerification) await giveBack(ctx, tx, userId, changeId)
+  if (isVerification) await tx(returnPlace, { changeId, keys: [userBucket(ctx, 'change', userId).key] })
 }
 
 /** Takes what a mail provider, or one's own mail server, tells of messages. */

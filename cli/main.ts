@@ -47,11 +47,13 @@ async function printAnswer(answer: Answer, { json, wide }: { json: boolean; wide
   return isAllGood
 }
 
+const runLine = async (ctx: SystemContext, line: string) => execute(ctx, splitWords(line), null)
+
 async function runBatch(ctx: SystemContext): Promise<boolean> {
   let isAllGood = true
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === '') continue
-    const answer = await execute(ctx, splitWords(line), null).catch((error) => ({ error: sentenceOf(error) }))
+    const answer = await runLine(ctx, line).catch((error) => ({ error: sentenceOf(error) }))
     if ('error' in answer) isAllGood = false
     await print(answer)
   }

@@ -105,6 +105,15 @@ test('a command whose answer cannot be written says so, and ends with exit code 
   await expect(written).rejects.toMatchObject({ code: 1, stderr })
 })
 
+test('a batch answers a line with an open quote by an error, and goes on', async (context) => {
+  const batch = begin(await givenWorld(context), context, {}, 'batch')
+  batch.child.stdin.end("user find --email o'brien@example.test\nkey list\n")
+  expect(await batch.exit).toBe(1)
+  const [refused, listed] = batch.output.split('\n')
+  expect(refused).toBe('{"error":"A single quote is not closed."}')
+  expect(listed).toContain('signing')
+})
+
 test('a command that is interrupted ends the embedded database that it started', async (context) => {
   const world = await givenWorld(context)
   const batch = begin(world, context, { DATABASE_URL: '' }, 'batch')

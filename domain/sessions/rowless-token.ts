@@ -23,5 +23,6 @@ export function isOutdated(
   if (!issuedAt) return since !== null
   // An invalid date is after nothing, so that it is refused.
   const isAfterEnd = since === null || issuedAt > since
-  return !isAfterEnd || issuedAt.getTime() < Math.floor(created.getTime() / second) * second
+  const isAfterCreation = issuedAt.getTime() >= Math.floor(created.getTime() / second) * second
+  return !isAfterEnd || !isAfterCreation
 }

@@ -2,33 +2,33 @@ import { type Address, parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { heldSince } from '../limits/held-addresses'
-import { isUniqueViolation, RAISE_VERSION, type Sql, sql, statement, text, time } from '../sql'
+import { boolean, isUniqueViolation, RAISE_VERSION, type Sql, sql, statement, text, time } from '../sql'
 
-const setAddressOf = statement(
-  'set-address',
-  { userId: text, email: text, emailKey: text, verifiedAt: time.orNull, heldSince: time },
-  { id: text },
-  (v) => sql`UPDATE users SET email = ${v.email}, email_key = ${v.emailKey}, email_verified_at = ${v.verifiedAt},
-     email_undeliverable_at = NULL, ${RAISE_VERSION}
-   WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince}) RETURNING id`,
+const askForAddress = statement(
+  'ask-for-address',
+  { userId: text, emailKey: text, heldSince: time },
+  { is_free: boolean },
+  (v) => sql`SELECT address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince}) AS is_free`,
 )
 
-interface NewAddress {
-  userId: string
-  address: Pick<Address, 'typed' | 'key'>
-  verifiedAt: Date | null
-  at: Date
-}
-
-/** False if somebody else has the address, or it is held for somebody else. `tx` must hold the account's lock. */
-export async function setAddress(
+/** False if somebody else has the address, or it is held for somebody else. That stays so until the transaction ends. */
+export async function isAddressFree(
   ctx: SystemContext,
   tx: Sql,
-  { userId, address, verifiedAt, at }: NewAddress,
+  { userId, emailKey, at }: { userId: string; emailKey: string; at: Date },
 ): Promise<boolean> {
-  const { typed: email, key: emailKey } = address
-  return (await tx(setAddressOf, { userId, email, emailKey, verifiedAt, heldSince: heldSince(ctx, at) })).length > 0
+  const [asked] = await tx(askForAddress, { userId, emailKey, heldSince: heldSince(ctx, at) })
+  return asked?.is_free ?? false
 }
+
+/** In a transaction that holds the account's lock and has asked `address_is_free`. */
+export const setAddress = statement(
+  'set-address',
+  { userId: text, email: text, emailKey: text, verifiedAt: time.orNull },
+  {},
+  (v) => sql`UPDATE users SET email = ${v.email}, email_key = ${v.emailKey}, email_verified_at = ${v.verifiedAt},
+     email_undeliverable_at = NULL, ${RAISE_VERSION} WHERE id = ${v.userId}`,
+)
 
 export function parseStoredAddress(stored: string): Address {
   const address = parseAddress(stored)

@@ -15,7 +15,7 @@ import { noteIncident } from '../security-incidents'
 import { integer, type RowOf, type Sql, sql, statement, type Transaction, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
-import { parseStoredAddress, setAddress } from './set-address'
+import { isAddressFree, parseStoredAddress, setAddress } from './set-address'
 
 interface UndoFacts extends ChangeFacts {
   outcome: UndoOutcome
@@ -151,9 +151,10 @@ async function revert(
   }: Change,
   { userId, at }: { userId: string; at: Date },
 ): Promise<Undone[]> {
-  const address = { typed: email, key: parseStoredAddress(email).key }
+  const emailKey = parseStoredAddress(email).key
   // It is held for the account. Somebody else can only have it from before it was held.
-  if (!(await setAddress(ctx, tx, { userId, address, verifiedAt, at }))) throw wrongLink()
+  if (!(await isAddressFree(ctx, tx, { userId, emailKey, at }))) throw wrongLink()
+  await tx(setAddress, { userId, email, emailKey, verifiedAt })
   return tx(revertFrom, { userId, changeId, version, closedAt, at })
 }
 

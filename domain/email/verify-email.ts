@@ -154,18 +154,16 @@ async function takeEffect(
   const isOwn = key === accountKey
   const oldEmailKey = isOwn ? null : accountKey
   const newEmail = isOwn ? oldEmail : asked
-  const address = { typed: newEmail, key }
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
   const by = { actor: ctx.actor.kind, ip: ctx.ip }
-  const [isFree, , told] = await Promise.all([
-    setAddress(ctx, tx, { userId, address, verifiedAt: at, at }),
+  const [, , told] = await Promise.all([
+    tx(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
     tx(close, { ...addresses, changeId, at, ip: ctx.ip, version: account.version + 1 }),
     isOwn
       ? addAudit(ctx, tx, 'email.verified', { ...by, userId, subject: changeId, at })
       : tellEmailChanged(ctx, tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),
     isOwn || tx(endOtherSessions, { userId, except: ctx.actor.id, at }),
   ])
-  if (!isFree) throw new AppError('EMAIL_002')
   return { newEmail, isTold: told?.isTaken ?? false }
 }
 

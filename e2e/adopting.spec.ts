@@ -88,7 +88,7 @@ async function expectUsable(page: Page, url: string, email: string) {
 test('B58 B59 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements, with React and with hooks', async ({
   page,
 }) => {
-  await promisify(execFile)(process.execPath, ['scripts/pack-client.mjs', PACKAGE])
+  await promisify(execFile)(process.execPath, ['scripts/pack-client.ts', PACKAGE])
   await withExample('Your own pages', async (printed) => {
     const html = await snippetOf('html', given('customer-6'))
     const elements = { 'index.html': html.replace('<title>', `${OWN_STYLES}<title>`), ...STYLES }

@@ -13,7 +13,7 @@ test('the server of npm run dev listens on the loopback only and refuses a forei
   const { databaseUrl, dataDir } = await givenWorld(context)
   const port = await freePort()
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, ['scripts/dev-server.mjs'], {
+  const child = spawn(process.execPath, ['scripts/dev-server.ts'], {
     env: { PATH, NODE_ENV: 'development', PORT: String(port), DATABASE_URL: databaseUrl, DATA_DIR: dataDir },
     stdio: 'ignore',
   })

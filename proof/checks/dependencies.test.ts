@@ -67,3 +67,12 @@ test('each experiment pins what it installs', () => {
   expect(versions.length).toBeGreaterThan(5)
   expect(versions.filter((version) => !/^\d/.test(version))).toEqual([])
 })
+
+test('actions and the bases of images are pinned by a digest', () => {
+  const workflows = globSync('.github/workflows/*.yml').map((file) => readFileSync(file, 'utf8'))
+  const used = workflows.flatMap((text) => [...text.matchAll(/uses: (\S+)/g)].map(([, action = '']) => action))
+  const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+)/gm)].map(([, base = '']) => base)
+  expect(Math.min(used.length, bases.length)).toBeGreaterThan(1)
+  expect(used.filter((action) => !/@[0-9a-f]{40}$/.test(action))).toEqual([])
+  expect(bases.filter((base) => !/@sha256:[0-9a-f]{64}$/.test(base))).toEqual([])
+})

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
+import { asciiDigits } from './digits'
 import { RULES } from './errors'
 import { isoDateTime, maxLength, minLength, newPassword, plainAddress, userId } from './fields'
 import {
@@ -22,8 +23,10 @@ const changeRequestId = z
   .describe('The change request, `ecr_…`')
 const verificationCode = z
   .string('EMAIL_003')
+  // A longer text is no code, whatever its digits are.
+  .overwrite((text) => (/^\p{Nd}{6}$/u.test(text) ? asciiDigits(text) : text))
   .regex(VERIFICATION_CODE, 'EMAIL_003')
-  .describe('The 6 digits from the newest message')
+  .describe('The 6 digits from the newest message. Digits of other scripts are taken for their value.')
 
 /** In code points. */
 export const MAX_PASSWORD_LENGTH = 1024
@@ -106,7 +109,7 @@ export const verifyEmail = contract({
   name: 'verifyEmail',
   summary: 'Verify Email Address',
   description:
-    'Ends a pending change with the code from the message: the new address takes effect, both addresses are notified, and other sessions end.',
+    'Ends a pending change with the code from the message: the new address takes effect, both addresses are notified, and other sessions end, except the one that asked.',
   method: 'POST',
   path: '/users/{userId}/email/verify',
   body: z.object({ change_request_id: changeRequestId, verification_code: verificationCode }),

@@ -1,13 +1,32 @@
 'use client'
 
-import { type ComponentProps, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type ChangeEvent,
+  type ComponentProps,
+  type ReactNode,
+  type SyntheticEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
+import { asciiDigits } from '@/contract/digits'
 import { cn } from '../ui/class-names'
 import { FieldError } from '../ui/field'
 
 const LENGTH = 6
+const isComposing = ({ nativeEvent }: SyntheticEvent) => nativeEvent instanceof InputEvent && nativeEvent.isComposing
 const CELLS = Array.from({ length: LENGTH }, (_, index) => index)
 
-const digitsOf = (text: string) => text.replace(/[^0-9]/g, '').slice(0, LENGTH)
+const digitsOf = (text: string) =>
+  asciiDigits(text)
+    .replace(/[^0-9]/g, '')
+    .slice(0, LENGTH)
+
+function keepDigits(input: HTMLInputElement) {
+  const digits = digitsOf(input.value)
+  if (digits !== input.value) input.value = digits
+}
 
 interface CodeFieldProps extends ComponentProps<'input'> {
   label: string
@@ -31,6 +50,10 @@ export function CodeField({ label, hint, error, onComplete, action, onChange, ..
     setSelection((before) => (before.start === from && before.end === to ? before : { start: from, end: to }))
   }
   useLayoutEffect(readSelection)
+  const changed = (event: SyntheticEvent<HTMLInputElement>) => {
+    onChange?.(event as ChangeEvent<HTMLInputElement>)
+    if (event.currentTarget.value.length === LENGTH) onComplete()
+  }
   const isMarked = (cell: number) =>
     start === end ? cell === Math.min(start, LENGTH - 1) : cell >= start && cell < end
   return (
@@ -66,13 +89,12 @@ export function CodeField({ label, hint, error, onComplete, action, onChange, ..
           aria-describedby={error ? `${id}-hint ${id}-error` : `${id}-hint`}
           {...rest}
           onSelect={readSelection}
-          onInput={(event) => {
-            const digits = digitsOf(event.currentTarget.value)
-            if (digits !== event.currentTarget.value) event.currentTarget.value = digits
-          }}
-          onChange={(event) => {
-            onChange?.(event)
-            if (event.currentTarget.value.length === LENGTH) onComplete()
+          // The text of an input method is left alone until it is settled.
+          onInput={(event) => !isComposing(event) && keepDigits(event.currentTarget)}
+          onChange={(event) => !isComposing(event) && changed(event)}
+          onCompositionEnd={(event) => {
+            keepDigits(event.currentTarget)
+            changed(event)
           }}
         />
       </div>

@@ -20,6 +20,7 @@ import { anotherInstance } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
 import { hour, minute } from '../limits/durations'
+import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
 import { signOut } from '../sessions/sessions'
 import { previewWithdrawal } from '../withdrawal/preview-withdrawal'
@@ -110,6 +111,21 @@ test('B73 a session that asks while the change of another one is pending does no
   await verify(ctx, phone, await givenPendingChange(ctx, user))
   for (const sessionId of [thief, user.sessionId])
     await expect(asUser(ctx, { ...user, sessionId })).rejects.toThrow('the session has ended')
+})
+
+test('B73 a browser that signs in anew while its change is pending stays too, unless its session had been ended', async () => {
+  const phone = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  const inBrowser = { email: user.email, password: user.password, userAgent: '', ip: '192.0.2.1' }
+  const again = async (replaces: string) => String((await signIn(ctx, { ...inBrowser, replaces }))?.sessionId)
+  const laptop = { ...user, sessionId: await again(user.sessionId) }
+  await verify(ctx, phone, pending)
+  expect((await asUser(ctx, laptop)).actor.user.email).toBe(pending.new_email)
+
+  const change = await givenPendingChange(ctx, laptop, `second-${user.email}`)
+  await signOut(ctx, laptop.sessionId)
+  const revived = await signIn(ctx, { ...inBrowser, email: pending.new_email, replaces: laptop.sessionId })
+  await verify(ctx, phone, change)
+  await expect(asUser(ctx, { ...user, sessionId: String(revived?.sessionId) })).rejects.toThrow('the session has ended')
 })
 
 test('B73 a session that had ended before stays ended, and a change that a token asked for keeps none but the verifying one', async () => {

@@ -10,7 +10,7 @@ import type { ProviderRequest } from '../ports'
 import { openSealed, seal } from '../sealed'
 import { noteIncident } from '../security-incidents'
 import { boolean, integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
-import { startSession } from './sessions'
+import { passChange, startSession } from './sessions'
 
 export const REAUTHENTICATION_COOKIE = 'reauthentication'
 const REQUEST_ID = /^rea_[A-Za-z0-9_-]{22}$/
@@ -184,7 +184,9 @@ const replaceSession = (
     if ((await tx(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
     const session = { userId, credentialVersion, authenticatedAt, authenticatedFor: purpose, userAgent, ip }
     const sessionId = await startSession({ ...ctx, sql: tx }, session)
+    if (!sessionId) return null
     await Promise.all([
+      passChange(tx, { userId, from: session_id, to: sessionId }),
       tx(endReplaced, { id: session_id, now }),
       addRequestAudit(ctx, tx, 'reauthentication.completed', { id, userId, ip }),
     ])

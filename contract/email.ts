@@ -263,14 +263,34 @@ export const cancelEmailChange = contract({
   example: { data: { change_request_id: exampleId, status: 'cancelled' } },
 })
 
+// Text that cannot be an id is answered like an unknown one, by the same rules.
+const anyChange = z.object({
+  changeRequestId: z.string().meta({ description: 'The change request, `ecr_…`', pattern: CHANGE_REQUEST_ID.source }),
+})
+
+export const getEmailChange = contract({
+  bearer: 'none',
+  tag: 'Email',
+  path: '/email-changes/{changeRequestId}',
+  params: anyChange,
+  name: 'getEmailChange',
+  summary: 'Show What Became of a Change',
+  description:
+    'Says whether the link of a verification message can still be used, so that its page says so before it asks anybody to sign in. Whoever knows the id may ask.',
+  method: 'GET',
+  data: z.object({
+    change_request_id: z.string().describe('The change request, `ecr_…`'),
+    status: z.enum(CHANGE_STATES).describe('What became of it'),
+  }),
+  errors: ['EMAIL_006', 'RATE_001'],
+  example: { data: { change_request_id: exampleId, status: 'verified' } },
+})
+
 const link = {
   bearer: 'link_token',
   tag: 'Email',
   path: '/email-changes/{changeRequestId}/not-me',
-  // Text that cannot be an id is answered like an unknown one, by the same rules.
-  params: z.object({
-    changeRequestId: z.string().meta({ description: 'The change request, `ecr_…`', pattern: CHANGE_REQUEST_ID.source }),
-  }),
+  params: anyChange,
 } as const
 
 export const getNotMe = contract({

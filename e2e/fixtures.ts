@@ -157,12 +157,9 @@ const settled = (page: Page): Promise<void> =>
 
 export async function requestChange(page: Page, user: User, newEmail: string, texts = en): Promise<void> {
   const { EmailSettings, Identity, Common } = texts
-  const address = page.getByLabel(EmailSettings.newEmail)
-  const folded = page.getByText(EmailSettings.differentTitle)
   await expect(page.getByRole('button', { name: Common.accountMenu })).toBeEnabled()
-  // While a change is pending, the form is folded away.
-  if ((await folded.isVisible()) && !(await address.isVisible())) await folded.click()
-  await address.fill(newEmail)
+  await page.getByRole('button', { name: EmailSettings.changeTitle }).click()
+  await page.getByLabel(EmailSettings.newEmail).fill(newEmail)
   await page.getByLabel(Identity.currentPassword).fill(user.password)
   await page.getByRole('button', { name: EmailSettings.submit }).click()
   await expect(page.getByRole('heading', { name: EmailSettings.pendingTitle })).toBeVisible()

@@ -30,6 +30,8 @@ function keepDigits(input: HTMLInputElement) {
 
 interface CodeFieldProps extends ComponentProps<'input'> {
   label: string
+  /** The id of a text elsewhere that a screen reader reads with the label. */
+  describedBy?: string | undefined
   hint: ReactNode
   error?: string
   /** Called when the sixth digit is there. */
@@ -39,7 +41,7 @@ interface CodeFieldProps extends ComponentProps<'input'> {
 }
 
 /** One text input over six drawn cells. A pasted text may hold spaces, dashes or the words around the code. */
-export function CodeField({ label, hint, error, onComplete, action, onChange, ...rest }: CodeFieldProps) {
+export function CodeField({ label, describedBy, hint, error, onComplete, action, onChange, ...rest }: CodeFieldProps) {
   const id = useId()
   const field = useRef<HTMLDivElement>(null)
   const [{ start, end }, setSelection] = useState({ start: 0, end: 0 })
@@ -86,7 +88,7 @@ export function CodeField({ label, hint, error, onComplete, action, onChange, ..
           spellCheck={false}
           className="code-input"
           aria-invalid={error ? true : undefined}
-          aria-describedby={error ? `${id}-hint ${id}-error` : `${id}-hint`}
+          aria-describedby={[error && `${id}-error`, describedBy, hint && `${id}-hint`].filter(Boolean).join(' ')}
           {...rest}
           onSelect={readSelection}
           // The text of an input method is left alone until it is settled.
@@ -99,9 +101,11 @@ export function CodeField({ label, hint, error, onComplete, action, onChange, ..
         />
       </div>
       <div className="space-y-1.5 sm:col-span-2">
-        <div id={`${id}-hint`} className="text-ink-muted text-sm leading-5">
-          {hint}
-        </div>
+        {hint && (
+          <p id={`${id}-hint`} className="font-medium text-danger text-sm leading-5">
+            {hint}
+          </p>
+        )}
         <FieldError id={`${id}-error`}>{error}</FieldError>
       </div>
       <div className="sm:col-start-2 sm:row-start-2">{action}</div>

@@ -19,6 +19,7 @@ import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/r
 import * as adminUsers from '@/app/api/v1/admin/users/route'
 import * as adminWithdrawalRetry from '@/app/api/v1/admin/withdrawals/[withdrawalId]/retry/route'
 import * as notMe from '@/app/api/v1/email-changes/[changeRequestId]/not-me/route'
+import * as emailChange from '@/app/api/v1/email-changes/[changeRequestId]/route'
 import * as mailEvents from '@/app/api/v1/mail-events/[source]/route'
 import * as openApi from '@/app/api/v1/openapi.json/route'
 import * as confirmReset from '@/app/api/v1/password-resets/confirm/route'
@@ -75,6 +76,7 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   requestWithdrawal: withdrawalRequest.POST,
   previewRequestedWithdrawal: requestedPreview.GET,
   confirmRequestedWithdrawal: requestedWithdrawal.POST,
+  getEmailChange: emailChange.GET,
   getNotMe: notMe.GET,
   undoEmailChange: notMe.POST,
   putUser: adminUser.PUT,

@@ -192,9 +192,9 @@ async function expectAsDarkAsPage(page: Page) {
   }
 }
 
-/** In a page whose rem is ten pixels, one property restores the size of the parts. */
+/** A page whose rem is ten pixels does not shrink the parts, and a reader's larger text enlarges them. */
 async function expectSameSizeAtSmallRem(page: Page) {
-  const button = page.getByRole('button', { name: 'Send verification email' })
+  const button = page.getByRole('button', { name: 'Change address' })
   const sizeOf = () =>
     button.evaluate((element) => {
       const { fontSize, height } = getComputedStyle(element)
@@ -203,9 +203,9 @@ async function expectSameSizeAtSmallRem(page: Page) {
   const before = await sizeOf()
   const ofPage = (name: string, value: string) =>
     page.evaluate(([name, value]) => document.documentElement.style.setProperty(name, value), [name, value] as const)
-  await ofPage('font-size', '62.5%')
+  await ofPage('font-size', '150%')
   expect(await sizeOf()).not.toEqual(before)
-  await ofPage('--account-size', '1.6rem')
+  await ofPage('font-size', '62.5%')
   expect(await sizeOf()).toEqual(before)
 }
 

@@ -22,6 +22,7 @@ import { CodeField } from './code-field'
 import { useVerifyEmail } from './email-calls'
 import { emailStatusKey, type Pending } from './email-status'
 import { ResendMessage } from './resend-message'
+import { parseLink } from './verification-link'
 
 interface PendingChangeProps {
   userId: string
@@ -97,6 +98,14 @@ export function PendingChange(props: PendingChangeProps) {
   const [wasSentAgain, setSentAgain] = useState(false)
   const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
   const { form } = code
+
+  // A mailed link may lead to a page of the adopter, which has no page of its own for links.
+  useEffect(() => {
+    const link = parseLink(new URLSearchParams(window.location.hash.slice(1)))
+    if (link?.secret.change_request_id !== pending.changeRequestId) return
+    form.setValue('verification_code', link.secret.verification_code)
+    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+  }, [form, pending.changeRequestId])
 
   const takesCode = useRef(takesFocus)
   useEffect(() => {

@@ -49,11 +49,6 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
 
   await owner.getByLabel('New password', { exact: true }).focus()
   await owner.keyboard.type(MINE)
-  await owner.getByLabel('New password again').focus()
-  await owner.keyboard.type('something else')
-  await owner.keyboard.press('Enter')
-  await expect(owner.getByText('The two passwords don’t match')).toBeVisible()
-  await owner.getByLabel('New password again').fill(MINE)
   await owner.keyboard.press('Enter')
   await expect(owner.getByRole('status').filter({ hasText: 'The change was undone' })).toBeFocused()
   expect(owner.url()).not.toContain('nme_')
@@ -145,7 +140,6 @@ test('B11 a scanner that opens the link to the old address and presses every but
 
   // The owner stops it, for whom the link still works.
   await scanner.getByLabel('New password', { exact: true }).fill(MINE)
-  await scanner.getByLabel('New password again').fill(MINE)
   await scanner.getByRole('button', { name: 'Stop the change' }).click()
   await expect(scanner.getByRole('heading', { level: 1, name: 'The change was stopped' })).toBeVisible()
   await page.reload()

@@ -53,7 +53,8 @@ export function EmailSettings(props: EmailSettingsProps) {
   const onFilled = useCallback(() => setAsked('change'), [])
   const onSent = () => {
     setWasSent(true)
-    open(null)
+    setAsked(null)
+    setWasClosed(false)
     setNotice(null)
   }
 
@@ -104,7 +105,7 @@ export function EmailSettings(props: EmailSettingsProps) {
             email={email}
             ways={ways}
             needsProof={needsProof}
-            takesFocus={wasClosed}
+            takesFocus={wasClosed && !notice}
             onAsk={open}
             onSent={onSent}
           />

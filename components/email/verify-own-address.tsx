@@ -54,7 +54,7 @@ export function Choices({ needsProof, takesFocus, onAsk, ...own }: ChoicesProps)
   const t = useTranslations('EmailSettings')
   const { errorText } = useErrorTexts()
   const { send, sendWith } = useVerifyOwn(own)
-  const change = useFocusOnMount<HTMLButtonElement>(takesFocus && 'if-lost')
+  const change = useFocusOnMount<HTMLButtonElement>(takesFocus)
   const asksFirst = own.ways.hasPassword || !own.ways.confirmedUntil
   return (
     <CardFooter className="justify-end">

@@ -24,6 +24,7 @@ export function LanguageControl({ className }: { className?: string }) {
   const hydrated = useHydrated()
   const id = useId()
   const opener = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
   const [failure, setFailure] = useState<{ text: string; count: number }>()
 
   useEffect(() => {
@@ -56,6 +57,7 @@ export function LanguageControl({ className }: { className?: string }) {
         type="button"
         disabled={!hydrated}
         popoverTarget={id}
+        aria-expanded={isOpen}
         className="inline-flex min-h-11 items-center gap-1.5 rounded-lg px-1 hover:text-ink"
       >
         <Globe className="size-4" aria-hidden />
@@ -66,6 +68,7 @@ export function LanguageControl({ className }: { className?: string }) {
       <ul
         id={id}
         popover="auto"
+        onToggle={(event) => setOpen(event.newState === 'open')}
         className="fade-in absolute inset-auto end-4 bottom-20 [position-anchor:auto] m-0 w-56 rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[bottom:anchor(top)]:end-[anchor(end)] supports-[bottom:anchor(top)]:bottom-[calc(anchor(top)+0.25rem)]"
       >
         {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (

@@ -1,5 +1,3 @@
-import * as contract from '@/contract/email'
-import { getEmailChange } from '@/domain/email/get-email-change'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.getEmailChange, getEmailChange))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('getEmailChange')

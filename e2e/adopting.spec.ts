@@ -78,6 +78,7 @@ async function expectUsable(page: Page, url: string, email: string) {
   const faults = faultsOf(page)
   await page.goto(url)
   await page.getByRole('button', { name: 'Change address' }).click()
+  await expectTextKeptWhenMoved(page)
   await expectColorsOfPage(page)
   await expectAsDarkAsPage(page)
   await expectSameSizeAtSmallRem(page)
@@ -146,6 +147,17 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   const signIn = page.waitForRequest(`${url}/sign-in`)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await signIn
+}
+
+/** An element that the page moves keeps what was typed. */
+async function expectTextKeptWhenMoved(page: Page) {
+  const address = page.getByLabel('New email address')
+  await address.fill('typed@example.com')
+  await page.evaluate(() => {
+    const part = document.querySelector('account-email')
+    if (part) document.body.prepend(part)
+  })
+  await expect(address).toHaveValue('typed@example.com')
 }
 
 /** The colours that the page sets for the parts, and its own rules for all elements, with low and high specificity. */

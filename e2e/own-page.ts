@@ -25,6 +25,8 @@ export async function driveOwnPage(page: Page, email: string, inbox: Inbox): Pro
   await page.getByRole('button', { name: 'Send verification email' }).click()
   await enterCode(page, codeIn(await inbox.latest(`new-${email}`, 'Verify Your New Email Address')))
   await expect(page.getByText(`Your email address is now new-${email}`)).toBeVisible()
+  // The other part shows the new address too.
+  await expect(page.getByText(new RegExp(`(?<!new-)${email}`))).toHaveCount(0)
   await deleteAccount(page)
 }
 

@@ -24,10 +24,10 @@ const newPage = async (browser: Browser): Promise<Page> => (await browser.newCon
 async function steal(thief: Page, user: User, inbox: Inbox) {
   const stolen = `thief-${user.email}`
   await signIn(thief, user)
-  await expect(thief.getByText('you can undo it with the link we email to your old address')).toBeVisible()
   await requestChange(thief, user, stolen)
   const mail = await inbox.latest(stolen, 'Verify Your New Email Address')
   await enterCode(thief, codeIn(mail))
+  await expect(thief.getByText('We told your old address. For 7 days, you can undo it from there.')).toBeVisible()
   await expect(thief.getByText(stolen).first()).toBeVisible()
   return stolen
 }

@@ -27,7 +27,7 @@ async function steal(thief: Page, user: User, inbox: Inbox) {
   await requestChange(thief, user, stolen)
   const mail = await inbox.latest(stolen, 'Verify Your New Email Address')
   await enterCode(thief, codeIn(mail))
-  await expect(thief.getByText('We told your old address. For 7 days, you can undo it from there.')).toBeVisible()
+  await expect(thief.getByText('We told your old address. It can undo this for 7 days.')).toBeVisible()
   await expect(thief.getByText(stolen).first()).toBeVisible()
   return stolen
 }

@@ -52,7 +52,10 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
   /** The address that was typed, once the field was left. */
   const [typed, setTyped] = useState('')
   const empty = () => {
-    form.reset({ new_email: '', current_password: '' })
+    // Not reset(), because it empties the hidden field too.
+    form.setValue('new_email', '')
+    if (ways.hasPassword) form.setValue('current_password', '')
+    form.clearErrors()
     setTyped('')
   }
   const change = useChangeEmail(userId, {

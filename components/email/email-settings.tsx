@@ -58,13 +58,14 @@ export function EmailSettings(props: EmailSettingsProps) {
     setNotice(null)
   }
 
-  // Other parts of the page show the address too, and another browser may have verified the new one.
-  const known = useRef(email)
+  // Other parts of the page show it too, and another browser may have verified an address.
+  const facts = `${email} ${needsProof}`
+  const known = useRef(facts)
   useEffect(() => {
-    if (known.current === email) return
-    known.current = email
+    if (known.current === facts) return
+    known.current = facts
     refresh()
-  }, [email, refresh])
+  }, [facts, refresh])
 
   return (
     <div className="space-y-6">

@@ -14,7 +14,6 @@ export function keepDraft(name: string, userId: string, values: Record<string, u
   keepInTab(keyOf(name, userId), JSON.stringify(draft))
 }
 
-export const hasDraft = (name: string, userId: string) => keptInTab(keyOf(name, userId)) !== null
 
 /** Returns the kept text once. */
 export function takeDraft(name: string, userId: string): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import type { WaysToConfirm } from '../access/confirm-identity'
 import { useHost } from '../host/host'
 import { takeReturnPath } from '../session/return-path'
-import { Blockers, type Known, useBlockers } from './blockers'
+import { type Known, useBlockers } from './blockers'
 import type { DeletionDetailsProps } from './deletion-details'
 import { WithdrawAccountForm } from './withdraw-account-form'
 

@@ -15,9 +15,15 @@ export async function WhatIsErased({ steps }: Pick<Deletion, 'steps'>) {
   const language = await pageLanguage()
   const t = await pageTexts('DeleteAccount')
   const deletion = await pageTexts('Deletion')
+  // A category that several steps erase is named once.
+  const named = new Set<Category>()
+  const firstNamed = steps.map((step) => ({
+    ...step,
+    erases: step.erases.filter((one) => !named.has(one) && named.add(one)),
+  }))
   return (
     <Rows
-      rows={steps.map(({ step, withinMs, erases }) => [
+      rows={firstNamed.map(({ step, withinMs, erases }) => [
         withinMs ? t('within', { time: formatDuration(withinMs / 1000, language) }) : t('immediately'),
         <div key={step}>
           <p className="text-ink">{deletion(`steps.${step}.title`)}</p>

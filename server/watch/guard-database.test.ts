@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { createUser } from '@/domain/accounts/user'
 import type { Sql } from '@/domain/sql'
-import { isLineStored } from '@/domain/withdrawal/receipts/stored-lines'
+import { findStandingLine } from '@/domain/withdrawal/receipts/stored-lines'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { Cluster } from '@/testing/cluster'
 import { type TestContext, testContext, testDatabase, unmountLedger } from '@/testing/domain'
@@ -18,7 +18,7 @@ afterEach(() => {
 async function givenPrimary(test: Parameters<typeof Cluster.start>[0], maxReplayedLines = 100) {
   const cluster = await Cluster.start(test)
   const { databaseUrl } = cluster.place
-  const guard = new LedgerGuard({ databaseUrl, acceptsOldDatabase: false, maxReplayedLines })
+  const guard = new LedgerGuard({ databaseUrl, acceptedDatabase: undefined, maxReplayedLines })
   const database = openDatabase(databaseUrl, 2, { admit: (sql) => guard.admit(sql) })
   test.onTestFinished(async () => {
     guard.stop()
@@ -52,7 +52,7 @@ test('F43 a new primary that lost a withdrawal serves nobody before it holds aga
   })
   expect(seen).toEqual([false])
   expect([await isLive(stays), processState.heldFor]).toEqual([true, undefined])
-  expect(await isLineStored(ctx, id)).toBe(true)
+  expect(await findStandingLine(ctx, id)).toBeDefined()
 
   ctx.ledger.get = () => Promise.reject(new Error('away'))
   await cluster.goDown('killed')
@@ -111,7 +111,7 @@ test('F43 a new primary that is too far behind, or whose ledger cannot be read, 
 
 test('F43 a connection to another cluster than the one that was compared is refused', async (context) => {
   const { url } = await testDatabase()
-  const guard = new LedgerGuard({ databaseUrl: url, acceptsOldDatabase: false, maxReplayedLines: 100 })
+  const guard = new LedgerGuard({ databaseUrl: url, acceptedDatabase: undefined, maxReplayedLines: 100 })
   context.onTestFinished(() => guard.stop())
   const ctx = await testContext()
   await guard.watch(ctx)

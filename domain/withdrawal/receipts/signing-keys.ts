@@ -115,10 +115,12 @@ export async function signJws(ctx: SystemContext, typ: string, claims: object, s
 /** Creates the first key at the first start, and a new one if no configured secret opens the key that should sign. */
 export const ensureSigningKey = (ctx: SystemContext): Promise<unknown> => signingKey(ctx, ctx.sql)
 
-/** Whether a configured secret opens the newest key that still has a private part; null if there is none. */
-export async function opensNewestKey(ctx: SystemContext): Promise<boolean | null> {
-  const sealed = (await ctx.sql(readKeys, {})).findLast(({ sealed_private }) => sealed_private)?.sealed_private
-  return sealed ? ctx.secrets.open(sealed) !== null : null
+/** The newest key that still has a private part, and whether a configured secret opens it. */
+export async function readNewestKey(ctx: SystemContext): Promise<{ kid: string; isOpened: boolean } | null> {
+  for (const { kid, sealed_private: sealed } of (await ctx.sql(readKeys, {})).toReversed()) {
+    if (sealed) return { kid, isOpened: ctx.secrets.open(sealed) !== null }
+  }
+  return null
 }
 
 async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {

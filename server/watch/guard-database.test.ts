@@ -228,6 +228,24 @@ test('F60 a snapshot that puts back database and store alike is not served, beca
   await until('it serves', () => processState.heldFor === undefined)
 })
 
+test('F63 a lost store is begun anew for all instances by the name of its loss, which accepts no later loss', async (context) => {
+  const { ctx, open, guard, url } = await givenGuarded(context)
+  open.ledgered.clear()
+  await expect(guard.admit((await testDatabase()).open.sql)).resolves.toBeUndefined()
+  await until('it is held', () => processState.heldFor === 'ledger_missing')
+  const acceptedDatabase = await nameOfGap(open)
+  const accepting = guarded(context, { databaseUrl: url, acceptedDatabase, maxReplayedLines: 100 })
+  const other = { ...open, process: createProcess(), ...accepting.database }
+  expect(await accepting.guard.watch(other)).toEqual({ served: null })
+  await until('both serve', () => processState.heldFor === undefined)
+  const user = await givenUser(open)
+  await until('the instance that ran on writes too', () => withdraw(ctx, user.userId))
+  expect([...open.ledgered.keys()].some((name) => name.endsWith('/000000000002.ndjson'))).toBe(true)
+  open.ledgered.clear()
+  await until('both are held', () => processState.heldFor === 'ledger_missing')
+  expect(await nameOfGap(open)).not.toBe(acceptedDatabase)
+})
+
 test('F60 what another instance has stored must be in the database too, and a loss costs one comparison', async (context) => {
   const { ctx, open, guard, onLoss, url } = await givenGuarded(context)
   const other = { ...(await testContext()), ledger: open.ledger }

@@ -79,7 +79,7 @@ test('F25 a rotation of the keys breaks no change, sign-in, withdrawal or signed
   expect(told.headers['webhook-signature']).toBe(signatureOf(told, signingSecret))
 })
 
-test('F25 old keys that are removed too early refuse the start, then calls without a 5xx, and everything completes once they are back', async (context) => {
+test('F25 F63 old keys that are removed too early refuse the start, then calls without a 5xx, and everything completes once they are back', async (context) => {
   const { world, shop, changing, signedIn, cookie, pageToken, withdrawn, withdrawalId, statusToken } =
     await givenFlights(context)
   const refusal = await world.start({ ...NEW, ACCEPT_NEW_SECRET: '1' }).catch(({ message }) => String(message))

@@ -15,7 +15,7 @@ import {
   unmountLedger,
   withdrawAs,
 } from '@/testing/domain'
-import { runAt } from '@/testing/raw-sql'
+import { rawSql, runAt } from '@/testing/raw-sql'
 import { until } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 import { processState } from '../process-state'
@@ -241,9 +241,12 @@ test('F63 a lost store is begun anew for all instances by the name of its loss, 
   const user = await givenUser(open)
   await until('the instance that ran on writes too', () => withdraw(ctx, user.userId))
   expect([...open.ledgered.keys()].some((name) => name.endsWith('/000000000002.ndjson'))).toBe(true)
-  open.ledgered.clear()
+  await open.settle()
+  const mount = unmountLedger(open)
   await until('both are held', () => processState.heldFor === 'ledger_missing')
   expect(await nameOfGap(open)).not.toBe(acceptedDatabase)
+  mount()
+  await until('both serve', () => processState.heldFor === undefined)
 })
 
 test('F60 what another instance has stored must be in the database too, and a loss costs one comparison', async (context) => {
@@ -262,6 +265,8 @@ test('F60 what another instance has stored must be in the database too, and a lo
      WHERE datname = current_database() AND application_name = 'user-account-service' AND pid <> pg_backend_pid()`,
   )
   await until('the loss is noted', () => onLoss.mock.calls.length > 0)
+  // The connections that are asked here were cut too.
+  await until('connections are open', () => open.ping().then(() => rawSql(open.sql, 'SELECT')))
   await Promise.all([guard.admit(open.sql), guard.admit(open.sql), guard.admit(open.sql)])
   expect(listing).toHaveBeenCalledTimes(1)
 })

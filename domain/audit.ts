@@ -1,5 +1,5 @@
-import type { SystemContext } from './context'
-import { type Sql, sql, statement, text, time } from './sql'
+import type { AnyContext } from './context'
+import { sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -35,7 +35,7 @@ const insertAudit = statement(
 )
 
 /** `action` is `noun.verb`, such as `email.changed`. */
-export async function addAudit({ secrets }: SystemContext, tx: Sql, action: string, of: Audited): Promise<void> {
+export async function addAudit({ sql, secrets }: AnyContext, action: string, of: Audited): Promise<void> {
   const { actorId = null, requestedBy = null, subject = null } = of
-  await tx(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
+  await sql(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
 }

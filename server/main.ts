@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
 import { nameOfNewSecret } from '@/domain/withdrawal/ledger/known-secret'
 import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
-import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
+import { signingKey } from '@/domain/withdrawal/receipts/signing-keys'
 import { onceDatabaseAnswers } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
 import { api, badRequest } from './http/api'
@@ -66,9 +66,10 @@ async function main() {
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
   const newSecret = await nameOfNewSecret(ctx)
-  if (newSecret && newSecret !== env.acceptedSecret)
+  if (newSecret && newSecret !== env.acceptedSecret) {
     throw new SettingsError(`${OTHER_SECRET} ACCEPT_NEW_SECRET=${newSecret}`)
-  await ensureSigningKey(ctx)
+  }
+  await signingKey(ctx)
   const { served } = await ctx.guard.watch(ctx)
   if (!served) {
     startTimer()

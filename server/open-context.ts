@@ -1,3 +1,4 @@
+import { transaction } from '@/domain/context'
 import { createProcess } from '@/domain/process'
 import { createAppCaller, createEndpointRule } from './adapters/app-caller'
 import { createClock } from './adapters/clock'
@@ -33,6 +34,7 @@ export async function openContext(): Promise<ServiceContext> {
   const secrets = createSecrets({ auth: env.authSecrets, code: env.codeSecrets })
   const context: ServiceContext = {
     ...database,
+    transaction,
     guard,
     process: createProcess(),
     clock,

@@ -22,7 +22,7 @@ export async function createUser(
   const account = { externalId: null, name, address, isVerified: input.emailVerified, passwordHash }
   const by = { actor: 'operator', ip: null }
   return ctx
-    .transaction((tx) => createAccount(ctx, tx, { ...account, locale: null, firstVersion: 0 }, by))
+    .transaction((tx) => createAccount(tx, { ...account, locale: null, firstVersion: 0 }, by))
     .catch(refuseTakenAddress)
 }
 
@@ -35,11 +35,11 @@ export async function setPassword(
   const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
   await ctx.transaction(async (tx) => {
     await requireAccountOfId(tx, userId)
-    const at = ctx.clock.now()
+    const at = tx.clock.now()
     await Promise.all([
       replacePassword(tx, { userId, passwordHash, at, keepTokens }),
-      addEvent(ctx, tx, 'account.password_changed', { userId, at }),
-      addAudit(ctx, tx, 'password.changed', { userId, actor: 'operator', ip: null, at }),
+      addEvent(tx, 'account.password_changed', { userId, at }),
+      addAudit(tx, 'password.changed', { userId, actor: 'operator', ip: null, at }),
     ])
   })
 }

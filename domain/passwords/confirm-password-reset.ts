@@ -20,8 +20,8 @@ export async function confirmPasswordReset(
   await ctx.transaction(async (tx) => {
     const locked = await lockProven(tx, { userId, credentialVersion })
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
-    const by = { actor: 'reset_link', ip: ctx.ip }
-    await replaceAndTell(ctx, tx, locked, { action: 'password.reset', by, passwordHash })
+    const by = { actor: 'reset_link', ip: tx.ip }
+    await replaceAndTell(tx, locked, { action: 'password.reset', by, passwordHash })
   })
   return { password_changed: true }
 }

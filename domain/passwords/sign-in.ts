@@ -29,7 +29,7 @@ const byEmailKey = statement(
  * nobody could reach it any more.
  */
 export async function signIn(
-  ctx: NotingContext,
+  ctx: SystemContext & NotingContext,
   input: { email: string; password: string; userAgent: string; ip: string; replaces?: string },
 ): Promise<{ sessionId: string; userId: string; name: string; email: string } | null> {
   const key = parseAddress(input.email)?.key ?? ''

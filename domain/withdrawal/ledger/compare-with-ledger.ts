@@ -1,6 +1,5 @@
-import type { SystemContext } from '../../context'
+import type { AnyContext, SystemContext } from '../../context'
 import type { StoredLine } from '../../process'
-import type { Sql } from '../../sql'
 import { hashOf } from '../receipts/signing-keys'
 import { noteSeen } from '../receipts/stored-lines'
 import {
@@ -24,48 +23,51 @@ import { readBeginning } from './read-erasure-ledger'
  * `strange`: the two fit each other, and lack the line that this process has seen stored.
  */
 type Comparison =
-  | { state: 'level' | 'missing' | 'strange'; end: StoredEnd }
+  | { state: 'level'; end: StoredEnd; newest?: string }
+  | { state: 'missing' | 'strange'; end: StoredEnd }
   /** `lines`: how many it does not know, counted no further than the caller asked. */
   | { state: 'behind'; end: StoredEnd; lines: number }
 
 /** More than wait while a store is there. */
 const MAX_WAITING = 1_000
 
-interface Compared {
-  sql?: Sql
-  /** As it is while the ledger is locked. */
-  head?: LedgerHead
-  maxLines?: number
-}
-
 /**
  * Compares the end of the chain with the store. A database is never behind its own ledger, because it writes its lines into the
  * store after its commit.
  */
-export async function compareWithLedger(ctx: SystemContext, given: Compared = {}): Promise<Comparison> {
-  const { sql = ctx.sql } = given
-  const { seen } = ctx.process.ledger
+export async function compareWithLedger(ctx: SystemContext, asked: Asked = {}): Promise<Comparison> {
+  const { ledger } = ctx.process
+  const { seen } = ledger
   for (;;) {
-    const head = given.head ?? (await readLedgerHead(ctx, sql))
-    const compared = await compareHead(ctx, head, { ...given, sql })
+    const head = await readLedgerHead(ctx)
+    const compared = await compareInside(ctx, { ...asked, head })
     if (compared.state === 'level') {
-      if (!(await hasSeen(ctx, head, compared.end, seen))) return { ...compared, state: 'strange' }
+      const { end, newest } = compared
+      if (!(await hasSeen(ctx, head, end, seen))) return { state: 'strange', end }
+      if (newest) {
+        ledger.newest = newest
+        noteSeen(ctx, { origin: head.origin, ...end })
+      }
       // A new store has been begun, by another instance perhaps.
-      if (head.batch_seq === 0) ctx.process.ledger.newest = undefined
+      if (head.batch_seq === 0) ledger.newest = undefined
       return compared
     }
     // Another instance may have written and stored a line after the head was read.
-    if (given.head || (await readLedgerHead(ctx, sql)).hash === head.hash) return compared
+    if ((await readLedgerHead(ctx)).hash === head.hash) return compared
   }
 }
 
-async function compareHead(
-  ctx: SystemContext,
-  known: LedgerHead,
-  { sql, maxLines = 0 }: Compared & { sql: Sql },
+interface Asked {
+  maxLines?: number
+}
+
+/** As `compareWithLedger`, while the head stays; keeps nothing in the process, because a transaction may be rolled back. */
+export async function compareInside(
+  ctx: AnyContext,
+  { head: known, maxLines = 0 }: Asked & { head: LedgerHead },
 ): Promise<Comparison> {
   const { origin, hash, batch_seq: batchSeq } = known
-  const waiting = await sql(waitingBatches, { maxRows: MAX_WAITING })
+  const waiting = await ctx.sql(waitingBatches, { maxRows: MAX_WAITING })
   const end = storedEnd(known, waiting)
   // The store may have a batch already: a process was killed before it noted that.
   const waitingLines = new Map(waiting.map(({ first_seq, lines }) => [first_seq, lines]))
@@ -80,13 +82,12 @@ async function compareHead(
   if (waiting.length > 0) return { state: (await hasBatchUpTo(ctx, origin, end.seq)) ? 'level' : 'missing', end }
   const newest = await ctx.ledger.get(batchName(origin, batchSeq))
   if (newest === null) return { state: 'missing', end }
-  if (lastOf(batchSeq, newest).hash !== hash) return { state: 'behind', end, lines: Number.POSITIVE_INFINITY }
-  ctx.process.ledger.newest = batchName(origin, batchSeq)
-  noteSeen(ctx, { origin, ...end })
-  return { state: 'level', end }
+  return lastOf(batchSeq, newest).hash === hash
+    ? { state: 'level', end, newest: batchName(origin, batchSeq) }
+    : { state: 'behind', end, lines: Number.POSITIVE_INFINITY }
 }
 
-async function hasBatchUpTo(ctx: SystemContext, origin: string, seq: number): Promise<boolean> {
+async function hasBatchUpTo(ctx: AnyContext, origin: string, seq: number): Promise<boolean> {
   for await (const name of ctx.ledger.list(folderOf(origin))) return firstSeqOf(name) <= seq
   return false
 }

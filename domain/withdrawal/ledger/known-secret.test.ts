@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
 import { givenWithdrawal, testContext } from '@/testing/domain'
-import { ensureSigningKey } from '../receipts/signing-keys'
+import { signingKey } from '../receipts/signing-keys'
 import { nameOfNewSecret } from './known-secret'
 
 const OWN = 'code-secret-for-tests'
@@ -14,7 +14,7 @@ test('F45 a secret is known by the newest signing key or by the newest line of t
   const nameOf = (...code: string[]) =>
     nameOfNewSecret({ ...ctx, secrets: createSecrets({ auth: ['auth-secret-for-tests'], code }) })
   expect(await nameOf('any secret of a new database')).toBeNull()
-  await ensureSigningKey(ctx)
+  await signingKey(ctx)
   const name = await nameOf('another secret')
   expect(name).toMatch(/^[\w-]{12}$/)
   expect([await nameOf('another secret'), await nameOf('a third secret')]).toEqual([

@@ -40,7 +40,7 @@ export async function openContext(): Promise<ServiceContext> {
     clock,
     close() {
       clock.stop()
-      guard.stop()
+      void guard.stop()
       return database.close()
     },
     secrets,

@@ -19,7 +19,7 @@ export interface DatabaseGuard {
   noteLoss(): void
   /** Begins to guard. `served` resolves when the database may be served, and is null if it may be at once. */
   watch(ctx: SystemContext): Promise<{ served: Promise<void> | null }>
-  stop(): void
+  stop(): Promise<void>
 }
 
 export interface ServiceContext extends SystemContext {

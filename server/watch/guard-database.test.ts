@@ -31,7 +31,7 @@ function guarded(context: VitestContext, settings: ConstructorParameters<typeof 
   const onLoss = vi.fn(() => guard.noteLoss())
   const database = openDatabase(settings.databaseUrl ?? '', 2, { admit: (sql) => guard.admit(sql), onLoss })
   context.onTestFinished(async () => {
-    guard.stop()
+    await guard.stop()
     await database.close()
   })
   return { guard, database, onLoss }

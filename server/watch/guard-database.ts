@@ -86,6 +86,7 @@ export class LedgerGuard implements DatabaseGuard {
   #isForOperator = false
   #settling: Settling | undefined
   #timer: NodeJS.Timeout | undefined
+  readonly #end = new AbortController()
 
   constructor(settings: Settings) {
     this.#settings = settings
@@ -114,8 +115,10 @@ export class LedgerGuard implements DatabaseGuard {
     return { served: (await first) ? served : null }
   }
 
-  stop() {
+  async stop() {
     clearInterval(this.#timer)
+    this.#end.abort()
+    await this.#settling?.served.catch(() => {})
   }
 
   /** Asks for the line that was seen before the question, because a newer one could wrongly be missing. */
@@ -146,7 +149,7 @@ export class LedgerGuard implements DatabaseGuard {
     const own = openDatabase(databaseUrl as string, 3, { timeLimits: { idle_in_transaction_session_timeout: 0 } })
     const compare = () => this.#compare({ ...ctx, ...own })
     const first = outsideRequest(compare)
-    const served = outsideRequest(() => compareUntilServed(first, compare)).finally(async () => {
+    const served = outsideRequest(() => compareUntilServed(first, compare, this.#end.signal)).finally(async () => {
       this.#settling = undefined
       await own.close().catch(() => {})
     })
@@ -194,10 +197,10 @@ export class LedgerGuard implements DatabaseGuard {
   }
 }
 
-async function compareUntilServed(first: Settling['first'], compare: () => Settling['first']) {
+async function compareUntilServed(first: Settling['first'], compare: () => Settling['first'], signal: AbortSignal) {
   let heldFor = await first
   for (let tries = 1; heldFor; tries++) {
-    await sleep(Math.min(MIN_PAUSE_MS * tries, MAX_PAUSE_MS), undefined, { ref: false })
+    await sleep(Math.min(MIN_PAUSE_MS * tries, MAX_PAUSE_MS), undefined, { ref: false, signal })
     heldFor = await compare().catch((error) => {
       log().error({ event: 'database_not_compared', ...describeError(error) })
       return heldFor

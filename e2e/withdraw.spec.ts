@@ -81,7 +81,7 @@ test('a receipt prints as plain lines on light paper, without the controls of it
 }) => {
   const { withdrawal_id, receipt } = await startWithdrawal(operator, user.id)
   await page.goto('/receipt')
-  await page.getByRole('textbox').fill(receipt)
+  await page.getByRole('textbox').fill(receipt ?? '')
   await expect(page.getByRole('heading', { name: /^Genuine: .* accepted this deletion on/ })).toBeVisible()
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
   await expect(page.getByText(withdrawal_id)).toBeVisible()

@@ -17,7 +17,7 @@ async function read(
     mailReturnPath: returnPath,
     appUrl: 'https://accounts.test',
   })
-  const headers = new Headers({ Authorization: `Bearer ${token}` })
+  const headers = new Headers({ Authorization: `Bearer ${token}`, 'Content-Type': 'message/rfc822' })
   return dsn?.read({ headers, body: Buffer.from(mail) }, NOW)
 }
 
@@ -66,13 +66,14 @@ const EVENT: MailEvent = {
   message: { deliveryId: ID },
   addresses: ['ada.new@example.test', 'ada.new@example.test'],
   state: 'undeliverable',
-  at: new Date('2026-11-20T08:59:59.000Z'),
+  isPermanent: true,
+  at: new Date('2026-11-20T08:59:58.000Z'),
 }
 
 test('a bounce names the message that it quotes, the recipient and what became of it', async () => {
   expect(await read(report())).toEqual([EVENT])
   const delayed = report({ status: STATUS.replace('failed', 'delayed').replace('5.1.1', '4.4.1') })
-  expect(await read(delayed)).toEqual([{ ...EVENT, state: 'deferred' }])
+  expect(await read(delayed)).toEqual([{ ...EVENT, state: 'deferred', isPermanent: false }])
   expect(await read(report({ status: STATUS.replace('failed', 'expanded') }))).toEqual([])
 })
 

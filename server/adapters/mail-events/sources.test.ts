@@ -47,7 +47,7 @@ const read = (source: Signing, call: MailEventCall, now = NOW) => events[source]
 
 const seconds = (at: Date) => String(Math.floor(at.getTime() / second))
 const toCall = (headers: Record<string, string>, body: string): MailEventCall => ({
-  headers: new Headers(headers),
+  headers: new Headers({ 'Content-Type': 'application/json', ...headers }),
   body: Buffer.from(body),
 })
 
@@ -148,7 +148,7 @@ const CALLS: Record<Signing, (content: object, at?: Date, isForged?: boolean) =>
 }
 
 const SIGNING = MAIL_SOURCES.filter((source): source is Signing => source !== 'dsn')
-const EVENT: Omit<MailEvent, 'message'> = { addresses: [TO], state: 'undeliverable', at: NOW }
+const EVENT: Omit<MailEvent, 'message'> = { addresses: [TO], state: 'undeliverable', isPermanent: true, at: NOW }
 /** These tell the Message-ID. */
 const QUOTING: readonly Signing[] = ['mailgun', 'sendgrid']
 
@@ -167,6 +167,7 @@ test.each(SIGNING)('a call that is not signed by %s is refused, however it diffe
   }
   for (let n = 0; n < 200; n++) {
     for (const [name, value] of genuine.headers) {
+      if (name === 'content-type') continue
       const headers = new Headers(genuine.headers)
       headers.set(name, spoilt(value, n))
       forged.push({ headers, body: genuine.body })
@@ -181,7 +182,8 @@ test.each(SIGNING)('a call that is not signed by %s is refused, however it diffe
   for (const call of forged) await expect(read(source, call)).rejects.toMatchObject({ code: 'AUTH_001' })
 })
 
-test.each(SIGNING.filter((source) => source !== 'postmark'))(
+/** Postmark signs no time, and Amazon repeats a call with its first one. */
+test.each(SIGNING.filter((source) => source !== 'postmark' && source !== 'ses'))(
   'a call that %s signed more than five minutes ago is refused',
   async (source) => {
     const call = CALLS[source](BOUNCE[source], new Date(NOW.getTime() - 5 * minute))

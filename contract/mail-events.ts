@@ -6,7 +6,7 @@ export const receiveMailEvents = contract({
   name: 'receiveMailEvents',
   summary: 'Receive Mail Events',
   description:
-    'Takes what a mail provider, or your own mail server as `dsn`, tells of messages that the service sent: each in its own form, with its own signature. An event that is not understood, or that came before, changes nothing.',
+    'Takes what a mail provider, or your own mail server as `dsn`, tells of messages that the service sent: each in its own form, with its own signature. Providers send JSON, Amazon SES also as text/plain, and `dsn` takes message/rfc822 alone. An event that is not understood, or that came before, changes nothing.',
   method: 'POST',
   path: '/mail-events/{source}',
   bearer: 'none',

@@ -17,6 +17,8 @@ const OUTCOMES = new Map<string, Outcome>([
   ['delivered', 'delivered'],
 ])
 const MAX_RECIPIENTS = 20
+/** A report has three or four. */
+const MAX_PARTS = 10
 
 export const dsn: MailEventAdapter = {
   setting: { form: /^[\x21-\x7e]{16,}$/, must: 'must be 16 visible ASCII characters or more' },
@@ -93,7 +95,7 @@ function partsOf(mail: Entity): Entity[] {
   const parts: string[][] = []
   for (const line of mail.body) {
     const text = line.trimEnd()
-    if (text === `${boundary}--`) break
+    if (text === `${boundary}--` || parts.length > MAX_PARTS) break
     if (text === boundary) parts.push([])
     else parts.at(-1)?.push(line)
   }
@@ -135,12 +137,12 @@ function messageAt(mail: Entity, returnPath: string): MailEvent['message'] | nul
 
 type Fields = ReadonlyMap<string, string>
 
-/** The blocks of fields, which blank lines separate; the first field of a name counts. */
+/** The first blocks of fields, which blank lines separate, with one for the message; the first field of a name counts. */
 function blocksOf(lines: string[]): Fields[] {
   const blocks: string[][] = [[]]
   for (const line of lines) {
     if (line.trim() !== '') blocks.at(-1)?.push(line)
-    else if (blocks.at(-1)?.length) blocks.push([])
+    else if (blocks.at(-1)?.length && blocks.push([]) > MAX_RECIPIENTS + 1) break
   }
   return blocks.map((block) => new Map(fieldsOf(block).toReversed()))
 }

@@ -205,6 +205,8 @@ export interface MailEvent {
   addresses: string[]
   /** `undeliverable`: nobody tries any more. */
   state: 'deferred' | 'delivered' | 'complained' | 'undeliverable'
+  /** Whether the source calls the failure permanent: then the address takes no mail, and not this message alone. */
+  isPermanent: boolean
   /** When the source saw it; null if it does not say. */
   at: Date | null
 }

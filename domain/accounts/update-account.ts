@@ -243,6 +243,6 @@ async function recordReplaced(
   await Promise.all([
     tx(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
     tx(endWithAddress, { userId, now }),
-    tellEmailChanged(ctx, tx, { ...told, oldRecipient: isLost ? 'lost' : 'old' }),
+    tellEmailChanged(ctx, tx, { ...told, isOldProven: !isLost && oldVerifiedAt !== null }),
   ])
 }

@@ -156,12 +156,13 @@ async function takeEffect(
   const newEmail = isOwn ? oldEmail : asked
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
   const by = { actor: ctx.actor.kind, ip: ctx.ip }
+  const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
   const [, , told] = await Promise.all([
     tx(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
     tx(close, { ...addresses, changeId, at, ip: ctx.ip, version: account.version + 1 }),
     isOwn
       ? addAudit(ctx, tx, 'email.verified', { ...by, userId, subject: changeId, at })
-      : tellEmailChanged(ctx, tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),
+      : tellEmailChanged(ctx, tx, { ...facts, isOldProven: oldVerifiedAt !== null }),
     isOwn || tx(endOtherSessions, { userId, except: ctx.actor.id, at }),
   ])
   return { newEmail, isTold: told?.isTaken ?? false }

@@ -108,6 +108,13 @@ export type Message =
       notMe: NotMeLink | null
     }
   | {
+      /** To an old address that was never verified, or whose mailbox is lost: whoever reads it learns nothing of the person. */
+      template: 'email-changed-unproven'
+      oldEmail: string
+      newEmailMasked: string
+      changedAt: Date
+    }
+  | {
       template: 'email-change-requested'
       userName: string
       hasPassword: boolean
@@ -162,6 +169,13 @@ export type Message =
       userName: string
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
+      ipAddress: string
+    }
+  | {
+      /** To an address that can still undo a change. */
+      template: 'undo-before-withdrawal'
+      userName: string
+      notMe: NotMeLink
       ipAddress: string
     }
   | {

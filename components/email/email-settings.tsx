@@ -91,7 +91,8 @@ export function EmailSettings(props: EmailSettingsProps) {
         userId={userId}
         currentEmail={status.current_email}
         ways={ways}
-        undoneWithin={undoneWithin}
+        // Only an old address that was verified gets the link.
+        undoneWithin={status.email_verified ? undoneWithin : null}
         isPending={shown !== null && !shown.isUndeliverable}
         isFolded={isAsking && needsProof}
         suggestion={canTryAgain ? notice.newEmail : shown?.isUndeliverable && !isOwn ? shown.newEmail : undefined}

@@ -195,6 +195,18 @@ test('a security notice to the old address that comes back is told of, though th
   expect(await statusOf()).toMatchObject({ current_email: newEmail, email_undeliverable: false })
 })
 
+test('nobody is told when the letter to an old mailbox that is lost comes back, because it let nobody undo the change', async () => {
+  const told = await givenHeard()
+  await setEmail(ctx, { userId: user.userId, email: `safe-${user.email}`, oldMailbox: 'lost' })
+  await runDueWork(ctx)
+  told.length = 0
+  const id = noticeTo(user.email)
+  await tell(about(id, user.email))
+  await runDueWork(ctx)
+  expect(told).toEqual([])
+  expect(await ctx.db.mailDelivery.findMany({ where: { messageId: id } })).toMatchObject([{ state: 'undeliverable' }])
+})
+
 const SEED = Number(process.env.PROOF_SEED ?? Date.now())
 /** Each has two messages, and twenty-four events of them are told. */
 const PEOPLE = Number(process.env.PEOPLE ?? 6)

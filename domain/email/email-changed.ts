@@ -15,12 +15,19 @@ interface ChangedFacts extends ChangeFacts {
   isOldProven: boolean
 }
 
-export const emailChanged = defineNotice<ChangedFacts, 'old' | 'new'>({
+/** `lost`: the old address was not proven when the change took effect. Its letter lets nobody undo anything, so nobody hears when it comes back. */
+type Recipient = 'old' | 'lost' | 'new'
+
+export const emailChanged = defineNotice<ChangedFacts, Recipient>({
   name: 'email_changed',
   keep: ({ changeId }) => ({ changeId }),
-  recipients: { old: ({ oldEmail }) => oldEmail, new: ({ newEmail }) => newEmail },
+  recipients: {
+    old: ({ oldEmail }) => oldEmail,
+    lost: ({ oldEmail }) => oldEmail,
+    new: ({ newEmail }) => newEmail,
+  },
   message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, isOldProven }, recipient) =>
-    recipient === 'old' && !isOldProven
+    recipient === 'lost' || (recipient === 'old' && !isOldProven)
       ? { template: 'email-changed-unproven', oldEmail, newEmailMasked: maskAddress(newEmail), changedAt: at }
       : {
           template: 'email-changed',
@@ -62,7 +69,7 @@ export async function tellEmailChanged(tx: Transaction, { userId, locale, by, ..
   const [, , firstTry] = await Promise.all([
     addEvent(tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),
     addAudit(tx, 'email.changed', { ...by, userId, subject: changeId, at }),
-    addNotice(tx, emailChanged, { ...of, recipients: ['old', 'new'] }, facts),
+    addNotice(tx, emailChanged, { ...of, recipients: [change.isOldProven ? 'old' : 'lost', 'new'] }, facts),
   ])
   return firstTry
 }

@@ -182,7 +182,7 @@ export const getEmailStatus = contract({
         delivery: z
           .enum(DELIVERIES)
           .nullable()
-          .describe('What became of the newest message; `undeliverable`: it came back, the address takes no mail'),
+          .describe('What became of the newest message; `undeliverable`: it will not arrive'),
       })
       .describe('The change that waits for its verification'),
     change_request: z

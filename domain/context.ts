@@ -60,8 +60,6 @@ export interface Link {
   userId: string
   /** The key of the account's address: the link works only while the account has it. */
   emailKey: string
-  /** The key of the address that the link was sent to, which may be another. */
-  sentToKey: string
   /** Rises with every new password, so that a new password ends the link. */
   credentialVersion: number
   endsAt: Date

@@ -61,15 +61,21 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
     await expect(thief.getByText('Incorrect email or password')).toBeVisible()
   }
   await owner.getByRole('link', { name: 'Sign in' }).last().click()
+  await expect(owner.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
   await signIn(owner, { ...user, password: MINE })
   await expect(owner.getByText(user.email).first()).toBeVisible()
   for (const address of [user.email, stolen]) await inbox.latest(address, 'Email change undone')
+
+  // Whoever undid it may have come by the mailbox alone.
+  await owner.goto('/settings/withdraw')
+  await expect(owner.getByText('A change of the address was undone. You can delete your account from')).toBeVisible()
+  await expectAccessible(owner)
 
   await owner.goto(linkIn(mail, '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'This link no longer works' })).toBeVisible()
 })
 
-test('B46 a person who signs in at the identity provider takes the account back without a password', async ({
+test('B46 a person who signs in at the identity provider takes the account back without a password, also when somebody asks for its deletion', async ({
   browser,
   operator,
   request,
@@ -87,7 +93,10 @@ test('B46 a person who signs in at the identity provider takes the account back 
   }
   const owner = await newPage(browser)
   await owner.setViewportSize({ width: 390, height: 844 })
-  await owner.goto(linkIn(await inbox.latest(email, CHANGED), '/not-me'))
+  const asked = await request.post(`${DEMO_URL}/api/v1/withdrawal-requests`, { data: { email: stolen } })
+  expect(asked.status()).toBe(202)
+  await inbox.latest(stolen, 'Sign in to delete your account')
+  await owner.goto(linkIn(await inbox.latest(email, 'Before you delete your account'), '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Undo the change' })).toBeVisible()
   await expect(owner.getByLabel(/password/i)).toHaveCount(0)
   await expectAccessible(owner)

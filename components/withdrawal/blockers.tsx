@@ -135,11 +135,15 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
               </p>
             </li>
           ))}
-          {listed.map(({ code, title, url, source }, index) => (
+          {listed.map(({ code, title, url, source, until }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a source may say the same twice
             <li key={`${source} ${code} ${index}`} className="py-3 first:pt-0 last:pb-0">
               <p className="wrap-anywhere font-medium">
-                <bdi>{title}</bdi>
+                {source === 'account' && code === 'address_restored' && until ? (
+                  t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
+                ) : (
+                  <bdi>{title}</bdi>
+                )}
               </p>
               {source !== 'account' && (
                 <p className="wrap-anywhere text-ink-muted text-sm leading-5">

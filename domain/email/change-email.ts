@@ -69,11 +69,12 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
     notMe: { url: notMeUrl(ctx, changeId), until: new Date(at.getTime() + STOP_CHANGE_MS) },
   }),
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ has_password, requested_at, request_ip }) => ({
-      hasPassword: has_password,
-      at: requested_at,
-      ipAddress: request_ip,
-    })),
+    readChange(
+      ctx,
+      notice,
+      ({ has_password, requested_at, request_ip, is_old_proven }) =>
+        is_old_proven && { hasPassword: has_password, at: requested_at, ipAddress: request_ip },
+    ),
 })
 
 const TARGET = { userId: text, newEmailKey: text, heldSince: time }
@@ -273,7 +274,7 @@ async function open(
   if (!account) return 'ended'
   if (target?.is_taken) return 'taken'
   if (!isLive) return 'ended'
-  const { name: userName, email: oldEmail, locale } = account
+  const { name: userName, email: oldEmail, email_verified_at: verifiedAt, locale } = account
   // Else a thief's session would stay by asking once more for what the owner has asked for.
   const replacesOthers = pending !== undefined && pending.requested_by !== actor.id
   const requestedBy = actor.kind === 'session' && !replacesOthers ? actor.id : null
@@ -296,7 +297,8 @@ async function open(
     tx.sql(insertChange, { ...change, ...values, targetBucket: messages.key }),
     addAudit(tx, 'email_change.requested', { userId, actor: actor.kind, subject: changeId, ip: ipAddress, at }),
     isOwn || addEvent(tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
-    isOwn || addNotice(tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
+    // Whoever reads a mailbox that was never verified may be anybody, and learns nothing.
+    isOwn || !verifiedAt || addNotice(tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
   ])
   return undefined
 }

@@ -2,7 +2,7 @@ import { AppError } from '@/contract/errors'
 import type { AnyContext, LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
-import { heldSince } from '../limits/held-addresses'
+import { HAS_REPLACED_VERIFIED, heldSince } from '../limits/held-addresses'
 import { type Described, integer, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
 import { isNotMeTokenOf } from './not-me-token'
 
@@ -30,12 +30,13 @@ export const windowAt = (ctx: AnyContext, now: Date): Window => ({
 })
 
 /**
- * Whether the link to the old address of the change `r` still works. An expired change still has the status of a pending one; a
- * verified one without the key of its old address came from a mailbox that is lost, or another change has said so since.
+ * Whether the link to the old address of the change `r` still works: never if that address was not verified. An expired change still has
+ * the status of a pending one, and the address that it would replace is the present one.
  */
 export const isUndoable = (v: { requestedAfter: Part; verifiedAfter: Part }) =>
-  sql`((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
-    OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter} AND r.old_email_key IS NOT NULL))`
+  sql`((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter}
+      AND EXISTS (SELECT FROM users p WHERE p.id = r.user_id AND p.email_verified_at IS NOT NULL))
+    OR (${HAS_REPLACED_VERIFIED} AND r.closed_at > ${v.verifiedAfter}))`
 
 type UndoableChange = RowOf<typeof findChange>
 

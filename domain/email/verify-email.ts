@@ -155,12 +155,13 @@ async function takeEffect(
   const newEmail = isOwn ? oldEmail : asked
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
   const by = { actor: tx.actor.kind, ip: tx.ip }
+  const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
   const [, , told] = await Promise.all([
     tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
     tx.sql(close, { ...addresses, changeId, at, ip: tx.ip, version: account.version + 1 }),
     isOwn
       ? addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })
-      : tellEmailChanged(tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),
+      : tellEmailChanged(tx, { ...facts, isOldProven: oldVerifiedAt !== null }),
     isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker, at }),
   ])
   return { newEmail, isTold: told?.isTaken ?? false }

@@ -7,15 +7,17 @@ import { findAccountByExternalId } from '../accounts/find-user'
 import { askApplications } from '../applications/ask'
 import type { Actor, Context, SystemContext } from '../context'
 import { type AskedPlaces, bucketOf, givePlacesBack, type TakenPlaces, takePlacesInside } from '../limits/buckets'
+import { REPLACED_ADDRESS_MS } from '../limits/durations'
+import { findReplaced } from '../limits/held-addresses'
 import { lockAccountOfId, refusalOfRole } from '../lock-account'
 import type { LedgerEntry } from '../ports'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { isStillLive } from '../sessions/live-caller'
 import { integer, sql, statement, text, time } from '../sql'
-import { findBlockers, refusalOf } from './blockers'
+import { findBlockers, holdsPersonAlone, refusalOf } from './blockers'
 import { awaitAcceptance, requireLedgerStore } from './ledger/ledger-before-answer'
 import { planWithdrawal, retentionDays, type WithdrawalPlan } from './schedule'
-import { findReplaced, startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
+import { startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
 import { createStatusToken } from './status-token'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
@@ -119,16 +121,21 @@ async function tryToWithdraw<More extends object>(
       lockAccountOfId(tx, userId),
       isOwner(by.actor) ? isStillLive(tx, by.actor) : true,
       findBlockers(tx, userId),
-      findReplaced(tx, userId, startedAt),
+      findReplaced(tx, { userId, after: new Date(startedAt.getTime() - REPLACED_ADDRESS_MS) }),
       places && takePlacesInside(tx, places),
     ])
     // Returned and not thrown, so that the place that the call took is committed.
     if (!account) return { refusal: new AppError('WITHDRAWAL_002') }
     if (account.role && by.actor?.kind === 'service_token') return { refusal: refusalOfRole() }
     if (!isLive) return { refusal: new AppError('AUTH_001') }
-    if (found.blockers.length > 0) return { refusal: refusalOf(found) }
+    const blockers = found.blockers.filter((one) => isOwner(by.actor) || !holdsPersonAlone(one))
+    if (blockers.length > 0) return { refusal: refusalOf({ ...found, blockers }) }
     if (found.asks && !hasAsked) return { taken }
-    await startWithdrawal(tx, account, { ...withdrawal, caller: by, replaced })
+    await startWithdrawal(tx, account, {
+      ...withdrawal,
+      caller: by,
+      replaced: replaced.map(({ old_email }) => old_email),
+    })
     await tx.keepAnswer?.(data)
     return { data }
   })

@@ -72,7 +72,7 @@ const write = (root: string, file: string, text: string) => {
   writeFileSync(path.join(root, file), text)
 }
 const curl = (url: string) =>
-  `curl -sf --max-time 30 -H 'Authorization: Bearer ${SECRET}' -H 'Content-Type: message/rfc822' --data-binary @- ${url} >/dev/null || exit 75`
+  `curl -s --max-time 30 -H 'Authorization: Bearer ${SECRET}' -H 'Content-Type: message/rfc822' --data-binary @- -D - -o /dev/null ${url} | grep -q '^HTTP/[0-9.]* [2-4]' || exit 75`
 
 const postfix: MailSystem = {
   name: 'postfix',

@@ -81,7 +81,10 @@ test('what moto tells of a message in the place of Amazon SES is understood, wit
     { fetch: fromMoto as typeof fetch },
   )
   const read = (call: Call) =>
-    ses?.read({ headers: new Headers(), body: Buffer.from(JSON.stringify(call)) }, new Date())
+    ses?.read(
+      { headers: new Headers({ 'Content-Type': 'text/plain' }), body: Buffer.from(JSON.stringify(call)) },
+      new Date(),
+    )
   const refused = (call: Call) => expect(read(call)).rejects.toMatchObject({ code: 'AUTH_001' })
 
   await moto.ask('ses', { Action: 'VerifyDomainIdentity', Domain: 'accounts.test' })

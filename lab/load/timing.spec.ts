@@ -114,9 +114,9 @@ async function givenMoved(world: World, count: number): Promise<Person[]> {
   const people = await givenPeople(world, count)
   await world.query(
     `INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, new_email, new_email_key, code_mac,
-                                        requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip, account_version)
+                                        requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip, old_verified_at, account_version)
      SELECT 'ecr_' || substr(id, 5), id, 'verified', 'email_code', 'was-' || email, 'was-' || email, email, email, '',
-            at, '', at, at, at, '', 0
+            at, '', at, at, at, '', at, 0
      FROM users, (VALUES (now() - interval '1 hour')) AS hour (at) WHERE id = ANY($1)`,
     [people.map(({ id }) => id)],
   )

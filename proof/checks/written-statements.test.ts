@@ -29,6 +29,7 @@ const NEVER_NULL: Record<string, string> = {
   'lock-proven-account.email_key': 'of an account that is open',
   'lock-purge.user_id': 'of a withdrawal that is not purged',
   'open-deliveries-of-account.subject': 'asked for',
+  'replaced-addresses.closed_at': 'asked for',
   'revoke-service-token.subject_id': 'written by the statement',
   'start-reauthentication.subject_id': 'written by the statement',
   'undeliverable-accounts.since': 'asked for',

@@ -7,6 +7,7 @@ import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
 import DataExported from '@/emails/data-exported'
 import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
+import EmailChangedUnproven from '@/emails/email-changed-unproven'
 import EmailReverted from '@/emails/email-reverted'
 import type { Look } from '@/emails/layout'
 import type { LetterTexts } from '@/emails/letter-texts'
@@ -14,6 +15,7 @@ import NoPasswordToReset from '@/emails/no-password-to-reset'
 import PasswordChanged from '@/emails/password-changed'
 import PasswordReset from '@/emails/password-reset'
 import type { Slot } from '@/emails/slot'
+import UndoBeforeWithdrawal from '@/emails/undo-before-withdrawal'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import WithdrawalBySignIn from '@/emails/withdrawal-by-sign-in'
 import WithdrawalRequested from '@/emails/withdrawal-requested'
@@ -112,7 +114,7 @@ const letterIn =
 export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
   const { appUrl, settingsUrl, hasPasswordSignIn } = settings
   const { language } = wording
-  const userName = displayName(message.userName)
+  const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
   const letter = letterIn(wording)
   switch (message.template) {
@@ -130,6 +132,10 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
       const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }
       return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+    }
+    case 'email-changed-unproven': {
+      const { oldEmail, newEmailMasked, changedAt } = message
+      return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
     }
     case 'email-change-requested': {
       const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
@@ -166,6 +172,11 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     case 'withdrawal-by-sign-in': {
       const { settingsUrl, ipAddress } = message
       return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ipAddress }, {})
+    }
+    case 'undo-before-withdrawal': {
+      const { notMe, ipAddress } = message
+      const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
+      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, { userName, ...link, ipAddress }, {})
     }
     case 'data-exported': {
       const { ipAddress, settingsUrl } = message

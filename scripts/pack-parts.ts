@@ -176,7 +176,7 @@ function keepInside(sheet: Root): void {
 
 function takeSizeAndFontFromPage(sheet: Root): void {
   sheet.walkDecls((decl) => {
-    decl.value = decl.value.replace(/(?<![\w.-])([\d.]+)rem\b/g, 'calc($1 * var(--account-size, 1rem))')
+    decl.value = decl.value.replace(/(?<![\w.-])([\d.]+)rem\b/g, 'calc($1 * var(--account-size, max(1rem, 16px)))')
   })
   // OF_THE_PAGE sets the font.
   sheet.walkDecls('font-family', (font) => {

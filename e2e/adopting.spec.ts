@@ -91,7 +91,7 @@ async function expectUsable(page: Page, url: string, email: string) {
 test('B58 B59 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements, with React and with hooks', async ({
   page,
 }) => {
-  await promisify(execFile)(process.execPath, ['scripts/pack-client.mjs', PACKAGE])
+  await promisify(execFile)(process.execPath, ['scripts/pack-client.ts', PACKAGE])
   await withExample('Your own pages', async (printed) => {
     const html = await snippetOf('html', given('customer-6'))
     const elements = { 'index.html': html.replace('<title>', `${OWN_STYLES}<title>`), ...STYLES }
@@ -227,8 +227,7 @@ async function expectSameSizeAtSmallRem(page: Page) {
 
 async function expectSameUnderLoudStyles(page: Page) {
   await page.emulateMedia({ reducedMotion: 'reduce' })
-  // Not clicked, because what is below the mouse looks different.
-  await page.getByRole('button', { name: 'Delete account…' }).press('Enter')
+  await expect(page.getByRole('button', { name: 'Delete my account' })).toBeVisible()
   const before = await page.evaluateHandle(stylesOfParts)
   await page.evaluate(() => {
     const sheet = document.createElement('link')

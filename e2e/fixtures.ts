@@ -8,7 +8,7 @@ import { keptMailsTo, type KeptMail as Mail } from '@/testing/kept-mails'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, createToken, Operator } from '@/testing/operator'
 import { sendHead } from '@/testing/raw-http'
-import { findAccessibilityFaults } from './second-engine/find-faults'
+import { findAccessibilityFaults } from './second-engine'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
 export interface User {

@@ -227,7 +227,6 @@ const insertChange = statement(
     changeId: text,
     userId: text,
     method: text.of<VerificationMethod>(),
-    oldEmail: text,
     newEmail: text,
     newEmailKey: text,
     codeMac: bytes,
@@ -243,8 +242,8 @@ const insertChange = statement(
     v,
   ) => sql`INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at,
                                      request_ip, requested_by, sent_at, expires_at, target_bucket)
-   VALUES (${v.changeId}, ${v.userId}, 'pending_verification', ${v.method}, ${v.oldEmail}, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
-           ${v.requestedAt}, ${v.ip}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket})`,
+   SELECT ${v.changeId}, id, 'pending_verification', ${v.method}, email, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
+     ${v.requestedAt}, ${v.ip}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket} FROM users WHERE id = ${v.userId}`,
 )
 
 interface Opening extends Awaited<ReturnType<typeof sendMessage>> {
@@ -282,7 +281,6 @@ async function open(
     changeId,
     userId,
     requestedBy,
-    oldEmail,
     newEmail,
     newEmailKey,
     requestedAt,

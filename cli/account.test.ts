@@ -41,11 +41,11 @@ test('a new password ends every session and access token, and with --keep-tokens
   ] as const) {
     const user = await givenUser(ctx)
     const { access_token = '' } = await givenToken(user.userId)
-    const line = `user set-password --user ${user.userId} --password 12345678${option}`
+    const line = `user set-password --user ${user.userId} --password staple-lantern${option}`
     expect(await run(line)).toEqual({ user_id: user.userId })
     expect((await authenticate(ctx, access_token)) !== null).toBe(keepsTokens)
     await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
-    expect(await ctx.passwords.verify(await passwordHashOf(user.userId), '12345678')).toBe(true)
+    expect(await ctx.passwords.verify(await passwordHashOf(user.userId), 'staple-lantern')).toBe(true)
   }
 })
 

@@ -39,8 +39,7 @@ export const userCommands = [
   }),
   command({
     name: 'user set-password',
-    summary:
-      'Sets a password of at least 8 characters, ends every session and access token, and cancels a pending change.',
+    summary: 'Sets a password, ends every session and access token, and cancels a pending change.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
       ...passwordOptions,

@@ -9,6 +9,7 @@ import type {
   AppAnswer,
   AppRequest,
   ArchiveStore,
+  BreachedPasswords,
   Clock,
   EngineEvent,
   IdentityProvider,
@@ -124,6 +125,15 @@ export interface FreshSignInSettings {
   requiredAcr: string | null
 }
 
+/** What a new password has to be. */
+export interface NewPasswordRules {
+  minLength: number
+  /** The product's name, which is no password. */
+  product: string
+  /** Null if none is configured. */
+  breaches: BreachedPasswords | null
+}
+
 export interface SystemContext {
   sql: Sql
   /**
@@ -136,6 +146,7 @@ export interface SystemContext {
   clock: Clock
   secrets: Secrets
   passwords: Passwords
+  newPasswords: NewPasswordRules
   mail: Mail
   /** Who may tell what became of messages; a source that is not configured is missing. */
   mailEvents: Partial<Record<MailSource, MailEventSource>>

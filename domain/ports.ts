@@ -65,10 +65,19 @@ interface PasswordCheck {
 export interface Passwords {
   /** Both refuse with SERVER_002 where they cannot begin in time or `signal` is aborted before they begin. */
   hash(password: string, signal?: AbortSignal): Promise<string>
-  /** Without a hash it does the work of a hash of our own and returns false, so that an unknown account takes as long as a known one. */
-  verify(hash: string | undefined, password: string, options?: PasswordCheck): Promise<boolean>
+  /**
+   * Without a hash it does the work of a hash of our own and returns false, so that an unknown account takes as long as a known one.
+   * `as_typed`: the hash is of what was typed, and not of its normalised form.
+   */
+  verify(hash: string | undefined, password: string, options?: PasswordCheck): Promise<boolean | 'as_typed'>
   /** How many milliseconds a check against this hash takes now. */
   timeOf(hash: string): Promise<number>
+}
+
+/** A service that knows passwords from breaches. */
+export interface BreachedPasswords {
+  /** Null if there was no answer in time. */
+  has(password: string): Promise<boolean | null>
 }
 
 export interface NotMeLink {

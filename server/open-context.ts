@@ -1,5 +1,6 @@
 import { createProcess } from '@/domain/process'
 import { createAppCaller, createEndpointRule } from './adapters/app-caller'
+import { createBreachedPasswords } from './adapters/breached-passwords'
 import { createClock } from './adapters/clock'
 import { openDatabase } from './adapters/database'
 import { createLedgerStore } from './adapters/ledger-store'
@@ -40,6 +41,11 @@ export async function openContext(): Promise<ServiceContext> {
     },
     secrets,
     passwords: createPasswords(),
+    newPasswords: {
+      minLength: env.passwordMin,
+      product: env.brand.name,
+      breaches: env.passwordBreaches === undefined ? null : createBreachedPasswords(env.passwordBreaches),
+    },
     mail: createMailer(env, secrets),
     mailEvents: createMailEvents(env),
     outsideIssuer: env.outsideIssuer

@@ -11,7 +11,7 @@ import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
 import { callWith, rulesOf } from '../api/load-contract'
 import { Form } from '../forms/form'
-import { NewPasswordFields } from '../password/new-password-fields'
+import { NewPasswordFields, type NewPasswordRules } from '../password/new-password-fields'
 import { LinkPage } from '../session/link-page'
 import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
@@ -28,7 +28,7 @@ import { clearNotMeLink, type NotMeLink, useNotMeLink } from './not-me-link'
 type Change = Answer<typeof getNotMe>
 
 /** What the link of a message to the old address opens. Nothing is changed before the form is sent. */
-export function NotMe({ supportEmail }: { supportEmail: string }) {
+export function NotMe({ supportEmail, rules }: { supportEmail: string; rules: NewPasswordRules }) {
   const t = useTranslations('NotMe')
   const common = useTranslations('Common')
   const secret = useNotMeLink()
@@ -55,7 +55,9 @@ export function NotMe({ supportEmail }: { supportEmail: string }) {
         </>
       )}
     >
-      {(change, link) => <TakeBackForm change={change} link={link.secret} onRefused={link.end} onDone={setDone} />}
+      {(change, link) => (
+        <TakeBackForm change={change} rules={rules} link={link.secret} onRefused={link.end} onDone={setDone} />
+      )}
     </LinkPage>
   )
 }
@@ -64,24 +66,25 @@ const isRefused = (error: unknown) => error instanceof ApiError && ['EMAIL_006',
 
 interface TakeBackFormProps {
   change: Change
+  rules: NewPasswordRules
   link: NotMeLink
   onRefused: () => void
   onDone: (done: DoneProps) => void
 }
 
-const rules = {
+const resolvers = {
   password: rulesOf<NotMeValues>((all) => all.notMeRules.password),
   none: rulesOf<NotMeValues>((all) => all.notMeRules.none),
 }
 
-function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
+function TakeBackForm({ change, rules, link, onRefused, onDone }: TakeBackFormProps) {
   const t = useTranslations('NotMe')
   const { fieldOf, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
   // Read once when the page opens, so that the form stays as it is.
   const [hasExpired] = useState(() => !isVerified && Date.parse(change.expires_at) <= serverNow())
   const kind = isVerified ? 'undo' : hasExpired ? 'secure' : 'stop'
-  const form = useForm<NotMeValues>({ resolver: rules[change.has_password ? 'password' : 'none'] })
+  const form = useForm<NotMeValues>({ resolver: resolvers[change.has_password ? 'password' : 'none'] })
   const { errors } = form.formState
   const undo = useMutation({
     mutationFn: ({ new_password }: NotMeValues) => {
@@ -118,7 +121,12 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={change.old_email} readOnly hidden />
-            <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
+            <NewPasswordFields
+              rules={rules}
+              typed={form.watch('new_password')}
+              password={fieldOf(form, 'new_password')}
+              repeated={fieldOf(form, 'repeated')}
+            />
           </>
         ) : (
           <CheckboxField label={t('sure')} {...fieldOf(form, 'sure')} />

@@ -9,7 +9,7 @@ import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
-import { hashNewPassword, replacePassword } from '../passwords/replace-password'
+import { hashNewPassword, type NewPassword, replacePassword } from '../passwords/replace-password'
 import type { UndoOutcome } from '../ports'
 import { noteIncident } from '../security-incidents'
 import { integer, type RowOf, type Sql, sql, statement, type Transaction, text, time } from '../sql'
@@ -84,22 +84,23 @@ export async function undoEmailChange(
 ): Promise<Data<typeof contract>> {
   await requireNotMeToken(ctx, changeId)
   const places = await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMe', changeId)] })
-  const { user_id: userId, password_hash: current } = await requireUndoableChange(ctx, changeId)
+  const { user_id: userId, password_hash: current, name, old_email: email } = await requireUndoableChange(ctx, changeId)
   // A rejected new password does not count toward the limit.
-  const passwordHash = await withPlaces(ctx, places, () => hashRequired(ctx, current, password))
+  const passwordHash = await withPlaces(ctx, places, () =>
+    hashRequired(ctx, { current, password, person: { name, email } }),
+  )
   return ctx.transaction((tx) => undo(ctx, tx, { userId, changeId, passwordHash }))
 }
 
 /** Null if the account has no password and gets none. */
 async function hashRequired(
   ctx: LinkContext,
-  current: string | null,
-  password: string | undefined,
+  { current, password, person }: Partial<NewPassword> & Omit<NewPassword, 'password'>,
 ): Promise<string | null> {
   if (current === null && password === undefined) return null
   if (current === null) throw new AppError('PASSWORD_001', 'This account has no password. Leave new_password out.')
   if (password === undefined) throw new AppError('PASSWORD_001', 'This account has a password. Send new_password.')
-  return hashNewPassword(ctx, { current, password })
+  return hashNewPassword(ctx, { current, password, person })
 }
 
 async function undo(

@@ -14,7 +14,7 @@ export async function confirmPasswordReset(
   requirePasswordSignIn(ctx)
   const { link, account } = await openLink(ctx, 'password_reset', ctx.linkToken)
   if (password === null) throw new AppError('PASSWORD_001')
-  const passwordHash = await hashNewPassword(ctx, { current: account.password_hash, password })
+  const passwordHash = await hashNewPassword(ctx, { current: account.password_hash, password, person: account })
 
   const { userId, credentialVersion, emailKey } = link
   await ctx.transaction(async (tx) => {

@@ -6,6 +6,7 @@ import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { endAccess } from '../sessions/end-access'
 import { integer, type RowOf, type Sql, sql, statement, type Transaction, text } from '../sql'
+import { requireGoodPassword } from './new-password'
 
 interface PasswordFacts {
   /** The account's address at that time, encrypted in the row, because whoever took the account over may change it. */
@@ -27,15 +28,20 @@ export const passwordChanged = defineNotice<PasswordFacts, 'sealed'>({
   }),
 })
 
-/** The hash of a new password. Throws PASSWORD_001 if it is the account's current password. */
-export async function hashNewPassword(
-  ctx: SystemContext,
-  { current, password }: { current: string | null; password: string },
-): Promise<string> {
+export interface NewPassword {
+  /** The hash of the present password. */
+  current: string | null
+  password: string
+  person: { name: string; email: string }
+}
+
+/** The hash of a new password. Throws PASSWORD_001 if it is the account's current password, or easy to guess. */
+export async function hashNewPassword(ctx: SystemContext, { current, password, person }: NewPassword): Promise<string> {
   const signal = ctx.clientGone?.()
   if (current !== null && (await ctx.passwords.verify(current, password, { signal }))) {
     throw new AppError('PASSWORD_001', RULES.currentAsNew)
   }
+  await requireGoodPassword(ctx, password, person)
   return ctx.passwords.hash(password, signal)
 }
 

@@ -5,7 +5,7 @@ import { givePlacesBack, type NotingContext, networkOf, pseudonymousBucket, take
 import { noteIncident } from '../security-incidents'
 import { signOut, startSession } from '../sessions/sessions'
 import { integer, type RowOf, sql, statement, text } from '../sql'
-import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
+import { renewHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 
 type UserRow = RowOf<typeof byEmailKey>
 
@@ -54,7 +54,7 @@ export async function signIn(
   const authenticatedAt = ctx.clock.now()
   const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, isWeak, userAgent, ip })
   if (!sessionId) return null
-  renewForeignHash(ctx, { userId, passwordHash: user.password_hash, password: input.password })
+  renewHash(ctx, { userId, passwordHash: user.password_hash, password: input.password, fits: user.fits })
   if (input.replaces) await signOut(ctx, input.replaces)
   return { sessionId, userId, name, email }
 }
@@ -63,7 +63,7 @@ export async function signIn(
 async function findProvenUser(
   ctx: SystemContext,
   { key, password }: { key: string; password: string },
-): Promise<UserRow | null> {
+): Promise<(UserRow & { fits: true | 'as_typed' }) | null> {
   const notBeforeMs = await signInFloorMs(ctx)
   const [user] = key ? await ctx.sql(byEmailKey, { emailKey: key }) : []
   const fits = await ctx.passwords.verify(user?.password_hash ?? undefined, password, {
@@ -71,5 +71,5 @@ async function findProvenUser(
     isForeign: waitsAsForeign(ctx, key),
     signal: ctx.clientGone?.(),
   })
-  return fits && user ? user : null
+  return fits && user ? { ...user, fits } : null
 }

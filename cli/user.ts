@@ -5,6 +5,7 @@ import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import { setRole } from '@/domain/accounts/operators'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser, setPassword } from '@/domain/accounts/user'
+import { sendPasswordReset } from '@/domain/passwords/request-password-reset'
 import { showUser } from '@/domain/withdrawal/show-account'
 import { command, type ReadInput, UsageError } from './command.ts'
 import { importUsers } from './import-users.ts'
@@ -35,6 +36,15 @@ export const userCommands = [
     async run(ctx, { email, name, verified, ...given }, readInput) {
       const password = await passwordOf(given, readInput)
       return { user_id: await createUser(ctx, { email, name, password, emailVerified: verified }) }
+    },
+  }),
+  command({
+    name: 'user send-reset',
+    summary: 'Mails the person a link with which they choose a new password themselves.',
+    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
+    async run(ctx, { user: userId }) {
+      await sendPasswordReset(ctx, userId)
+      return { user_id: userId, mailed: true }
     },
   }),
   command({

@@ -29,11 +29,11 @@ const session = z.object({
   user_agent: z.string().describe('What the browser said it is'),
   ip_address: z.string().describe('Where it was signed in from'),
   created_at: isoDateTime.describe('When it signed in'),
-  last_seen_at: isoDateTime.describe('To the minute'),
+  last_seen_at: isoDateTime.describe('When it was used, to the hour'),
 })
 
 /** The purpose of a fresh sign-in. */
-export const PURPOSES = ['change', 'withdraw', 'token'] as const
+export const PURPOSES = ['change', 'withdraw', 'token', 'sessions'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
 const params = z.object({ userId })
@@ -135,7 +135,7 @@ export const endSession = contract({
   ...common,
   name: 'endSession',
   summary: 'End Session',
-  description: 'Signs one browser out immediately.',
+  description: 'Signs one browser out immediately; another one than the own needs a fresh sign-in.',
   method: 'DELETE',
   path: '/users/{userId}/sessions/{sessionId}',
   params: z.object({ userId, sessionId }),
@@ -144,7 +144,7 @@ export const endSession = contract({
     ended: z.literal(true).describe('It is signed out'),
   }),
   message: 'This browser is signed out.',
-  errors: ['REQUEST_005', 'RATE_001'],
+  errors: ['REAUTH_001', 'REQUEST_005', 'RATE_001'],
   example: { data: { session_id: 'ses_4hTq8vXb1nKc6YzRw2LmPd', ended: true } },
 })
 
@@ -152,13 +152,13 @@ export const endOtherSessions = contract({
   ...common,
   name: 'endOtherSessions',
   summary: 'End Other Sessions',
-  description: 'Signs every other browser out and cancels a pending change of the address.',
+  description: 'Signs every other browser out and cancels a pending change of the address. Needs a fresh sign-in.',
   method: 'DELETE',
   path: '/users/{userId}/sessions',
   params,
   data: z.object({ ended: z.int().describe('How many were signed out') }),
   message: 'All other browsers are signed out, and a pending email change is cancelled.',
-  errors: ['RATE_001'],
+  errors: ['REAUTH_001', 'RATE_001'],
   example: { data: { ended: 2 } },
 })
 

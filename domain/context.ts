@@ -81,6 +81,8 @@ export interface Actor {
   authenticatedAt?: Date | null | undefined
   /** The only purpose that this session's sign-in serves; null or undefined if it serves all. */
   authenticatedFor?: Purpose | null | undefined
+  /** Only of a browser session: its last use, to the hour. */
+  lastSeenAt?: Date | undefined
   user: {
     name: string
     email: string

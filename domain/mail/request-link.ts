@@ -5,6 +5,7 @@ import type { LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { NOTICE_LEASE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
+import { requireAccountOfId, unknownUser } from '../lock-account'
 import { openSealed, seal } from '../sealed'
 import { bytes, openAccount, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
@@ -146,6 +147,23 @@ const takesPlace = (ctx: SystemContext, sql: Sql, kind: LinkKind, userId: string
       throw error
     },
   )
+
+/** The operator has the link mailed to the account. No limit counts it, and the letter names no client. */
+export const mailLink = (ctx: SystemContext, notice: LinkNotice, userId: string): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    const { locale } = await requireAccountOfId(tx, userId)
+    const { name: kind } = notice
+    const at = ctx.clock.now()
+    const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
+    const account = await findLinkedAccount(ctx, tx, { kind, userId, endsAt })
+    if (!account) throw unknownUser()
+    const noticeId = ctx.secrets.randomId('ntc_')
+    const facts = linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress: '–' })
+    await Promise.all([
+      addNotice(ctx, tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at }, facts),
+      addAudit(ctx, tx, LINKS[kind].requested, { userId, actor: 'operator', ip: null, at }),
+    ])
+  })
 
 const dueRequests = statement(
   'due-link-requests',

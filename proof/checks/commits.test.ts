@@ -53,6 +53,7 @@ const UNWAITED_WRITES = [
   'outbox_events.sent_at',
   'rate_limits',
   'service_tokens.last_used_at',
+  'sessions.expires_at',
   'sessions.last_seen_at',
 ]
 

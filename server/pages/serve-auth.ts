@@ -3,7 +3,6 @@ import { ERRORS, isErrorCode } from '@/contract/errors'
 import type { BucketState } from '@/domain/context'
 import { authenticateSession } from '@/domain/sessions/authenticate'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { touchSession } from '@/domain/sessions/sessions'
 import { logEventOf } from '../adapters/database-away'
 import { answer } from '../http/answer'
 import { answerInvalidJson } from '../http/invalid-json'
@@ -43,7 +42,15 @@ export async function serveAuth(
   const response: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
   if (action === 'callback' && isOidc) return leadOnwards(response)
   if (action === 'session' && response.ok) return answerSession(response)
+  if (action === 'signout' && request.method === 'POST') return withoutCache(response)
   return action === 'callback' ? withLimits(response, buckets) : response
+}
+
+/** No page of the account stays in the browser's cache. */
+function withoutCache(response: Response): Response {
+  const headers = new Headers(response.headers)
+  headers.set('Clear-Site-Data', '"cache"')
+  return new Response(response.body, { status: response.status, headers })
 }
 
 /** next-auth would lead to the front page, but only the browser knows where the person was going. */
@@ -89,7 +96,6 @@ async function describeSession(sessionId: string): Promise<SessionAnswer | null>
   const ctx = systemContext()
   const actor = await authenticateSession(ctx, sessionId)
   if (!actor) return null
-  ctx.background(() => touchSession(ctx, actor.id))
   const { token, expiresAt } = createSessionToken(ctx, actor.id)
   return {
     user: { id: actor.userId, name: actor.user.name, email: actor.user.email },

@@ -18,7 +18,7 @@ import { getEnv } from '../settings/env'
 import type { ProviderSettings } from '../settings/sign-in-settings'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
-import { decodeCookie, SESSION_COOKIE, SESSION_SECONDS, sessionOf } from './session-cookie'
+import { decodeCookie, SESSION_COOKIE, sessionOf, sessionSeconds } from './session-cookie'
 
 let options: Omit<NextAuthOptions, 'providers'> | undefined
 
@@ -48,7 +48,7 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
   })
   return {
     secret: env.authSecrets[0],
-    session: { strategy: 'jwt', maxAge: SESSION_SECONDS },
+    session: { strategy: 'jwt', maxAge: sessionSeconds() },
     pages: { signIn: '/sign-in', error: '/sign-in' },
     cookies: {
       sessionToken: cookie(SESSION_COOKIE),
@@ -115,7 +115,7 @@ const byProvider = ({
   clientId,
   clientSecret,
   // With a maximum age, a provider must put the time of the sign-in into the ID token. It is the lifetime of our sessions.
-  authorization: { params: { scope: scopes, max_age: SESSION_SECONDS } },
+  authorization: { params: { scope: scopes, max_age: sessionSeconds() } },
   checks: ['pkce', 'state', 'nonce'],
   httpOptions: { timeout: 5_000 },
   token: {

@@ -25,10 +25,9 @@ const importsOf = (file: string): string[] =>
 const MAY_IMPORT: [folder: string, ...allowed: string[]][] = [
   ['contract'],
   ['domain', 'contract', 'prisma/generated'],
-  // The routing table.
-  ['server/http/api.ts', 'contract', 'domain', 'server', 'app/api/v1'],
   ['server', 'contract', 'domain', 'emails', 'messages', 'prisma/generated'],
   ['inngest', 'domain', 'server'],
+  ['app/api/v1', 'server/http'],
   ['app/api', 'contract', 'domain', 'server', 'inngest'],
   ['app', 'components', 'contract', 'domain', 'server'],
   ['components', 'contract'],

@@ -25,15 +25,12 @@ import { systemContext } from '../system-context'
 import { inRequest } from '../watch/log'
 import { bearerOf, isBearerSent } from './bearer'
 import { ignoreBody, readJson, readRaw } from './bodies'
-import { clientIpOf } from './client-ip'
-import { Exchange, type Params, refuse } from './exchange'
+import { Exchange, type Params } from './exchange'
 import { answerOnce } from './idempotency-key'
 import { acceptInput, parseInput } from './input'
-import { METHODS, type Method } from './methods'
-import { originHeaders } from './origins'
 
 type Result<C extends Contract> = C extends { file: string } ? Download : Data<C>
-type Verb<C extends Contract> = (
+export type Verb<C extends Contract> = (
   ctx: C extends LinkContract ? LinkContext : Context,
   input: Input<C>,
 ) => Promise<Result<C>>
@@ -42,17 +39,6 @@ type AnyVerb<Ctx> = (ctx: Ctx, input: unknown) => Promise<object>
 export interface Endpoint<C extends Contract = Contract> {
   contract: C
   handle(request: Request, params: Params, ip: string): Promise<Response>
-}
-
-/** A handler of a route file. `endpoint` is undefined if the path has no operation of this method. */
-type RouteHandler<E extends Endpoint | undefined> = ((
-  request: Request,
-  context: { params: Promise<Params> },
-) => Promise<Response>) & { endpoint: E }
-
-type OfMethod<E extends Endpoint, M extends Method> = E extends { contract: { method: M } } ? E : never
-type Route<E extends Endpoint> = {
-  [M in Method]: RouteHandler<[OfMethod<E, M>] extends [never] ? undefined : OfMethod<E, M>>
 }
 
 /**
@@ -204,49 +190,4 @@ function isOwnPath(actor: Actor, contract: UserContract, { userId, withdrawalId 
     return actor.kind === 'status_token' && actor.withdrawal?.id === withdrawalId
   }
   return actor.userId === userId || (actor.externalId !== null && userId === `~${actor.externalId}`)
-}
-
-/** The exports of a route file: each endpoint under its method, and a 405 under the other methods. */
-export function route<const E extends readonly Endpoint[]>(...endpoints: E): Route<E[number]> {
-  const handlers = METHODS.map((method) => [method, routeHandler(method, endpoints)] as const)
-  return Object.fromEntries(handlers) as Route<E[number]>
-}
-
-function routeHandler(method: Method, endpoints: readonly Endpoint[]): RouteHandler<Endpoint | undefined> {
-  const found = findEndpoint(method, endpoints)
-  const handle = async (request: Request, context: { params: Promise<Params> }) => {
-    // Next would also serve the path with a trailing slash, which does not exist in the API.
-    if (new URL(request.url).pathname.endsWith('/')) return refuse(request, 'REQUEST_005')
-    if (!found) return refuse(request, 'REQUEST_004', { Allow: allowed(endpoints) })
-    return found.handle(request, (await context?.params) ?? {}, clientIpOf(request.headers))
-  }
-  return Object.assign(handle, { endpoint: found })
-}
-
-export const findEndpoint = (method: string, endpoints: readonly Endpoint[]): Endpoint | undefined =>
-  endpoints.find(({ contract }) => contract.method === (method === 'HEAD' ? 'GET' : method))
-
-export const allowed = (endpoints: readonly Endpoint[]): string =>
-  endpoints.flatMap(({ contract }) => (contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method])).join(', ')
-
-/** The exports of the route file for paths that do not exist. */
-export const noSuchPath = everyMethod(async (request) => refuse(request, 'REQUEST_005'))
-
-/** The exports of a route file for a document that needs no credential. */
-export const publicDocument = (read: () => unknown) =>
-  everyMethod(async (request) =>
-    request.method === 'GET' || request.method === 'HEAD'
-      ? Response.json(read(), {
-          headers: {
-            'Cache-Control': 'public, max-age=300',
-            'X-Content-Type-Options': 'nosniff',
-            ...originHeaders(request),
-          },
-        })
-      : refuse(request, 'REQUEST_004', { Allow: 'GET, HEAD' }),
-  )
-
-function everyMethod(answer: (request: Request) => Promise<Response>) {
-  const handlers = METHODS.map((method) => [method, answer] as const)
-  return Object.fromEntries(handlers) as Record<Method, typeof answer>
 }

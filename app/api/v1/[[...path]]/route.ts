@@ -1,3 +1,3 @@
-import { noSuchPath } from '@/server/http/endpoint'
+import { noSuchPath } from '@/server/http/route'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = noSuchPath

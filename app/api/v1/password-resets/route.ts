@@ -1,7 +1,3 @@
-import * as contract from '@/contract/password'
-import { requestPasswordReset } from '@/domain/passwords/request-password-reset'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.requestPasswordReset, requestPasswordReset),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('requestPasswordReset')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/withdrawal-request'
-import { requestWithdrawal } from '@/domain/withdrawal/request-withdrawal'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.requestWithdrawal, requestWithdrawal),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('requestWithdrawal')

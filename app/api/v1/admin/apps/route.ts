@@ -1,5 +1,3 @@
-import * as contract from '@/contract/apps'
-import { listApps } from '@/domain/applications/manage'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.listApps, listApps))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('listApps')

@@ -1,5 +1,3 @@
-import * as contract from '@/contract/operator'
-import { lookUpOf } from '@/domain/accounts/look-up'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.lookUp, lookUpOf))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('lookUp')

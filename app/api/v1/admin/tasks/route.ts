@@ -1,5 +1,3 @@
-import * as contract from '@/contract/tasks'
-import { takeTasks } from '@/domain/applications/take-tasks'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.takeTasks, takeTasks))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('takeTasks')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/admin'
-import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.listUndeliverableUsers, listUndeliverableUsers),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('listUndeliverableUsers')

@@ -1,5 +1,3 @@
-import * as contract from '@/contract/admin'
-import { findUser } from '@/domain/accounts/find-user'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.findUser, findUser))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('findUser')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/mail-events'
-import { receiveMailEvents } from '@/domain/accounts/mail-events'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.receiveMailEvents, receiveMailEvents),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('receiveMailEvents')

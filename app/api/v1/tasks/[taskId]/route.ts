@@ -1,5 +1,3 @@
-import * as contract from '@/contract/tasks'
-import { reportOnTask } from '@/domain/withdrawal/report-on-task'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.reportOnTask, reportOnTask))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('reportOnTask')

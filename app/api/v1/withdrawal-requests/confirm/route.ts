@@ -1,7 +1,3 @@
-import * as contract from '@/contract/withdrawal-request'
-import { confirmRequestedWithdrawal } from '@/domain/withdrawal/withdraw-account'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.confirmRequestedWithdrawal, confirmRequestedWithdrawal),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('confirmRequestedWithdrawal')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/withdrawal-request'
-import { previewRequestedWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.previewRequestedWithdrawal, previewRequestedWithdrawal),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('previewRequestedWithdrawal')

@@ -1,9 +1,3 @@
-import * as contract from '@/contract/admin'
-import { getUser } from '@/domain/accounts/find-user'
-import { putUser } from '@/domain/accounts/put-user'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.getUser, getUser),
-  endpoint(contract.putUser, putUser),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('getUser', 'putUser')

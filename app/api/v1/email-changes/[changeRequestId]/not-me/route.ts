@@ -1,9 +1,3 @@
-import * as contract from '@/contract/email'
-import { getNotMe } from '@/domain/email/get-not-me'
-import { undoEmailChange } from '@/domain/email/undo-email-change'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.getNotMe, getNotMe),
-  endpoint(contract.undoEmailChange, undoEmailChange),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('getNotMe', 'undoEmailChange')

@@ -1,8 +1,3 @@
-import * as contract from '@/contract/access'
-import { createAccessToken, listAccessTokens } from '@/domain/sessions/access-tokens'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.createAccessToken, createAccessToken),
-  endpoint(contract.listAccessTokens, listAccessTokens),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('createAccessToken', 'listAccessTokens')

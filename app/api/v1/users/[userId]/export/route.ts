@@ -1,5 +1,3 @@
-import * as contract from '@/contract/export'
-import { exportData } from '@/domain/withdrawal/export-data'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.exportData, exportData))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('exportData')

@@ -1,5 +1,3 @@
-import * as contract from '@/contract/password'
-import { changePassword } from '@/domain/passwords/change-password'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.changePassword, changePassword))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('changePassword')

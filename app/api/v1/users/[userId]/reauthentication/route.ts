@@ -1,7 +1,3 @@
-import * as contract from '@/contract/access'
-import { startReauthentication } from '@/domain/sessions/reauthenticate'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.startReauthentication, startReauthentication),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('startReauthentication')

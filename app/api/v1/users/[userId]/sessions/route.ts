@@ -1,8 +1,3 @@
-import * as contract from '@/contract/access'
-import { endOtherSessions, listSessions } from '@/domain/sessions/sessions'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.listSessions, listSessions),
-  endpoint(contract.endOtherSessions, endOtherSessions),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('listSessions', 'endOtherSessions')

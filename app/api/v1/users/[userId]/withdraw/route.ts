@@ -1,7 +1,3 @@
-import * as contract from '@/contract/withdrawal'
-import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.withdrawAccount, withdrawAccount),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('withdrawAccount')

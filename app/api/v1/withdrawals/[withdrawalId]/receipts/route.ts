@@ -1,5 +1,3 @@
-import { listReceipts } from '@/contract/receipt'
-import { listReceipts as verb } from '@/domain/withdrawal/receipts/receipts'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(listReceipts, verb))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('listReceipts')

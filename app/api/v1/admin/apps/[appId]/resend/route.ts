@@ -1,7 +1,3 @@
-import * as contract from '@/contract/apps'
-import { resendDeadLetters } from '@/domain/applications/operate-deliveries'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.resendDeadLetters, resendDeadLetters),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('resendDeadLetters')

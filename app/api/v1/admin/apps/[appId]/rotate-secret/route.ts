@@ -1,7 +1,3 @@
-import * as contract from '@/contract/apps'
-import { rotateAppSecret } from '@/domain/applications/manage'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.rotateAppSecret, rotateAppSecret),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('rotateAppSecret')

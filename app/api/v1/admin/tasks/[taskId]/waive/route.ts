@@ -1,5 +1,3 @@
-import * as contract from '@/contract/tasks'
-import { waiveTask } from '@/domain/applications/operate-tasks'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.waiveTask, waiveTask))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('waiveTask')

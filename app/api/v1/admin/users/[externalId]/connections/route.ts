@@ -1,7 +1,3 @@
-import * as contract from '@/contract/connections'
-import { listConnections } from '@/domain/applications/connect'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.listConnections, listConnections),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('listConnections')

@@ -1,5 +1,3 @@
-import * as contract from '@/contract/page-tokens'
-import { issuePageToken } from '@/domain/sessions/issue-page-token'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.issuePageToken, issuePageToken))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('issuePageToken')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/admin'
-import { endUserSessions } from '@/domain/sessions/end-user-sessions'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.endUserSessions, endUserSessions),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('endUserSessions')

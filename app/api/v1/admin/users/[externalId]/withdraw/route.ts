@@ -1,5 +1,3 @@
-import * as contract from '@/contract/admin'
-import { withdrawUser } from '@/domain/withdrawal/withdraw-account'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.withdrawUser, withdrawUser))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('withdrawUser')

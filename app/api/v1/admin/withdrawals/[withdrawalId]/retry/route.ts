@@ -1,7 +1,3 @@
-import * as contract from '@/contract/operator'
-import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.retryWithdrawal, retryWithdrawal),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('retryWithdrawal')

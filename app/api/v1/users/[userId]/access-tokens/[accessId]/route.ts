@@ -1,7 +1,3 @@
-import * as contract from '@/contract/access'
-import { revokeAccessToken } from '@/domain/sessions/access-tokens'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.revokeAccessToken, revokeAccessToken),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('revokeAccessToken')

@@ -1,5 +1,3 @@
-import * as contract from '@/contract/email'
-import { changeEmail } from '@/domain/email/change-email'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.changeEmail, changeEmail))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('changeEmail')

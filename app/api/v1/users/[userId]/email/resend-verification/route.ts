@@ -1,7 +1,3 @@
-import * as contract from '@/contract/email'
-import { resendVerification } from '@/domain/email/resend-verification'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.resendVerification, resendVerification),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('resendVerification')

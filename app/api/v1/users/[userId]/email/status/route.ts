@@ -1,5 +1,3 @@
-import * as contract from '@/contract/email'
-import { getEmailStatus } from '@/domain/email/get-email-status'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.getEmailStatus, getEmailStatus))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('getEmailStatus')

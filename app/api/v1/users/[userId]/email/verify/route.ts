@@ -1,5 +1,3 @@
-import * as contract from '@/contract/email'
-import { verifyEmail } from '@/domain/email/verify-email'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.verifyEmail, verifyEmail))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('verifyEmail')

@@ -1,5 +1,3 @@
-import * as contract from '@/contract/access'
-import { endSession } from '@/domain/sessions/sessions'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.endSession, endSession))
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('endSession')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/withdrawal'
-import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.previewWithdrawal, previewWithdrawal),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('previewWithdrawal')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/withdrawal'
-import { getWithdrawalStatus } from '@/domain/withdrawal/get-withdrawal-status'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.getWithdrawalStatus, getWithdrawalStatus),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('getWithdrawalStatus')

@@ -1,8 +1,3 @@
-import * as contract from '@/contract/connections'
-import { putConnection, removeConnection } from '@/domain/applications/connect'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.putConnection, putConnection),
-  endpoint(contract.removeConnection, removeConnection),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('putConnection', 'removeConnection')

@@ -1,7 +1,3 @@
-import * as contract from '@/contract/email'
-import { cancelEmailChange } from '@/domain/email/cancel-email-change'
-import { endpoint, route } from '@/server/http/endpoint'
+import { route } from '@/server/http/route'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.cancelEmailChange, cancelEmailChange),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('cancelEmailChange')

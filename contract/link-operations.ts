@@ -1,3 +1,4 @@
+import { disownSignIn, getSignIn } from './access'
 import type { AccountLinkContract, LinkContract } from './define'
 import { getNotMe, undoEmailChange } from './email'
 import { receiveMailEvents } from './mail-events'
@@ -8,6 +9,8 @@ import { confirmRequestedWithdrawal, previewRequestedWithdrawal, requestWithdraw
 export const LINK_OPERATIONS = {
   getNotMe,
   undoEmailChange,
+  getSignIn,
+  disownSignIn,
   requestPasswordReset,
   getPasswordReset,
   confirmPasswordReset,

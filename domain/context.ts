@@ -159,6 +159,8 @@ export interface SystemContext {
   /** Where people sign in without a password of ours; null if none is configured. */
   identityProvider: IdentityProvider | null
   freshSignIn: FreshSignInSettings
+  /** Whether a mail tells of a sign-in from a new device. */
+  newDeviceMail: boolean
   /** Whether a mailed link may delete an account. */
   deletionByMail: boolean
   /** Null if none is configured; then no archive can be written. */

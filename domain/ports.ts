@@ -20,6 +20,7 @@ export const MAC_PURPOSES = {
   'password-reset': 'auth',
   'withdrawal-request': 'auth',
   'not-me': 'auth',
+  'sign-in': 'auth',
   'sign-in-line': 'auth',
   'mail-message': 'code',
   'mail-address': 'code',
@@ -144,6 +145,26 @@ export type Message =
       userName: string
       changedAt: Date
       ipAddress: string
+    }
+  | {
+      template: 'new-device'
+      userName: string
+      hasPassword: boolean
+      signedInAt: Date
+      /** Null where the address was never verified: its mailbox may be a stranger's. */
+      told: { userAgent: string; ipAddress: string; notMe: NotMeLink } | null
+    }
+  | {
+      template: 'new-devices'
+      userName: string
+      hasPassword: boolean
+      /** The newest first; `more` were left out. */
+      signIns: { userAgent: string; ipAddress: string }[]
+      more: number
+      firstAt: Date
+      lastAt: Date
+      /** Null once the link has ended. */
+      notMe: NotMeLink | null
     }
   | {
       template: 'password-reset'

@@ -60,6 +60,7 @@ export async function openContext(): Promise<ServiceContext> {
       : null,
     hasPasswordSignIn: env.hasPasswordSignIn,
     freshSignIn: env.freshSignIn,
+    newDeviceMail: env.newDeviceMail,
     deletionByMail: env.deletionByMail,
     archives: createArchiveStore(env),
     ledger: createLedgerStore(env),

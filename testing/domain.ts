@@ -134,6 +134,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     hasPasswordSignIn: true,
     identityProvider: null,
     freshSignIn: { maxOutsideAgeMs: null, requiredAcr: null },
+    newDeviceMail: true,
     deletionByMail: true,
     archives: archivesIn(archived),
     archived,

@@ -12,7 +12,7 @@ export const generateMetadata = titled('NotMe', 'tabTitle', { referrer: 'no-refe
 export default async function NotMePage() {
   return (
     <CenteredPage account={null}>
-      <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'NotMe'])}>
+      <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'NotMe', 'Sessions'])}>
         <NotMe supportEmail={getEnv().supportEmail} rules={newPasswordRules()} />
       </Texts>
     </CenteredPage>

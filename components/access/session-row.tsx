@@ -2,13 +2,13 @@
 
 import { Monitor, Smartphone } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
+import { deviceOf } from '@/contract/device'
 import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { signOutHere } from '../session/sign-out'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { deviceOf } from './device'
 import { useDeviceName } from './device-name'
 import { ignoreEnded } from './ignore-ended'
 import { type Owner, useConfirmedIdentity } from './use-confirmed-identity'
@@ -56,7 +56,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
           </p>
           <p>
             {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {
-              date: () => <LocalTime dateTime={created_at} format="date" />,
+              date: () => <LocalTime dateTime={created_at} />,
               ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi>,
             })}
           </p>

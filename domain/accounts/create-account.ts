@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { heldSince } from '../limits/held-addresses'
-import { integer, type Sql, sql, statement, text, time } from '../sql'
+import { boolean, integer, type Sql, sql, statement, text, time } from '../sql'
 import { sinceFormer } from './update-account'
 
 const insertAccount = statement(
@@ -18,6 +18,7 @@ const insertAccount = statement(
     passwordHash: text.orNull,
     locale: text.orNull,
     firstVersion: integer,
+    isMadeHere: boolean,
     heldSince: time,
     now: time,
   },
@@ -25,9 +26,9 @@ const insertAccount = statement(
   (
     v,
   ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at,
-                      credentials_since)
+                      credentials_since, never_signed_in)
    SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
-          ${v.firstVersion}::int, ${v.now}, ${sinceFormer(v)}
+          ${v.firstVersion}::int, ${v.now}, ${sinceFormer(v)}, ${v.isMadeHere}
    WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
    RETURNING id`,
 )
@@ -40,6 +41,8 @@ interface NewAccount {
   passwordHash: string | null
   locale: string | null
   firstVersion: number
+  /** Nobody has used it elsewhere, so that no mail tells of the first sign-in. */
+  isMadeHere: boolean
 }
 
 /** Returns the id of the account. Refuses an address that is in use or held. */

@@ -86,6 +86,8 @@ async function create(
     passwordHash,
     locale: localeOf(input) ?? null,
     firstVersion: input.firstVersion,
+    // A hash comes from where the person has signed in before.
+    isMadeHere: passwordHash === null,
   }
   return createAccount(ctx, tx, account, by)
 }

@@ -1,7 +1,6 @@
 import { maskAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { undoEmailChange as contract } from '@/contract/email'
-import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { LinkContext } from '../context'
@@ -9,9 +8,10 @@ import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
-import { hashNewPassword, type NewPassword, replacePassword } from '../passwords/replace-password'
+import { hashRequired, replacePassword } from '../passwords/replace-password'
 import type { UndoOutcome } from '../ports'
 import { noteIncident } from '../security-incidents'
+import { endSignInLinks } from '../sessions/sign-in-link'
 import { integer, type RowOf, type Sql, sql, statement, type Transaction, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
@@ -92,17 +92,6 @@ export async function undoEmailChange(
   return ctx.transaction((tx) => undo(ctx, tx, { userId, changeId, passwordHash }))
 }
 
-/** Null if the account has no password and gets none. */
-async function hashRequired(
-  ctx: LinkContext,
-  { current, password, person }: Partial<NewPassword> & Omit<NewPassword, 'password'>,
-): Promise<string | null> {
-  if (current === null && password === undefined) return null
-  if (current === null) throw new AppError('PASSWORD_001', 'This account has no password. Leave new_password out.')
-  if (password === undefined) throw new AppError('PASSWORD_001', 'This account has a password. Send new_password.')
-  return hashNewPassword(ctx, { current, password, person })
-}
-
 async function undo(
   ctx: LinkContext,
   tx: Transaction,
@@ -132,6 +121,7 @@ async function undo(
       at,
     }),
     tellAddresses(ctx, tx, account, change, undone, at),
+    endSignInLinks(tx, userId),
     noteIncident(ctx, 'change_undone', { userId }, tx),
   ])
   return { change_request_id: changeId, status: isVerified ? 'reverted' : 'cancelled', email: oldEmail }

@@ -92,6 +92,13 @@ export const STOP_CHANGE_MS = 7 * day
 /** How long an address that a verified change replaced also gets the notice of a withdrawal. */
 export const REPLACED_ADDRESS_MS = 7 * day
 
+/** How long a device is recognised, and how long device and client of a sign-in are kept. */
+export const KNOWN_DEVICE_MS = 90 * day
+/** A link that says that a sign-in was somebody else's works for so long. */
+export const SIGN_IN_LINK_MS = 7 * day
+/** Refused sign-ins of one client count as one within this time. */
+export const REPEATED_REFUSAL_MS = 15 * minute
+
 /** How long ended sessions, tokens and changes and the client addresses of audit rows are kept. */
 export const ENDED_RETENTION_MS = 30 * day
 /** How long engine events are kept after the engine has taken them over. */

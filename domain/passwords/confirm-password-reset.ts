@@ -3,6 +3,7 @@ import { AppError } from '@/contract/errors'
 import type { confirmPasswordReset as contract } from '@/contract/password'
 import type { LinkContext } from '../context'
 import { openLink } from '../mail/linked-account'
+import { endSignInLinks } from '../sessions/sign-in-link'
 import { hashNewPassword, lockProven, replaceAndTell } from './replace-password'
 import { requirePasswordSignIn } from './request-password-reset'
 
@@ -21,7 +22,10 @@ export async function confirmPasswordReset(
     const locked = await lockProven(tx, { userId, credentialVersion })
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
     const by = { actor: 'reset_link', ip: ctx.ip }
-    await replaceAndTell(ctx, tx, locked, { action: 'password.reset', by, passwordHash })
+    await Promise.all([
+      replaceAndTell(ctx, tx, locked, { action: 'password.reset', by, passwordHash }),
+      endSignInLinks(tx, userId),
+    ])
   })
   return { password_changed: true }
 }

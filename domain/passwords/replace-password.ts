@@ -28,7 +28,7 @@ export const passwordChanged = defineNotice<PasswordFacts, 'sealed'>({
   }),
 })
 
-export interface NewPassword {
+interface NewPassword {
   /** The hash of the present password. */
   current: string | null
   password: string
@@ -43,6 +43,17 @@ export async function hashNewPassword(ctx: SystemContext, { current, password, p
   }
   await requireGoodPassword(ctx, password, person)
   return ctx.passwords.hash(password, signal)
+}
+
+/** For what a mailbox takes back: the hash of the new password; null if the account has no password and gets none. */
+export async function hashRequired(
+  ctx: SystemContext,
+  { current, password, person }: Omit<NewPassword, 'password'> & { password: string | undefined },
+): Promise<string | null> {
+  if (current === null && password === undefined) return null
+  if (current === null) throw new AppError('PASSWORD_001', 'This account has no password. Leave new_password out.')
+  if (password === undefined) throw new AppError('PASSWORD_001', 'This account has a password. Send new_password.')
+  return hashNewPassword(ctx, { current, password, person })
 }
 
 /** Such a failure is what the limit of guesses counts. */

@@ -17,7 +17,8 @@ import { changeEmail } from '../email/change-email'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { createAccessToken } from './access-tokens'
 import { finishReauthentication, startReauthentication } from './reauthenticate'
-import { endOtherSessions, signOut } from './sessions'
+import { endOtherSessions } from './sessions'
+import { signOut } from './sign-ins'
 
 const second = 1000
 const minute = 60 * second

@@ -14,7 +14,8 @@ import { atStatement } from '@/testing/statements'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession } from './authenticate'
 import { createSessionToken } from './page-tokens'
-import { endOtherSessions, endSession, listSessions, noteSessionUse, signOut } from './sessions'
+import { endOtherSessions, endSession, listSessions, noteSessionUse } from './sessions'
+import { signOut } from './sign-ins'
 
 const minute = 60 * 1000
 const hour = 60 * minute
@@ -188,7 +189,9 @@ test('a session can end itself, and signing out does the same', async () => {
   await signOut(ctx, other)
   await signOut(ctx, other)
   expect(await authenticateSession(ctx, other)).toBeNull()
-  const events = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'session.revoked' } })
+  const events = await ctx.db.auditEvent.findMany({
+    where: { userId: user.userId, action: { in: ['session.revoked', 'sign_out'] } },
+  })
   expect(events.map(({ subjectId }) => subjectId).sort()).toEqual([user.sessionId, other].sort())
 })
 

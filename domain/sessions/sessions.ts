@@ -71,17 +71,23 @@ const insertSession = statement(
    RETURNING id`,
 )
 
+export interface NewSession
+  extends Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> {
+  isWeak?: boolean
+  /** The only purpose that the sign-in serves; without it, all. */
+  authenticatedFor?: Purpose
+}
+
+/** What a browser says of itself, as a database can store it. */
+export const storableUserAgent = (userAgent: string) => userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300)
+
 /**
  * Returns the session's id; null if the account was withdrawn, or its password changed, since the check.
  * `authenticatedAt` is when the person last signed in or confirmed who they are.
  */
 export async function startSession(
   ctx: Pick<SystemContext, 'clock' | 'secrets' | 'sql' | 'limits'>,
-  input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> & {
-    isWeak?: boolean
-    /** The only purpose that the sign-in serves; without it, all. */
-    authenticatedFor?: Purpose
-  },
+  input: NewSession,
 ): Promise<string | null> {
   const now = ctx.clock.now()
   const { sessionIdleMs, sessionLifetimeMs } = ctx.limits
@@ -90,7 +96,7 @@ export async function startSession(
     ...input,
     isWeak: input.isWeak ?? false,
     authenticatedFor: input.authenticatedFor ?? null,
-    userAgent: input.userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
+    userAgent: storableUserAgent(input.userAgent),
     now,
     expiresAt: new Date(now.getTime() + Math.min(sessionIdleMs, sessionLifetimeMs)),
   })
@@ -141,8 +147,8 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-/** Does nothing if the session has already ended. */
-export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
+/** The browser has a newer session. Does nothing if this one has already ended. */
+export async function endReplacedSession(ctx: SystemContext, sessionId: string): Promise<void> {
   await endOne(ctx, 'session', { id: sessionId, userId: null, actor: 'session', ip: null })
 }
 

@@ -10,6 +10,7 @@ import { rateLimitHeaders } from '../http/rate-limit-headers'
 import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
+import { deviceCookie, deviceOf } from './device-cookie'
 import { answerReauthentication, isReauthentication } from './reauthentication'
 import { authOptions } from './sign-in'
 
@@ -38,18 +39,20 @@ export async function serveAuth(
   }
   if (action === 'callback' && isOidc && isReauthentication(request)) return answerReauthentication(request)
   const buckets: BucketState[] = []
-  const options = authOptions(buckets, request)
-  const response: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
+  const device = deviceOf(request.headers)
+  const options = authOptions(buckets, request, device)
+  const answered: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
+  const response = device.isSignedIn ? withHeader(answered, 'Set-Cookie', deviceCookie(device)) : answered
   if (action === 'callback' && isOidc) return leadOnwards(response)
   if (action === 'session' && response.ok) return answerSession(response)
-  if (action === 'signout' && request.method === 'POST') return withoutCache(response)
+  // No page of the account stays in the browser's cache.
+  if (action === 'signout' && request.method === 'POST') return withHeader(response, 'Clear-Site-Data', '"cache"')
   return action === 'callback' ? withLimits(response, buckets) : response
 }
 
-/** No page of the account stays in the browser's cache. */
-function withoutCache(response: Response): Response {
+function withHeader(response: Response, name: string, value: string): Response {
   const headers = new Headers(response.headers)
-  headers.set('Clear-Site-Data', '"cache"')
+  headers.append(name, value)
   return new Response(response.body, { status: response.status, headers })
 }
 

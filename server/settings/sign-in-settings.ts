@@ -63,6 +63,7 @@ export const SIGN_IN_FIELDS = {
     .refine((text) => !/[?#@]/.test(text), 'must have no query, no fragment and no user')
     .transform((text) => text.replace(/\/+$/, ''))
     .optional(),
+  NEW_DEVICE_MAIL: flag.default(true),
   DELETION_BY_MAIL: flag.default(true),
   DEMO_OIDC: flag.default(false),
   DEMO_OIDC_PORT: port.optional(),
@@ -87,6 +88,8 @@ export function signInSettings(settings: Fields) {
     passwordBreaches: settings.PASSWORD_BREACHES,
     /** The issuer whose JWTs are accepted beside our own tokens. */
     outsideIssuer: toIssuerSettings(settings),
+    /** Whether a mail tells of a sign-in from a new device. */
+    newDeviceMail: settings.NEW_DEVICE_MAIL,
     /** Whether a mailed link may delete an account. */
     deletionByMail: settings.DELETION_BY_MAIL,
     /** Whether people sign in with a password of ours. */

@@ -9,6 +9,7 @@ import type {
   AppAnswer,
   AppRequest,
   ArchiveStore,
+  AuditRecord,
   BreachedPasswords,
   Clock,
   EngineEvent,
@@ -174,6 +175,8 @@ export interface SystemContext {
   callApp(request: AppRequest): Promise<AppAnswer>
   /** True when the engine accepted the events. Null if none is configured; the timer works off the same rows. */
   emit: ((events: EngineEvent[]) => Promise<boolean>) | null
+  /** Takes rows of the audit; throws if it did not. Null if no collector is configured. */
+  auditCollector: ((records: AuditRecord[]) => Promise<void>) | null
   limits: Limits
   /** Multiplies the windows of a withdrawal and the waits of jobs; 1 except in trials. */
   timeScale: number

@@ -1,4 +1,5 @@
 import { addAudit } from './audit'
+import type { AuditAction } from './audit-actions'
 import type { Actor, SystemContext } from './context'
 import type { Sql } from './sql'
 
@@ -14,7 +15,7 @@ export const managerOf = ({ actor }: ManagerContext) =>
     : { kind: 'operator' as const, id: actor?.userId ?? OPERATOR_COMMAND_ID }
 
 /** The audit row belongs to the manager, because no new row may refer to a user who is being erased. */
-export function auditManager(ctx: ManagerContext, tx: Sql, action: string, subject: string): Promise<void> {
+export function auditManager(ctx: ManagerContext, tx: Sql, action: AuditAction, subject: string): Promise<void> {
   const { kind, id } = managerOf(ctx)
   const actorId = kind === 'service' ? id : null
   return addAudit(ctx, tx, action, { userId: id, actor: kind, actorId, ip: null, subject, at: ctx.clock.now() })

@@ -346,6 +346,19 @@ export interface IdentityProvider {
   redeem(answer: URLSearchParams, request: ProviderRequest): Promise<IdTokenClaims | null>
 }
 
+/** A row of the audit outside this service. */
+export interface AuditRecord {
+  /** ISO 8601 */
+  at: string
+  event: string
+  /** The keyed pseudonym; null where the row is about no account. */
+  account: string | null
+  /** How it was done: by a session, a token, a mailed link, the operator … */
+  way: string
+  /** What the event is about, by the name that docs/audit.md gives it. */
+  [member: string]: string | null
+}
+
 export interface EngineEvent {
   /** The engine recognises a repeated event by it. */
   id: string

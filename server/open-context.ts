@@ -11,6 +11,7 @@ import { createPasswords } from './adapters/passwords'
 import { createSecrets } from './adapters/secrets'
 import { processState, type ServiceContext } from './process-state'
 import { getEnv } from './settings/env'
+import { createAuditCollector } from './watch/audit-collector'
 import { LedgerGuard } from './watch/guard-database'
 import { describeError, log } from './watch/log'
 import { traced } from './watch/tracing'
@@ -69,6 +70,7 @@ export async function openContext(): Promise<ServiceContext> {
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.
     emit: env.hasEngine ? (await import('./adapters/engine')).emit : null,
+    auditCollector: env.otlpEndpoint === undefined ? null : createAuditCollector(env.otlpEndpoint),
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,
     statutoryPeriod: env.statutoryPeriod,

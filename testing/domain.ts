@@ -149,6 +149,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       return engine.accepts
     },
     engine,
+    auditCollector: null,
     warn: (event, facts) => void warnings.push({ event, ...facts }),
     warnings,
     timeScale: 1,

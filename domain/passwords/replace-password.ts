@@ -1,6 +1,7 @@
 import { AppError, RULES } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
+import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
@@ -121,7 +122,7 @@ export async function replaceAndTell(
   ctx: SystemContext,
   tx: Transaction,
   { id: userId, name: userName, email: to, locale }: ProvenAccount,
-  { action, by, ...replacement }: { action: string; by: AuditActor; passwordHash: string; except?: string },
+  { action, by, ...replacement }: { action: AuditAction; by: AuditActor; passwordHash: string; except?: string },
 ): Promise<void> {
   const at = ctx.clock.now()
   await Promise.all([

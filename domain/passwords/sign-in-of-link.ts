@@ -2,7 +2,7 @@ import { AppError } from '@/contract/errors'
 import type { LinkContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { isSignInToken } from '../sessions/sign-in-link'
-import { type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { fenced, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 
 export type SignInOfLink = RowOf<typeof findSignIn>
 
@@ -22,9 +22,10 @@ const findSignIn = statement(
   },
   (
     v,
-  ) => sql`SELECT s.user_id, u.name, u.email, coalesce(u.email_key, '') AS email_key, u.password_hash, s.user_agent, s.ip, s.at, s.link_until
-   FROM sign_ins s JOIN users u ON u.id = s.user_id
-   WHERE s.session_id = ${v.sessionId} AND s.link_until > ${v.now} AND u.withdrawn_at IS NULL`,
+  ) => sql`SELECT s.user_id, u.name, u.email, coalesce(u.email_key, '') AS email_key, u.password_hash, s.user_agent, s.ip, s.at,
+     coalesce(s.link_until, s.at) AS link_until
+   FROM (${fenced(sql`SELECT * FROM sign_ins WHERE session_id = ${v.sessionId}`)}) AS s JOIN users u ON u.id = s.user_id
+   WHERE s.link_until > ${v.now} AND u.withdrawn_at IS NULL`,
 )
 
 /** One answer for every link that does not work: malformed, foreign, used, too old, or sent to another address. */

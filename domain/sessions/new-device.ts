@@ -3,7 +3,7 @@ import { day, SIGN_IN_LINK_MS } from '../limits/durations'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { openSealed } from '../sealed'
-import { type RowOf, type Shape, sql, statement, type Transaction, text, time } from '../sql'
+import { fenced, type RowOf, type Shape, sql, statement, type Transaction, text, time } from '../sql'
 import { signInLink } from './sign-in-link'
 
 /** Further new devices of a day are told in one mail when that day ends. */
@@ -63,8 +63,8 @@ const signInsOfDigest = statement(
   'sign-ins-of-digest',
   { noticeId: text },
   { session_id: text, user_agent: text, ip: text, at: time, link_until: time.orNull },
-  (v) => sql`SELECT coalesce(session_id, '') AS session_id, user_agent, ip, at, link_until FROM sign_ins
-   WHERE notice_id = ${v.noticeId} ORDER BY at DESC, id`,
+  (v) => sql`SELECT coalesce(session_id, '') AS session_id, user_agent, ip, at, link_until
+   FROM (${fenced(sql`SELECT * FROM sign_ins WHERE notice_id = ${v.noticeId}`)}) AS told ORDER BY at DESC, id`,
 )
 
 /** The letter is made when its day has ended, of all sign-ins that name it. */

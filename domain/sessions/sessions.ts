@@ -4,6 +4,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
+import type { AuditAction } from '../audit-actions'
 import type { Actor, Context, SystemContext } from '../context'
 import { SESSION_USE_PRECISION_MS, SESSION_USES_WITHIN_IDLE } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
@@ -181,7 +182,7 @@ export async function endOtherSessions(ctx: Context): Promise<Data<typeof contra
     if (!(await lockAccountOfId(tx, userId))) return { ended: 0 }
     // Else the call of a thief that waited for the owner's new password would end the owner's session.
     if (!(await isStillLive(ctx, tx, ctx.actor))) throw new AppError('AUTH_001')
-    const by = { userId, except, action: 'session.others_revoked', actor, ip: ctx.ip }
+    const by = { userId, except, action: 'session.others_revoked' as const, actor, ip: ctx.ip }
     return { ended: await endMany(ctx, tx, by) }
   })
 }
@@ -197,7 +198,7 @@ export const endAllSessions = (ctx: SystemContext, userId: string): Promise<numb
 async function endMany(
   ctx: SystemContext,
   tx: Transaction,
-  { userId, except = '', action, ...by }: AuditActor & { userId: string; except?: string; action: string },
+  { userId, except = '', action, ...by }: AuditActor & { userId: string; except?: string; action: AuditAction },
 ): Promise<number> {
   const at = ctx.clock.now()
   const [{ sessions }] = await Promise.all([

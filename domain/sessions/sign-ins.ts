@@ -4,7 +4,7 @@ import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { networkOf } from '../limits/buckets'
 import { KNOWN_DEVICE_MS, REPEATED_REFUSAL_MS } from '../limits/durations'
-import { boolean, bytes, integer, type RowOf, sql, statement, type Transaction, text, time } from '../sql'
+import { boolean, bytes, fenced, integer, type RowOf, sql, statement, type Transaction, text, time } from '../sql'
 import { NEW_DEVICE_WINDOW, NEW_DEVICE_WINDOW_MS, type NewDevice, tellNewDevice } from './new-device'
 import { type NewSession, startSession, storableUserAgent } from './sessions'
 
@@ -40,9 +40,13 @@ const accountOfSignIn = statement(
     mailed_since: time.orNull,
     digest_id: text.orNull,
   },
-  (v) => sql`SELECT u.name, u.email, u.email_key, u.locale, u.email_verified_at IS NOT NULL AS is_verified,
+  (
+    v,
+  ) => sql`SELECT u.name, u.email, coalesce(u.email_key, '') AS email_key, u.locale, u.email_verified_at IS NOT NULL AS is_verified,
      u.password_hash IS NOT NULL AS has_password, u.never_signed_in,
-     EXISTS (SELECT FROM sign_ins s WHERE s.user_id = u.id AND s.device = ${v.device} AND s.at > ${v.knownSince}) AS is_known,
+     EXISTS (
+       SELECT FROM (${fenced(sql`SELECT at FROM sign_ins WHERE user_id = ${v.userId} AND device = ${v.device}`)}) AS s WHERE s.at > ${v.knownSince}
+     ) AS is_known,
      n.mailed, n.mailed_since, n.digest_id
    FROM users u CROSS JOIN LATERAL (
      SELECT count(*) FILTER (WHERE kind = 'new_device')::int AS mailed,
@@ -164,7 +168,8 @@ const insertRefusal = statement(
    INSERT INTO sign_ins (id, user_id, outcome, way, user_agent, ip, at)
    SELECT ${v.id}, account.id, 'refused', ${v.way}, ${v.userAgent}, ${v.client}, ${v.at} FROM account
    WHERE NOT EXISTS (
-     SELECT FROM sign_ins s WHERE s.user_id = account.id AND s.outcome = 'refused' AND s.ip = ${v.client} AND s.at > ${v.since}
+     SELECT FROM (${fenced(sql`SELECT outcome, ip, at FROM sign_ins WHERE user_id = account.id`)}) AS s
+     WHERE s.outcome = 'refused' AND s.ip = ${v.client} AND s.at > ${v.since}
    )
    ON CONFLICT (id) DO NOTHING RETURNING user_id`,
 )

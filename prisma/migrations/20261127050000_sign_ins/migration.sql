@@ -17,6 +17,7 @@ CREATE TABLE "sign_ins" (
 CREATE INDEX "sign_ins_user_id_id_idx" ON "sign_ins"("user_id", "id");
 CREATE INDEX "sign_ins_user_id_device_idx" ON "sign_ins"("user_id", "device");
 CREATE INDEX "sign_ins_session_id_idx" ON "sign_ins"("session_id");
+CREATE INDEX "sign_ins_notice_id_idx" ON "sign_ins"("notice_id");
 CREATE INDEX "sign_ins_at_idx" ON "sign_ins"("at");
 ALTER TABLE "sign_ins" SET (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0.0001);
 

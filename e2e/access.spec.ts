@@ -122,7 +122,7 @@ test('a person who ends the session of this browser is signed out here', async (
   await page.getByRole('button', { name: /^Sign out Chrome/ }).click()
   const signOut = page.waitForResponse('**/api/auth/signout')
   await page.getByRole('button', { name: 'Yes, sign out' }).click()
-  expect((await signOut).headers()['clear-site-data']).toBe('"cache"')
+  expect(await (await signOut).headerValue('clear-site-data')).toBe('"cache"')
   await expectSignInPage(page)
   await page.goto('/settings/sessions')
   await expectSignInPage(page)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { SeenTexts } from '@/domain/accounts/seen-texts'
+import type { Transact } from '@/domain/context'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { signIn } from '@/domain/passwords/sign-in'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
@@ -241,7 +242,13 @@ test('an export can be imported elsewhere without loss', async () => {
   const exported = await run('user', 'export', '--all')
   expect(exported.length).toBe(await ctx.db.user.count({ where: { withdrawnAt: null } }))
   expect(exported.map(({ email }) => email)).not.toContain(gone.email)
-  const asStored = ({ id, version, emailVerifiedAt, neverSignedIn, ...user }: Awaited<ReturnType<typeof allUsers>>[number]) => ({
+  const asStored = ({
+    id,
+    version,
+    emailVerifiedAt,
+    neverSignedIn,
+    ...user
+  }: Awaited<ReturnType<typeof allUsers>>[number]) => ({
     ...user,
     isVerified: emailVerifiedAt !== null,
   })
@@ -294,9 +301,9 @@ const REFUSED = { result: { result: 'refused', code: 'USER_002' }, accounts: 0, 
 async function givenWithdrawalOf(line: { external_id: string }) {
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
-  return async (transaction = ctx.transaction) => {
+  return async (transact = ctx.transact) => {
     await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: line.external_id } })
-    await withdrawAccount({ ...caller, transaction }, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+    await withdrawAccount({ ...caller, transact }, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
   }
 }
 
@@ -315,16 +322,16 @@ test('an account whose withdrawal commits while the insert of an import waits fo
   let withdrawal: Promise<void> | undefined
   const begin = () =>
     new Promise<void>((hasBegun) => {
-      const commitLate: TestContext['transaction'] = (work) =>
-        ctx.transaction(async (tx) => {
-          const data = await work(tx)
+      const commitLate: Transact = (work) =>
+        ctx.transact(async (...of) => {
+          const data = await work(...of)
           hasBegun()
           await untilWaiting(ctx)
           return data
         })
       // The line of the ledger, which follows, is committed at once.
       const transactions = [commitLate]
-      withdrawal = withdraw((work) => (transactions.pop() ?? ctx.transaction)(work))
+      withdrawal = withdraw((work) => (transactions.pop() ?? ctx.transact)(work))
     })
   expect(await importWith(line, 'import-users', begin)).toMatchObject(REFUSED)
   await withdrawal

@@ -1,6 +1,6 @@
 import type { AuditAction } from './audit-actions'
-import type { SystemContext } from './context'
-import { type Sql, sql, statement, text, time } from './sql'
+import type { AnyContext } from './context'
+import { sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -35,7 +35,7 @@ const insertAudit = statement(
    VALUES (${v.id}, ${v.userId}, ${v.action}, ${v.actor}, ${v.actorId}, ${v.requestedBy}, ${v.subject}, ${v.ip}, ${v.at})`,
 )
 
-export async function addAudit({ secrets }: SystemContext, tx: Sql, action: AuditAction, of: Audited): Promise<void> {
+export async function addAudit({ sql, secrets }: AnyContext, action: AuditAction, of: Audited): Promise<void> {
   const { actorId = null, requestedBy = null, subject = null } = of
-  await tx(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
+  await sql(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
 }

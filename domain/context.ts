@@ -22,7 +22,7 @@ import type {
   Secrets,
 } from './ports'
 import type { Process } from './process'
-import type { Sql, Transaction } from './sql'
+import type { Sql } from './sql'
 
 /** A caller's credential, as known without the database. */
 export interface Credential {
@@ -137,20 +137,14 @@ export interface NewPasswordRules {
   breaches: BreachedPasswords | null
 }
 
-export interface SystemContext {
+/** What there is inside a transaction and outside. */
+export interface AnyContext {
+  /** Inside, the statements of the transaction; outside, each statement is a transaction of its own. */
   sql: Sql
-  /**
-   * Runs several statements as one; rolled back when `work` throws. After a deadlock it runs again, so what has an effect elsewhere
-   * belongs to `afterCommit`.
-   */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
-  db: PrismaClient
-  process: Process
   clock: Clock
   secrets: Secrets
   passwords: Passwords
   newPasswords: NewPasswordRules
-  mail: Mail
   /** Who may tell what became of messages; a source that is not configured is missing. */
   mailEvents: Partial<Record<MailSource, MailEventSource>>
   /** Null if none is configured. */
@@ -171,8 +165,6 @@ export interface SystemContext {
   waitsForLedger: boolean
   /** The reason why an application may not have this endpoint; null if it may. */
   problemOfEndpoint(endpoint: string): string | null
-  /** Sends one request to a connected application; never throws. */
-  callApp(request: AppRequest): Promise<AppAnswer>
   /** True when the engine accepted the events. Null if none is configured; the timer works off the same rows. */
   emit: ((events: EngineEvent[]) => Promise<boolean>) | null
   /** Takes rows of the audit; throws if it did not. Null if no collector is configured. */
@@ -191,13 +183,43 @@ export interface SystemContext {
   warn(event: string, facts: Record<string, string | number>): void
   /** Only in a request: aborted once its client has gone. What may wait for long asks for it. */
   clientGone?(): AbortSignal | undefined
+}
+
+/** What the database gives to the work of a transaction: its statements, and `afterCommit`, which takes what begins once it has committed. */
+export type Transacted = [sql: Sql, afterCommit: (effect: () => void) => void]
+export type Transact = <T>(work: (...of: Transacted) => Promise<T>) => Promise<T>
+
+export interface SystemContext extends AnyContext {
+  /**
+   * Runs several statements as one; rolled back when `work` throws. After a deadlock it runs again, so what has an effect elsewhere
+   * belongs to `afterCommit`. `work` uses its own context and nothing of this one.
+   */
+  transaction<Ctx extends SystemContext, T>(this: Ctx, work: (tx: Transaction<Ctx>) => Promise<T>): Promise<T>
+  /** What `transaction` runs on; nothing else calls it. */
+  transact: Transact
+  db: PrismaClient
+  process: Process
+  mail: Mail
+  /** Sends one request to a connected application; never throws. */
+  callApp(request: AppRequest): Promise<AppAnswer>
   /** Runs the task after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
 }
 
-/** Runs the task in the background once the transaction has committed; never, if it does not. */
-export const afterCommit = (ctx: SystemContext, tx: Transaction, task: () => Promise<unknown>): void =>
-  tx.afterCommit(() => ctx.background(task))
+/** The context inside a transaction of `Ctx`: what must not happen before the commit is missing. */
+export type Transaction<Ctx extends SystemContext = SystemContext> = Omit<
+  Ctx,
+  Exclude<keyof SystemContext, keyof AnyContext>
+> & {
+  /** Runs the effect in the background once the transaction has committed; never, if it does not. */
+  afterCommit(effect: (ctx: Ctx) => Promise<unknown>): void
+}
+
+export const transaction: SystemContext['transaction'] = function (work) {
+  return this.transact((sql, afterCommit) =>
+    work({ ...this, sql, afterCommit: (effect) => afterCommit(() => this.background(() => effect(this))) }),
+  )
+}
 
 /** For a call without a credential of an account. */
 export interface LinkContext extends SystemContext {
@@ -219,5 +241,5 @@ export interface Context extends SystemContext {
    * Only for a call with an Idempotency-Key. Stores the answer in the transaction of its effect, so that a crash never leaves one
    * without the other. Refuses if a repeated call has taken the key over.
    */
-  keepAnswer?(sql: Sql, data: object): Promise<void>
+  keepAnswer?(this: Transaction, data: object): Promise<void>
 }

@@ -33,9 +33,9 @@ test('I14 a step that crashes between two batches, and runs again, counts and ke
   const crashing: TestContext = {
     ...ctx,
     // The second batch deletes and counts, and is rolled back.
-    transaction: (work) =>
-      ctx.transaction(async (sql) => {
-        const result = await work(sql)
+    transact: (work) =>
+      ctx.transact(async (...of) => {
+        const result = await work(...of)
         if (++transactions === 2) throw new Error('killed')
         return result
       }),

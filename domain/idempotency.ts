@@ -1,8 +1,8 @@
 import { AppError } from '@/contract/errors'
-import type { SystemContext } from './context'
+import type { AnyContext, SystemContext, Transaction } from './context'
 import { IDEMPOTENCY_WINDOW_MS, IDEMPOTENT_CALL_MS } from './limits/durations'
 import { openSealed, seal } from './sealed'
-import { bytes, type Sql, sql, statement, text, time } from './sql'
+import { bytes, sql, statement, text, time } from './sql'
 
 export interface KeptAnswer {
   status: number
@@ -70,19 +70,14 @@ export async function beginIdempotentCall(
 }
 
 /** Encrypts the answer, because it can hold a token. False if the key no longer belongs to this call. */
-export async function keepAnswer(ctx: SystemContext, sql: Sql, call: FirstCall, answer: KeptAnswer): Promise<boolean> {
-  const rows = await sql(keep, { ...call, answer: seal(ctx, answer) })
+export async function keepAnswer(ctx: AnyContext, call: FirstCall, answer: KeptAnswer): Promise<boolean> {
+  const rows = await ctx.sql(keep, { ...call, answer: seal(ctx, answer) })
   return rows.length > 0
 }
 
 /** Runs in the transaction of the call's effect, and rolls it back if a repeated call has taken the key over. */
-export async function keepAnswerWithEffect(
-  ctx: SystemContext,
-  sql: Sql,
-  call: FirstCall,
-  answer: KeptAnswer,
-): Promise<void> {
-  if (!(await keepAnswer(ctx, sql, call, answer))) throw new AppError('REQUEST_007', undefined, 1)
+export async function keepAnswerWithEffect(tx: Transaction, call: FirstCall, answer: KeptAnswer): Promise<void> {
+  if (!(await keepAnswer(tx, call, answer))) throw new AppError('REQUEST_007', undefined, 1)
 }
 
 /** For a call without a lasting outcome, so that the next call with this key is a first call again. */

@@ -1,5 +1,6 @@
 import { AppError } from '@/contract/errors'
-import { boolean, type Described, integer, type Shape, type Sql, sql, statement, text, time } from './sql'
+import type { Transaction } from './context'
+import { boolean, type Described, integer, type Shape, sql, statement, text, time } from './sql'
 
 /** An account that is open, and locked until the transaction ends. */
 const LOCKED_ACCOUNT = {
@@ -38,13 +39,13 @@ const lockById = statement(
 )
 
 /** Every writer of an account's rows takes this lock first, so the statements after it see what others have committed. */
-export async function lockAccountOfId(tx: Sql, userId: string): Promise<LockedAccount | undefined> {
-  const [account] = await tx(lockById, { userId })
+export async function lockAccountOfId(tx: Transaction, userId: string): Promise<LockedAccount | undefined> {
+  const [account] = await tx.sql(lockById, { userId })
   return account
 }
 
 /** As `lockAccountOfId`, for what the operator names by its id. */
-export async function requireAccountOfId(tx: Sql, userId: string): Promise<LockedAccount> {
+export async function requireAccountOfId(tx: Transaction, userId: string): Promise<LockedAccount> {
   const account = await lockAccountOfId(tx, userId)
   if (!account) throw unknownUser()
   return account
@@ -54,10 +55,10 @@ export const unknownUser = () => new AppError('REQUEST_001', 'There is no active
 
 /** For every write of a service on an account: one with a role is refused. Undefined if there is none. */
 export async function lockForService(
-  tx: Sql,
+  tx: Transaction,
   of: { externalId: string } | { userId: string },
 ): Promise<LockedAccount | undefined> {
-  const [account] = 'userId' in of ? [await lockAccountOfId(tx, of.userId)] : await tx(lockByExternalId, of)
+  const [account] = 'userId' in of ? [await lockAccountOfId(tx, of.userId)] : await tx.sql(lockByExternalId, of)
   if (account?.role) throw refusalOfRole()
   return account
 }

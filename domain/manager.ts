@@ -1,7 +1,6 @@
 import { addAudit } from './audit'
 import type { AuditAction } from './audit-actions'
-import type { Actor, SystemContext } from './context'
-import type { Sql } from './sql'
+import type { Actor, AnyContext, SystemContext } from './context'
 
 /** Of a call of the admin API, which services and the pages of operators make, or of the operator command, which has no actor. */
 export type ManagerContext = SystemContext & { actor?: Actor; ip?: string }
@@ -9,14 +8,14 @@ export type ManagerContext = SystemContext & { actor?: Actor; ip?: string }
 /** Stands for the user in the audit rows of what an operator does by the command. */
 const OPERATOR_COMMAND_ID = 'operator-command'
 
-export const managerOf = ({ actor }: ManagerContext) =>
+export const managerOf = ({ actor }: Pick<ManagerContext, 'actor'>) =>
   actor?.kind === 'service_token'
     ? { kind: 'service' as const, id: actor.id }
     : { kind: 'operator' as const, id: actor?.userId ?? OPERATOR_COMMAND_ID }
 
 /** The audit row belongs to the manager, because no new row may refer to a user who is being erased. */
-export function auditManager(ctx: ManagerContext, tx: Sql, action: AuditAction, subject: string): Promise<void> {
+export function auditManager(ctx: AnyContext & { actor?: Actor }, action: AuditAction, subject: string): Promise<void> {
   const { kind, id } = managerOf(ctx)
   const actorId = kind === 'service' ? id : null
-  return addAudit(ctx, tx, action, { userId: id, actor: kind, actorId, ip: null, subject, at: ctx.clock.now() })
+  return addAudit(ctx, action, { userId: id, actor: kind, actorId, ip: null, subject, at: ctx.clock.now() })
 }

@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import type { Context, PendingChange, SystemContext } from './context'
+import type { AnyContext, Context, PendingChange, SystemContext } from './context'
 import { type Described, equalsAsText, integer, literal, type Shape, sql, statement, text, time } from './sql'
 
 /** The pending change `p`, which may stand beside its account by an outer join. */
@@ -30,13 +30,12 @@ export const pendingChangeOf = (row: Described<typeof PENDING_COLUMNS>): Pending
         expiresAt: row.change_expires_at,
       }
 
-export const isExhausted = (ctx: SystemContext, change: { attempts: number }): boolean =>
+export const isExhausted = (ctx: AnyContext, change: { attempts: number }): boolean =>
   change.attempts >= ctx.limits.codeAttempts
 
-export const isExpired = (ctx: SystemContext, change: { expiresAt: Date }): boolean =>
-  change.expiresAt <= ctx.clock.now()
+export const isExpired = (ctx: AnyContext, change: { expiresAt: Date }): boolean => change.expiresAt <= ctx.clock.now()
 
-export const resendAvailableAt = (ctx: SystemContext, change: { sentAt: Date }): Date =>
+export const resendAvailableAt = (ctx: AnyContext, change: { sentAt: Date }): Date =>
   new Date(change.sentAt.getTime() + ctx.limits.resendCooldownMs)
 
 /** A code expires with its message or with its request, whichever is first. */

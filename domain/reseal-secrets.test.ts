@@ -46,7 +46,7 @@ async function givenRotation(count: number) {
       },
     })
     const call = await beginIdempotentCall(ctx, { key: `key ${n}`, userId, body: '{}' })
-    await keepAnswer(ctx, ctx.sql, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })
+    await keepAnswer(ctx, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })
     const at = ctx.clock.now()
     const sealed = new Uint8Array(ctx.secrets.seal(`request ${n}`))
     await ctx.db.linkRequest.create({ data: { id: `prr_${n}`, sealed, requestedAt: at, dueAt: at } })

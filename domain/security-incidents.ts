@@ -1,17 +1,6 @@
-import type { SystemContext } from './context'
+import type { AnyContext } from './context'
 import { hour } from './limits/durations'
-import {
-  type Described,
-  fenced,
-  isOneOf,
-  type Part,
-  type Placeholders,
-  type Sql,
-  sql,
-  statement,
-  text,
-  time,
-} from './sql'
+import { type Described, fenced, isOneOf, type Part, type Placeholders, sql, statement, text, time } from './sql'
 
 /** What the person reads in the export of their data. No sentence holds an address. */
 const INCIDENTS = {
@@ -56,13 +45,12 @@ const noteOfAddress = insertIncident('note-security-incident-of-address', (v) =>
 
 /** Writes what happened to an open account; nothing for an address that nobody has. */
 export async function noteIncident(
-  { clock, secrets, ...ctx }: SystemContext,
+  { sql, clock, secrets }: AnyContext,
   kind: Incident,
   of: { userId: string } | { emailKey: string },
-  run: Sql = ctx.sql,
 ): Promise<void> {
   const now = clock.now()
-  await run('userId' in of ? noteOfUser : noteOfAddress, {
+  await sql('userId' in of ? noteOfUser : noteOfAddress, {
     account: 'userId' in of ? of.userId : of.emailKey,
     kind,
     description: INCIDENTS[kind],

@@ -126,12 +126,6 @@ export type Sql = <Values extends object, Row extends object>(
   values: NoInfer<Values>,
 ) => Promise<Row[]>
 
-/** Runs the statements of one transaction. */
-export interface Transaction extends Sql {
-  /** Begins `effect` once the transaction has committed; never, if it does not. It must not throw, so it hands on what may fail. */
-  afterCommit(effect: () => void): void
-}
-
 /**
  * Describes its values and its row, from which their types follow. `build` puts the text together when the module loads; each value is
  * numbered where the text first uses it.

@@ -182,13 +182,13 @@ async function expectAsDarkAsPage(page: Page) {
   const inkOf = () => heading.evaluate((element) => getComputedStyle(element).color)
   const light = await inkOf()
   await page.emulateMedia({ colorScheme: 'dark' })
-  expect(await inkOf()).toBe(light)
+  await expect.poll(inkOf).toBe(light)
   for (const [scheme, isLight] of [
     ['light dark', false],
     ['light', true],
   ] as const) {
     await page.evaluate((scheme) => document.documentElement.style.setProperty('color-scheme', scheme), scheme)
-    expect([scheme, (await inkOf()) === light]).toEqual([scheme, isLight])
+    await expect.poll(async () => (await inkOf()) === light, { message: scheme }).toBe(isLight)
   }
 }
 
@@ -204,9 +204,9 @@ async function expectSameSizeAtSmallRem(page: Page) {
   const ofPage = (name: string, value: string) =>
     page.evaluate(([name, value]) => document.documentElement.style.setProperty(name, value), [name, value] as const)
   await ofPage('font-size', '62.5%')
-  expect(await sizeOf()).not.toEqual(before)
+  await expect.poll(sizeOf).not.toEqual(before)
   await ofPage('--account-size', '1.6rem')
-  expect(await sizeOf()).toEqual(before)
+  await expect.poll(sizeOf).toEqual(before)
 }
 
 async function expectSameUnderLoudStyles(page: Page) {

@@ -141,8 +141,8 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /** Expects that nothing is wider than the window. */
 export async function expectFits(page: Page): Promise<void> {
-  const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
-  expect(scrollWidth, `sideways scroll on ${page.url()}`).toBe(clientWidth)
+  const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  await expect.poll(tooWide, { message: `sideways scroll on ${page.url()}` }).toBe(0)
 }
 
 /** Waits for animations, because a dialog that is still fading in fails the contrast check. */

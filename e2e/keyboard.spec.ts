@@ -44,9 +44,10 @@ async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Ta
   let before: Stop | null = null
   do {
     await page.keyboard.press(key)
-    const stop = await focusOf(page)
-    if (!stop) throw new Error(`The focus left the page on the way to ${target}, after ${before?.name ?? 'its start'}.`)
-    expect(stop, stop.name).toMatchObject({ isVisible: true, isMarked: true })
+    const message = `focus on the way to ${target}, after ${before?.name ?? 'its start'}`
+    // The browser may still be scrolling to it.
+    await expect.poll(() => focusOf(page), { message }).toMatchObject({ isVisible: true, isMarked: true })
+    const stop = (await focusOf(page)) as Stop
     const [later, earlier] = key === 'Tab' ? [stop, before] : [before, stop]
     if (later && earlier) expect(isAfter(later, earlier), `${later.name} after ${earlier.name}`).toBe(true)
     before = stop
@@ -72,6 +73,7 @@ async function signInByKeys(page: Page, user: User, origin = ''): Promise<void> 
   await typeInto(page, page.getByLabel('Password', { exact: true }), user.password)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Account menu' })).toBeEnabled()
 }
 
 async function requestByKeys(page: Page, user: User, newEmail: string): Promise<void> {
@@ -94,11 +96,12 @@ async function expectDialogKeepsFocus(page: Page, opener: Locator): Promise<void
   await expect(buttons.first()).toBeFocused()
   for (const key of ['Tab', 'Tab', 'Tab', 'Tab', 'Shift+Tab', 'Shift+Tab', 'Shift+Tab']) {
     await page.keyboard.press(key)
-    const outside = await page.evaluate(() => {
-      const focused = document.activeElement
-      return focused !== document.body && !focused?.closest('dialog') && focused?.outerHTML
-    })
-    expect(outside, 'focus outside the dialog').toBe(false)
+    const outside = () =>
+      page.evaluate(() => {
+        const focused = document.activeElement
+        return focused !== document.body && !focused?.closest('dialog') && focused?.outerHTML
+      })
+    await expect.poll(outside, { message: 'focus outside the dialog' }).toBe(false)
   }
   await page.keyboard.press('Escape')
   await expect(dialog).toBeHidden()
@@ -176,9 +179,11 @@ test('the account menu is opened, left and used with the keyboard alone', async 
   await page.keyboard.press('Enter')
   await expect(menu).toHaveAttribute('aria-expanded', 'true')
   await tabTo(page, signOut)
-  const [opener, opened] = await Promise.all([menu.boundingBox(), signOut.boundingBox()])
-  expect(opened?.y).toBeGreaterThan((opener?.y ?? 0) + (opener?.height ?? 0))
-  expect(opened?.x).toBeGreaterThan((opener?.x ?? 0) - 150)
+  await expect(async () => {
+    const [opener, opened] = await Promise.all([menu.boundingBox(), signOut.boundingBox()])
+    expect(opened?.y).toBeGreaterThan((opener?.y ?? 0) + (opener?.height ?? 0))
+    expect(opened?.x).toBeGreaterThan((opener?.x ?? 0) - 150)
+  }).toPass()
   await expectAccessible(page)
   await page.keyboard.press('Escape')
   await expect(signOut).toBeHidden()
@@ -207,6 +212,7 @@ test('a change is cancelled with the keyboard alone, and its dialog gives the fo
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.reload()
+  await expect(page.getByRole('button', { name: 'Account menu' })).toBeEnabled()
   await tabTo(page, cancel)
   await page.keyboard.press('Space')
   await tabTo(page, page.getByRole('button', { name: 'Yes, cancel the change' }))
@@ -224,7 +230,7 @@ test('a person resets a forgotten password, and changes it once more, with the k
   const [wanted, repeated] = [page.getByLabel('New password', { exact: true }), page.getByLabel('New password again')]
   const [first, second] = ['a new password of my own', 'and one more of my own']
   await page.goto('/sign-in')
-  await expect(button('Sign in')).toBeEnabled()
+  await expect(page.getByLabel('Email')).toBeFocused()
   await tabTo(page, page.getByRole('link', { name: 'Forgot password?' }))
   await page.keyboard.press('Enter')
   await expect(button('Send the link')).toBeEnabled()

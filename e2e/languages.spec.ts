@@ -121,12 +121,13 @@ for (const language of ['de', 'ja']) {
     ]) {
       await page.goto(path)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-      const wide = await page.evaluate(() =>
-        [document.documentElement, ...document.querySelectorAll('button:not(.sr-only)')]
-          .filter((element) => element.scrollWidth > element.clientWidth)
-          .map((element) => element.outerHTML.slice(0, 200)),
-      )
-      expect(wide, path).toEqual([])
+      const wide = () =>
+        page.evaluate(() =>
+          [document.documentElement, ...document.querySelectorAll('button:not(.sr-only)')]
+            .filter((element) => element.scrollWidth > element.clientWidth)
+            .map((element) => element.outerHTML.slice(0, 200)),
+        )
+      await expect.poll(wide, { message: path }).toEqual([])
     }
   })
 }

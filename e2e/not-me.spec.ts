@@ -56,7 +56,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await owner.getByLabel('New password again').fill(MINE)
   await owner.keyboard.press('Enter')
   await expect(owner.getByRole('status').filter({ hasText: 'The change was undone' })).toBeFocused()
-  expect(owner.url()).not.toContain('nme_')
+  await expect(owner).not.toHaveURL(/nme_/)
   await expectAccessible(owner)
 
   await thief.goto('/settings/email')

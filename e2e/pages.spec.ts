@@ -82,12 +82,12 @@ test('a settings section that loads slowly is marked as loading', async ({ page,
     await answered
     await route.continue()
   })
-  expect(await isMarked()).toBe(false)
+  await expect.poll(isMarked).toBe(false)
   await section.click()
   await expect.poll(isMarked).toBe(true)
   answer()
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
-  expect(await isMarked()).toBe(false)
+  await expect.poll(isMarked).toBe(false)
 })
 
 test('the settings fit the smallest phone, and a dialog does not shift the page', async ({ page, signedInUser: _ }) => {
@@ -99,11 +99,11 @@ test('the settings fit the smallest phone, and a dialog does not shift the page'
     .first()
     .click()
   await expect(page.getByRole('dialog')).toBeVisible()
-  expect((await heading.boundingBox())?.x).toBe(before?.x)
+  await expect.poll(async () => (await heading.boundingBox())?.x).toBe(before?.x)
   await page.keyboard.press('Escape')
   await page.setViewportSize({ width: 320, height: 640 })
   const sections = page.getByRole('navigation', { name: 'Settings' })
-  expect(await sections.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
+  await expect.poll(() => sections.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
 })
 
 test('every form that asks for the password names its account', async ({ page, signedInUser }) => {

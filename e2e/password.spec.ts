@@ -97,7 +97,7 @@ test('the mailed link sets a new password when its button is pressed, and not be
   await page.getByRole('button', { name: 'Set new password' }).click()
   await expect(page.getByRole('heading', { name: 'Your password has been changed' })).toBeVisible()
   await expectAccessible(page)
-  expect(page.url()).not.toContain('prt_')
+  await expect(page).not.toHaveURL(/prt_/)
   await inbox.latest(user.email, CHANGED)
   await signIn(page, withPassword(user, NEW))
 

@@ -263,6 +263,6 @@ test('the API reference folds its contents on a phone', async ({ page }) => {
     await page.getByRole('navigation').getByRole('link', { name: 'Withdraw Account' }).first().click()
     await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
     await expect(page.getByRole('searchbox')).toBeHidden()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
   }
 })

@@ -94,7 +94,7 @@ test('a receipt prints as plain lines on light paper, without the controls of it
   const ink = () => page.evaluate(() => getComputedStyle(document.body).color)
   const inDark = await ink()
   await page.emulateMedia({ media: 'print', colorScheme: 'light' })
-  expect(await ink()).toBe(inDark)
+  await expect.poll(ink).toBe(inDark)
 })
 
 test('a person downloads a copy of their data without opening the deletion', async ({ page, operator }) => {

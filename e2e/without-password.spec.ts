@@ -10,7 +10,7 @@ test.describe.configure({ mode: 'serial' })
 /** Chooses a person at the demo provider, which stands in for the adopter's own. */
 async function choose(page: Page, person: RegExp) {
   await expect(page.getByRole('heading', { name: 'Demo identity provider' })).toBeVisible()
-  expect(page.url()).toContain(DEMO_PROVIDER_URL)
+  await expect(page).toHaveURL((url) => url.href.startsWith(DEMO_PROVIDER_URL))
   await page.getByRole('button', { name: person }).click()
 }
 

@@ -140,7 +140,7 @@ test('F6 a transaction on a silent connection ends within five seconds, and the 
   const world = await givenWorld(context)
   const { network, databaseUrl } = await givenNetwork(context, world)
   const database = openDatabase(databaseUrl)
-  const transact = () => database.transaction((sql) => rawSql(sql, 'SELECT 1 AS one'))
+  const transact = () => database.transact((sql) => rawSql(sql, 'SELECT 1 AS one'))
   await transact()
   expect(network.silence()).toBe(1)
   const begunAt = Date.now()

@@ -225,9 +225,9 @@ test('F29 each step completes once when every call comes twice, as after a lost 
 
 test('the engine retries a failed step, and the withdrawal ends', async () => {
   const { withdrawalId, event } = await givenRun()
-  const transaction = ctx.transaction
+  const { transact } = ctx
   let failures = 2
-  ctx.transaction = (work) => (failures-- > 0 ? Promise.reject(new Error('the database went away')) : transaction(work))
+  ctx.transact = (work) => (failures-- > 0 ? Promise.reject(new Error('the database went away')) : transact(work))
   let retries = 0
   const onStepError = () => {
     retries++

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
 import { isSecretKnown } from '@/domain/withdrawal/ledger/known-secret'
 import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
-import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
+import { signingKey } from '@/domain/withdrawal/receipts/signing-keys'
 import { onceDatabaseAnswers } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
 import { api, badRequest } from './http/api'
@@ -66,7 +66,7 @@ async function main() {
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
   if (!env.acceptsNewSecret && !(await isSecretKnown(ctx))) throw new SettingsError(OTHER_SECRET)
-  await ensureSigningKey(ctx)
+  await signingKey(ctx)
   const { served } = await ctx.guard.watch(ctx)
   if (!served) {
     startTimer()

@@ -1,3 +1,4 @@
+import { transaction } from '@/domain/context'
 import { createProcess } from '@/domain/process'
 import { createAppCaller, createEndpointRule } from './adapters/app-caller'
 import { createBreachedPasswords } from './adapters/breached-passwords'
@@ -32,6 +33,7 @@ export async function openContext(): Promise<ServiceContext> {
   const secrets = createSecrets({ auth: env.authSecrets, code: env.codeSecrets })
   const context: ServiceContext = {
     ...database,
+    transaction,
     guard,
     process: createProcess(),
     clock,

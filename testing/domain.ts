@@ -8,7 +8,15 @@ import { createUser } from '@/domain/accounts/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp } from '@/domain/applications/connect'
 import { type AppChanges, registerApp } from '@/domain/applications/manage'
-import type { Actor, Context, Credential, LinkContext, SystemContext } from '@/domain/context'
+import {
+  type Actor,
+  type Context,
+  type Credential,
+  type LinkContext,
+  type SystemContext,
+  type Transacted,
+  transaction,
+} from '@/domain/context'
 import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
@@ -28,7 +36,6 @@ import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { readCredential, sessionCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { startSession } from '@/domain/sessions/sessions'
-import type { Transaction } from '@/domain/sql'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { getWithdrawalStatus } from '@/domain/withdrawal/get-withdrawal-status'
 import type { LedgerLine } from '@/domain/withdrawal/ledger/erasure-ledger'
@@ -115,7 +122,8 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
   return {
     sql: checkingRows(open.sql),
-    transaction: wrapping(open.transaction, checkingRows),
+    transaction,
+    transact: wrapping(open.transact, checkingRows),
     db: open.db,
     ping: open.ping,
     process: createProcess(),
@@ -460,17 +468,17 @@ export async function heldUp<T>(
   ctx: TestContext,
   [table, id]: ['users' | 'email_change_requests' | 'notices', string],
   waiting: () => Promise<T>,
-  meanwhile: (tx: Transaction) => Promise<unknown>,
+  meanwhile: (...of: Transacted) => Promise<unknown>,
   waiters = 1,
 ): Promise<T> {
   let ending: Promise<T> | undefined
-  await ctx.transaction(async (tx) => {
-    await rawSql(tx, `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
+  await ctx.transact(async (...of) => {
+    await rawSql(of[0], `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
     ending = waiting()
     // Awaited below; it may be rejected before that.
     ending.catch(() => {})
     await untilWaiting(ctx, waiters)
-    await meanwhile(tx)
+    await meanwhile(...of)
   })
   return ending as Promise<T>
 }

@@ -31,7 +31,7 @@ export function logged(): string[] {
 
 /** Another instance of the service on the same database, with connections of its own. */
 export async function anotherInstance(ctx: TestContext): Promise<TestContext> {
-  const { sql, transaction, close } = openDatabase((await testDatabase()).url)
+  const { sql, transact, close } = openDatabase((await testDatabase()).url)
   onTestFinished(() => close())
-  return { ...ctx, process: createProcess(), sql, transaction }
+  return { ...ctx, process: createProcess(), sql, transact }
 }

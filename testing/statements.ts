@@ -1,4 +1,4 @@
-import type { SystemContext } from '@/domain/context'
+import type { SystemContext, Transact } from '@/domain/context'
 import type { Sql, Statement } from '@/domain/sql'
 
 /** Every statement that was written since the test began to note them, by its name. */
@@ -41,11 +41,11 @@ export function atStatement<Ctx extends SystemContext>(
       const run = () => sql(statement, values)
       return statement.name === name ? (around(run, values) as ReturnType<typeof run>) : run()
     }
-  return { ...ctx, sql: wrap(ctx.sql), transaction: wrapping(ctx.transaction, wrap) }
+  return { ...ctx, sql: wrap(ctx.sql), transact: wrapping(ctx.transact, wrap) }
 }
 
-/** `transaction` with an `sql` that `wrap` has wrapped. */
+/** `transact` with an `sql` that `wrap` has wrapped. */
 export const wrapping =
-  (transaction: SystemContext['transaction'], wrap: (sql: Sql) => Sql): SystemContext['transaction'] =>
+  (transact: Transact, wrap: (sql: Sql) => Sql): Transact =>
   (work) =>
-    transaction((tx) => work(Object.assign(wrap(tx), { afterCommit: tx.afterCommit })))
+    transact((sql, afterCommit) => work(wrap(sql), afterCommit))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
-import { publishedKeys, signJws } from '@/domain/withdrawal/receipts/signing-keys'
+import { publishedKeys, signingKey, signJws } from '@/domain/withdrawal/receipts/signing-keys'
 import { givenWithdrawal, runDueWork, testContext } from '@/testing/domain'
 import { verifyReceipts } from './verify-receipts'
 
@@ -51,6 +51,6 @@ test('a key that the page does not have is an unknown key, and what is no receip
   expect(await verifyReceipts('hello', keys)).toEqual([{ state: 'no_receipt' }])
   expect(await verifyReceipts(`${texts[0]}.more`, keys)).toEqual([{ state: 'no_receipt' }])
   expect(await verifyReceipts('  ', keys)).toEqual([])
-  const other = await signJws(ctx, 'erasure-log+jwt', { lines: 1 })
+  const other = await signJws(await signingKey(ctx), 'erasure-log+jwt', { lines: 1 })
   expect(await verifyReceipts(other, keys)).toEqual([{ state: 'changed' }])
 })

@@ -1,9 +1,9 @@
 import type { Address } from '@/contract/address'
 import { AppError } from '@/contract/errors'
 import { type AuditActor, addAudit } from '../audit'
-import type { SystemContext } from '../context'
+import type { Transaction } from '../context'
 import { heldSince } from '../limits/held-addresses'
-import { boolean, integer, type Sql, sql, statement, text, time } from '../sql'
+import { boolean, integer, sql, statement, text, time } from '../sql'
 import { sinceFormer } from './update-account'
 
 const insertAccount = statement(
@@ -47,23 +47,22 @@ interface NewAccount {
 
 /** Returns the id of the account. Refuses an address that is in use or held. */
 export async function createAccount(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   { address, isVerified, ...account }: NewAccount,
   by: AuditActor,
 ): Promise<string> {
-  const now = ctx.clock.now()
-  const id = ctx.secrets.randomId('usr_')
-  const rows = await tx(insertAccount, {
+  const now = tx.clock.now()
+  const id = tx.secrets.randomId('usr_')
+  const rows = await tx.sql(insertAccount, {
     ...account,
     id,
     email: address.typed,
     emailKey: address.key,
     emailVerifiedAt: isVerified ? now : null,
-    heldSince: heldSince(ctx, now),
+    heldSince: heldSince(tx, now),
     now,
   })
   if (rows.length === 0) throw new AppError('EMAIL_002')
-  await addAudit(ctx, tx, 'user.created', { ...by, userId: id, at: now })
+  await addAudit(tx, 'user.created', { ...by, userId: id, at: now })
   return id
 }

@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
-import type { SystemContext } from '../context'
+import type { AnyContext, SystemContext, Transaction } from '../context'
 import { second } from '../limits/durations'
-import { bytes, fenced, integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
 
 const findEnded = statement(
   'ended-external-id',
@@ -12,7 +12,7 @@ const findEnded = statement(
 )
 
 /** A withdrawal stores this MAC in place of the external id. */
-export const macOfExternalId = (ctx: SystemContext, externalId: string): Buffer =>
+export const macOfExternalId = (ctx: AnyContext, externalId: string): Buffer =>
   ctx.secrets.mac('external-id', externalId)
 
 /** The withdrawn accounts that had this external id, newest first; none after the purge, which deletes the rows. */
@@ -73,16 +73,15 @@ const findStillOpen = statement(
  * be told or to delete: it would delete the new account's data. The caller holds the lock of the external id.
  */
 export async function firstVersionOf(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   { externalId, recreate }: { externalId: string; recreate: boolean },
 ): Promise<number> {
-  const macs = ctx.secrets.macs('external-id', externalId)
-  const [former] = await tx(findFormer, { macs })
+  const macs = tx.secrets.macs('external-id', externalId)
+  const [former] = await tx.sql(findFormer, { macs })
   if (former?.next_version == null) return 0
   if (!recreate) throw new AppError('USER_002')
-  const [open] = await tx(findStillOpen, { macs })
-  if (open && open.applications > 0) throw stillOpen(open, ctx.clock.now())
+  const [open] = await tx.sql(findStillOpen, { macs })
+  if (open && open.applications > 0) throw stillOpen(open, tx.clock.now())
   return former.next_version
 }
 

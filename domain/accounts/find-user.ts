@@ -2,7 +2,7 @@ import { parseAddress } from '@/contract/address'
 import type * as contract from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { Context, SystemContext } from '../context'
+import type { AnyContext, Context, SystemContext, Transaction } from '../context'
 import { describePendingChange } from '../email/get-email-status'
 import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../pending-change'
 import {
@@ -12,7 +12,6 @@ import {
   lookUpPending,
   type Part,
   type Shape,
-  type Sql,
   sql,
   statement,
   text,
@@ -57,12 +56,8 @@ const byExternalId = statement('account-by-external-id', { externalId: text }, A
 )
 
 /** Finds a withdrawn account too, until `user_profile` has run. */
-export async function findAccount(
-  ctx: SystemContext,
-  userId: string,
-  sql: SystemContext['sql'] = ctx.sql,
-): Promise<AccountRow | null> {
-  const [account] = await sql(byId, { userId })
+export async function findAccount(ctx: AnyContext, userId: string): Promise<AccountRow | null> {
+  const [account] = await ctx.sql(byId, { userId })
   return account ?? null
 }
 
@@ -80,7 +75,7 @@ export async function findAccountByExternalId(ctx: SystemContext, externalId: st
   return withdrawn === undefined ? null : findAccount(ctx, withdrawn)
 }
 
-export const describeAccount = (ctx: SystemContext, account: AccountRow): Data<typeof contract.getUser> => ({
+export const describeAccount = (ctx: AnyContext, account: AccountRow): Data<typeof contract.getUser> => ({
   user_id: account.id,
   external_id: account.external_id,
   email: account.email,
@@ -96,10 +91,10 @@ export const describeAccount = (ctx: SystemContext, account: AccountRow): Data<t
 })
 
 /** An account as the transaction that wrote it leaves it. */
-export async function describeWritten(ctx: SystemContext, tx: Sql, userId: string) {
-  const written = await findAccount(ctx, userId, tx)
+export async function describeWritten(tx: Transaction, userId: string) {
+  const written = await findAccount(tx, userId)
   if (!written) throw new Error('the account that was written is there')
-  return describeAccount(ctx, written)
+  return describeAccount(tx, written)
 }
 
 export async function getUser(

@@ -229,13 +229,13 @@ async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string]
     now,
   }
   const [created, withdrawn] = await ctx.transaction(async (tx) => {
-    const created = await tx(insertAccounts, insertion)
+    const created = await tx.sql(insertAccounts, insertion)
     const macs = created.flatMap(({ id }) => {
       const { externalId } = byId.get(id) as Line
-      return externalId === null ? [] : ctx.secrets.macs('external-id', externalId).map((mac) => ({ id, mac }))
+      return externalId === null ? [] : tx.secrets.macs('external-id', externalId).map((mac) => ({ id, mac }))
     })
     const ids = macs.map(({ id }) => id)
-    return [created, await tx(takeBackWithdrawn, { ids, macs: macs.map(({ mac }) => mac) })]
+    return [created, await tx.sql(takeBackWithdrawn, { ids, macs: macs.map(({ mac }) => mac) })]
   })
   for (const { id } of withdrawn) byId.get(id)?.problems.push(WITHDRAWN)
   return created

@@ -4,14 +4,14 @@ import { AppError } from '@/contract/errors'
 import type { receiveMailEvents as contract } from '@/contract/mail-events'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
-import type { SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { returnPlacesPart, userBucket } from '../limits/buckets'
 import { EARLY_EVENT_MS, EARLY_EVENT_WAITS_MS } from '../limits/durations'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { deliveryIds, keyOfAddress } from '../mail/mail-deliveries'
 import { STILL_PENDING } from '../pending-change'
 import type { MailEvent } from '../ports'
-import { bytes, RAISE_VERSION, type RowOf, sql, statement, type Transaction, text, time } from '../sql'
+import { bytes, RAISE_VERSION, type RowOf, sql, statement, text, time } from '../sql'
 
 /** The states of a message in their order: a state only rises, so that events may come twice and in any order. */
 export const MAIL_STATES = ['sent', 'deferred', 'delivered', 'complained', 'undeliverable'] as const
@@ -88,8 +88,8 @@ async function noteEvent(ctx: SystemContext, event: MailEvent): Promise<boolean>
   if (addressKey === undefined || !lower.includes(delivery.state)) return true
   await ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, delivery.user_id)
-    const [raised] = await tx(raiseState, { id: delivery.id, state, lower, now: ctx.clock.now() })
-    if (raised && account) await takeEffect(ctx, tx, { account, state, raised, addressKey })
+    const [raised] = await tx.sql(raiseState, { id: delivery.id, state, lower, now: tx.clock.now() })
+    if (raised && account) await takeEffect(tx, { account, state, raised, addressKey })
   })
   return true
 }
@@ -105,27 +105,27 @@ interface Effect {
   addressKey: string
 }
 
-async function takeEffect(ctx: SystemContext, tx: Transaction, { account, state, raised, addressKey }: Effect) {
+async function takeEffect(tx: Transaction, { account, state, raised, addressKey }: Effect) {
   const { kind, change_request_id: changeId, sent_at: sentAt } = raised
   const isVerification = kind === 'verification' && changeId !== null
   if (isVerification && (state === 'delivered' || state === 'undeliverable')) {
-    await tx(noteOnRequest, { changeId, sentAt, delivery: state })
+    await tx.sql(noteOnRequest, { changeId, sentAt, delivery: state })
   }
   if (state !== 'undeliverable') return
   const { id: userId, email_key: presentKey } = account
-  const at = ctx.clock.now()
+  const at = tx.clock.now()
   const by = { userId, actor: 'system', ip: null, at }
-  if (presentKey === addressKey && (await tx(markUndeliverable, { userId, sentAt, now: at })).length > 0) {
-    await addEvent(ctx, tx, 'account.email_undeliverable', { userId, at })
-    await addAudit(ctx, tx, 'email.undeliverable', by)
+  if (presentKey === addressKey && (await tx.sql(markUndeliverable, { userId, sentAt, now: at })).length > 0) {
+    await addEvent(tx, 'account.email_undeliverable', { userId, at })
+    await addAudit(tx, 'email.undeliverable', by)
   }
   if (changeId !== null && isSecurityNotice(raised)) {
-    await tx(raiseVersion, { userId })
+    await tx.sql(raiseVersion, { userId })
     const data = { change_request_id: changeId }
-    await addEvent(ctx, tx, 'account.security_notice_undelivered', { userId, data, at })
-    await addAudit(ctx, tx, 'security_notice.undelivered', { ...by, subject: changeId })
+    await addEvent(tx, 'account.security_notice_undelivered', { userId, data, at })
+    await addAudit(tx, 'security_notice.undelivered', { ...by, subject: changeId })
   }
-  if (isVerification) await tx(returnPlace, { changeId, keys: [userBucket(ctx, 'change', userId).key] })
+  if (isVerification) await tx.sql(returnPlace, { changeId, keys: [userBucket(tx, 'change', userId).key] })
 }
 
 /** Takes what a mail provider, or one's own mail server, tells of messages. */

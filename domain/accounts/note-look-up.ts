@@ -6,4 +6,4 @@ import type { SystemContext } from '../context'
  * the service token, or the operator's own account; null for the operator command.
  */
 export const noteLookUp = (ctx: SystemContext, of: AuditActor & { userId: string }): Promise<void> =>
-  addAudit(ctx, ctx.sql, 'account.looked_up', { ...of, at: ctx.clock.now() })
+  addAudit(ctx, 'account.looked_up', { ...of, at: ctx.clock.now() })

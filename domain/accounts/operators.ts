@@ -15,9 +15,9 @@ const updateRole = statement(
 /** Null takes the role away, from open sessions too. */
 export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; role: Role }): Promise<void> =>
   ctx.transaction(async (tx) => {
-    const [user] = await tx(updateRole, { userId, role })
+    const [user] = await tx.sql(updateRole, { userId, role })
     if (!user) throw unknownUser()
-    await addAudit(ctx, tx, 'role.changed', { userId, actor: 'operator', ip: null, at: ctx.clock.now() })
+    await addAudit(tx, 'role.changed', { userId, actor: 'operator', ip: null, at: tx.clock.now() })
   })
 
 const findOperator = statement(

@@ -1,7 +1,8 @@
 import { type putUser as contract, MAX_PREFERENCES } from '@/contract/admin'
 import type { Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { identifier, integer, joined, type Sql, sql, statement, text } from '../sql'
+import type { Transaction } from '../context'
+import { identifier, integer, joined, sql, statement, text } from '../sql'
 
 const MEMBERS = ['phone', 'birth_date', 'address', 'bio'].map(identifier)
 
@@ -50,12 +51,12 @@ const countPreferences = statement(
 type Details = Pick<Input<typeof contract>, 'profile' | 'preferences'>
 
 /** Writes what is given for the account, which must be locked. True if something has changed. */
-export async function putDetails(tx: Sql, userId: string, { profile, preferences }: Details): Promise<boolean> {
+export async function putDetails(tx: Transaction, userId: string, { profile, preferences }: Details): Promise<boolean> {
   const rows = [
-    ...(profile ? await tx(putProfile, { userId, given: JSON.stringify(profile) }) : []),
-    ...(preferences ? await tx(putPreferences, { userId, given: JSON.stringify(preferences) }) : []),
+    ...(profile ? await tx.sql(putProfile, { userId, given: JSON.stringify(profile) }) : []),
+    ...(preferences ? await tx.sql(putPreferences, { userId, given: JSON.stringify(preferences) }) : []),
   ]
-  const [row] = preferences && rows.length > 0 ? await tx(countPreferences, { userId }) : []
+  const [row] = preferences && rows.length > 0 ? await tx.sql(countPreferences, { userId }) : []
   if (row && row.count > MAX_PREFERENCES) {
     throw new AppError('REQUEST_001', `preferences: the account would have more than ${MAX_PREFERENCES} of them.`)
   }

@@ -2,10 +2,10 @@ import type { putUser as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { AuditActor } from '../audit'
-import type { Context, SystemContext } from '../context'
+import type { Context, Transaction } from '../context'
 import { type LockedAccount, lockForService } from '../lock-account'
 import { acceptPassword } from '../passwords/password-formats'
-import { type Sql, sql, statement, text } from '../sql'
+import { sql, statement, text } from '../sql'
 import { createAccount } from './create-account'
 import { firstVersionOf } from './ended-external-ids'
 import { describeWritten } from './find-user'
@@ -27,12 +27,12 @@ export async function putUser(ctx: Context, input: Input<typeof contract>): Prom
   const by: AuditActor = { actor: 'service', actorId: ctx.actor.id, ip: ctx.ip }
   return retryConflicts(() =>
     ctx.transaction(async (tx) => {
-      await tx(lockExternalId, { externalId: input.externalId })
-      const { account, firstVersion } = await findToUpdate(ctx, tx, input)
-      const userId = account?.id ?? (await create(ctx, tx, { ...input, firstVersion }, { passwordHash, by }))
+      await tx.sql(lockExternalId, { externalId: input.externalId })
+      const { account, firstVersion } = await findToUpdate(tx, input)
+      const userId = account?.id ?? (await create(tx, { ...input, firstVersion }, { passwordHash, by }))
       const hasNewDetails = await putDetails(tx, userId, input)
-      if (account) await updateAccount(ctx, tx, account, { ...input, firstVersion, hasNewDetails }, by)
-      return { ...(await describeWritten(ctx, tx, userId)), created: !account }
+      if (account) await updateAccount(tx, account, { ...input, firstVersion, hasNewDetails }, by)
+      return { ...(await describeWritten(tx, userId)), created: !account }
     }),
   )
 }
@@ -44,7 +44,7 @@ interface Target {
   firstVersion: number
 }
 
-async function findToUpdate(ctx: Context, tx: Sql, input: Input<typeof contract>): Promise<Target> {
+async function findToUpdate(tx: Transaction, input: Input<typeof contract>): Promise<Target> {
   const { externalId, user_id: userId, recreate = false } = input
   const account = await lockForService(tx, { externalId })
   if (account) {
@@ -53,7 +53,7 @@ async function findToUpdate(ctx: Context, tx: Sql, input: Input<typeof contract>
     }
     return { account, firstVersion: 0 }
   }
-  const firstVersion = await firstVersionOf(ctx, tx, { externalId, recreate })
+  const firstVersion = await firstVersionOf(tx, { externalId, recreate })
   if (userId === undefined) return { account, firstVersion }
   const named = await lockForService(tx, { userId })
   if (!named) throw new AppError('USER_001', 'There is no account with this user_id.')
@@ -66,8 +66,7 @@ async function findToUpdate(ctx: Context, tx: Sql, input: Input<typeof contract>
 type New = Input<typeof contract> & Pick<Target, 'firstVersion'>
 
 async function create(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   input: New,
   { passwordHash, by }: { passwordHash: string | null; by: AuditActor },
 ): Promise<string> {
@@ -89,5 +88,5 @@ async function create(
     // A hash comes from where the person has signed in before.
     isMadeHere: passwordHash === null,
   }
-  return createAccount(ctx, tx, account, by)
+  return createAccount(tx, account, by)
 }

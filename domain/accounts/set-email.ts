@@ -22,8 +22,8 @@ export async function setEmail(
     ctx.transaction(async (tx) => {
       const account = await requireAccountOfId(tx, userId)
       const wanted = { externalId: account.external_id, email, old_mailbox: oldMailbox, if_version: ifVersion }
-      await updateAccount(ctx, tx, account, wanted, { actor: 'operator', ip: '' })
-      return describeWritten(ctx, tx, userId)
+      await updateAccount(tx, account, wanted, { actor: 'operator', ip: '' })
+      return describeWritten(tx, userId)
     }),
   )
 }

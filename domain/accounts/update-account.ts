@@ -3,7 +3,7 @@ import { canonicalLocale, type putUser } from '@/contract/admin'
 import type { Input } from '@/contract/define'
 import { AppError, RULES } from '@/contract/errors'
 import { type AuditActor, addAudit } from '../audit'
-import type { SystemContext } from '../context'
+import type { Transaction } from '../context'
 import { tellEmailChanged } from '../email/email-changed'
 import { refuseTakenAddress } from '../email/set-address'
 import { HAS_REPLACED, heldSince } from '../limits/held-addresses'
@@ -14,10 +14,8 @@ import {
   integer,
   isUniqueViolation,
   type Part,
-  type Sql,
   sql,
   statement,
-  type Transaction,
   text,
   time,
   type ValuesOf,
@@ -141,12 +139,11 @@ const forgetReplaced = statement(
 
 /** The mailbox of the old address is lost: no address that was replaced before undoes anything. True if that changes something. */
 async function forgetOldMailbox(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   { userId, isOther, by, at }: { userId: string; isOther: boolean; by: AuditActor; at: Date },
 ): Promise<boolean> {
-  const forgotten = await tx(forgetReplaced, { userId })
-  if (isOther || forgotten.length > 0) await addAudit(ctx, tx, 'email.old_mailbox_lost', { ...by, userId, at })
+  const forgotten = await tx.sql(forgetReplaced, { userId })
+  if (isOther || forgotten.length > 0) await addAudit(tx, 'email.old_mailbox_lost', { ...by, userId, at })
   return forgotten.length > 0
 }
 
@@ -161,31 +158,30 @@ interface Changes
 
 /** `account` must be locked. Writes nothing if nothing differs. */
 export async function updateAccount(
-  ctx: SystemContext,
   tx: Transaction,
   account: LockedAccount,
   input: Changes,
   by: AuditActor,
 ): Promise<void> {
   const { id: userId } = account
-  const now = ctx.clock.now()
+  const now = tx.clock.now()
   const { isOther, isProven, differs, ...wanted } = compare(account, input, now)
   const isLost = input.old_mailbox === 'lost'
-  const isForgotten = isLost && (await forgetOldMailbox(ctx, tx, { userId, isOther, by, at: now }))
+  const isForgotten = isLost && (await forgetOldMailbox(tx, { userId, isOther, by, at: now }))
   if (differs || isForgotten) requireVersion(account, input)
   // Every session of an account that the identity provider did not know began with a password.
   const isLinked = account.external_id === null && wanted.externalId !== null
-  if (isLinked && ctx.freshSignIn.requiredAcr !== null) await tx(endFreshness, { userId })
+  if (isLinked && tx.freshSignIn.requiredAcr !== null) await tx.sql(endFreshness, { userId })
   if (!differs) return
-  const values = { ...wanted, userId, firstVersion: input.firstVersion ?? 0, heldSince: heldSince(ctx, now), now }
-  const [updated] = await tx(updateUser, values)
+  const values = { ...wanted, userId, firstVersion: input.firstVersion ?? 0, heldSince: heldSince(tx, now), now }
+  const [updated] = await tx.sql(updateUser, values)
   if (!updated) throw new AppError('EMAIL_002')
-  if (isOther) return recordReplaced(ctx, tx, account, { ...values, ...updated, isLost, by })
+  if (isOther) return recordReplaced(tx, account, { ...values, ...updated, isLost, by })
   if (isProven) {
-    await tx(endProofOfOwn, { userId, emailKey: wanted.emailKey, now })
-    await addAudit(ctx, tx, 'email.verified', { ...by, userId, at: now })
+    await tx.sql(endProofOfOwn, { userId, emailKey: wanted.emailKey, now })
+    await addAudit(tx, 'email.verified', { ...by, userId, at: now })
   }
-  await addAudit(ctx, tx, 'user.updated', { ...by, userId, at: now })
+  await addAudit(tx, 'user.updated', { ...by, userId, at: now })
 }
 
 /** What the account is to be, and whether that is anything new. */
@@ -225,7 +221,6 @@ function requireVersion({ version }: LockedAccount, { if_version: wanted = versi
 
 /** What follows a replaced address, as a verification does it. */
 async function recordReplaced(
-  ctx: SystemContext,
   tx: Transaction,
   { email: oldEmail, email_key: oldKey, email_verified_at: oldVerifiedAt, has_password: hasPassword }: LockedAccount,
   {
@@ -236,13 +231,13 @@ async function recordReplaced(
   }: ValuesOf<typeof updateUser> & { isLost: boolean; by: AuditActor; version: number },
 ): Promise<void> {
   const { userId, locale, name: userName, email, emailKey, now } = replaced
-  const changeId = ctx.secrets.randomId('ecr_')
+  const changeId = tx.secrets.randomId('ecr_')
   const oldEmailKey = isLost ? null : oldKey
   const change = { changeId, userId, oldEmail, oldEmailKey, oldVerifiedAt, email, emailKey, now, version }
   const told = { changeId, userId, userName, locale, hasPassword, oldEmail, newEmail: email, at: now, by }
   await Promise.all([
-    tx(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
-    tx(endWithAddress, { userId, now }),
-    tellEmailChanged(ctx, tx, { ...told, oldRecipient: isLost ? 'lost' : 'old' }),
+    tx.sql(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
+    tx.sql(endWithAddress, { userId, now }),
+    tellEmailChanged(tx, { ...told, oldRecipient: isLost ? 'lost' : 'old' }),
   ])
 }

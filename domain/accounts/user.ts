@@ -22,7 +22,7 @@ export async function createUser(
   const account = { externalId: null, name, address, isVerified: input.emailVerified, passwordHash }
   const by = { actor: 'operator', ip: null }
   return ctx
-    .transaction((tx) => createAccount(ctx, tx, { ...account, locale: null, firstVersion: 0, isMadeHere: true }, by))
+    .transaction((tx) => createAccount(tx, { ...account, locale: null, firstVersion: 0, isMadeHere: true }, by))
     .catch(refuseTakenAddress)
 }
 
@@ -32,14 +32,18 @@ export async function setPassword(
   input: { userId: string; password: string; keepTokens?: boolean },
 ): Promise<void> {
   const { userId, keepTokens = false } = input
-  const passwordHash = await hashGood(ctx, input.password, await requireAccountOfId(ctx.sql, userId))
+  const passwordHash = await hashGood(
+    ctx,
+    input.password,
+    await ctx.transaction((tx) => requireAccountOfId(tx, userId)),
+  )
   await ctx.transaction(async (tx) => {
     await requireAccountOfId(tx, userId)
-    const at = ctx.clock.now()
+    const at = tx.clock.now()
     await Promise.all([
       replacePassword(tx, { userId, passwordHash, at, keepTokens }),
-      addEvent(ctx, tx, 'account.password_changed', { userId, at }),
-      addAudit(ctx, tx, 'password.changed', { userId, actor: 'operator', ip: null, at }),
+      addEvent(tx, 'account.password_changed', { userId, at }),
+      addAudit(tx, 'password.changed', { userId, actor: 'operator', ip: null, at }),
     ])
   })
 }

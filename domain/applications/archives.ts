@@ -138,8 +138,8 @@ export async function acceptLostArchives(ctx: SystemContext, withdrawalId: strin
   const rows = await ctx.sql(archivesOfUser, { userId: withdrawal.user_id })
   const lost = ctx.archives ? await findLost(ctx.archives, rows) : rows
   await ctx.transaction(async (tx) => {
-    const deleted = await tx(deleteLost, { ids: lost.map(({ id }) => id) })
-    if (deleted.length > 0) await auditManager(ctx, tx, 'archive.loss_accepted', withdrawalId)
+    const deleted = await tx.sql(deleteLost, { ids: lost.map(({ id }) => id) })
+    if (deleted.length > 0) await auditManager(tx, 'archive.loss_accepted', withdrawalId)
   })
   return lost.length
 }

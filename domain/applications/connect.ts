@@ -2,10 +2,10 @@ import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
-import type { Context } from '../context'
+import type { Context, Transaction } from '../context'
 import { lockForService } from '../lock-account'
 import { type ManagerContext, managerOf } from '../manager'
-import { boolean, type Described, openAccount, type Shape, type Sql, sql, statement, text, time } from '../sql'
+import { boolean, type Described, openAccount, type Shape, sql, statement, text, time } from '../sql'
 import { unknownApp } from './manage'
 
 const lockById = statement('lock-account-to-connect', { account: text }, { id: text, name: text }, (v) =>
@@ -48,22 +48,21 @@ const disconnect = statement(
 type Account = { userId: string } | { externalId: string }
 
 /** Locks the open account whose connections change; refuses if there is no such account. Returns its id. */
-async function lockAccount(tx: Sql, account: Account): Promise<string> {
+async function lockAccount(tx: Transaction, account: Account): Promise<string> {
   const [row] =
-    'userId' in account ? await tx(lockById, { account: account.userId }) : [await lockForService(tx, account)]
+    'userId' in account ? await tx.sql(lockById, { account: account.userId }) : [await lockForService(tx, account)]
   if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
   return row.id
 }
 
 const auditConnection = (
-  ctx: ManagerContext,
-  tx: Sql,
+  tx: Transaction<ManagerContext>,
   action: `connection.${'put' | 'removed'}`,
   { userId, appId }: Connection,
 ) => {
-  const { kind: actor, id } = managerOf(ctx)
-  const by = { actor, actorId: actor === 'service' ? id : null, ip: ctx.ip ?? null }
-  return addAudit(ctx, tx, action, { ...by, userId, subject: appId, at: ctx.clock.now() })
+  const { kind: actor, id } = managerOf(tx)
+  const by = { actor, actorId: actor === 'service' ? id : null, ip: tx.ip ?? null }
+  return addAudit(tx, action, { ...by, userId, subject: appId, at: tx.clock.now() })
 }
 
 /** Another subject replaces the one of before. Events that are already written keep theirs. */
@@ -73,12 +72,12 @@ export const connectApp = (
 ): Promise<{ userId: string; connectionId: string }> =>
   ctx.transaction(async (tx) => {
     const userId = await lockAccount(tx, account)
-    const [found] = await tx(findConnection, { userId, appId })
+    const [found] = await tx.sql(findConnection, { userId, appId })
     if (found?.subject === subject) return { userId, connectionId: found.id }
-    const id = ctx.secrets.randomId('con_')
-    const [written] = await tx(connect, { userId, appId, id, subject, now: ctx.clock.now() })
+    const id = tx.secrets.randomId('con_')
+    const [written] = await tx.sql(connect, { userId, appId, id, subject, now: tx.clock.now() })
     if (!written) throw unknownApp()
-    await auditConnection(ctx, tx, 'connection.put', { userId, appId })
+    await auditConnection(tx, 'connection.put', { userId, appId })
     return { userId, connectionId: written.id }
   })
 
@@ -97,9 +96,9 @@ export const removeConnection = (
 ): Promise<Data<typeof contract.removeConnection>> =>
   ctx.transaction(async (tx) => {
     const userId = await lockAccount(tx, { externalId })
-    const [row] = await tx(disconnect, { userId, appId })
+    const [row] = await tx.sql(disconnect, { userId, appId })
     if (!row) throw unknownApp()
-    if (row.removed) await auditConnection(ctx, tx, 'connection.removed', { userId, appId })
+    if (row.removed) await auditConnection(tx, 'connection.removed', { userId, appId })
     return { user_id: userId, app_id: appId, removed: row.removed }
   })
 

@@ -1,5 +1,5 @@
 import type { Step } from '@/contract/withdrawal'
-import type { SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { addCounts } from '../deletion-counts'
 import { CALL_BACK_OFF, CALL_LEASE_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
@@ -13,7 +13,6 @@ import {
   type Placeholders,
   type RowOf,
   type Shape,
-  type Sql,
   sql,
   statement,
   text,
@@ -165,12 +164,11 @@ export function claimTasks(ctx: SystemContext, { withdrawalId, step }: TasksOfSt
 
 /** When the next task of the step is due or its lease ends; null if all are done. */
 export async function nextTry(
-  ctx: SystemContext,
-  sql: Sql,
+  tx: Transaction,
   { withdrawalId, step }: TasksOfStep,
 ): Promise<{ at: Date; problem: string | null } | null> {
-  const lookAgainAt = new Date(ctx.clock.now().getTime() + CALL_BACK_OFF.maxMs * ctx.timeScale)
-  const [left] = await sql(readNextTry, { withdrawalId, step, lookAgainAt })
+  const lookAgainAt = new Date(tx.clock.now().getTime() + CALL_BACK_OFF.maxMs * tx.timeScale)
+  const [left] = await tx.sql(readNextTry, { withdrawalId, step, lookAgainAt })
   return left?.at ? { at: left.at, problem: left.problem } : null
 }
 

@@ -1,19 +1,7 @@
 import type { EventType } from '@/contract/vocabulary'
-import { afterCommit, type SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { openSealed, seal } from '../sealed'
-import {
-  boolean,
-  bytes,
-  integer,
-  NULL,
-  type Part,
-  type RowOf,
-  sql,
-  statement,
-  type Transaction,
-  text,
-  time,
-} from '../sql'
+import { boolean, bytes, integer, NULL, type Part, type RowOf, sql, statement, text, time } from '../sql'
 import { beginDueDeliveries, type PersonalData } from './deliveries'
 import { isCalled } from './webhook'
 
@@ -84,20 +72,19 @@ interface NewEvent {
  * the account and raises its version.
  */
 export async function addEvent(
-  ctx: SystemContext,
   tx: Transaction,
   type: AccountEvent,
   { userId, data = {}, addresses, at }: NewEvent,
 ): Promise<void> {
-  const told = await tx(insertAccountEvent, {
+  const told = await tx.sql(insertAccountEvent, {
     type,
     userId,
-    eventId: ctx.secrets.randomId('evt_'),
+    eventId: tx.secrets.randomId('evt_'),
     data: JSON.stringify(data),
-    addresses: addresses ? seal(ctx, { old_email: addresses.oldEmail, new_email: addresses.newEmail }) : null,
+    addresses: addresses ? seal(tx, { old_email: addresses.oldEmail, new_email: addresses.newEmail }) : null,
     at,
   })
-  if (told.length > 0) afterCommit(ctx, tx, () => beginDueDeliveries(ctx))
+  if (told.length > 0) tx.afterCommit((ctx) => beginDueDeliveries(ctx))
 }
 
 type ReceiverRow = RowOf<typeof receivers>
@@ -164,7 +151,6 @@ interface Withdrawn {
 }
 
 async function addWithdrawalEvent(
-  ctx: SystemContext,
   tx: Transaction,
   type: WithdrawalEvent,
   { withdrawalId, userId: account }: Withdrawn,
@@ -172,16 +158,16 @@ async function addWithdrawalEvent(
   now: Date,
 ): Promise<void> {
   if (subjects.length === 0) return
-  await tx(announce, {
+  await tx.sql(announce, {
     type,
-    eventId: ctx.secrets.randomId('evt_'),
+    eventId: tx.secrets.randomId('evt_'),
     withdrawalId,
     version,
     now,
     appIds: subjects.map(([appId]) => appId),
-    sealed: subjects.map(([, subject]) => seal(ctx, { subject, account })),
+    sealed: subjects.map(([, subject]) => seal(tx, { subject, account })),
   })
-  afterCommit(ctx, tx, () => beginDueDeliveries(ctx))
+  tx.afterCommit((ctx) => beginDueDeliveries(ctx))
 }
 
 const rememberSubjects = statement(
@@ -193,19 +179,18 @@ const rememberSubjects = statement(
 
 /** Queues the event of the start in its transaction. Stores what the event of the end needs, because nothing else knows it later. */
 export async function addStartEvent(
-  ctx: SystemContext,
   tx: Transaction,
   { version, at, ...withdrawn }: Withdrawn & { version: number; at: Date },
 ): Promise<void> {
   const { withdrawalId, userId } = withdrawn
-  const rows = await tx(receivers, { userId })
+  const rows = await tx.sql(receivers, { userId })
   const subjectsOf = (wants: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
     rows.filter(wants).map(({ app_id, subject }) => [app_id, subject])
   const start = subjectsOf(({ wants_start }) => wants_start)
   const end: Subjects = { version, subjects: subjectsOf(({ wants_end }) => wants_end) }
   await Promise.all([
-    addWithdrawalEvent(ctx, tx, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
-    end.subjects.length > 0 && tx(rememberSubjects, { withdrawalId, sealed: seal(ctx, end) }),
+    addWithdrawalEvent(tx, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
+    end.subjects.length > 0 && tx.sql(rememberSubjects, { withdrawalId, sealed: seal(tx, end) }),
   ])
 }
 
@@ -217,17 +202,16 @@ export const versionAfter = (withdrawn: number) => withdrawn + Math.max(...Objec
 
 /** Runs in the transaction of the end. `sealed` is what `addStartEvent` stored. */
 export async function addEndEvent(
-  ctx: SystemContext,
   tx: Transaction,
   type: keyof typeof VERSIONS_AFTER_START,
   withdrawn: Withdrawn,
   sealed: Buffer | null,
 ): Promise<void> {
-  const opened = openSealed<Subjects>(ctx, sealed)
+  const opened = openSealed<Subjects>(tx, sealed)
   if (!opened) return
   const { version, subjects } = opened
   const ended = { version: version + VERSIONS_AFTER_START[type], subjects }
-  await addWithdrawalEvent(ctx, tx, type, withdrawn, ended, ctx.clock.now())
+  await addWithdrawalEvent(tx, type, withdrawn, ended, tx.clock.now())
 }
 
 const BATCH_SIZE = 500

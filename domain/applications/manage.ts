@@ -3,7 +3,7 @@ import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabulary'
-import { afterCommit, type SystemContext } from '../context'
+import type { AnyContext, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
 import {
@@ -15,7 +15,6 @@ import {
   isOneOf,
   joined,
   type Shape,
-  type Sql,
   sql,
   statement,
   text,
@@ -83,7 +82,7 @@ const DEFAULTS: Settings = {
 export type AppChanges = Partial<AppSettings & { disabled: boolean }>
 
 /** Applies the given changes; throws if the settings then contradict each other. */
-function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): Settings {
+function changed(ctx: AnyContext, settings: Settings, changes: AppChanges): Settings {
   const { acknowledge_within_seconds, disabled, events = settings.events, ...rest } = changes
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const wanted = {
@@ -118,8 +117,8 @@ export async function registerApp(
   const sealedSecret = ctx.secrets.seal(signingSecret)
   await ctx.transaction((tx) =>
     Promise.all([
-      tx(insertApp, { ...settings, id: appId, sealedSecret, now: ctx.clock.now() }),
-      auditManager(ctx, tx, 'app.registered', appId),
+      tx.sql(insertApp, { ...settings, id: appId, sealedSecret, now: tx.clock.now() }),
+      auditManager(tx, 'app.registered', appId),
     ]),
   )
   return { appId, signingSecret }
@@ -151,14 +150,14 @@ export async function setApp(
   { appId, ...changes }: AppChanges & { appId: string },
 ): Promise<Data<typeof contract.getApp>> {
   await ctx.transaction(async (tx) => {
-    const [before] = await tx(lockApp, { id: appId })
+    const [before] = await tx.sql(lockApp, { id: appId })
     if (!before) throw unknownApp()
-    const settings = changed(ctx, before, changes)
-    await Promise.all([tx(updateApp, { ...settings, id: appId }), auditManager(ctx, tx, 'app.changed', appId)])
-    if (settings.endpoint === null && before.endpoint !== null) await tx(deleteUntold, { appId })
+    const settings = changed(tx, before, changes)
+    await Promise.all([tx.sql(updateApp, { ...settings, id: appId }), auditManager(tx, 'app.changed', appId)])
+    if (settings.endpoint === null && before.endpoint !== null) await tx.sql(deleteUntold, { appId })
     // Delivers what waited while the application was disabled or had another endpoint.
-    afterCommit(ctx, tx, () => beginDueDeliveries(ctx))
-    if (isCallable(settings) && !isCallable(before)) afterCommit(ctx, tx, () => wakeStepsOf(ctx, appId))
+    tx.afterCommit((ctx) => beginDueDeliveries(ctx))
+    if (isCallable(settings) && !isCallable(before)) tx.afterCommit((ctx) => wakeStepsOf(ctx, appId))
   })
   return getApp(ctx, { appId })
 }
@@ -180,9 +179,9 @@ export async function rotateAppSecret(
   const secret = newSecret(ctx)
   const until = new Date(ctx.clock.now().getTime() + SECRET_OVERLAP_MS)
   await ctx.transaction(async (tx) => {
-    const [app] = await tx(rotate, { id: appId, sealedSecret: ctx.secrets.seal(secret), until })
+    const [app] = await tx.sql(rotate, { id: appId, sealedSecret: tx.secrets.seal(secret), until })
     if (!app) throw unknownApp()
-    await auditManager(ctx, tx, 'app.secret_rotated', appId)
+    await auditManager(tx, 'app.secret_rotated', appId)
   })
   return { app_id: appId, signing_secret: secret, previous_secret_until: until.toISOString() }
 }
@@ -236,31 +235,31 @@ export async function removeApp(
   ctx: ManagerContext,
   { appId, waive: reason }: Input<typeof contract.removeApp>,
 ): Promise<Data<typeof contract.removeApp>> {
-  if (!reason) await refuseOpenTasks(ctx.sql, appId)
+  if (!reason) await refuseOpenTasks(ctx, appId)
   await setApp(ctx, { appId, disabled: true })
   const waived = reason ? await waiveOpenTasks(ctx, appId, reason) : 0
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length
   }
   await ctx.transaction(async (tx) => {
-    await tx(waitForStarts, {})
+    await tx.sql(waitForStarts, {})
     await refuseOpenTasks(tx, appId)
-    await tx(deleteConnections, { appId, maxRows: BATCH_SIZE })
-    const [app] = await tx(deleteApp, { id: appId })
+    await tx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })
+    const [app] = await tx.sql(deleteApp, { id: appId })
     if (!app) throw unknownApp()
-    await auditManager(ctx, tx, 'app.removed', appId)
+    await auditManager(tx, 'app.removed', appId)
   })
   return { app_id: appId, removed: true, waived_tasks: waived }
 }
 
-async function refuseOpenTasks(sql: Sql, appId: string): Promise<void> {
-  if ((await openTasksOf(sql, appId, { maxRows: 1 })).length === 0) return
+async function refuseOpenTasks(ctx: AnyContext, appId: string): Promise<void> {
+  if ((await openTasksOf(ctx, appId, { maxRows: 1 })).length === 0) return
   throw new AppError('TASK_002', 'The application has open deletion tasks. Wait for them, or waive them with a reason.')
 }
 
 /** Returns how many it waived. */
 async function waiveOpenTasks(ctx: ManagerContext, appId: string, reason: WaiveReason): Promise<number> {
-  const tasks = await openTasksOf(ctx.sql, appId)
+  const tasks = await openTasksOf(ctx, appId)
   if (tasks.length === 0) return 0
   let waived = 0
   for (const { id: taskId } of tasks) if (await waiveIfOpen(ctx, { taskId, reason })) waived++

@@ -1,6 +1,6 @@
 import type { Step } from '@/contract/withdrawal'
-import type { SystemContext } from '../context'
-import { integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import type { AnyContext, SystemContext, Transaction } from '../context'
+import { integer, type RowOf, sql, statement, text, time } from '../sql'
 import { nextTry, TASKS_OF_STEP, type TasksOfStep } from './deliver'
 import { stateColumns, TASK_COLUMNS } from './task-states'
 
@@ -34,9 +34,9 @@ const readTask = statement(
 )
 
 /** Locks the withdrawal and then the task; null if there is no such task. */
-export async function lockTask(tx: Sql, id: string): Promise<LockedTask | null> {
-  await tx(lockWithdrawal, { id })
-  const [task] = await tx(readTask, { id })
+export async function lockTask(tx: Transaction, id: string): Promise<LockedTask | null> {
+  await tx.sql(lockWithdrawal, { id })
+  const [task] = await tx.sql(readTask, { id })
   return task ?? null
 }
 
@@ -50,9 +50,9 @@ const bringForward = statement(
 )
 
 /** Makes the step of a changed task due with its next task, or now if no task is left. The caller holds the withdrawal's lock. */
-export async function wakeStep(ctx: SystemContext, tx: Sql, tasks: TasksOfStep): Promise<void> {
-  const next = await nextTry(ctx, tx, tasks)
-  await tx(bringForward, { ...tasks, at: next?.at ?? ctx.clock.now() })
+export async function wakeStep(tx: Transaction, tasks: TasksOfStep): Promise<void> {
+  const next = await nextTry(tx, tasks)
+  await tx.sql(bringForward, { ...tasks, at: next?.at ?? tx.clock.now() })
 }
 
 const openTasks = statement(
@@ -66,19 +66,18 @@ const openTasks = statement(
 const BATCH_SIZE = 5_000
 
 /** In the order of their ids, those after `after`. */
-export const openTasksOf = (sql: Sql, appId: string, { after = '', maxRows = BATCH_SIZE } = {}) =>
+export const openTasksOf = ({ sql }: AnyContext, appId: string, { after = '', maxRows = BATCH_SIZE } = {}) =>
   sql(openTasks, { appId, after, maxRows })
 
 /** Makes the waiting steps due now instead of at their next periodic check. */
 export async function wakeStepsOf(ctx: SystemContext, appId: string): Promise<void> {
-  let tasks = await openTasksOf(ctx.sql, appId)
-  for (; tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId, { after: tasks.at(-1)?.id ?? '' })) {
-    for (const { id } of tasks) await ctx.transaction((tx) => wakeStepOf(ctx, tx, id))
+  let tasks = await openTasksOf(ctx, appId)
+  for (; tasks.length > 0; tasks = await openTasksOf(ctx, appId, { after: tasks.at(-1)?.id ?? '' })) {
+    for (const { id } of tasks) await ctx.transaction((tx) => wakeStepOf(tx, id))
   }
 }
 
-async function wakeStepOf(ctx: SystemContext, tx: Sql, id: string): Promise<void> {
+async function wakeStepOf(tx: Transaction, id: string): Promise<void> {
   const task = await lockTask(tx, id)
-  if (task && task.status !== 'completed')
-    await wakeStep(ctx, tx, { withdrawalId: task.withdrawal_id, step: task.phase })
+  if (task && task.status !== 'completed') await wakeStep(tx, { withdrawalId: task.withdrawal_id, step: task.phase })
 }

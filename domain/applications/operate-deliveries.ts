@@ -167,7 +167,7 @@ export async function resendEvents(ctx: ManagerContext, which: Resent): Promise<
   const one = eventId === null ? ofApp : resendOfEvent
   const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
   // First, so that a crash between the batches leaves no resend without it.
-  await auditManager(ctx, ctx.sql, 'events.resent', eventId ?? appId ?? '')
+  await auditManager(ctx, 'events.resent', eventId ?? appId ?? '')
   let count = 0
   for (let rows = BATCH_SIZE; rows === BATCH_SIZE; count += rows) {
     rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH_SIZE })).length

@@ -29,11 +29,11 @@ export async function waiveTask(
     if (!task) throw unknownTask()
     if (task.waived_at && task.waived_reason === reason) return task.waived_at
     if (task.status === 'completed') throw new AppError('TASK_002')
-    const now = ctx.clock.now()
+    const now = tx.clock.now()
     await Promise.all([
-      tx(markWaived, { id: taskId, reason, now }),
-      auditManager(ctx, tx, 'task.waived', taskId),
-      wakeStep(ctx, tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
+      tx.sql(markWaived, { id: taskId, reason, now }),
+      auditManager(tx, 'task.waived', taskId),
+      wakeStep(tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
     ])
     return now
   })
@@ -60,9 +60,9 @@ export const retryTask = (
     if (task.status === 'completed') throw new AppError('TASK_002')
     if (task.attempts > 0) {
       await Promise.all([
-        tx(markDue, { id: taskId, now: ctx.clock.now() }),
-        auditManager(ctx, tx, 'task.retried', taskId),
-        wakeStep(ctx, tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
+        tx.sql(markDue, { id: taskId, now: tx.clock.now() }),
+        auditManager(tx, 'task.retried', taskId),
+        wakeStep(tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
       ])
     }
     return { task_id: taskId }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { SystemContext } from '../context'
+import type { AnyContext, SystemContext } from '../context'
 import { CALL_BACK_OFF, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { bytes, type Described, type Part, type Shape, sql, text, time } from '../sql'
@@ -72,7 +72,7 @@ export function signedHeaders(id: string, at: Date, body: string, secrets: strin
 }
 
 /** A `Retry-After` of the application replaces the wait, within the same bounds. */
-export const waitAfterCallMs = (ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number =>
+export const waitAfterCallMs = (ctx: AnyContext, attempts: number, { retryAfterMs }: AppAnswer): number =>
   retryAfterMs === undefined
     ? backOffMs(ctx, attempts, CALL_BACK_OFF)
     : Math.min(Math.max(retryAfterMs, CALL_BACK_OFF.firstMs * ctx.timeScale), CALL_BACK_OFF.maxMs)

@@ -20,10 +20,10 @@ export async function cancelEmailChange(ctx: Context, input: Input<typeof contra
   const { userId, kind: actor } = ctx.actor
   const { ip } = ctx
   await ctx.transaction(async (tx) => {
-    const at = ctx.clock.now()
-    const [cancelled] = await tx(cancel, { changeId: change.id, userId, now: at, ip })
+    const at = tx.clock.now()
+    const [cancelled] = await tx.sql(cancel, { changeId: change.id, userId, now: at, ip })
     if (!cancelled) throw new AppError('EMAIL_006')
-    await addAudit(ctx, tx, 'email_change.cancelled', { userId, actor, ip, subject: change.id, at })
+    await addAudit(tx, 'email_change.cancelled', { userId, actor, ip, subject: change.id, at })
   })
   return { change_request_id: change.id, status: 'cancelled' }
 }

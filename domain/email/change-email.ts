@@ -4,7 +4,7 @@ import type { changeEmail as contract, VerificationMethod } from '@/contract/ema
 import { AppError, RULES } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
-import { afterCommit, type Context } from '../context'
+import type { Context, Transaction } from '../context'
 import {
   type AskedPlaces,
   type Bucket,
@@ -41,7 +41,6 @@ import {
   RAISE_VERSION,
   sql,
   statement,
-  type Transaction,
   text,
   time,
   UNWAITED,
@@ -119,7 +118,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   // The message was delivered, so its place stays taken.
   const placeOfChange = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
   const opening = async () => {
-    const refused = await ctx.transaction((tx) => open(ctx, tx, asked, { ...change, ...begun }))
+    const refused = await ctx.transaction((tx) => open(tx, asked, { ...change, ...begun }))
     if (refused) throw refused === 'taken' ? await refusalOfTaken(ctx, asked) : await refusalOfEnded(ctx)
   }
   await withPlaces(ctx, placeOfChange, opening, isMaybeOpened)
@@ -249,19 +248,18 @@ interface Opening extends Awaited<ReturnType<typeof sendMessage>> {
 
 /** Checks again under the account's lock, because password, caller and address may have changed while the message was sent. */
 async function open(
-  ctx: Context,
-  tx: Transaction,
+  tx: Transaction<Context>,
   { address, messages }: Asked,
   { credentialVersion, hasPassword, changeId, sentAt: at, requestedAt, ...change }: Opening,
 ): Promise<'taken' | 'ended' | undefined> {
-  const { actor, ip: ipAddress } = ctx
+  const { actor, ip: ipAddress } = tx
   const { userId } = actor
   const { typed: newEmail, key: newEmailKey, deliverable: to } = address
-  afterCommit(ctx, tx, () => recordVerification(ctx, { changeId, messageId: changeId, to, sentAt: at }))
+  tx.afterCommit((ctx) => recordVerification(ctx, { changeId, messageId: changeId, to, sentAt: at }))
   const [account, isLive, [target]] = await Promise.all([
     lockProven(tx, { userId, credentialVersion }),
-    isStillLive(ctx, tx, actor),
-    tx(addressTaken, { userId, newEmailKey, heldSince: heldSince(ctx, at) }),
+    isStillLive(tx, actor),
+    tx.sql(addressTaken, { userId, newEmailKey, heldSince: heldSince(tx, at) }),
   ])
   if (!account) return 'ended'
   if (target?.is_taken) return 'taken'
@@ -272,12 +270,11 @@ async function open(
   const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress }
   const isOwn = account.email_key === newEmailKey
   await Promise.all([
-    tx(supersede, { userId, at }),
-    tx(insertChange, { ...change, ...values, targetBucket: messages.key }),
-    addAudit(ctx, tx, 'email_change.requested', { userId, actor: actor.kind, subject: changeId, ip: ipAddress, at }),
-    isOwn ||
-      addEvent(ctx, tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
-    isOwn || addNotice(ctx, tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
+    tx.sql(supersede, { userId, at }),
+    tx.sql(insertChange, { ...change, ...values, targetBucket: messages.key }),
+    addAudit(tx, 'email_change.requested', { userId, actor: actor.kind, subject: changeId, ip: ipAddress, at }),
+    isOwn || addEvent(tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
+    isOwn || addNotice(tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
   ])
   return undefined
 }

@@ -1,11 +1,10 @@
 import { maskAddress } from '@/contract/address'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
-import type { SystemContext } from '../context'
+import type { AnyContext, Transaction } from '../context'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice, type FirstTry } from '../mail/notice-queue'
 import type { NotMeLink } from '../ports'
-import type { Transaction } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
 
@@ -50,7 +49,7 @@ export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
 })
 
 /** Null if verified changes cannot be undone. */
-const undoLink = (ctx: SystemContext, changeId: string, changedAt: Date): NotMeLink | null =>
+const undoLink = (ctx: AnyContext, changeId: string, changedAt: Date): NotMeLink | null =>
   ctx.limits.undoWindowMs > 0
     ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
     : null
@@ -64,7 +63,6 @@ interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'isOldLost'> {
 
 /** Tells applications, the audit and both mailboxes of an address that was replaced. */
 export async function tellEmailChanged(
-  ctx: SystemContext,
   tx: Transaction,
   { userId, locale, by, oldRecipient = 'old', ...change }: Changed,
 ): Promise<FirstTry> {
@@ -73,9 +71,9 @@ export async function tellEmailChanged(
   const facts = { ...change, ipAddress: by.ip ?? '' }
   const of = { userId, locale, at, isSentBySweep: by.actor === 'operator' }
   const [, , firstTry] = await Promise.all([
-    addEvent(ctx, tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),
-    addAudit(ctx, tx, 'email.changed', { ...by, userId, subject: changeId, at }),
-    addNotice(ctx, tx, emailChanged, { ...of, recipients: [oldRecipient, 'new'] }, facts),
+    addEvent(tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),
+    addAudit(tx, 'email.changed', { ...by, userId, subject: changeId, at }),
+    addNotice(tx, emailChanged, { ...of, recipients: [oldRecipient, 'new'] }, facts),
   ])
   return firstTry
 }

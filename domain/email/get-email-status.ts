@@ -1,7 +1,7 @@
 import type { Data, Input } from '@/contract/define'
 import { type getEmailStatus as contract, NOTHING_PENDING } from '@/contract/email'
 import type { CHANGE_STATES } from '@/contract/vocabulary'
-import type { Context, PendingChange, SystemContext } from '../context'
+import type { AnyContext, Context, PendingChange, SystemContext } from '../context'
 import { isExhausted, isExpired, resendAvailableAt } from '../pending-change'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
 
@@ -45,7 +45,7 @@ function stateOf(ctx: SystemContext, request: OwnRequest): OwnRequest['status'] 
 
 /** An expired or exhausted change counts as none. */
 export function describePendingChange(
-  ctx: SystemContext,
+  ctx: AnyContext,
   change: PendingChange | null,
 ): Data<typeof contract>['pending_change'] {
   if (!change || isExpired(ctx, change) || isExhausted(ctx, change)) return NOTHING_PENDING

@@ -32,7 +32,7 @@ async function givenLoggingDatabase() {
   onTestFinished(() => database.close())
   const [setting] = await rawSql<{ data_directory: string }>(database.sql, 'SHOW data_directory')
   const log = path.join(setting?.data_directory ?? '', '../pg.log')
-  const ctx: TestContext = { ...(await testContext(LIMITS)), sql: database.sql, transaction: database.transaction }
+  const ctx: TestContext = { ...(await testContext(LIMITS)), sql: database.sql, transact: database.transact }
   return { ctx, logged: async (text: string) => (await readFile(log, 'utf8')).includes(text) }
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import type { LinkContext, SystemContext } from '../context'
+import type { AnyContext, LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
@@ -24,7 +24,7 @@ export const WINDOW = {
 } satisfies Shape
 export type Window = Described<typeof WINDOW>
 
-export const windowAt = (ctx: SystemContext, now: Date): Window => ({
+export const windowAt = (ctx: AnyContext, now: Date): Window => ({
   requestedAfter: new Date(now.getTime() - STOP_CHANGE_MS),
   verifiedAfter: heldSince(ctx, now),
 })

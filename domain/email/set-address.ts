@@ -1,8 +1,8 @@
 import { type Address, parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
-import type { SystemContext } from '../context'
+import type { Transaction } from '../context'
 import { heldSince } from '../limits/held-addresses'
-import { boolean, isUniqueViolation, RAISE_VERSION, type Sql, sql, statement, text, time } from '../sql'
+import { boolean, isUniqueViolation, RAISE_VERSION, sql, statement, text, time } from '../sql'
 
 const askForAddress = statement(
   'ask-for-address',
@@ -13,11 +13,10 @@ const askForAddress = statement(
 
 /** False if somebody else has the address, or it is held for somebody else. That stays so until the transaction ends. */
 export async function isAddressFree(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   { userId, emailKey, at }: { userId: string; emailKey: string; at: Date },
 ): Promise<boolean> {
-  const [asked] = await tx(askForAddress, { userId, emailKey, heldSince: heldSince(ctx, at) })
+  const [asked] = await tx.sql(askForAddress, { userId, emailKey, heldSince: heldSince(tx, at) })
   return asked?.is_free ?? false
 }
 

@@ -3,7 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import type { undoEmailChange as contract } from '@/contract/email'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
-import type { LinkContext } from '../context'
+import type { LinkContext, Transaction } from '../context'
 import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
@@ -12,7 +12,7 @@ import { hashRequired, replacePassword } from '../passwords/replace-password'
 import type { UndoOutcome } from '../ports'
 import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
-import { integer, type RowOf, type Sql, sql, statement, type Transaction, text, time } from '../sql'
+import { integer, type RowOf, sql, statement, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
 import { isAddressFree, parseStoredAddress, setAddress } from './set-address'
@@ -89,40 +89,39 @@ export async function undoEmailChange(
   const passwordHash = await withPlaces(ctx, places, () =>
     hashRequired(ctx, { current, password, person: { name, email } }),
   )
-  return ctx.transaction((tx) => undo(ctx, tx, { userId, changeId, passwordHash }))
+  return ctx.transaction((tx) => undo(tx, { userId, changeId, passwordHash }))
 }
 
 async function undo(
-  ctx: LinkContext,
-  tx: Transaction,
+  tx: Transaction<LinkContext>,
   { userId, changeId, passwordHash }: { userId: string; changeId: string; passwordHash: string | null },
 ): Promise<Data<typeof contract>> {
   const account = await lockAccountOfId(tx, userId)
   // Read the clock under the lock, so that a session started while this call waited ends too.
-  const at = ctx.clock.now()
-  const [change] = account ? await tx(lockChange, { changeId, userId, ...windowAt(ctx, at) }) : []
+  const at = tx.clock.now()
+  const [change] = account ? await tx.sql(lockChange, { changeId, userId, ...windowAt(tx, at) }) : []
   if (!account || !change) throw wrongLink()
   const isVerified = change.status === 'verified'
-  const undone = isVerified ? await revert(ctx, tx, change, { userId, at }) : [change]
+  const undone = isVerified ? await revert(tx, change, { userId, at }) : [change]
   const { old_email: oldEmail } = change
   await Promise.all([
     replacePassword(tx, { userId, passwordHash: account.has_password ? passwordHash : null, at }),
-    addEvent(ctx, tx, 'account.email_reverted', {
+    addEvent(tx, 'account.email_reverted', {
       userId,
       data: { change_request_id: changeId },
       ...(isVerified && { addresses: { oldEmail: account.email, newEmail: oldEmail } }),
       at,
     }),
-    addAudit(ctx, tx, isVerified ? 'email.reverted' : 'email_change.cancelled', {
+    addAudit(tx, isVerified ? 'email.reverted' : 'email_change.cancelled', {
       userId,
       actor: 'mailed_link',
       subject: changeId,
-      ip: ctx.ip,
+      ip: tx.ip,
       at,
     }),
-    tellAddresses(ctx, tx, account, change, undone, at),
+    tellAddresses(tx, account, change, undone, at),
     endSignInLinks(tx, userId),
-    noteIncident(ctx, 'change_undone', { userId }, tx),
+    noteIncident(tx, 'change_undone', { userId }),
   ])
   return { change_request_id: changeId, status: isVerified ? 'reverted' : 'cancelled', email: oldEmail }
 }
@@ -131,8 +130,7 @@ type Undone = Pick<Change, 'id' | 'new_email' | 'new_email_key' | 'closed_at'>
 
 /** Gives the account its old address back, and returns the change and all later ones. */
 async function revert(
-  ctx: LinkContext,
-  tx: Sql,
+  tx: Transaction,
   {
     id: changeId,
     old_email: email,
@@ -144,14 +142,13 @@ async function revert(
 ): Promise<Undone[]> {
   const emailKey = parseStoredAddress(email).key
   // It is held for the account. Somebody else can only have it from before it was held.
-  if (!(await isAddressFree(ctx, tx, { userId, emailKey, at }))) throw wrongLink()
-  await tx(setAddress, { userId, email, emailKey, verifiedAt })
-  return tx(revertFrom, { userId, changeId, version, closedAt, at })
+  if (!(await isAddressFree(tx, { userId, emailKey, at }))) throw wrongLink()
+  await tx.sql(setAddress, { userId, email, emailKey, verifiedAt })
+  return tx.sql(revertFrom, { userId, changeId, version, closedAt, at })
 }
 
 /** Writes to the old address, and to each other one that the undone changes brought, about the latest of these. */
 async function tellAddresses(
-  ctx: LinkContext,
   tx: Transaction,
   { id: userId, name: userName, locale }: LockedAccount,
   change: Change,
@@ -162,7 +159,6 @@ async function tellAddresses(
   const outcome = change.status === 'verified' ? 'restored' : 'stopped'
   const notice = (recipient: 'old' | 'new', { id: changeId, new_email: newEmail }: Undone) =>
     addNotice(
-      ctx,
       tx,
       emailReverted,
       { userId, locale, recipients: [recipient], at },

@@ -17,6 +17,7 @@ import {
 import { anotherInstance } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
+import { type AskedPlaces, type Bucket, takePlaces, userBucket } from '../limits/buckets'
 import { hour, minute } from '../limits/durations'
 import type { MailOutcome } from '../ports'
 import { previewWithdrawal } from '../withdrawal/preview-withdrawal'
@@ -24,6 +25,20 @@ import { cancelEmailChange } from './cancel-email-change'
 import { getEmailStatus } from './get-email-status'
 import { resendVerification } from './resend-verification'
 import { verifyEmail } from './verify-email'
+
+const more = vi.hoisted(() => ({ buckets: [] as Bucket[] }))
+
+vi.mock('../limits/buckets', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../limits/buckets')>()
+  const withMore = ({ take, ...asked }: AskedPlaces) => ({ ...asked, take: [...take, ...more.buckets] })
+  const { judgePlaces, takeValues } = original
+  return {
+    ...original,
+    takeValues: (asked: AskedPlaces, now: Date) => takeValues(withMore(asked), now),
+    judgePlaces: (...[ctx, asked, rows, now]: Parameters<typeof judgePlaces>) =>
+      judgePlaces(ctx, withMore(asked), rows, now),
+  }
+})
 
 const requestOf = (ctx: TestContext, { change_request_id: id }: PendingTestChange) =>
   ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
@@ -70,6 +85,21 @@ test('B6 L3 of 50 parallel right codes one changes the address', async () => {
   expect(refusals.filter((code) => code === 'accepted')).toHaveLength(1)
   expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'email.changed' } })).toBe(1)
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_006')
+})
+
+test('a verification that one of two limits refuses answers at once, and takes no place of the other', async () => {
+  onTestFinished(() => {
+    more.buckets = []
+  })
+  ctx.limits.verify = { places: 1, windowMs: hour }
+  await verify(ctx, user, pending, wrongCode(pending.code)).catch(() => {})
+  const second = userBucket(ctx, 'withdraw', user.userId)
+  // At the time of the call, so that whoever looks for its place from outside finds this one and waits for the call.
+  await takePlaces(ctx, { take: [second] })
+  more.buckets = [second]
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('RATE_001')
+  expect(await ctx.db.rateLimit.findUnique({ where: { key: second.key } })).toMatchObject({ hits: [ctx.clock.now()] })
+  expect((await requestOf(ctx, pending)).attempts).toBe(1)
 })
 
 test('a code expires at twelve hours, to the millisecond', async () => {
@@ -178,7 +208,7 @@ test('a verification by an access token ends every browser session', async () =>
 test('B7 a verification gets EMAIL_002, and its attempt counts, when another writer stores the address at the same moment', async () => {
   const other = await givenUser(ctx)
   let outcome: Promise<string> | undefined
-  await ctx.transaction(async (sql) => {
+  await ctx.transact(async (sql) => {
     await rawSql(sql, 'UPDATE users SET email_key = $2 WHERE id = $1', [other.userId, pending.new_email])
     outcome = outcomeOf(verify(ctx, user, pending))
     await untilWaiting(ctx)

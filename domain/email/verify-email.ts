@@ -2,7 +2,7 @@ import type { Data, Input } from '@/contract/define'
 import { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
-import type { Context } from '../context'
+import type { Context, Transaction } from '../context'
 import {
   type AskedPlaces,
   bucketOf,
@@ -17,19 +17,7 @@ import { heldSince } from '../limits/held-addresses'
 import { ACCOUNT_COLUMNS, JOINED_ACCOUNT } from '../lock-account'
 import { requireStillOpenChange, STILL_PENDING } from '../pending-change'
 import { noteIncident } from '../security-incidents'
-import {
-  boolean,
-  bytes,
-  endSessions,
-  integer,
-  type RowOf,
-  sql,
-  statement,
-  type Transaction,
-  text,
-  time,
-  type ValuesOf,
-} from '../sql'
+import { boolean, bytes, endSessions, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
 import { tellEmailChanged } from './email-changed'
 import { refuseTakenAddress, setAddress } from './set-address'
 import { macsOfCode } from './verification-code'
@@ -80,7 +68,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const codeMacs = code ? macsOfCode(ctx, changeId, code) : null
   const maxAttempts = ctx.limits.codeAttempts
   const values = { ...takeValues(asked, at), userId, changeId, codeMacs, maxAttempts, heldSince: heldSince(ctx, at) }
-  const verifying = ctx.transaction((tx) => verify(ctx, tx, asked, values)).catch(refuseTakenAddress)
+  const verifying = ctx.transaction((tx) => verify(tx, asked, values)).catch(refuseTakenAddress)
   const { attempts, isTaken, verified } = await verifying.catch(async (error) => {
     // A writer that did not ask for the address has undone the attempt too.
     if (error instanceof AppError && error.code === 'EMAIL_002') await ctx.sql(judgeCode, values)
@@ -112,14 +100,14 @@ interface Verified {
 }
 
 /** The attempt and its effect in one transaction. A code without effect throws nothing, so that its attempt is committed before the answer. */
-async function verify(ctx: Context, tx: Transaction, asked: AskedPlaces, values: Attempt): Promise<Outcome> {
-  const rows = await tx(judgeCode, values)
-  await judgePlaces(ctx, asked, rows, values.now)
+async function verify(tx: Transaction<Context>, asked: AskedPlaces, values: Attempt): Promise<Outcome> {
+  const rows = await tx.sql(judgeCode, values)
+  await judgePlaces(tx, asked, rows, values.now)
   const judged = rows[0] as Judged
   const { attempts } = judged
   if (attempts === null || !judged.is_right) return { attempts }
   if (!judged.is_free) return { attempts, isTaken: true }
-  return { attempts, verified: await takeEffect(ctx, tx, judged, values) }
+  return { attempts, verified: await takeEffect(tx, judged, values) }
 }
 
 const close = statement(
@@ -145,8 +133,7 @@ const endOtherSessions = statement('end-sessions-but-one', { userId: text, excep
 )
 
 async function takeEffect(
-  ctx: Context,
-  tx: Transaction,
+  tx: Transaction<Context>,
   { new_email: asked, new_email_key: key, email: oldEmail, email_key: accountKey, ...account }: Judged,
   { changeId, userId, now: at }: Attempt,
 ): Promise<Verified> {
@@ -155,14 +142,14 @@ async function takeEffect(
   const oldEmailKey = isOwn ? null : accountKey
   const newEmail = isOwn ? oldEmail : asked
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
-  const by = { actor: ctx.actor.kind, ip: ctx.ip }
+  const by = { actor: tx.actor.kind, ip: tx.ip }
   const [, , told] = await Promise.all([
-    tx(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
-    tx(close, { ...addresses, changeId, at, ip: ctx.ip, version: account.version + 1 }),
+    tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
+    tx.sql(close, { ...addresses, changeId, at, ip: tx.ip, version: account.version + 1 }),
     isOwn
-      ? addAudit(ctx, tx, 'email.verified', { ...by, userId, subject: changeId, at })
-      : tellEmailChanged(ctx, tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),
-    isOwn || tx(endOtherSessions, { userId, except: ctx.actor.id, at }),
+      ? addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })
+      : tellEmailChanged(tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),
+    isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, at }),
   ])
   return { newEmail, isTold: told?.isTaken ?? false }
 }

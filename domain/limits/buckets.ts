@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { Contract } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { BucketState, SystemContext } from '../context'
+import type { AnyContext, BucketState, SystemContext, Transaction } from '../context'
 import {
   boolean,
   type Described,
@@ -10,7 +10,6 @@ import {
   type Part,
   type Placeholders,
   type Shape,
-  type Sql,
   sql,
   statement,
   text,
@@ -20,7 +19,7 @@ import {
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 
 /** Only a request notes the buckets that it has read. */
-export type NotingContext = SystemContext & { buckets?: BucketState[] }
+export type NotingContext = AnyContext & { buckets?: BucketState[] }
 
 export interface Bucket extends Limit {
   name: BucketName
@@ -28,7 +27,7 @@ export interface Bucket extends Limit {
   userId: string | null
 }
 
-export const userBucket = (ctx: SystemContext, name: BucketName, userId: string): Bucket => ({
+export const userBucket = (ctx: AnyContext, name: BucketName, userId: string): Bucket => ({
   ...ctx.limits[name],
   name,
   key: `${name}:${userId}`,
@@ -45,7 +44,7 @@ export const bucketOf = (
 ): Bucket => userBucket(ctx, contract.limit.bucket, userId)
 
 /** For an address or a client: the key holds only a keyed hash of it. */
-export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: string): Bucket => ({
+export const pseudonymousBucket = (ctx: AnyContext, name: BucketName, text: string): Bucket => ({
   ...ctx.limits[name],
   name,
   key: `${name}:${ctx.secrets.mac('pseudonym', text).toString('base64url')}`,
@@ -198,11 +197,11 @@ export async function takePlaces(ctx: NotingContext, asked: AskedPlaces): Promis
   return judgePlaces(ctx, asked, rows, now)
 }
 
-/** Takes the places in the transaction of `sql`, so that a rollback gives them back. */
-export async function takePlacesInside(ctx: NotingContext, sql: Sql, asked: AskedPlaces): Promise<TakenPlaces> {
-  const now = ctx.clock.now()
-  const rows = await sql(movePlacesInside, takeValues(asked, now))
-  return judgePlaces({ ...ctx, sql }, asked, rows, now)
+/** Takes the places in a transaction, so that a rollback gives them back. */
+export async function takePlacesInside(tx: Transaction & NotingContext, asked: AskedPlaces): Promise<TakenPlaces> {
+  const now = tx.clock.now()
+  const rows = await tx.sql(movePlacesInside, takeValues(asked, now))
+  return judgePlaces(tx, asked, rows, now)
 }
 
 export async function givePlacesBack(ctx: NotingContext, places: TakenPlaces): Promise<void> {

@@ -135,7 +135,7 @@ describe('a replaced address', () => {
     const owner = await givenCaller(ctx)
     const { id, code } = await givenChange(ctx, owner, `new-${owner.email}`)
     let created: Promise<string> | undefined
-    await ctx.transaction(async (sql) => {
+    await ctx.transact(async (sql) => {
       await rawSql(sql, 'SELECT pg_advisory_xact_lock(20261123, hashtext($1) & 65535)', [owner.email])
       created = signUp(ctx, owner.email)
       await untilWaiting(ctx)

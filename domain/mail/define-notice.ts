@@ -1,5 +1,5 @@
 import { parseAddress } from '@/contract/address'
-import type { SystemContext } from '../context'
+import type { AnyContext, SystemContext } from '../context'
 import type { Message } from '../ports'
 import { openSealed } from '../sealed'
 import { bytes, type Described, integer, type Shape, text, time } from '../sql'
@@ -32,7 +32,7 @@ interface Definition<Facts, Recipient extends string> {
   keep(facts: Facts): { changeId?: string; withdrawalId?: string; sealed?: object; expiresAt?: Date }
   /** The address of each copy. The row's `recipient` is null for `sealed`. */
   recipients: Record<Recipient, (facts: Facts) => string>
-  message(ctx: SystemContext, facts: Facts, recipient: Recipient): Message
+  message(ctx: AnyContext, facts: Facts, recipient: Recipient): Message
   /** Reads the facts for a later attempt; null if the letter can no longer be made. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
 }
@@ -48,7 +48,7 @@ export interface StoredNotice {
 export interface Notice<Facts, Recipient extends string>
   extends StoredNotice,
     Pick<Definition<Facts, Recipient>, 'keep'> {
-  letter(ctx: SystemContext, facts: Facts, recipient: Recipient): Letter
+  letter(ctx: AnyContext, facts: Facts, recipient: Recipient): Letter
 }
 
 /** One kind of notice. It stands beside the verb that sends it, and in the list of domain/notices.ts. */
@@ -59,7 +59,7 @@ export function defineNotice<Facts, Recipient extends string>({
   message,
   read,
 }: Definition<Facts, Recipient>): Notice<Facts, Recipient> {
-  const letter = (ctx: SystemContext, facts: Facts, recipient: Recipient) => ({
+  const letter = (ctx: AnyContext, facts: Facts, recipient: Recipient) => ({
     to: toDeliverable(recipients[recipient](facts)),
     message: message(ctx, facts, recipient),
   })

@@ -1,4 +1,4 @@
-import type { Link, SystemContext } from '../context'
+import type { AnyContext, Link, SystemContext } from '../context'
 import type { Message } from '../ports'
 import { openSealed } from '../sealed'
 import { defineNotice, type Notice, type NoticeRow } from './define-notice'
@@ -54,7 +54,7 @@ interface SealedLink {
 }
 
 export const linkFactsOf = (
-  ctx: SystemContext,
+  ctx: AnyContext,
   kind: LinkKind,
   account: LinkedAccount,
   { noticeId, endsAt, ipAddress }: Pick<LinkFacts, 'noticeId' | 'endsAt' | 'ipAddress'>,
@@ -74,7 +74,7 @@ async function readLink(ctx: SystemContext, kind: LinkKind, notice: NoticeRow): 
   const opened = openSealed<SealedLink>(ctx, notice.sealed)
   if (!opened || !endsAt) return null
   const { emailKey, credentialVersion, ipAddress } = opened
-  const account = await findLinkedAccount(ctx, ctx.sql, { kind, userId, endsAt })
+  const account = await findLinkedAccount(ctx, { kind, userId, endsAt })
   if (account?.email_key !== emailKey) return null
   if (account.credential_version !== (credentialVersion ?? account.credential_version)) return null
   return linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress })

@@ -1,8 +1,8 @@
 import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
-import type { Link, SystemContext } from '../context'
+import type { AnyContext, Link, SystemContext } from '../context'
 import { HAS_REPLACED, heldSince } from '../limits/held-addresses'
-import { type Described, integer, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
+import { type Described, integer, type Part, type Shape, sql, statement, text, time } from '../sql'
 import { isTokenOf, LINKS, type LinkKind, readLinkToken } from './links'
 
 /** What a link and its letters need to know about the account. */
@@ -34,16 +34,15 @@ const accountById = statement(
 )
 
 /** The addresses that could be given back when the link was asked for: a link that was sent to one works as long as the others do. */
-const heldAtRequest = (ctx: SystemContext, kind: LinkKind, endsAt: Date): Date =>
+const heldAtRequest = (ctx: AnyContext, kind: LinkKind, endsAt: Date): Date =>
   heldSince(ctx, new Date(endsAt.getTime() - LINKS[kind].lifetimeMs))
 
 /** The account of a link with this end; null if it was withdrawn. */
 export async function findLinkedAccount(
-  ctx: SystemContext,
-  sql: Sql,
+  ctx: AnyContext,
   { kind, userId, endsAt }: { kind: LinkKind; userId: string; endsAt: Date },
 ): Promise<LinkedAccount | null> {
-  const [account] = await sql(accountById, { userId, heldSince: heldAtRequest(ctx, kind, endsAt) })
+  const [account] = await ctx.sql(accountById, { userId, heldSince: heldAtRequest(ctx, kind, endsAt) })
   return account ?? null
 }
 
@@ -80,17 +79,16 @@ export async function openLink(
 ): Promise<{ link: Link; account: LinkedAccount }> {
   const read = readLinkToken(kind, token)
   const [found] = read ? await ctx.sql(endOfLink, { noticeId: read.noticeId, kind, now: ctx.clock.now() }) : []
-  const account =
-    found && (await findLinkedAccount(ctx, ctx.sql, { kind, userId: found.user_id, endsAt: found.ends_at }))
+  const account = found && (await findLinkedAccount(ctx, { kind, userId: found.user_id, endsAt: found.ends_at }))
   if (!read || !account) throw new AppError(LINKS[kind].refusal)
   const link = linkOf(kind, account, { noticeId: read.noticeId, endsAt: found.ends_at })
   if (!isTokenOf(ctx, kind, read.mac, link)) throw new AppError(LINKS[kind].refusal)
   return { link, account }
 }
 
-/** Whether the link still opens its account. `sql` must hold the account's lock, so that whoever ends the link comes before this or waits. */
-export async function isLinkLive(ctx: SystemContext, sql: Sql, kind: LinkKind, link: Link): Promise<boolean> {
-  const account = await findLinkedAccount(ctx, sql, { kind, userId: link.userId, endsAt: link.endsAt })
+/** Whether the link still opens its account. A transaction holds the account's lock, so that whoever ends the link comes before this or waits. */
+export async function isLinkLive(ctx: AnyContext, kind: LinkKind, link: Link): Promise<boolean> {
+  const account = await findLinkedAccount(ctx, { kind, userId: link.userId, endsAt: link.endsAt })
   const now = account && linkOf(kind, account, link)
   return now !== null && isSame(now, link)
 }

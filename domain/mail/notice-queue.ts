@@ -1,8 +1,8 @@
-import { afterCommit, type SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
 import type { MailOutcome } from '../ports'
 import { seal } from '../sealed'
-import { bytes, integer, isOneOf, type Part, sql, statement, type Transaction, text, time, UNWAITED } from '../sql'
+import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
 import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
 import { recordMails, type SentMail } from './mail-deliveries'
@@ -162,7 +162,6 @@ export interface FirstTry {
  * again.
  */
 export async function addNotice<Facts, Recipient extends string>(
-  ctx: SystemContext,
   tx: Transaction,
   notice: Notice<Facts, Recipient>,
   { userId, locale, recipients, at, isSentBySweep = false, id: givenId, dueAt }: NewNotice<Recipient>,
@@ -171,11 +170,11 @@ export async function addNotice<Facts, Recipient extends string>(
   const { changeId = null, withdrawalId = null, sealed, expiresAt = null } = notice.keep(facts)
   const kind = notice.name
   const letters = recipients.map((recipient) => ({
-    id: givenId ?? ctx.secrets.randomId('ntc_'),
+    id: givenId ?? tx.secrets.randomId('ntc_'),
     storedRecipient: recipient === 'sealed' ? null : recipient,
-    ...notice.letter(ctx, facts, recipient),
+    ...notice.letter(tx, facts, recipient),
   }))
-  await tx(insertNotices, {
+  await tx.sql(insertNotices, {
     ids: letters.map(({ id }) => id),
     recipients: letters.map(({ storedRecipient }) => storedRecipient),
     userId,
@@ -183,14 +182,14 @@ export async function addNotice<Facts, Recipient extends string>(
     locale,
     changeId,
     withdrawalId,
-    sealed: sealed ? seal(ctx, sealed) : null,
+    sealed: sealed ? seal(tx, sealed) : null,
     at,
     dueAt: dueAt ?? (isSentBySweep ? at : leaseUntil(at)),
     expiresAt,
     attempts: dueAt ? 0 : 1,
   })
   const { promise: isTaken, resolve } = Promise.withResolvers<boolean>()
-  const send = async () => {
+  const send = async (ctx: SystemContext) => {
     const tries = letters.map(({ id: messageId, to, message, storedRecipient: recipient }) => ({
       mail: { messageId, userId, kind, recipient, changeId, to, attempts: 1 },
       outcome: ctx.mail.send({ id: messageId, to, message, userId, locale }),
@@ -198,7 +197,7 @@ export async function addNotice<Facts, Recipient extends string>(
     resolve(areAllTaken(tries.map(({ outcome }) => outcome)))
     await Promise.all(tries.map(async ({ mail, outcome }) => noteAttempt(ctx, mail, await outcome)))
   }
-  if (!isSentBySweep && !dueAt) afterCommit(ctx, tx, send)
+  if (!isSentBySweep && !dueAt) tx.afterCommit(send)
   return { isTaken }
 }
 

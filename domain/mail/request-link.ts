@@ -1,13 +1,13 @@
 import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
-import type { LinkContext, SystemContext } from '../context'
+import type { LinkContext, SystemContext, Transaction } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { NOTICE_LEASE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
 import { requireAccountOfId, unknownUser } from '../lock-account'
 import { openSealed, seal } from '../sealed'
-import { bytes, openAccount, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { bytes, openAccount, type RowOf, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
 import { type LinkNotice, type LinkRecipient, linkFactsOf } from './link-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
@@ -112,22 +112,22 @@ async function answerRequest(
   await ctx.transaction(async (tx) => {
     const [locked, dropped] = await Promise.all([
       // The statements after it see the account as it stays until the commit.
-      tx(lockAccount, { userId }),
+      tx.sql(lockAccount, { userId }),
       // Only the call that deletes the row queues letters, so one request never brings two.
-      tx(dropRequest, { id }),
+      tx.sql(dropRequest, { id }),
     ])
     if (locked.length === 0 || dropped.length === 0) return
-    const account = await findLinkedAccount(ctx, tx, { kind, userId, endsAt })
-    if (!account || !(await takesPlace(ctx, tx, kind, userId))) return
+    const account = await findLinkedAccount(tx, { kind, userId, endsAt })
+    if (!account || !(await takesPlace(tx, kind, userId))) return
     const { locale } = account
     const letters = copiesOf(kind, account).map((recipient) => {
-      const noticeId = ctx.secrets.randomId('ntc_')
-      const facts = linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress })
-      return addNotice(ctx, tx, notice, { id: noticeId, userId, locale, recipients: [recipient], at: now }, facts)
+      const noticeId = tx.secrets.randomId('ntc_')
+      const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress })
+      return addNotice(tx, notice, { id: noticeId, userId, locale, recipients: [recipient], at: now }, facts)
     })
     await Promise.all([
       ...letters,
-      addAudit(ctx, tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: now }),
+      addAudit(tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: now }),
     ])
   })
 }
@@ -139,8 +139,8 @@ const copiesOf = (kind: LinkKind, account: LinkedAccount): LinkRecipient[] => {
 }
 
 /** False if the account has had its letters of this time. Nobody learns it, because that would reveal whose address it is. */
-const takesPlace = (ctx: SystemContext, sql: Sql, kind: LinkKind, userId: string): Promise<boolean> =>
-  takePlacesInside(ctx, sql, { take: [userBucket(ctx, LINKS[kind].perAccount, userId)] }).then(
+const takesPlace = (tx: Transaction, kind: LinkKind, userId: string): Promise<boolean> =>
+  takePlacesInside(tx, { take: [userBucket(tx, LINKS[kind].perAccount, userId)] }).then(
     () => true,
     (error) => {
       if (error instanceof AppError) return false
@@ -153,15 +153,15 @@ export const mailLink = (ctx: SystemContext, notice: LinkNotice, userId: string)
   ctx.transaction(async (tx) => {
     const { locale } = await requireAccountOfId(tx, userId)
     const { name: kind } = notice
-    const at = ctx.clock.now()
+    const at = tx.clock.now()
     const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
-    const account = await findLinkedAccount(ctx, tx, { kind, userId, endsAt })
+    const account = await findLinkedAccount(tx, { kind, userId, endsAt })
     if (!account) throw unknownUser()
-    const noticeId = ctx.secrets.randomId('ntc_')
-    const facts = linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress: '–' })
+    const noticeId = tx.secrets.randomId('ntc_')
+    const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress: '–' })
     await Promise.all([
-      addNotice(ctx, tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at }, facts),
-      addAudit(ctx, tx, LINKS[kind].requested, { userId, actor: 'operator', ip: null, at }),
+      addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at }, facts),
+      addAudit(tx, LINKS[kind].requested, { userId, actor: 'operator', ip: null, at }),
     ])
   })
 

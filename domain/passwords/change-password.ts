@@ -40,12 +40,12 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
   const isReplaced = await ctx.transaction(async (tx) => {
     const [account, isLive] = await Promise.all([
       lockProven(tx, { userId, credentialVersion: proven.credential_version }),
-      isStillLive(ctx, tx, actor),
+      isStillLive(tx, actor),
     ])
     if (!account || !isLive) return false
     const by = { actor: actor.kind, ip }
-    await replaceAndTell(ctx, tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
-    await ctx.keepAnswer?.(tx, data)
+    await replaceAndTell(tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
+    await tx.keepAnswer?.(data)
     return true
   })
   if (!isReplaced) throw await refusalOfEnded(ctx)

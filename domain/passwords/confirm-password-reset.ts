@@ -21,9 +21,9 @@ export async function confirmPasswordReset(
   await ctx.transaction(async (tx) => {
     const locked = await lockProven(tx, { userId, credentialVersion })
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
-    const by = { actor: 'reset_link', ip: ctx.ip }
+    const by = { actor: 'reset_link', ip: tx.ip }
     await Promise.all([
-      replaceAndTell(ctx, tx, locked, { action: 'password.reset', by, passwordHash }),
+      replaceAndTell(tx, locked, { action: 'password.reset', by, passwordHash }),
       endSignInLinks(tx, userId),
     ])
   })

@@ -42,19 +42,19 @@ export async function disownSignIn(
   return ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
     // Another press, a new password by mail or another address may have ended the link meanwhile.
-    if (!account || !(await findSignInOfLink(ctx, tx, sessionId))) throw wrongSignInLink()
-    const by = { actor: 'mailed_link', ip: ctx.ip }
-    const at = ctx.clock.now()
+    if (!account || !(await findSignInOfLink(tx, sessionId))) throw wrongSignInLink()
+    const by = { actor: 'mailed_link', ip: tx.ip }
+    const at = tx.clock.now()
     await Promise.all([
       passwordHash !== null && account.has_password
-        ? replaceAndTell(ctx, tx, account, { action: 'password.reset', by, passwordHash })
+        ? replaceAndTell(tx, account, { action: 'password.reset', by, passwordHash })
         : Promise.all([
             replacePassword(tx, { userId, passwordHash: null, at }),
-            addEvent(ctx, tx, 'account.sessions_ended', { userId, at }),
+            addEvent(tx, 'account.sessions_ended', { userId, at }),
           ]),
       endSignInLinks(tx, userId),
-      addAudit(ctx, tx, 'sign_in.disowned', { userId, ...by, subject: sessionId, at }),
-      noteIncident(ctx, 'sign_in_disowned', { userId }, tx),
+      addAudit(tx, 'sign_in.disowned', { userId, ...by, subject: sessionId, at }),
+      noteIncident(tx, 'sign_in_disowned', { userId }),
     ])
     return { session_id: sessionId, ended: true }
   })

@@ -122,9 +122,9 @@ export function renewHash(ctx: SystemContext, { userId, passwordHash, password, 
     try {
       const to = await ctx.passwords.hash(password)
       await ctx.transaction(async (tx) => {
-        const [renewed] = await tx(replaceHash, { userId, from: passwordHash, to })
-        const by = { actor: 'system', ip: null, at: ctx.clock.now() }
-        if (renewed) await addAudit(ctx, tx, 'password.renewed', { ...by, userId })
+        const [renewed] = await tx.sql(replaceHash, { userId, from: passwordHash, to })
+        const by = { actor: 'system', ip: null, at: tx.clock.now() }
+        if (renewed) await addAudit(tx, 'password.renewed', { ...by, userId })
       })
     } catch (error) {
       // The queue of passwords to hash is full; the next sign-in renews the hash.

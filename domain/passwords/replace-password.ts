@@ -2,11 +2,11 @@ import { AppError, RULES } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { AuditAction } from '../audit-actions'
-import type { SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { endAccess } from '../sessions/end-access'
-import { integer, type RowOf, type Sql, sql, statement, type Transaction, text } from '../sql'
+import { integer, type RowOf, sql, statement, text } from '../sql'
 import { requireGoodPassword } from './new-password'
 
 interface PasswordFacts {
@@ -72,10 +72,10 @@ const lockProvenAccount = statement(
 
 /** Undefined if the password is no longer the one that was proven. */
 export async function lockProven(
-  tx: Sql,
+  tx: Transaction,
   proven: { userId: string; credentialVersion: number },
 ): Promise<ProvenAccount | undefined> {
-  const [account] = await tx(lockProvenAccount, proven)
+  const [account] = await tx.sql(lockProvenAccount, proven)
   return account
 }
 
@@ -103,11 +103,11 @@ interface Replacement {
  * lock, and its clock be read under it, so that a session that started meanwhile ends too.
  */
 export async function replacePassword(
-  tx: Sql,
+  tx: Transaction,
   { userId, passwordHash, at, keepTokens = false, except = '' }: Replacement,
 ): Promise<void> {
   await Promise.all([
-    tx(setPassword, { userId, passwordHash }),
+    tx.sql(setPassword, { userId, passwordHash }),
     endAccess(tx, {
       userId,
       at,
@@ -119,18 +119,16 @@ export async function replacePassword(
 
 /** Replaces the password of an account that is locked, and tells applications, the audit and the person. */
 export async function replaceAndTell(
-  ctx: SystemContext,
   tx: Transaction,
   { id: userId, name: userName, email: to, locale }: ProvenAccount,
   { action, by, ...replacement }: { action: AuditAction; by: AuditActor; passwordHash: string; except?: string },
 ): Promise<void> {
-  const at = ctx.clock.now()
+  const at = tx.clock.now()
   await Promise.all([
     replacePassword(tx, { ...replacement, userId, at }),
-    addEvent(ctx, tx, 'account.password_changed', { userId, at }),
-    addAudit(ctx, tx, action, { ...by, userId, at }),
+    addEvent(tx, 'account.password_changed', { userId, at }),
+    addAudit(tx, action, { ...by, userId, at }),
     addNotice(
-      ctx,
       tx,
       passwordChanged,
       { userId, locale, recipients: ['sealed'], at },

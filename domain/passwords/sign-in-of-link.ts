@@ -1,8 +1,8 @@
 import { AppError } from '@/contract/errors'
-import type { LinkContext } from '../context'
+import type { AnyContext, LinkContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { isSignInToken } from '../sessions/sign-in-link'
-import { fenced, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { fenced, type RowOf, sql, statement, text, time } from '../sql'
 
 export type SignInOfLink = RowOf<typeof findSignIn>
 
@@ -33,18 +33,17 @@ export const wrongSignInLink = () => new AppError('EMAIL_006', 'This link does n
 
 /** Undefined if the link does not open this sign-in, or no longer does. */
 export async function findSignInOfLink(
-  ctx: LinkContext,
-  run: Sql,
+  ctx: AnyContext & Pick<LinkContext, 'linkToken'>,
   sessionId: string,
 ): Promise<SignInOfLink | undefined> {
-  const [found] = await run(findSignIn, { sessionId, now: ctx.clock.now() })
+  const [found] = await ctx.sql(findSignIn, { sessionId, now: ctx.clock.now() })
   const isOf = found && { userId: found.user_id, emailKey: found.email_key, sessionId }
   return isOf && isSignInToken(ctx, ctx.linkToken, isOf) ? found : undefined
 }
 
 /** Wrong tokens count for their client, so that they take no place of the right one. */
 export async function requireSignInOfLink(ctx: LinkContext, sessionId: string): Promise<SignInOfLink> {
-  const found = await findSignInOfLink(ctx, ctx.sql, sessionId)
+  const found = await findSignInOfLink(ctx, sessionId)
   if (found) return found
   await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMeAddress', networkOf(ctx.ip))] })
   throw wrongSignInLink()

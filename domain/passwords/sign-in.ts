@@ -30,7 +30,7 @@ const byEmailKey = statement(
  * nobody could reach it any more.
  */
 export async function signIn(
-  ctx: NotingContext,
+  ctx: SystemContext & NotingContext,
   { replaces, ...input }: { email: string; password: string; replaces?: string | undefined } & Browser,
 ): Promise<{ sessionId: string; userId: string; name: string; email: string } | null> {
   const key = parseAddress(input.email)?.key ?? ''

@@ -2,10 +2,10 @@ import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
-import type { Context, SystemContext } from '../context'
+import type { Context, SystemContext, Transaction } from '../context'
 import { day } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
-import { bytes, integer, type Sql, sql, statement, text, time } from '../sql'
+import { bytes, integer, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { endAccess } from './end-access'
 import { endOne } from './end-one'
@@ -54,28 +54,27 @@ interface Issued {
 
 /** Only this answer shows the token. */
 export const issueAccessToken = (ctx: SystemContext, input: NewToken): Promise<Issued> =>
-  ctx.transaction((tx) => issueAccessTokenIn(ctx, tx, input))
+  ctx.transaction((tx) => issueAccessTokenIn(tx, input))
 
 /** `tx` locks the account until it ends. */
 export async function issueAccessTokenIn(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   { userId, name, scopes, expiresInMs, actor }: NewToken,
 ): Promise<Issued> {
   await requireAccountOfId(tx, userId)
-  const createdAt = ctx.clock.now()
+  const createdAt = tx.clock.now()
   const expiresAt = new Date(createdAt.getTime() + expiresInMs)
-  const accessToken = `uat_${ctx.secrets.randomToken()}`
-  const id = ctx.secrets.randomId('tok_')
+  const accessToken = `uat_${tx.secrets.randomToken()}`
+  const id = tx.secrets.randomId('tok_')
   const token = { id, userId, name, tokenHash: sha256(accessToken), scopes, now: createdAt, expiresAt }
-  const rows = await tx(insertToken, { ...token, maxTokens: MAX_TOKENS })
+  const rows = await tx.sql(insertToken, { ...token, maxTokens: MAX_TOKENS })
   if (rows.length === 0) {
     throw new AppError(
       'REQUEST_001',
       `There are ${MAX_TOKENS} access tokens that work. Revoke one that is no longer used.`,
     )
   }
-  await addAudit(ctx, tx, 'access_token.created', { userId, actor, ip: null, subject: id, at: createdAt })
+  await addAudit(tx, 'access_token.created', { userId, actor, ip: null, subject: id, at: createdAt })
   return { id, accessToken, createdAt, expiresAt }
 }
 
@@ -89,13 +88,13 @@ export async function createAccessToken(
   return ctx.transaction(async (tx) => {
     await lockAccountOfId(tx, userId)
     // A new password, or a sign-out, may have ended the session while this call waited for the lock.
-    if (!(await isStillLive(ctx, tx, ctx.actor))) throw new AppError('AUTH_001')
-    const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, tx, {
+    if (!(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
+    const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(tx, {
       userId,
       name: input.name,
       scopes,
       expiresInMs: input.expires_in_days * day,
-      actor: ctx.actor.kind,
+      actor: tx.actor.kind,
     })
     const data = {
       token_id: id,
@@ -106,7 +105,7 @@ export async function createAccessToken(
       last_used_at: null,
       access_token: accessToken,
     }
-    await ctx.keepAnswer?.(tx, data)
+    await tx.keepAnswer?.(data)
     return data
   })
 }
@@ -155,10 +154,10 @@ export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promis
 export const revokeAllTokens = (ctx: SystemContext, userId: string): Promise<number> =>
   ctx.transaction(async (tx) => {
     await requireAccountOfId(tx, userId)
-    const at = ctx.clock.now()
+    const at = tx.clock.now()
     const [ended] = await Promise.all([
       endAccess(tx, { userId, at, ends: ['access_tokens', 'outside_tokens'] }),
-      addAudit(ctx, tx, 'access_token.all_revoked', { userId, actor: 'operator', ip: null, at }),
+      addAudit(tx, 'access_token.all_revoked', { userId, actor: 'operator', ip: null, at }),
     ])
     return ended.tokens
   })

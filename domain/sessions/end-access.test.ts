@@ -342,7 +342,7 @@ test('a write judges an outside token as the look-up of its caller does', async 
     for (const at of [created - 301, created - 300, created, since - 301, since - 300, since, since + 1, null]) {
       const token = at === null ? SILENT : `at.${at}.x`
       const issuedAt = at === null ? null : new Date(at)
-      const isLive = await isStillLive(ctx, ctx.sql, { ...actor, rowless: { ...rowless, issuedAt } })
+      const isLive = await isStillLive(ctx, { ...actor, rowless: { ...rowless, issuedAt } })
       expect([at, isLive]).toEqual([at, (await opens(caller, token)) === true])
     }
   }

@@ -1,3 +1,4 @@
+import type { Transaction } from '../context'
 import {
   closePendingChange,
   endSessions,
@@ -6,7 +7,6 @@ import {
   literal,
   type Part,
   RAISE_VERSION,
-  type Sql,
   sql,
   statement,
   text,
@@ -60,7 +60,7 @@ export interface Ended {
  * Ends what opens an account; with all of it, its devices are forgotten. Outside tokens have no row of their own, so those that were issued until now are refused. `tx` must hold
  * the account's lock, so that this sees what concurrent calls have started.
  */
-export async function endAccess(tx: Sql, { except = '', ...ending }: Ending): Promise<Ended> {
-  const [ended] = await tx(endAccessOf, { ...ending, except })
+export async function endAccess(tx: Transaction, { except = '', ...ending }: Ending): Promise<Ended> {
+  const [ended] = await tx.sql(endAccessOf, { ...ending, except })
   return { sessions: ended?.sessions_ended ?? 0, tokens: ended?.tokens_ended ?? 0 }
 }

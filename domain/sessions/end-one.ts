@@ -29,8 +29,8 @@ export const endOne = (
   { id, userId, ...by }: One,
 ): Promise<string | undefined> =>
   ctx.transaction(async (tx) => {
-    const at = ctx.clock.now()
-    const [ended] = await tx(ENDS[kind], { id, userId, now: at })
-    if (ended) await addAudit(ctx, tx, `${kind}.revoked`, { ...by, userId: ended.user_id, subject: id, at })
+    const at = tx.clock.now()
+    const [ended] = await tx.sql(ENDS[kind], { id, userId, now: at })
+    if (ended) await addAudit(tx, `${kind}.revoked`, { ...by, userId: ended.user_id, subject: id, at })
     return ended?.user_id
   })

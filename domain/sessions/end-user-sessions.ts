@@ -14,12 +14,12 @@ export const endUserSessions = (ctx: Context, { externalId }: Input<typeof contr
     if (!account) throw new AppError('USER_001')
     const { id: userId } = account
     // Read the clock under the lock, so that a session started while this call waited ends too.
-    const at = ctx.clock.now()
+    const at = tx.clock.now()
     const [ended] = await Promise.all([
       endAccess(tx, { userId, at, ends: ['sessions', 'access_tokens', 'outside_tokens'] }),
-      addEvent(ctx, tx, 'account.sessions_ended', { userId, at }),
-      addAudit(ctx, tx, 'access.all_ended', { userId, actor: 'service', actorId: ctx.actor.id, ip: ctx.ip, at }),
-      noteIncident(ctx, 'sessions_ended', { userId }, tx),
+      addEvent(tx, 'account.sessions_ended', { userId, at }),
+      addAudit(tx, 'access.all_ended', { userId, actor: 'service', actorId: tx.actor.id, ip: tx.ip, at }),
+      noteIncident(tx, 'sessions_ended', { userId }),
     ])
     return { user_id: userId, sessions_ended: ended.sessions, tokens_ended: ended.tokens }
   })

@@ -1,7 +1,7 @@
 import { AppError, RULES } from '@/contract/errors'
-import type { Actor, Context, SystemContext } from '../context'
+import type { Actor, AnyContext, Context } from '../context'
 import { isLinkLive } from '../mail/linked-account'
-import { boolean, type Sql, sql, statement, text } from '../sql'
+import { boolean, sql, statement, text } from '../sql'
 import { CREDENTIAL_STATE, isOutdated } from './rowless-token'
 
 // The caller's row is locked after the account's, as by every statement that ends the caller.
@@ -15,17 +15,17 @@ const findLiveAccount = statement(
    FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
 )
 
-/** `sql` must hold the account's lock, so that whoever ends the caller comes before this or waits. */
-export async function isStillLive(ctx: SystemContext, sql: Sql, actor: Actor): Promise<boolean> {
-  if (actor.link) return isLinkLive(ctx, sql, 'withdrawal_requested', actor.link)
+/** A transaction holds the account's lock, so that whoever ends the caller comes before this or waits. */
+export async function isStillLive(ctx: AnyContext, actor: Actor): Promise<boolean> {
+  if (actor.link) return isLinkLive(ctx, 'withdrawal_requested', actor.link)
   const { userId, id: callerId, rowless } = actor
-  const [account] = await sql(findLiveAccount, { userId, callerId })
+  const [account] = await ctx.sql(findLiveAccount, { userId, callerId })
   if (!account) return false
   return rowless ? !isOutdated(account, rowless) : account.has_row
 }
 
 /** The refusal for a write that changed nothing because account, credential or password ended after the check. */
 export async function refusalOfEnded(ctx: Context): Promise<AppError> {
-  if (!(await isStillLive(ctx, ctx.sql, ctx.actor))) return new AppError('AUTH_001')
+  if (!(await isStillLive(ctx, ctx.actor))) return new AppError('AUTH_001')
   return new AppError('EMAIL_007', RULES.passwordChanged)
 }

@@ -1,9 +1,9 @@
-import type { SystemContext } from '../context'
+import type { Transaction } from '../context'
 import { day, SIGN_IN_LINK_MS } from '../limits/durations'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { openSealed } from '../sealed'
-import { fenced, type RowOf, type Shape, sql, statement, type Transaction, text, time } from '../sql'
+import { fenced, type RowOf, type Shape, sql, statement, text, time } from '../sql'
 import { signInLink } from './sign-in-link'
 
 /** Further new devices of a day are told in one mail when that day ends. */
@@ -108,12 +108,11 @@ interface Told {
 
 /** Mails the address at once, or adds the sign-in to the mail that is sent when the day ends. `tx` must hold the account's lock. */
 export async function tellNewDevice(
-  ctx: SystemContext,
   tx: Transaction,
   { name, email, email_key, locale, is_verified, has_password, mailed, mailed_since, digest_id }: Told,
   found: NewDevice,
 ): Promise<{ linkUntil: Date | null; noticeId: string | null }> {
-  if (!ctx.newDeviceMail) return { linkUntil: null, noticeId: null }
+  if (!tx.newDeviceMail) return { linkUntil: null, noticeId: null }
   const { userId, at } = found
   const linkUntil = is_verified ? new Date(at.getTime() + SIGN_IN_LINK_MS) : null
   const recipient = {
@@ -121,14 +120,14 @@ export async function tellNewDevice(
     ...{ hasPassword: has_password, isVerified: is_verified },
   }
   if (mailed < MAX_MAILS) {
-    await addNotice(ctx, tx, newDevice, { userId, locale, recipients: ['sealed'], at }, { ...recipient, ...found })
+    await addNotice(tx, newDevice, { userId, locale, recipients: ['sealed'], at }, { ...recipient, ...found })
     return { linkUntil, noticeId: null }
   }
-  const noticeId = digest_id ?? ctx.secrets.randomId('ntc_')
+  const noticeId = digest_id ?? tx.secrets.randomId('ntc_')
   if (digest_id === null) {
     const dueAt = new Date((mailed_since ?? at).getTime() + NEW_DEVICE_WINDOW_MS)
     const row = { id: noticeId, userId, locale, recipients: ['sealed' as const], at, dueAt }
-    await addNotice(ctx, tx, newDevices, row, { ...recipient, signIns: [], more: 0, firstAt: at })
+    await addNotice(tx, newDevices, row, { ...recipient, signIns: [], more: 0, firstAt: at })
   }
   return { linkUntil, noticeId }
 }

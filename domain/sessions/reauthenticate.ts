@@ -3,13 +3,13 @@ import type { Purpose } from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
-import type { Context, SystemContext } from '../context'
+import type { AnyContext, Context, SystemContext } from '../context'
 import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
 import { lockAccountOfId } from '../lock-account'
 import type { ProviderRequest } from '../ports'
 import { openSealed, seal } from '../sealed'
 import { noteIncident } from '../security-incidents'
-import { boolean, integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { boolean, integer, type RowOf, sql, statement, text, time } from '../sql'
 import { startSession } from './sessions'
 
 export const REAUTHENTICATION_COOKIE = 'reauthentication'
@@ -37,10 +37,10 @@ export async function startReauthentication(
   const url = await identityProvider.reauthenticationUrl(request, ctx.freshSignIn.requiredAcr)
   await ctx.transaction(async (tx) => {
     const { userId, id: sessionId } = actor
-    const now = ctx.clock.now()
-    const [row] = await tx(insertRequest, { id: request.state, sessionId, userId, purpose, now })
+    const now = tx.clock.now()
+    const [row] = await tx.sql(insertRequest, { id: request.state, sessionId, userId, purpose, now })
     if (!row) throw new AppError('REQUEST_005', 'The identity provider does not know this account.')
-    await addRequestAudit(ctx, tx, 'reauthentication.started', { id: row.id, userId, ip: ctx.ip })
+    await addRequestAudit(tx, 'reauthentication.started', { id: row.id, userId, ip: tx.ip })
   })
   ctx.setCookie?.(REAUTHENTICATION_COOKIE, sealRequest(ctx, request), REAUTHENTICATION_LIFETIME_MS / 1000)
   return { authorization_url: url }
@@ -179,14 +179,14 @@ const replaceSession = (
   { id, authenticatedAt, userAgent, ip }: { id: string; authenticatedAt: Date; userAgent: string; ip: string },
 ): Promise<string | null> =>
   ctx.transaction(async (tx) => {
-    const now = ctx.clock.now()
+    const now = tx.clock.now()
     if (!(await lockAccountOfId(tx, userId))) return null
-    if ((await tx(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
+    if ((await tx.sql(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
     const session = { userId, credentialVersion, authenticatedAt, authenticatedFor: purpose, userAgent, ip }
-    const sessionId = await startSession({ ...ctx, sql: tx }, session)
+    const sessionId = await startSession(tx, session)
     await Promise.all([
-      tx(endReplaced, { id: session_id, now }),
-      addRequestAudit(ctx, tx, 'reauthentication.completed', { id, userId, ip }),
+      tx.sql(endReplaced, { id: session_id, now }),
+      addRequestAudit(tx, 'reauthentication.completed', { id, userId, ip }),
     ])
     return sessionId
   })
@@ -198,13 +198,12 @@ interface AnsweredRequest {
 }
 
 const addRequestAudit = (
-  ctx: SystemContext,
-  sql: Sql,
+  ctx: AnyContext,
   action: `reauthentication.${'started' | 'completed' | 'refused'}`,
   { id: subject, userId, ip }: AnsweredRequest,
-): Promise<void> => addAudit(ctx, sql, action, { userId, actor: 'session', ip, subject, at: ctx.clock.now() })
+): Promise<void> => addAudit(ctx, action, { userId, actor: 'session', ip, subject, at: ctx.clock.now() })
 
 async function noteRefusal(ctx: SystemContext, of: AnsweredRequest): Promise<void> {
-  await addRequestAudit(ctx, ctx.sql, 'reauthentication.refused', of)
+  await addRequestAudit(ctx, 'reauthentication.refused', of)
   await noteIncident(ctx, 'proof_refused', of)
 }

@@ -47,9 +47,16 @@ export async function issueServiceToken(
   const serviceToken = `svc_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('svt_')
   await ctx.transaction(async (tx) => {
-    const [inserted] = await tx(insertToken, { ...token, appId, id, tokenHash: sha256(serviceToken), now, expiresAt })
+    const [inserted] = await tx.sql(insertToken, {
+      ...token,
+      appId,
+      id,
+      tokenHash: sha256(serviceToken),
+      now,
+      expiresAt,
+    })
     if (!inserted) throw new AppError('REQUEST_001', 'There is no application with this id.')
-    await auditManager(ctx, tx, 'service_token.created', id)
+    await auditManager(tx, 'service_token.created', id)
   })
   return { id, serviceToken, expiresAt }
 }
@@ -81,7 +88,7 @@ const revoke = statement(
 
 export const revokeServiceToken = (ctx: SystemContext, id: string): Promise<void> =>
   ctx.transaction(async (tx) => {
-    const [token] = await tx(revoke, { id, now: ctx.clock.now() })
+    const [token] = await tx.sql(revoke, { id, now: tx.clock.now() })
     if (!token) throw new AppError('REQUEST_001', 'There is no service token with this id that still works.')
-    await auditManager(ctx, tx, 'service_token.revoked', id)
+    await auditManager(tx, 'service_token.revoked', id)
   })

@@ -5,23 +5,11 @@ import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { AuditAction } from '../audit-actions'
-import type { Actor, Context, SystemContext } from '../context'
+import type { Actor, Context, SystemContext, Transaction } from '../context'
 import { SESSION_USE_PRECISION_MS, SESSION_USES_WITHIN_IDLE } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
-import {
-  boolean,
-  integer,
-  isOneOf,
-  real,
-  sql,
-  statement,
-  type Transaction,
-  text,
-  time,
-  UNWAITED,
-  type ValuesOf,
-} from '../sql'
+import { boolean, integer, isOneOf, real, sql, statement, text, time, UNWAITED, type ValuesOf } from '../sql'
 import { endAccess } from './end-access'
 import { endOne } from './end-one'
 import { requireFreshSignIn } from './fresh-sign-in'
@@ -178,12 +166,12 @@ export async function endSessionOf(ctx: SystemContext, sessionId: string): Promi
 export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
   requireFreshSignIn(ctx, 'sessions')
   return ctx.transaction(async (tx) => {
-    const { userId, id: except, kind: actor } = ctx.actor
+    const { userId, id: except, kind: actor } = tx.actor
     if (!(await lockAccountOfId(tx, userId))) return { ended: 0 }
     // Else the call of a thief that waited for the owner's new password would end the owner's session.
-    if (!(await isStillLive(ctx, tx, ctx.actor))) throw new AppError('AUTH_001')
-    const by = { userId, except, action: 'session.others_revoked' as const, actor, ip: ctx.ip }
-    return { ended: await endMany(ctx, tx, by) }
+    if (!(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
+    const by = { userId, except, action: 'session.others_revoked' as const, actor, ip: tx.ip }
+    return { ended: await endMany(tx, by) }
   })
 }
 
@@ -191,21 +179,20 @@ export async function endOtherSessions(ctx: Context): Promise<Data<typeof contra
 export const endAllSessions = (ctx: SystemContext, userId: string): Promise<number> =>
   ctx.transaction(async (tx) => {
     await requireAccountOfId(tx, userId)
-    await noteIncident(ctx, 'sessions_ended', { userId }, tx)
-    return endMany(ctx, tx, { userId, action: 'session.all_revoked', actor: 'operator', ip: null })
+    await noteIncident(tx, 'sessions_ended', { userId })
+    return endMany(tx, { userId, action: 'session.all_revoked', actor: 'operator', ip: null })
   })
 
 async function endMany(
-  ctx: SystemContext,
   tx: Transaction,
   { userId, except = '', action, ...by }: AuditActor & { userId: string; except?: string; action: AuditAction },
 ): Promise<number> {
-  const at = ctx.clock.now()
+  const at = tx.clock.now()
   const [{ sessions }] = await Promise.all([
     endAccess(tx, { userId, at, except, ends: ['sessions', 'outside_tokens'] }),
-    addAudit(ctx, tx, action, { ...by, userId, at }),
+    addAudit(tx, action, { ...by, userId, at }),
   ])
   // Outside tokens end too, and nobody knows whether there are any.
-  if (sessions > 0 || !except) await addEvent(ctx, tx, 'account.sessions_ended', { userId, at })
+  if (sessions > 0 || !except) await addEvent(tx, 'account.sessions_ended', { userId, at })
   return sessions
 }

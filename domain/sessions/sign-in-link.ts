@@ -1,8 +1,8 @@
-import type { SystemContext } from '../context'
+import type { AnyContext, Transaction } from '../context'
 import { derivedToken } from '../derived-token'
 import { SIGN_IN_LINK_MS } from '../limits/durations'
 import type { NotMeLink } from '../ports'
-import { type Sql, sql, statement, text } from '../sql'
+import { sql, statement, text } from '../sql'
 
 const token = derivedToken('nme_', 'sign-in')
 
@@ -16,11 +16,11 @@ interface LinkedSignIn {
 const textOf = ({ userId, emailKey, sessionId }: LinkedSignIn) => [sessionId, userId, emailKey].join('\n')
 
 /** Whether the token is that of this sign-in, sent to this address. */
-export const isSignInToken = (ctx: SystemContext, given: string, of: LinkedSignIn): boolean =>
+export const isSignInToken = (ctx: AnyContext, given: string, of: LinkedSignIn): boolean =>
   token.isOf(ctx, given, textOf(of))
 
 /** The token is in the fragment, which no browser sends to a server. */
-export const signInLink = (ctx: SystemContext, { at, ...of }: LinkedSignIn & { at: Date }): NotMeLink => ({
+export const signInLink = (ctx: AnyContext, { at, ...of }: LinkedSignIn & { at: Date }): NotMeLink => ({
   url: `${ctx.appUrl}/not-me#session=${of.sessionId}&token=${token.create(ctx, textOf(of))}`,
   until: new Date(at.getTime() + SIGN_IN_LINK_MS),
 })
@@ -33,6 +33,6 @@ const endLinks = statement(
 )
 
 /** A password that was set by mail ends the links of all sign-ins before it. One that was set in the settings may be a thief's. */
-export async function endSignInLinks(tx: Sql, userId: string): Promise<void> {
-  await tx(endLinks, { userId })
+export async function endSignInLinks(tx: Transaction, userId: string): Promise<void> {
+  await tx.sql(endLinks, { userId })
 }

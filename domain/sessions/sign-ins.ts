@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
-import type { SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { networkOf } from '../limits/buckets'
 import { KNOWN_DEVICE_MS, REPEATED_REFUSAL_MS } from '../limits/durations'
-import { boolean, bytes, fenced, integer, type RowOf, sql, statement, type Transaction, text, time } from '../sql'
+import { boolean, bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
 import { NEW_DEVICE_WINDOW, NEW_DEVICE_WINDOW_MS, type NewDevice, tellNewDevice } from './new-device'
 import { type NewSession, startSession, storableUserAgent } from './sessions'
 
@@ -100,32 +100,32 @@ export const signInTo = (ctx: SystemContext, { way, browser, ...session }: SignI
   ctx.transaction(async (tx) => {
     const { userId } = session
     const { ip } = browser
-    const at = ctx.clock.now()
+    const at = tx.clock.now()
     const userAgent = storableUserAgent(browser.userAgent)
     const device = browser.device === undefined ? null : hashOfDevice(userId, browser.device)
     const window = { now: at, mailedAfter: new Date(at.getTime() - NEW_DEVICE_WINDOW_MS) }
     const knownSince = new Date(at.getTime() - KNOWN_DEVICE_MS)
     const [sessionId, [account]] = await Promise.all([
-      startSession({ ...ctx, sql: tx }, { ...session, userAgent, ip }),
-      tx(accountOfSignIn, { ...window, userId, device, knownSince }),
+      startSession(tx, { ...session, userAgent, ip }),
+      tx.sql(accountOfSignIn, { ...window, userId, device, knownSince }),
     ])
     if (!sessionId || !account) return null
     const isNew = !account.is_known && !account.never_signed_in
     const found = { userId, sessionId, userAgent, ip, at }
-    const told = isNew ? await tellOfDevice(ctx, tx, account, found) : { linkUntil: null, noticeId: null }
+    const told = isNew ? await tellOfDevice(tx, account, found) : { linkUntil: null, noticeId: null }
     await Promise.all([
-      tx(insertSignIn, { id: ctx.secrets.randomId('sgn_'), outcome: 'signed_in', way, device, ...found, ...told }),
-      account.never_signed_in && tx(markSignedIn, { userId }),
-      addAudit(ctx, tx, 'sign_in', { userId, actor: way, ip: null, subject: sessionId, at }),
+      tx.sql(insertSignIn, { id: tx.secrets.randomId('sgn_'), outcome: 'signed_in', way, device, ...found, ...told }),
+      account.never_signed_in && tx.sql(markSignedIn, { userId }),
+      addAudit(tx, 'sign_in', { userId, actor: way, ip: null, subject: sessionId, at }),
     ])
     return sessionId
   })
 
-async function tellOfDevice(ctx: SystemContext, tx: Transaction, account: Account, found: NewDevice) {
+async function tellOfDevice(tx: Transaction, account: Account, found: NewDevice) {
   const { userId, at } = found
   const [told] = await Promise.all([
-    tellNewDevice(ctx, tx, account, found),
-    addEvent(ctx, tx, 'account.signed_in_from_new_device', { userId, at }),
+    tellNewDevice(tx, account, found),
+    addEvent(tx, 'account.signed_in_from_new_device', { userId, at }),
   ])
   return told
 }
@@ -137,15 +137,15 @@ export const signOut = (
   { userAgent, ip }: Browser = { userAgent: '', ip: '' },
 ): Promise<void> =>
   ctx.transaction(async (tx) => {
-    const at = ctx.clock.now()
-    const [ended] = await tx(endSignedOut, { id: sessionId, now: at })
+    const at = tx.clock.now()
+    const [ended] = await tx.sql(endSignedOut, { id: sessionId, now: at })
     if (!ended) return
     const { user_id: userId } = ended
-    const row = { id: ctx.secrets.randomId('sgn_'), userId, sessionId, at, ip, userAgent: storableUserAgent(userAgent) }
+    const row = { id: tx.secrets.randomId('sgn_'), userId, sessionId, at, ip, userAgent: storableUserAgent(userAgent) }
     const none = { device: null, linkUntil: null, noticeId: null }
     await Promise.all([
-      tx(insertSignIn, { ...row, ...none, outcome: 'signed_out', way: 'session' }),
-      addAudit(ctx, tx, 'sign_out', { userId, actor: 'session', ip: null, subject: sessionId, at }),
+      tx.sql(insertSignIn, { ...row, ...none, outcome: 'signed_out', way: 'session' }),
+      addAudit(tx, 'sign_out', { userId, actor: 'session', ip: null, subject: sessionId, at }),
     ])
   })
 
@@ -189,8 +189,8 @@ export function noteRefusedSignIn(ctx: SystemContext, emailKey: string, { userAg
   ctx.background(() =>
     ctx.transaction(async (tx) => {
       const row = { id, emailKey, way, userAgent: storableUserAgent(userAgent), client, at, since }
-      const [refused] = await tx(insertRefusal, row)
-      if (refused) await addAudit(ctx, tx, 'sign_in_refused', { userId: refused.user_id, actor: way, ip: null, at })
+      const [refused] = await tx.sql(insertRefusal, row)
+      if (refused) await addAudit(tx, 'sign_in_refused', { userId: refused.user_id, actor: way, ip: null, at })
     }),
   )
 }

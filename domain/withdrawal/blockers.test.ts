@@ -266,7 +266,7 @@ describe('an application with checks', () => {
     let open: unknown[] = []
     ctx.apps.answer = async (request) => {
       // Fails at once if anybody holds a lock on the account.
-      await ctx.transaction((sql) => rawSql(sql, 'SELECT FROM users WHERE id = $1 FOR UPDATE NOWAIT', [caller.userId]))
+      await ctx.transact((sql) => rawSql(sql, 'SELECT FROM users WHERE id = $1 FOR UPDATE NOWAIT', [caller.userId]))
       open = await ctx.db
         .$queryRaw`SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`
       expect(await begun()).toBe(0)

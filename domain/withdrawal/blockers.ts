@@ -1,7 +1,7 @@
 import { AppError, type Blocker } from '@/contract/errors'
 import { isAsked } from '../applications/ask'
-import type { SystemContext } from '../context'
-import { boolean, integer, json, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import type { AnyContext } from '../context'
+import { boolean, integer, json, type RowOf, sql, statement, text, time } from '../sql'
 
 /** One is enough to hold a withdrawal back, so further ones are not listed. */
 const MAX_TOLD = 100
@@ -37,12 +37,8 @@ export interface HeldBack {
 }
 
 /** The blockers that this database knows; `asks` says that applications must be asked as well. */
-export async function findBlockers(
-  ctx: SystemContext,
-  sql: Sql,
-  userId: string,
-): Promise<HeldBack & { asks: boolean }> {
-  const [held] = await sql(findHeld, { userId, now: ctx.clock.now() })
+export async function findBlockers(ctx: AnyContext, userId: string): Promise<HeldBack & { asks: boolean }> {
+  const [held] = await ctx.sql(findHeld, { userId, now: ctx.clock.now() })
   const { pending, pending_ids: ids, pushed, asks } = held as RowOf<typeof findHeld>
   const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account', ids }
   return { pending, blockers: pending > 0 ? [own, ...pushed] : pushed, asks }

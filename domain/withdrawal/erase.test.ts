@@ -44,9 +44,9 @@ const watching = (ctx: TestContext, before: (n: number) => unknown): TestContext
   let transactions = 0
   return {
     ...ctx,
-    async transaction(work) {
+    async transact(work) {
       await before(++transactions)
-      return ctx.transaction(work)
+      return ctx.transact(work)
     },
   }
 }
@@ -166,7 +166,7 @@ test('a row that is changed during its erasure is deleted all the same', async (
   await ctx.db.preference.create({ data: { userId, key: 'theme', value: 'dark' } })
   ctx.clock.advance(5 * minute)
   let run: Promise<unknown> | undefined
-  await ctx.transaction(async (sql) => {
+  await ctx.transact(async (sql) => {
     await rawSql(sql, `UPDATE preferences SET value = 'light' WHERE user_id = $1`, [userId])
     run = runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })
     await untilWaiting(ctx)

@@ -1,5 +1,6 @@
 import type { KeptFor } from '@/contract/vocabulary'
 import { STEPS } from '@/contract/withdrawal'
+import type { Transaction } from '../context'
 import type { ErasurePhase } from '../deletion-counts'
 import { addCounts } from '../deletion-counts'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
@@ -15,7 +16,6 @@ import {
   type Part,
   type Placeholders,
   type Shape,
-  type Sql,
   sql,
   statement,
   text,
@@ -77,13 +77,13 @@ const lockAccount = statement(
  * Deletes what the map names for this phase, at most `maxRows` rows of each table. Copies what must be kept first. True when
  * nothing is left; running it again then finds nothing.
  */
-export async function erase(tx: Sql, when: ErasurePhase, erased: Erased, maxRows: number): Promise<boolean> {
+export async function erase(tx: Transaction, when: ErasurePhase, erased: Erased, maxRows: number): Promise<boolean> {
   const erasure = ERASURES.get(when)
   // In a rolling upgrade an older instance may claim a step that only newer ones know: it must not complete it.
   if (!erasure) throw new Error(`unknown deletion step ${when}`)
   const [, [answer]] = await Promise.all([
-    tx(lockAccount, { userId: erased.userId }),
-    tx(erasure, { ...erased, keeps: [...erased.keeps], maxRows }),
+    tx.sql(lockAccount, { userId: erased.userId }),
+    tx.sql(erasure, { ...erased, keeps: [...erased.keeps], maxRows }),
   ])
   return answer?.is_over === true
 }

@@ -113,16 +113,15 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
   const at = ctx.clock.now()
   await ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
-    if (!account || !(await isStillLive(ctx, tx, ctx.actor))) throw new AppError('AUTH_001')
+    if (!account || !(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
     const { email: to, name: userName, locale } = account
     await Promise.all([
-      addAudit(ctx, tx, 'data.exported', { userId, actor: kind, ip: ctx.ip, at }),
+      addAudit(tx, 'data.exported', { userId, actor: kind, ip: tx.ip, at }),
       addNotice(
-        ctx,
         tx,
         dataExported,
         { userId, locale, recipients: ['sealed'], at },
-        { to, userName, at, ipAddress: ctx.ip },
+        { to, userName, at, ipAddress: tx.ip },
       ),
     ])
   })

@@ -11,7 +11,7 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string) {
       select: { name: true, events: true },
     }),
     ctx.db.transaction.findMany({ where: { userId, status: 'pending' }, orderBy: { createdAt: 'asc' } }),
-    findBlockers(ctx, ctx.sql, userId),
+    findBlockers(ctx, userId),
   ])
   return {
     /** Sorted by name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */

@@ -31,10 +31,10 @@ export const retryWithdrawal = (
   { withdrawalId }: Input<typeof contract>,
 ): Promise<Data<typeof contract>> =>
   ctx.transaction(async (tx) => {
-    const now = ctx.clock.now()
-    const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
-    const [row] = await tx(retry, { withdrawalId, now, retryUntil })
+    const now = tx.clock.now()
+    const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * tx.timeScale)
+    const [row] = await tx.sql(retry, { withdrawalId, now, retryUntil })
     if (!row) throw new AppError('WITHDRAWAL_004')
-    await auditManager(ctx, tx, 'withdrawal.retried', withdrawalId)
+    await auditManager(tx, 'withdrawal.retried', withdrawalId)
     return { withdrawal_id: withdrawalId, retried_steps: row.steps }
   })

@@ -109,7 +109,7 @@ async function count(ctx: Context, userId: string): Promise<CountRow> {
 
 /** The blockers that this database knows; with `asks` also those of applications. */
 async function listBlockers(ctx: Context, userId: string, asks: boolean): Promise<Preview['blockers']> {
-  const found = await findBlockers(ctx, ctx.sql, userId)
+  const found = await findBlockers(ctx, userId)
   return asks && found.asks ? [...found.blockers, ...(await askApplications(ctx, userId))] : found.blockers
 }
 

@@ -136,13 +136,12 @@ test('a step that ends after the purge retains nothing, even if it was claimed b
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(30 * day)
-  const { transaction } = ctx
   let purged = 0
   const late: TestContext = {
     ...ctx,
-    transaction: async (work) => {
+    transact: async (work) => {
       purged += await purgeRetainedData(ctx)
-      return transaction(work)
+      return ctx.transact(work)
     },
   }
   await runDeletionStep(late, { withdrawalId, step: 'user_profile' })

@@ -1,22 +1,8 @@
 import { addEndEvent } from '../applications/events'
-import type { SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { RAISE } from '../deletion-counts'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
-import {
-  boolean,
-  bytes,
-  identifier,
-  integer,
-  isOneOf,
-  joined,
-  literal,
-  type Sql,
-  sql,
-  statement,
-  type Transaction,
-  text,
-  time,
-} from '../sql'
+import { boolean, bytes, identifier, integer, isOneOf, joined, literal, sql, statement, text, time } from '../sql'
 import { AFTER, type After, eachDue, isAfter } from '../work/each-due'
 import { DELETION_MAP } from './deletion-map'
 import { erase, inBatches, TIME_TO_ERASE } from './erase'
@@ -120,32 +106,32 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
 
 /** Purges in batches, each in a transaction, so that a run after a crash continues. False if another instance holds it, or has purged it. */
 const purge = (ctx: SystemContext, withdrawalId: string): Promise<boolean> =>
-  inBatches((rows) => ctx.transaction((tx) => purgeBatch(ctx, tx, withdrawalId, rows)))
+  inBatches((rows) => ctx.transaction((tx) => purgeBatch(tx, withdrawalId, rows)))
 
 /** Null if more is left. */
-async function purgeBatch(ctx: SystemContext, tx: Transaction, withdrawalId: string, rows: number) {
-  const [row] = await tx(lock, { withdrawalId })
+async function purgeBatch(tx: Transaction, withdrawalId: string, rows: number) {
+  const [row] = await tx.sql(lock, { withdrawalId })
   if (!row || row.is_purged) return false
   const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
   // An application that has its own id of the person is told later: its task holds all that the call needs.
   const areErased = [
     await erase(tx, 'third_party_integrations', erased, rows),
     await erase(tx, 'purge', erased, rows),
-    (await tx(deleteRetained, { withdrawalId, maxRows: rows }))[0]?.is_over,
+    (await tx.sql(deleteRetained, { withdrawalId, maxRows: rows }))[0]?.is_over,
   ]
   if (!areErased.every(Boolean)) return null
-  await tx(deleteEvents, { withdrawalId })
-  await tx(clearSubjects, { withdrawalId, sealedAccount: ctx.secrets.seal(erased.userId) })
-  await addEndEvent(ctx, tx, 'account.purged', erased, row.sealed_subjects)
-  await tx(markPurged, { withdrawalId, now: ctx.clock.now() })
+  await tx.sql(deleteEvents, { withdrawalId })
+  await tx.sql(clearSubjects, { withdrawalId, sealedAccount: tx.secrets.seal(erased.userId) })
+  await addEndEvent(tx, 'account.purged', erased, row.sealed_subjects)
+  await tx.sql(markPurged, { withdrawalId, now: tx.clock.now() })
   // Written before `clearPurged` deletes which applications were told.
-  await writeReceipts(ctx, tx, withdrawalId)
+  await writeReceipts(tx, withdrawalId)
   await clearPurged(tx, withdrawalId)
   return true
 }
 
 /** Clears what a purged withdrawal kept for its open steps. Runs again as each of them ends. */
-export async function clearPurged(tx: Sql, withdrawalId: string): Promise<void> {
-  await tx(deleteTold, { withdrawalId })
-  await tx(clearUserId, { withdrawalId })
+export async function clearPurged(tx: Transaction, withdrawalId: string): Promise<void> {
+  await tx.sql(deleteTold, { withdrawalId })
+  await tx.sql(clearUserId, { withdrawalId })
 }

@@ -2,9 +2,9 @@ import { linkOf, type putBlocker as putContract, type removeBlocker as removeCon
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
-import type { Context } from '../context'
+import type { Context, Transaction } from '../context'
 import { lockForService } from '../lock-account'
-import { type Described, type Shape, type Sql, sql, statement, text, time } from '../sql'
+import { type Described, type Shape, sql, statement, text, time } from '../sql'
 
 const NAMED = { userId: text, source: text, key: text } satisfies Shape
 type Named = Described<typeof NAMED>
@@ -27,27 +27,27 @@ const remove = statement(
    WHERE user_id = ${v.userId} AND source = ${v.source} AND key = ${v.key} RETURNING user_id`,
 )
 
-const sourceOf = ({ actor }: Context) => actor.service?.name ?? ''
+const sourceOf = ({ actor }: Pick<Context, 'actor'>) => actor.service?.name ?? ''
 
 /** Locks the account, so that a withdrawal that starts meanwhile sees what `work` has done. */
 const write = <T>(
   ctx: Context,
   { externalId, key }: { externalId: string; key: string },
-  work: (tx: Sql, values: Named) => Promise<T>,
+  work: (tx: Transaction<Context>, values: Named) => Promise<T>,
 ): Promise<T> =>
   ctx.transaction(async (tx) => {
     const account = await lockForService(tx, { externalId })
     if (!account) throw new AppError('USER_001')
-    return work(tx, { userId: account.id, key, source: sourceOf(ctx) })
+    return work(tx, { userId: account.id, key, source: sourceOf(tx) })
   })
 
-const auditBlocker = (ctx: Context, tx: Sql, action: `withdrawal.blocker_${'put' | 'removed'}`, { userId }: Named) =>
-  addAudit(ctx, tx, action, {
+const auditBlocker = (tx: Transaction<Context>, action: `withdrawal.blocker_${'put' | 'removed'}`, { userId }: Named) =>
+  addAudit(tx, action, {
     userId,
     actor: 'service',
-    actorId: ctx.actor.id,
-    ip: ctx.ip,
-    at: ctx.clock.now(),
+    actorId: tx.actor.id,
+    ip: tx.ip,
+    at: tx.clock.now(),
   })
 
 /** For services. Replaces a blocker with the same key from the same source. */
@@ -60,8 +60,8 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
   const expiresAt = input.expires_at == null ? null : new Date(input.expires_at)
   const userId = await write(ctx, input, async (tx, values) => {
     await Promise.all([
-      tx(put, { ...values, code, title, url, now: ctx.clock.now(), expiresAt }),
-      auditBlocker(ctx, tx, 'withdrawal.blocker_put', values),
+      tx.sql(put, { ...values, code, title, url, now: tx.clock.now(), expiresAt }),
+      auditBlocker(tx, 'withdrawal.blocker_put', values),
     ])
     return values.userId
   })
@@ -74,8 +74,8 @@ export async function removeBlocker(
   input: Input<typeof removeContract>,
 ): Promise<Data<typeof removeContract>> {
   return write(ctx, input, async (tx, values) => {
-    const [removed] = await tx(remove, values)
-    if (removed) await auditBlocker(ctx, tx, 'withdrawal.blocker_removed', values)
+    const [removed] = await tx.sql(remove, values)
+    if (removed) await auditBlocker(tx, 'withdrawal.blocker_removed', values)
     return { user_id: values.userId, key: input.key, removed: removed !== undefined }
   })
 }

@@ -48,14 +48,19 @@ const tryReplayLock = statement(
   () => sql`SELECT pg_try_advisory_xact_lock(hashtextextended('replay-erasure-ledger', 0)) AS is_taken`,
 )
 
+/** Runs `work`, which has transactions of its own, while this one holds the lock. Null if another instance holds it. */
+const underReplayLock = <T>(ctx: SystemContext, work: () => Promise<T>): Promise<T | null> =>
+  ctx.transaction(async (tx) => {
+    const [lock] = await tx.sql(tryReplayLock, {})
+    return lock?.is_taken ? work() : null
+  })
+
 /**
  * Withdraws again whom a database has lost that is a few lines behind its ledger. One instance does it at a time; null if another
  * does. Only the lines that are unknown here are read.
  */
 export const replayGap = (ctx: SystemContext): Promise<ReplayReport | null> =>
-  ctx.transaction(async (tx) => {
-    const [lock] = await tx(tryReplayLock, {})
-    if (!lock?.is_taken) return null
+  underReplayLock(ctx, async () => {
     const { state, end } = await compareWithLedger(ctx)
     return state === 'behind' ? replayLedger(ctx, { knownTo: end.seq, maxLines: MAX_LINES_IN_MEMORY, from: end }) : null
   })

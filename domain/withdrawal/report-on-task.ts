@@ -4,10 +4,10 @@ import { reportOnTask as contract } from '@/contract/tasks'
 import { endTask, type TasksOfStep } from '../applications/deliver'
 import { type LockedTask, lockTask, wakeStep } from '../applications/open-tasks'
 import { waitAfterCallMs } from '../applications/webhook'
-import type { Context, SystemContext } from '../context'
+import type { Context, Transaction } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
-import { integer, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
+import { integer, type Part, type Shape, sql, statement, text, time } from '../sql'
 import { runDeletionStep } from './run-deletion-step'
 
 type Report = Input<typeof contract>
@@ -59,12 +59,12 @@ export async function reportOnTask(ctx: Context, report: Report): Promise<Data<t
   const name = contract.limit.bucket
   const bucket = { ...ctx.limits[name], name, key: `${name}:${taskId}`, userId: null }
   await takePlaces(ctx, { take: [bucket] })
-  const { tasks, state } = await ctx.transaction((tx) => note(ctx, tx, report))
+  const { tasks, state } = await ctx.transaction((tx) => note(tx, report))
   if (state === 'ending') {
     await endTask(ctx, tasks.withdrawalId, taskId, null)
     await ctx.transaction(async (tx) => {
       await lockTask(tx, taskId)
-      await wakeStep(ctx, tx, tasks)
+      await wakeStep(tx, tasks)
     })
     ctx.background(() => runDeletionStep(ctx, tasks))
   }
@@ -76,7 +76,7 @@ interface Noted {
   state: 'accepted' | 'pending' | 'completed' | 'ending'
 }
 
-async function note(ctx: SystemContext, tx: Sql, report: Report): Promise<Noted> {
+async function note(tx: Transaction, report: Report): Promise<Noted> {
   const task = await lockTask(tx, report.taskId)
   if (!task) throw new AppError('TASK_001')
   const tasks = { withdrawalId: task.withdrawal_id, step: task.phase }
@@ -85,23 +85,23 @@ async function note(ctx: SystemContext, tx: Sql, report: Report): Promise<Noted>
     return { tasks, state: 'completed' }
   }
   refuseUnregistered(task, report)
-  const now = ctx.clock.now()
+  const now = tx.clock.now()
   if (report.status === 'failed') {
-    const nextTryAt = new Date(now.getTime() + waitAfterCallMs(ctx, task.attempts, { status: 0 }))
-    await tx(noteFailed, { id: report.taskId, nextTryAt, code: report.code ?? null })
-    await wakeStep(ctx, tx, tasks)
+    const nextTryAt = new Date(now.getTime() + waitAfterCallMs(tx, task.attempts, { status: 0 }))
+    await tx.sql(noteFailed, { id: report.taskId, nextTryAt, code: report.code ?? null })
+    await wakeStep(tx, tasks)
     return { tasks, state: 'pending' }
   }
   const { done } = report.progress ?? {}
   const isBack = done !== undefined && done < (task.progress_done ?? 0)
   if (report.status === 'completed') {
     // Its count must not keep a deletion open that is done. The one before stays.
-    await tx(noteLast, { ...said(isBack ? { ...report, progress: undefined } : report), now })
+    await tx.sql(noteLast, { ...said(isBack ? { ...report, progress: undefined } : report), now })
     return { tasks, state: 'ending' }
   }
   if (isBack) throw new AppError('REQUEST_001', `progress.done must not go back: it was ${task.progress_done}.`)
   const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
-  await tx(noteProcessing, { ...said(report), now, reportBy })
+  await tx.sql(noteProcessing, { ...said(report), now, reportBy })
   return { tasks, state: 'accepted' }
 }
 

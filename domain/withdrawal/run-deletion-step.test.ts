@@ -16,6 +16,7 @@ import {
 } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import { atStatement, wrapping } from '@/testing/statements'
+import type { Transact } from '../context'
 import { day, hour, minute, second } from '../limits/durations'
 import { runDeletionStep } from './run-deletion-step'
 import { withdrawAccount } from './withdraw-account'
@@ -215,17 +216,17 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
   const erase = async () => {
     const { id: withdrawalId } = await ctx.db.withdrawal.findFirstOrThrow({ where: { userId: user.userId } })
     ctx.clock.advance(5 * minute)
-    const transaction: TestContext['transaction'] = (work) =>
-      ctx.transaction((tx) => {
+    const transact: Transact = (work) =>
+      ctx.transact((...of) => {
         tries.erasure++
-        return work(tx)
+        return work(...of)
       })
-    await runDeletionStep({ ...ctx, transaction }, { withdrawalId, step: 'user_profile' })
+    await runDeletionStep({ ...ctx, transact }, { withdrawalId, step: 'user_profile' })
   }
   let erasing: Promise<void> | undefined
   const { promise: erasureWaits, resolve: noteWaiting } = Promise.withResolvers<void>()
   // Has waited for the account's lock, and takes its place in the limit once the erasure waits too.
-  const slow = wrapping(other.transaction, (sql) => {
+  const slow = wrapping(other.transact, (sql) => {
     tries.call++
     return async (statement, values) => {
       if (statement.name === 'take-places-inside') await erasureWaits
@@ -241,9 +242,9 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
   const refused = await heldUp(
     ctx,
     ['users', user.userId],
-    () => outcomeOf(withdrawAccount({ ...again, transaction: slow }, wish)),
+    () => outcomeOf(withdrawAccount({ ...again, transact: slow }, wish)),
     // Its line is written after this transaction.
-    (sql) => withdrawAccount({ ...caller, waitsForLedger: false, transaction: (work) => work(sql) }, wish),
+    (...of) => withdrawAccount({ ...caller, waitsForLedger: false, transact: (work) => work(...of) }, wish),
   )
   await erasing
   expect([refused, tries]).toEqual(['WITHDRAWAL_002', { call: 1, erasure: 1 }])

@@ -2,7 +2,7 @@ import { CHOICES, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import { addEndEvent } from '../applications/events'
-import type { SystemContext } from '../context'
+import type { SystemContext, Transaction } from '../context'
 import { MAX_ERASURE_RUN_MS, STEP_BACK_OFF, STEP_LEASE_MS } from '../limits/durations'
 import {
   boolean,
@@ -12,10 +12,8 @@ import {
   type Placeholders,
   type RowOf,
   type Shape,
-  type Sql,
   sql,
   statement,
-  type Transaction,
   text,
   time,
 } from '../sql'
@@ -207,60 +205,59 @@ function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
   const begun = performance.now()
   return inBatches((rows) => {
     const isLast = performance.now() - begun > MAX_ERASURE_RUN_MS
-    return ctx.transaction((tx) => settleBatch(ctx, tx, claimed, rows, isLast))
+    return ctx.transaction((tx) => settleBatch(tx, claimed, rows, isLast))
   })
 }
 
 /** Null if this run has more to erase. */
 async function settleBatch(
-  ctx: SystemContext,
   tx: Transaction,
   claimed: ClaimedStep,
   rows: number,
   isLast: boolean,
 ): Promise<Settled | null> {
   const { withdrawalId, step, row } = claimed
-  const [withdrawal] = await tx(lockWithdrawal, { withdrawalId })
+  const [withdrawal] = await tx.sql(lockWithdrawal, { withdrawalId })
   if (!withdrawal) return { next: null, isErased: false }
   const { user_id: userId, is_purged: isPurged } = withdrawal
-  const now = ctx.clock.now()
-  const again = await nextTry(ctx, tx, { withdrawalId, step })
+  const now = tx.clock.now()
+  const again = await nextTry(tx, { withdrawalId, step })
   const isErasedNow = !row.is_erased && !(again && erasesAfterTasks(step))
   if (isErasedNow && userId) {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
-    const erased = { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
+    const erased = { withdrawalId, userId, pseudonym: pseudonymOf(tx, userId), keeps }
     if (!(await erase(tx, step, erased, rows))) return goOn(tx, { withdrawalId, step }, now, isLast)
   }
-  if (!again) await completeStep(ctx, tx, { withdrawalId, step, userId }, now)
-  else if (isErasedNow) await tx(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
-  else await tx(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
+  if (!again) await completeStep(tx, { withdrawalId, step, userId }, now)
+  else if (isErasedNow)
+    await tx.sql(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
+  else await tx.sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
   if (isPurged) await clearPurged(tx, withdrawalId)
   return { next: again?.at ?? null, isErased: again !== null && isErasedNow }
 }
 
 /** More is left to erase: the next batch goes on under a new lease or, after the last batch, the next run does. */
-async function goOn(tx: Sql, due: DueStep, now: Date, isLast: boolean): Promise<Settled | null> {
+async function goOn(tx: Transaction, due: DueStep, now: Date, isLast: boolean): Promise<Settled | null> {
   if (isLast) {
-    await tx(pause, { ...due, now })
+    await tx.sql(pause, { ...due, now })
     return { next: now, isErased: false }
   }
-  await tx(renew, { ...due, leaseUntil: leaseUntil(now) })
+  await tx.sql(renew, { ...due, leaseUntil: leaseUntil(now) })
   return null
 }
 
 /** The last step completes the withdrawal too. */
 async function completeStep(
-  ctx: SystemContext,
   tx: Transaction,
   { withdrawalId, step, userId }: DueStep & { userId: string | null },
   now: Date,
 ): Promise<void> {
-  const [ended] = await tx(complete, { withdrawalId, step, now })
+  const [ended] = await tx.sql(complete, { withdrawalId, step, now })
   if (!ended) return
   if (ended.is_first && userId) {
-    await addEndEvent(ctx, tx, 'account.withdrawal_completed', { withdrawalId, userId }, ended.sealed_subjects)
+    await addEndEvent(tx, 'account.withdrawal_completed', { withdrawalId, userId }, ended.sealed_subjects)
   }
-  await writeReceipts(ctx, tx, withdrawalId)
+  await writeReceipts(tx, withdrawalId)
 }
 
 const keepsOf = (row: ClaimedRow): ReadonlySet<KeptFor> =>

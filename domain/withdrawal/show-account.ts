@@ -31,7 +31,7 @@ async function showAccount(ctx: SystemContext, account: AccountRow): Promise<Sho
   const userId = account.id
   const [[sessions], { blockers }, { transactions }] = await Promise.all([
     ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
-    findBlockers(ctx, ctx.sql, userId),
+    findBlockers(ctx, userId),
     listTransactions(ctx, { userId, status: 'pending' }),
   ])
   return {

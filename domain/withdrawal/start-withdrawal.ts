@@ -3,7 +3,7 @@ import type { Step } from '@/contract/withdrawal'
 import { macOfExternalId } from '../accounts/ended-external-ids'
 import { addStartEvent, versionAfter } from '../applications/events'
 import { addAudit } from '../audit'
-import { type Actor, afterCommit, type SystemContext } from '../context'
+import type { Actor, Transaction } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
 import { HAS_REPLACED } from '../limits/held-addresses'
 import type { LockedAccount } from '../lock-account'
@@ -18,10 +18,8 @@ import {
   endTokens,
   integer,
   RAISE_VERSION,
-  type Sql,
   sql,
   statement,
-  type Transaction,
   text,
   time,
 } from '../sql'
@@ -57,35 +55,30 @@ export interface WithdrawalCaller {
 }
 
 /** Ends the account's access and writes what its deletion needs. `tx` must hold the account's lock. */
-export async function startWithdrawal(
-  ctx: SystemContext,
-  tx: Transaction,
-  account: LockedAccount,
-  withdrawal: Withdrawal,
-): Promise<void> {
+export async function startWithdrawal(tx: Transaction, account: LockedAccount, withdrawal: Withdrawal): Promise<void> {
   const { id: withdrawalId, userId, startedAt: at, plan } = withdrawal
   await Promise.all([
-    endAccess(ctx, tx, account, withdrawal),
+    endAccess(tx, account, withdrawal),
     writePlan(tx, withdrawal),
-    recordRequest(ctx, tx, withdrawal),
-    addStartEvent(ctx, tx, { withdrawalId, userId, version: account.version + 1, at }),
-    tx(queueTasks, {
+    recordRequest(tx, withdrawal),
+    addStartEvent(tx, { withdrawalId, userId, version: account.version + 1, at }),
+    tx.sql(queueTasks, {
       withdrawalId,
       userId,
       now: at,
-      sealedSubject: ctx.secrets.seal(account.external_id ?? userId),
+      sealedSubject: tx.secrets.seal(account.external_id ?? userId),
       phases: plan.steps.map(({ step }) => step),
       phaseBegins: plan.steps.map(({ dueAt }) => dueAt),
     }),
-    withdrawal.caller && tellPerson(ctx, tx, account, withdrawal, withdrawal.caller),
-    addOutboxEvent(ctx, tx, {
+    withdrawal.caller && tellPerson(tx, account, withdrawal, withdrawal.caller),
+    addOutboxEvent(tx, {
       id: `evt_${withdrawalId}`,
       name: 'account/withdrawal.started',
       data: { withdrawal_id: withdrawalId },
       at,
     }),
   ])
-  if (withdrawal.caller?.actor && !ctx.waitsForLedger) afterCommit(ctx, tx, () => writeErasureLedger(ctx))
+  if (withdrawal.caller?.actor && !tx.waitsForLedger) tx.afterCommit((ctx) => writeErasureLedger(ctx))
 }
 
 const replacedAddresses = statement(
@@ -100,9 +93,9 @@ const replacedAddresses = statement(
  * The addresses that recent changes replaced. They get a notice too, because whoever took the account over could delete it before
  * its owner undoes the change. A mailbox that support said is lost gets none.
  */
-export async function findReplaced(sql: Sql, userId: string, startedAt: Date): Promise<string[]> {
+export async function findReplaced(tx: Transaction, userId: string, startedAt: Date): Promise<string[]> {
   const after = new Date(startedAt.getTime() - REPLACED_ADDRESS_MS)
-  return (await sql(replacedAddresses, { userId, after })).map(({ old_email }) => old_email)
+  return (await tx.sql(replacedAddresses, { userId, after })).map(({ old_email }) => old_email)
 }
 
 // Rows are found by the user's id as a value: joined with the account, the planner would read all open rows. Issuers tell the time in
@@ -156,14 +149,13 @@ const keepExternalId = statement(
 
 /** Ends the account's sessions and tokens and stores their hashes; closes its pending change and its unsent notices. */
 async function endAccess(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   { external_id: externalId, version }: LockedAccount,
   { id: withdrawalId, userId, startedAt: now, caller, plan }: Withdrawal,
 ): Promise<void> {
   const outside = caller?.actor?.rowless
   await Promise.all([
-    tx(endAccountAccess, {
+    tx.sql(endAccountAccess, {
       userId,
       withdrawalId,
       now,
@@ -173,12 +165,12 @@ async function endAccess(
       outsideScopes: [...(caller?.actor?.scopes ?? [])],
       outsideExpiresAt: outside?.expiresAt ?? null,
     }),
-    tx(dropUnsentNotices, { userId, now }),
+    tx.sql(dropUnsentNotices, { userId, now }),
     externalId !== null &&
-      tx(keepExternalId, {
+      tx.sql(keepExternalId, {
         withdrawalId,
         userId,
-        externalIdMac: macOfExternalId(ctx, externalId),
+        externalIdMac: macOfExternalId(tx, externalId),
         nextVersion: versionAfter(version + 1),
         retainedUntil: plan.purgeDueAt,
       }),
@@ -231,12 +223,12 @@ const insertSteps = statement(
 
 /** Writes the withdrawal, and its steps with their due times. */
 async function writePlan(
-  tx: Sql,
+  tx: Transaction,
   { id: withdrawalId, userId, startedAt: now, reason, feedback, keeps, plan }: Withdrawal,
 ): Promise<void> {
   const { steps, scheduledCompletion, purgeDueAt, dueBy } = plan
   await Promise.all([
-    tx(insertWithdrawal, {
+    tx.sql(insertWithdrawal, {
       withdrawalId,
       userId,
       now,
@@ -249,7 +241,7 @@ async function writePlan(
       purgeDueAt,
       dueBy,
     }),
-    tx(insertSteps, {
+    tx.sql(insertSteps, {
       withdrawalId,
       now,
       steps: steps.map(({ step }) => step),
@@ -270,14 +262,13 @@ const insertLegalRecord = statement(
 
 /** Writes the receipt, and the records of who asked for the withdrawal. */
 async function recordRequest(
-  ctx: SystemContext,
-  tx: Sql,
+  tx: Transaction,
   { id: withdrawalId, userId, startedAt: now, receipt, caller }: Withdrawal,
 ): Promise<void> {
   await Promise.all([
-    tx(insertReceipt, { withdrawalId, kind: 'acceptance', receipt, now }),
-    tx(insertLegalRecord, { id: ctx.secrets.randomId('lgl_'), userId, withdrawalId, now }),
-    addAudit(ctx, tx, 'account.withdrawn', {
+    tx.sql(insertReceipt, { withdrawalId, kind: 'acceptance', receipt, now }),
+    tx.sql(insertLegalRecord, { id: tx.secrets.randomId('lgl_'), userId, withdrawalId, now }),
+    addAudit(tx, 'account.withdrawn', {
       userId,
       actor: nameOfCaller(caller),
       actorId: caller?.actor?.kind === 'service_token' ? caller.actor.id : null,
@@ -333,7 +324,6 @@ const queueTasks = statement(
 
 /** Writes to the account's address, and to each one that a recent change replaced. */
 async function tellPerson(
-  ctx: SystemContext,
   tx: Transaction,
   { email, name, locale }: LockedAccount,
   { id: withdrawalId, userId, startedAt: at, plan, replaced }: Withdrawal,
@@ -341,11 +331,10 @@ async function tellPerson(
 ): Promise<void> {
   const told = new Map(replaced.map((address) => [parseAddress(address)?.key, address]))
   told.delete(parseAddress(email)?.key)
-  const expiresAt = new Date(at.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale)
+  const expiresAt = new Date(at.getTime() + CONFIRMATION_LIFETIME_MS * tx.timeScale)
   const facts = { withdrawalId, scheduledCompletion: plan.scheduledCompletion, askedBy: askerOf(caller), expiresAt }
   const letter = (notice: typeof withdrawalStarted, address: string) =>
     addNotice(
-      ctx,
       tx,
       notice,
       { userId, locale, recipients: ['sealed'], at, isSentBySweep: caller.actor === null },

@@ -118,10 +118,10 @@ async function tryToWithdraw<More extends object>(
   const { refusal, ...tried } = await ctx.transaction(async (tx) => {
     const [account, isLive, found, replaced, taken] = await Promise.all([
       lockAccountOfId(tx, userId),
-      isOwner(by.actor) ? isStillLive(ctx, tx, by.actor) : true,
-      findBlockers(ctx, tx, userId),
+      isOwner(by.actor) ? isStillLive(tx, by.actor) : true,
+      findBlockers(tx, userId),
       findReplaced(tx, userId, startedAt),
-      places && takePlacesInside(ctx, tx, places),
+      places && takePlacesInside(tx, places),
     ])
     // Returned and not thrown, so that the place that the call took is committed.
     if (!account) return { refusal: new AppError('WITHDRAWAL_002') }
@@ -129,8 +129,8 @@ async function tryToWithdraw<More extends object>(
     if (!isLive) return { refusal: new AppError('AUTH_001') }
     if (found.blockers.length > 0) return { refusal: refusalOf(found) }
     if (found.asks && !hasAsked) return { taken }
-    await startWithdrawal(ctx, tx, account, { ...withdrawal, caller: by, replaced })
-    await ctx.keepAnswer?.(tx, data)
+    await startWithdrawal(tx, account, { ...withdrawal, caller: by, replaced })
+    await tx.keepAnswer?.(data)
     return { data }
   })
   if (refusal) throw refusal
@@ -198,7 +198,7 @@ export async function withdrawAgain(
   return ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
     if (!account) return false
-    await startWithdrawal(ctx, tx, account, {
+    await startWithdrawal(tx, account, {
       id: entry.withdrawalId,
       userId,
       startedAt,
@@ -211,7 +211,7 @@ export async function withdrawAgain(
       replaced: [],
     })
     // Its line is in the ledger already.
-    if (seq && hash) await tx(markLedgered, { id: entry.withdrawalId, seq, hash, now: ctx.clock.now() })
+    if (seq && hash) await tx.sql(markLedgered, { id: entry.withdrawalId, seq, hash, now: tx.clock.now() })
     return true
   })
 }

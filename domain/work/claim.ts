@@ -1,4 +1,4 @@
-import type { SystemContext } from '../context'
+import type { AnyContext } from '../context'
 import { type Part, sql } from '../sql'
 
 /** Due, and not under a lease. `row` is the alias of the table. */
@@ -10,11 +10,7 @@ export const isDueAndClaimable = (v: { now: Part }, row: Part) =>
   sql`${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
 
 /** The wait after so many failed tries: doubles up to the maximum, and adds up to a quarter at random. */
-export function backOffMs(
-  ctx: SystemContext,
-  attempts: number,
-  { firstMs, maxMs }: { firstMs: number; maxMs: number },
-) {
+export function backOffMs(ctx: AnyContext, attempts: number, { firstMs, maxMs }: { firstMs: number; maxMs: number }) {
   const doubled = firstMs * 2 ** Math.min(attempts - 1, 20) * (1 + ctx.secrets.randomFraction() / 4)
   return Math.min(doubled, maxMs) * ctx.timeScale
 }

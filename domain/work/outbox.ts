@@ -1,6 +1,6 @@
-import { afterCommit, type SystemContext } from '../context'
+import type { Transaction } from '../context'
 import { OUTBOX_LEASE_MS } from '../limits/durations'
-import { integer, json, sql, statement, type Transaction, text, time, UNWAITED } from '../sql'
+import { integer, json, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
 
 /** The events that an engine gets; due-work.ts says what each of them wakes. */
@@ -38,13 +38,12 @@ const insertEvent = statement(
 
 /** Wakes the engine after the commit. Without one the timer finds the same work. */
 export async function addOutboxEvent(
-  ctx: SystemContext,
   tx: Transaction,
   { id, name, data, at }: { id: string; name: EngineEventName; data: Record<string, string>; at: Date },
 ): Promise<void> {
-  if (!ctx.emit) return
-  await tx(insertEvent, { id, name, data: JSON.stringify(data), at })
-  afterCommit(ctx, tx, () => sendOutboxEvents(ctx))
+  if (!tx.emit) return
+  await tx.sql(insertEvent, { id, name, data: JSON.stringify(data), at })
+  tx.afterCommit((ctx) => sendOutboxEvents(ctx))
 }
 
 /** Hands committed events to the engine. An event that is lost on the way is sent again; the engine recognises it by its id. */

@@ -235,13 +235,13 @@ test('B33 the engine receives, shows and keeps nothing but ids', async () => {
 
   // The engine keeps the error of a failed step, and a database quotes rows in its errors.
   ctx.clock.advance(5 * minute)
-  const { transaction } = ctx
-  ctx.transaction = () =>
+  const { transact } = ctx
+  ctx.transact = () =>
     Promise.reject(Object.assign(new Error(`duplicate key (${mark})`), { code: '23505', detail: mark }))
   const failure = await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' }).catch((error) => error)
   expect(failure).toBeInstanceOf(Error)
   shown.push(JSON.stringify([failure.message, failure.stack, failure.cause, { ...failure }]))
-  ctx.transaction = transaction
+  ctx.transact = transact
   for (const wait of [hour, day]) {
     ctx.clock.advance(wait)
     const { result, error } = await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()

@@ -156,7 +156,7 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
     onTestFinished(await setDatabase(url, { default_transaction_isolation: level }))
     const database = openDatabase(url)
     onTestFinished(() => database.close())
-    Object.assign(ctx, { sql: database.sql, transaction: database.transaction })
+    Object.assign(ctx, { sql: database.sql, transact: database.transact })
     const text = `SELECT current_setting('transaction_isolation') AS level`
     const [row] = await rawSql<{ level: string }>(ctx.sql, text)
     // The service sets its own.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
+import { signingKey } from '@/domain/withdrawal/receipts/signing-keys'
 import {
   type Answer,
   type Caller,
@@ -106,7 +106,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     'a withdrawal',
     async (ctx, caller) => {
       // The start makes the key, and the process caches it.
-      await ensureSigningKey(ctx)
+      await signingKey(ctx)
       // The withdrawals of one moment share the statement that writes their lines.
       ctx.waitsForLedger = false
       return () => withdraw(caller)
@@ -141,7 +141,7 @@ test.each(operations)(
     // This call writes the last use of the token, so that the next call within a minute does not.
     await call(caller, 'getEmailStatus')
     await ctx.settle()
-    const { sql, transaction } = ctx
+    const { sql, transact } = ctx
     const names: string[] = []
     const noting =
       (run: Service['sql']): Service['sql'] =>
@@ -153,7 +153,7 @@ test.each(operations)(
       // The event for the engine is sent beside the answer.
       emit: null,
       sql: noting(sql),
-      transaction: wrapping(transaction, noting),
+      transact: wrapping(transact, noting),
     })
     expect((await run()).code).toBe('accepted')
     expect(names, 'If a call is meant to send these statements, list them at its row of `operations`.').toEqual(asked)

@@ -16,8 +16,8 @@ beforeAll(async () => {
 async function givenContext(): Promise<TestContext> {
   const open = openDatabase(url)
   onTestFinished(() => open.close())
-  const { sql, transaction, db } = open
-  return { ...(await testContext()), sql, transaction, db }
+  const { sql, transact, db } = open
+  return { ...(await testContext()), sql, transact, db }
 }
 
 /** As seconds since 1970, which no time zone changes. */
@@ -60,9 +60,9 @@ test('a time that Prisma writes is stored and read as the same instant in any ti
 })
 
 test('a time that a statement writes is stored and read as the same instant, alone and in a transaction', async () => {
-  const { db, sql, transaction } = await givenContext()
+  const { db, sql, transact } = await givenContext()
   await sql(insert, { key: 'alone', at: AT })
-  await transaction((inside) => inside(insert, { key: 'inside', at: AT }))
+  await transact((inside) => inside(insert, { key: 'inside', at: AT }))
   for (const key of ['alone', 'inside']) {
     expect(await storedExpiry(key)).toEqual(AT)
     expect(await sql(read, { key })).toEqual([{ expires_at: AT, hits: [AT] }])

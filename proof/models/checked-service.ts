@@ -6,13 +6,14 @@ import { createUser, setPassword } from '@/domain/accounts/user'
 import { connectApp } from '@/domain/applications/connect'
 import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
+import type { Transacted } from '@/domain/context'
 import { macsOfCode } from '@/domain/email/verification-code'
 import { pseudonymousBucket } from '@/domain/limits/buckets'
 import { signIn } from '@/domain/passwords/sign-in'
 import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { sha256 } from '@/domain/sessions/authenticate'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import type { Sql, Transaction } from '@/domain/sql'
+import type { Sql } from '@/domain/sql'
 import { createStatusToken } from '@/domain/withdrawal/status-token'
 import { api } from '@/server/http/api'
 import { processState } from '@/server/process-state'
@@ -99,16 +100,16 @@ export class Service {
 
   private equip() {
     const { ctx } = this
-    const { sql, transaction, mail } = ctx
+    const { sql, transact, mail } = ctx
     const digest = (password: string) => createHash('sha256').update(password).digest('hex')
     Object.assign(ctx, {
       sql: this.faulty(sql),
-      transaction: async (work: (tx: Transaction) => Promise<unknown>) => {
+      transact: async (work: (...of: Transacted) => Promise<unknown>) => {
         this.requireLife()
         this.running++
-        return transaction(async (tx) => {
-          tx.afterCommit(() => this.strike('after'))
-          const value = await work(Object.assign(this.faulty(tx), { afterCommit: tx.afterCommit }))
+        return transact(async (sql, afterCommit) => {
+          afterCommit(() => this.strike('after'))
+          const value = await work(this.faulty(sql), afterCommit)
           this.strike('before')
           return value
         }).finally(() => this.running--)

@@ -3,11 +3,12 @@ import { setPassword } from '@/domain/accounts/user'
 import { connectApp } from '@/domain/applications/connect'
 import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
+import type { Transacted } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
-import { issueAccessTokenIn } from '@/domain/sessions/access-tokens'
+import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { endOtherSessions, endSession } from '@/domain/sessions/sessions'
-import type { Sql, Transaction } from '@/domain/sql'
+import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,
@@ -26,12 +27,15 @@ import { rawSql } from '@/testing/raw-sql'
 const pendingOf = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.emailChangeRequest.count({ where: { userId, status: 'pending_verification' } })
 
-/** `tx`: a transaction that holds the account, in which the change is opened. */
-const changeOf = async (ctx: TestContext, user: TestUser, tx?: Transaction) => {
-  const caller = await asUser(ctx, user)
-  const inside: Partial<TestContext> = tx ? { sql: tx, transaction: (work) => work(tx) } : {}
-  return changeEmail({ ...caller, ...inside }, changeInput(user, `new-${user.email}`))
-}
+/** The context all of whose statements belong to this transaction. */
+const insideOf = (ctx: TestContext, of: Transacted): TestContext => ({
+  ...ctx,
+  sql: of[0],
+  transact: (work) => work(...of),
+})
+
+const changeOf = async (ctx: TestContext, user: TestUser) =>
+  changeEmail(await asUser(ctx, user), changeInput(user, `new-${user.email}`))
 
 /** Runs `meanwhile` while the message of a change is being sent, and returns the outcome of the change. */
 async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => Promise<unknown>): Promise<string> {
@@ -85,7 +89,7 @@ test.each(ways.slice(0, 2))(
   async (_what, prepare) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)
-    await heldUp(ctx, ['users', user.userId], await prepare(ctx, user), (sql) => changeOf(ctx, user, sql))
+    await heldUp(ctx, ['users', user.userId], await prepare(ctx, user), (...of) => changeOf(insideOf(ctx, of), user))
     expect(await pendingOf(ctx, user)).toBe(0)
   },
 )
@@ -108,45 +112,47 @@ test.each([
 })
 
 describe('a withdrawal that waits for the account', () => {
-  async function withdrawDuring(meanwhile: (ctx: TestContext, user: TestUser, tx: Transaction) => Promise<unknown>) {
+  /** All statements of `inside` belong to a transaction that holds the account. */
+  async function withdrawDuring(meanwhile: (inside: TestContext, user: TestUser) => Promise<unknown>) {
     const ctx = await testContext()
     const user = await givenUser(ctx)
     const caller = await asUser(ctx, user)
     const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
     const withdrawing = () => outcomeOf(withdrawAccount(caller, input))
-    const outcome = await heldUp(ctx, ['users', user.userId], withdrawing, (sql) => meanwhile(ctx, user, sql))
+    const outcome = await heldUp(ctx, ['users', user.userId], withdrawing, (...of) =>
+      meanwhile(insideOf(ctx, of), user),
+    )
     await ctx.settle()
     return { ctx, user, outcome }
   }
 
   test('F28 a withdrawal is refused when a pending transaction is written while it waits for the account', async () => {
-    const { outcome } = await withdrawDuring((ctx, { userId }, sql) => {
+    const { outcome } = await withdrawDuring((inside, { userId }) => {
       const transaction = { userId, status: 'pending' as const, description: 'A book', amountCents: 1200, ip: '' }
-      return addTransaction({ ...ctx, sql }, transaction)
+      return addTransaction(inside, transaction)
     })
     expect(outcome).toBe('WITHDRAWAL_003')
   })
 
   test('F28 a withdrawal cancels a change that is opened while it waits for the account', async () => {
-    const { ctx, user, outcome } = await withdrawDuring((ctx, user, sql) => changeOf(ctx, user, sql))
+    const { ctx, user, outcome } = await withdrawDuring((inside, user) => changeOf(inside, user))
     expect(outcome).toBe('accepted')
     expect(await pendingOf(ctx, user)).toBe(0)
   })
 
   test('F28 a withdrawal ends a session and a token that are made while it waits for the account', async () => {
-    const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
-      await givenSession({ ...ctx, sql }, userId)
+    const { ctx, user, outcome } = await withdrawDuring(async (inside, { userId }) => {
+      await givenSession(inside, userId)
       const token = { userId, name: 'late', scopes: ['email:manage' as const], expiresInMs: 60_000, actor: 'session' }
-      await issueAccessTokenIn(ctx, sql, token)
+      await issueAccessToken(inside, token)
     })
     expect(outcome).toBe('accepted')
     expect(await ctx.db.endedCredential.count({ where: { userId: user.userId } })).toBe(3)
   })
 
   test('F28 a withdrawal calls an application that is connected while it waits for the account', async () => {
-    const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
+    const { ctx, user, outcome } = await withdrawDuring(async (inside, { userId }) => {
       const app = { name: 'Late', endpoint: 'https://late.example.test/', secret: 'whsec_bGF0ZQ==' }
-      const inside: typeof ctx = { ...ctx, transaction: (work) => work(sql) }
       const { appId } = await registerApp(inside, app)
       await connectApp(inside, { userId, appId, subject: 'late' })
     })
@@ -156,7 +162,7 @@ describe('a withdrawal that waits for the account', () => {
 
   test('F28 a withdrawal sends its confirmation to the address that is set while it waits for the account', async () => {
     const newEmail = 'late@example.test'
-    const { ctx, outcome } = await withdrawDuring((_ctx, { userId }, sql) =>
+    const { ctx, outcome } = await withdrawDuring(({ sql }, { userId }) =>
       rawSql(sql, 'UPDATE users SET email = $2, email_key = $2, version = version + 1 WHERE id = $1', [
         userId,
         newEmail,

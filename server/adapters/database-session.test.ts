@@ -32,7 +32,7 @@ test("every connection has the service's settings before its first statement, wh
   })
   const rows = await Promise.all(
     Array.from({ length: waiting }, () =>
-      database.transaction(async (sql) => {
+      database.transact(async (sql) => {
         const asked = [...Object.keys(STRANGE), 'search_path'].map((name) => `current_setting('${name}') AS ${name}`)
         const [row] = await rawSql(sql, `SELECT ${asked.join(', ')}`)
         // Each caller keeps its connection until all have one.

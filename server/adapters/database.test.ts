@@ -12,7 +12,7 @@ async function givenRows() {
   onTestFinished(() => database.close())
   const keyed = (name: string) => `${name}-${performance.now()}`
   const rows: [string, string, string] = [keyed('a'), keyed('b'), keyed('c')]
-  await database.transaction((sql) =>
+  await database.transact((sql) =>
     rawSql(
       sql,
       `INSERT INTO rate_limits (key, hits, places, window_ms, granted, expires_at)
@@ -46,7 +46,7 @@ test('F41 of two transactions that wait for each other one is repeated, and neit
   const meet = meetingOf(2)
   let tries = 0
   const lock = (first: string, second: string) =>
-    database.transaction(async (sql) => {
+    database.transact(async (sql) => {
       tries++
       await rawSql(sql, LOCK, [first])
       await meet()
@@ -65,13 +65,13 @@ test('F41 a statement that another transaction deadlocks is repeated, and its ca
   const [first, between, last] = rows
   let tries = 0
   const barrier = Promise.withResolvers<void>()
-  const holder = database.transaction(async (sql) => {
+  const holder = database.transact(async (sql) => {
     await rawSql(sql, LOCK, [between])
     await barrier.promise
   })
   const both = database.sql(lockAll, { keys: rows })
   await untilWaiting(database)
-  const other = database.transaction(async (sql) => {
+  const other = database.transact(async (sql) => {
     tries++
     // The statement is the one that shall find the deadlock.
     await rawSql(sql, "SET LOCAL deadlock_timeout = '10min'")
@@ -89,7 +89,7 @@ test('a transaction that meets a deadlock at every try is given up', async () =>
   const { database } = await givenRows()
   let tries = 0
   const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
-  const failing = database.transaction(async () => {
+  const failing = database.transact(async () => {
     tries++
     throw deadlock
   })
@@ -103,22 +103,25 @@ test('F41 of statements that are sent together the first failed one gives the er
     const [outcome] = await Promise.allSettled([work])
     if (outcome.status === 'rejected') throw outcome.reason
   }
-  const work = database.transaction((tx) =>
-    Promise.all([heardLate(rawSql(tx, 'SELECT 1 / 0', [])), rawSql(tx, LOCK, [rows[0]])]),
+  const work = database.transact((sql) =>
+    Promise.all([heardLate(rawSql(sql, 'SELECT 1 / 0', [])), rawSql(sql, LOCK, [rows[0]])]),
   )
   await expect(work).rejects.toMatchObject({ code: '22012' })
 })
 
-test('work that goes on after its transaction has failed cannot use the connection any more', async () => {
-  const { database, rows } = await givenRows()
-  let inside: Sql | undefined
-  const failing = database.transaction(async (sql) => {
-    inside = sql
-    throw new Error('on purpose')
-  })
-  await expect(failing).rejects.toThrow('on purpose')
-  await expect(rawSql(inside as Sql, LOCK, [rows[0]])).rejects.toThrow('the transaction is over')
-})
+test.each(['failed', 'committed'])(
+  'work that goes on after its transaction has %s cannot use the connection any more',
+  async (end) => {
+    const { database, rows } = await givenRows()
+    let inside: Sql | undefined
+    const ending = database.transact(async (sql) => {
+      inside = sql
+      if (end === 'failed') throw new Error('on purpose')
+    })
+    await ending.catch(() => {})
+    await expect(rawSql(inside as Sql, LOCK, [rows[0]])).rejects.toThrow('the transaction is over')
+  },
+)
 
 test('what a transaction asks for after its commit begins once, after it, and is forgotten with an attempt that fails', async () => {
   const { database, rows } = await givenRows()
@@ -126,10 +129,10 @@ test('what a transaction asks for after its commit begins once, after it, and is
   const count = () => database.db.rateLimit.count({ where: { key: rows[0] } })
   let tries = 0
   const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
-  const left = await database.transaction(async (tx) => {
+  const left = await database.transact(async (sql, afterCommit) => {
     const attempt = ++tries
-    tx.afterCommit(() => seen.push(`effect of attempt ${attempt}`))
-    await rawSql(tx, 'DELETE FROM rate_limits WHERE key = $1', [rows[0]])
+    afterCommit(() => seen.push(`effect of attempt ${attempt}`))
+    await rawSql(sql, 'DELETE FROM rate_limits WHERE key = $1', [rows[0]])
     if (attempt === 1) throw deadlock
     expect(seen).toEqual([])
     return count()

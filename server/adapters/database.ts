@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { orderedValues, type Sql, type Transaction } from '@/domain/sql'
+import type { Transact, Transacted } from '@/domain/context'
+import { orderedValues, type Sql } from '@/domain/sql'
 import { PrismaClient } from '@/prisma/generated/client'
 import { describeError, log, outsideRequest } from '../watch/log'
 import { isContended } from './database-away'
@@ -9,7 +10,7 @@ import { openSession } from './database-session'
 export interface Database {
   sql: Sql
   /** Rolls back when `work` throws. After a deadlock `work` runs again, and what the failed attempt asked for is forgotten. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transact: Transact
   db: PrismaClient
   ping(): Promise<unknown>
   close(): Promise<void>
@@ -73,7 +74,7 @@ export function openDatabase(
   const sql = sqlOn(pool)
   return {
     sql: (statement, given) => untilUncontended(() => sql(statement, given)),
-    transaction: (work) => untilUncontended(() => transact(pool, work)),
+    transact: (work) => untilUncontended(() => transact(pool, work)),
     db,
     ping: () => pings.query('SELECT 1'),
     close: async () => {
@@ -83,7 +84,7 @@ export function openDatabase(
   }
 }
 
-async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function transact<T>(pool: pg.Pool, work: (...of: Transacted) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   // The pool handles errors of idle connections only. Without a handler, the loss of this one would end the process.
   client.on('error', noteLoss)
@@ -93,13 +94,12 @@ async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>)
   }
   const sql = sqlOn(client)
   const effects: (() => void)[] = []
-  const afterCommit: Transaction['afterCommit'] = (effect) => effects.push(effect)
   let isOver = false
   let failure: unknown
   let result: T
   try {
     const inside: Sql = async (statement, given) => {
-      // Work that failed may still have a branch that goes on, and the connection then belongs to somebody else.
+      // Work that is over may still have a branch that goes on, and the connection then belongs to somebody else.
       if (isOver) throw new Error('the transaction is over')
       writeTogether(client)
       // After a statement that failed the database refuses the rest. Whichever is heard of first, only the first one says why.
@@ -109,7 +109,8 @@ async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>)
       })
     }
     writeTogether(client)
-    const [, done] = await Promise.all([client.query('BEGIN'), work(Object.assign(inside, { afterCommit }))])
+    const [, done] = await Promise.all([client.query('BEGIN'), work(inside, (effect) => effects.push(effect))])
+    isOver = true
     await client.query('COMMIT')
     result = done
   } catch (error) {

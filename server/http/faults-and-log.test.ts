@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 
 const failing = (error: unknown) => {
-  installContext({ ...ctx, sql: () => Promise.reject(error), transaction: () => Promise.reject(error) })
+  installContext({ ...ctx, sql: () => Promise.reject(error), transact: () => Promise.reject(error) })
 }
 const pgError = (code: string, message = 'canary-of-the-database') => Object.assign(new Error(message), { code })
 
@@ -26,7 +26,7 @@ test.each(operations.map(({ name }) => name))(
   '%s answers 503 when no database listens, and reveals nothing',
   async (name) => {
     const nowhere = openDatabase('postgresql://canary-user:canary-password@127.0.0.1:1/canary')
-    installContext({ ...ctx, sql: nowhere.sql, transaction: nowhere.transaction })
+    installContext({ ...ctx, sql: nowhere.sql, transact: nowhere.transact })
     const answer = await asks(caller, name)
     await nowhere.close()
     expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { SystemContext } from '@/domain/context'
+import type { SystemContext, Transact } from '@/domain/context'
 import { createProcess } from '@/domain/process'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import type { Sql } from '@/domain/sql'
@@ -201,14 +201,14 @@ async function givenDyingInstance(place: (typeof DEATHS)[number][0]) {
       return rows as never
     }
   }
-  const transaction: SystemContext['transaction'] = async (work) => {
-    const result = await wrapping(database.transaction, doomed)(work)
+  const transact: Transact = async (work) => {
+    const result = await wrapping(database.transact, doomed)(work)
     if (place === 'between the commit and the answer') await die()
     return result
   }
   // What a dead process has begun never ends, so nothing waits for it.
   const background: SystemContext['background'] = (work) => void work().catch(() => {})
-  const own = { process: createProcess(), sql: doomed(database.sql), transaction, background }
+  const own = { process: createProcess(), sql: doomed(database.sql), transact, background }
   return { context: { ...ctx, ...own }, deathDuring }
 }
 
@@ -273,14 +273,14 @@ test.each(['changeEmail', 'createAccessToken', 'withdrawAccount'])(
 
 test('a call that its own repetition overtakes undoes its effect', async () => {
   const caller = await givenCallerFor('createAccessToken')
-  const { transaction } = ctx
+  const { transact } = ctx
   let repeated: Answer | undefined
-  ctx.transaction = async (work) => {
-    ctx.transaction = transaction
+  ctx.transact = async (work) => {
+    ctx.transact = transact
     // The call pauses for longer than its key is held.
     ctx.clock.advance(minute)
     repeated = await call(caller, 'createAccessToken', keyed('k1'))
-    return transaction(work)
+    return transact(work)
   }
   const overtaken = await call(caller, 'createAccessToken', keyed('k1'))
   expect([repeated?.code, overtaken.code]).toEqual(['accepted', 'REQUEST_007'])

@@ -35,8 +35,8 @@ export async function answerOnce(
     return exchange.replay(call.body, call.status, call.headers)
   }
   let isKept = false
-  ctx.keepAnswer = async (sql, data) => {
-    await keepAnswerWithEffect(ctx, sql, call, exchange.compose(data, given.params))
+  ctx.keepAnswer = async function (data) {
+    await keepAnswerWithEffect(this, call, exchange.compose(data, given.params))
     isKept = true
   }
   let response: Response
@@ -51,7 +51,7 @@ export async function answerOnce(
   const counted = response.status < 400 || exchange.buckets.length > 0
   const final = counted && response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
   // The verb has already had its effect, so a failure to keep the answer must not change the answer.
-  await (final ? keepAnswer(ctx, ctx.sql, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
+  await (final ? keepAnswer(ctx, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
   )
   return response

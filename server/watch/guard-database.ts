@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '@/domain/context'
 import { type RowOf, type Sql, sql, statement, text } from '@/domain/sql'
 import { acceptOldDatabase } from '@/domain/withdrawal/ledger/adopt-erasure-ledger'
-import { compareWithLedger } from '@/domain/withdrawal/ledger/compare-with-ledger'
+import { compareInside, compareWithLedger } from '@/domain/withdrawal/ledger/compare-with-ledger'
 import {
   type LedgerHead,
   lockLedger,
@@ -195,7 +195,7 @@ async function differsFromLedger(ctx: SystemContext): Promise<boolean> {
   if (!ctx.process.ledger.needsComparison) return false
   ctx.process.ledger.needsComparison = false
   // Under the lock, because a line that another instance writes meanwhile would look like one that was lost.
-  const compared = ctx.transaction(async (tx) => compareWithLedger(ctx, { sql: tx, head: await lockLedger(tx) }))
+  const compared = ctx.transaction(async (tx) => compareInside(tx, { head: await lockLedger(tx) }))
   const { state } = await compared.catch((error) => {
     ctx.process.ledger.needsComparison = true
     throw error

@@ -52,10 +52,10 @@ test('an instance that waits for the store of its ledger reports the store as aw
 
 test('a database all of whose connections are busy is there, and the service stays ready', async () => {
   const { url } = await testDatabase()
-  const { ping, transaction, close } = openDatabase(url, 1)
+  const { ping, transact, close } = openDatabase(url, 1)
   onTestFinished(close)
   const held = Promise.withResolvers<void>()
-  const busy = transaction(() => held.promise)
+  const busy = transact(() => held.promise)
   expect(await createHealth({ ...(await testContext()), ping }, LOCAL)()).toMatchObject({
     reason: undefined,
     parts: { database: 'ok' },

@@ -1,7 +1,7 @@
-import type { SystemContext } from '../../context'
-import { integer, type Sql, sql, statement, text, time } from '../../sql'
+import type { SystemContext, Transaction } from '../../context'
+import { integer, sql, statement, text, time } from '../../sql'
 import { restorePublicKeys } from '../receipts/signing-keys'
-import { compareWithLedger } from './compare-with-ledger'
+import { compareInside, compareWithLedger } from './compare-with-ledger'
 import {
   batchName,
   beginningName,
@@ -54,13 +54,13 @@ export const adoptLedger = (
 ): Promise<void> =>
   ctx.transaction(async (tx) => {
     const head = await lockLedger(tx)
-    if ((await compareWithLedger(ctx, { sql: tx, head })).state !== 'behind') return
-    await noteStored(ctx, tx, head.origin)
+    if ((await compareInside(tx, { head })).state !== 'behind') return
+    await noteStored(tx, head.origin)
     await restorePublicKeys(tx, keys)
-    await tx(deleteUnstored, {})
-    const now = ctx.clock.now()
-    await tx(setHead, { seq, hash, batchSeq, replayed, now })
-    await tx(adoptLines, {
+    await tx.sql(deleteUnstored, {})
+    const now = tx.clock.now()
+    await tx.sql(setHead, { seq, hash, batchSeq, replayed, now })
+    await tx.sql(adoptLines, {
       ids: lines.map(({ withdrawalId }) => withdrawalId),
       seqs: lines.map(({ seq }) => seq),
       hashes: lines.map(({ hash }) => hash),
@@ -69,9 +69,9 @@ export const adoptLedger = (
   })
 
 /** What the store has does not wait for it. */
-async function noteStored(ctx: SystemContext, tx: Sql, origin: string) {
-  for (const { first_seq: firstSeq, lines } of await tx(waitingBatches, { maxRows: 1_000 })) {
-    if ((await ctx.ledger.get(batchName(origin, firstSeq))) === lines) await tx(markStored, { firstSeq, lines })
+async function noteStored(tx: Transaction, origin: string) {
+  for (const { first_seq: firstSeq, lines } of await tx.sql(waitingBatches, { maxRows: 1_000 })) {
+    if ((await tx.ledger.get(batchName(origin, firstSeq))) === lines) await tx.sql(markStored, { firstSeq, lines })
   }
 }
 
@@ -84,7 +84,7 @@ export async function acceptOldDatabase(ctx: SystemContext): Promise<void> {
     await putLedger(ctx, beginningName(head.origin), JSON.stringify(end))
     await ctx.transaction(async (tx) => {
       const { seq, hash } = await lockLedger(tx)
-      await tx(setHead, { seq, hash, batchSeq: 0, replayed: 0, now: ctx.clock.now() })
+      await tx.sql(setHead, { seq, hash, batchSeq: 0, replayed: 0, now: tx.clock.now() })
     })
     return
   }

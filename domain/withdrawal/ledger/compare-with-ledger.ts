@@ -1,5 +1,4 @@
-import type { SystemContext } from '../../context'
-import type { Sql } from '../../sql'
+import type { AnyContext, SystemContext } from '../../context'
 import { hashOf } from '../receipts/signing-keys'
 import {
   batchName,
@@ -17,7 +16,8 @@ import {
  * people who have left may be back in it. `missing`: the store lacks lines that this database has stored, so it is another store.
  */
 type Comparison =
-  | { state: 'level' | 'missing'; end: StoredEnd }
+  | { state: 'level'; end: StoredEnd; newest?: string }
+  | { state: 'missing'; end: StoredEnd }
   /** `lines`: how many it does not know, counted no further than the caller asked. */
   | { state: 'behind'; end: StoredEnd; lines: number }
 
@@ -28,13 +28,22 @@ const MAX_WAITING = 1_000
  * Compares the end of the chain with the store. A database is never behind its own ledger, because it writes its lines into the
  * store after its commit.
  */
-export async function compareWithLedger(
-  ctx: SystemContext,
-  { sql = ctx.sql, head, maxLines = 0 }: { sql?: Sql; head?: LedgerHead; maxLines?: number } = {},
-): Promise<Comparison> {
-  const known = head ?? (await readLedgerHead(ctx, sql))
+export async function compareWithLedger(ctx: SystemContext, asked?: Asked): Promise<Comparison> {
+  const compared = await compareInside(ctx, asked)
+  if (compared.state === 'level' && compared.newest) ctx.process.ledger.newest = compared.newest
+  return compared
+}
+
+interface Asked {
+  head?: LedgerHead
+  maxLines?: number
+}
+
+/** As `compareWithLedger`; keeps nothing in the process, because a transaction may be rolled back. */
+export async function compareInside(ctx: AnyContext, { head, maxLines = 0 }: Asked = {}): Promise<Comparison> {
+  const known = head ?? (await readLedgerHead(ctx))
   const { origin, hash, batch_seq: batchSeq } = known
-  const waiting = await sql(waitingBatches, { maxRows: MAX_WAITING })
+  const waiting = await ctx.sql(waitingBatches, { maxRows: MAX_WAITING })
   const end = storedEnd(known, waiting)
   // The store may have a batch already: a process was killed before it noted that.
   const waitingLines = new Map(waiting.map(({ first_seq, lines }) => [first_seq, lines]))
@@ -50,13 +59,14 @@ export async function compareWithLedger(
   const newest = await ctx.ledger.get(batchName(origin, batchSeq))
   if (newest === null) return { state: 'missing', end }
   const isSame = hashOf(linesOf(newest).at(-1) ?? '') === hash
-  if (isSame) ctx.process.ledger.newest = batchName(origin, batchSeq)
-  return isSame ? { state: 'level', end } : { state: 'behind', end, lines: Number.POSITIVE_INFINITY }
+  return isSame
+    ? { state: 'level', end, newest: batchName(origin, batchSeq) }
+    : { state: 'behind', end, lines: Number.POSITIVE_INFINITY }
 }
 
 const linesOf = (text: string): string[] => text.split('\n').filter(Boolean)
 
-async function hasBatchUpTo(ctx: SystemContext, origin: string, seq: number): Promise<boolean> {
+async function hasBatchUpTo(ctx: AnyContext, origin: string, seq: number): Promise<boolean> {
   for await (const name of ctx.ledger.list(folderOf(origin))) return firstSeqOf(name) <= seq
   return false
 }

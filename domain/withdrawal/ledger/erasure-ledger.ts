@@ -1,4 +1,4 @@
-import type { SystemContext } from '../../context'
+import type { AnyContext, SystemContext, Transaction } from '../../context'
 import type { LedgerEntry } from '../../ports'
 import {
   boolean,
@@ -6,7 +6,6 @@ import {
   integer,
   type RowOf,
   type Shape,
-  type Sql,
   sql,
   statement,
   text,
@@ -14,7 +13,7 @@ import {
   UNWAITED,
 } from '../../sql'
 import { coalesced } from '../../work/coalesce'
-import { hashOf, readSigningKeys, signJws } from '../receipts/signing-keys'
+import { hashOf, readSigningKeys, signingKey, signJws } from '../receipts/signing-keys'
 
 /** An entry in the chain. */
 export interface LedgerLine extends LedgerEntry {
@@ -113,23 +112,23 @@ export const markStored = statement(
 export const writeErasureLedger = coalesced(
   'write-erasure-ledger',
   async (ctx) => {
-    while ((await ctx.transaction((tx) => appendBatch(ctx, tx))) === BATCH_SIZE);
+    while ((await ctx.transaction((tx) => appendBatch(tx))) === BATCH_SIZE);
     await storeBatches(ctx)
   },
   0,
 )
 
 /** Returns how many lines it wrote. */
-async function appendBatch(ctx: SystemContext, tx: Sql): Promise<number> {
-  const [head, rows] = await Promise.all([lockLedger(tx), tx(unwritten, { maxRows: BATCH_SIZE })])
+async function appendBatch(tx: Transaction): Promise<number> {
+  const [head, rows] = await Promise.all([lockLedger(tx), tx.sql(unwritten, { maxRows: BATCH_SIZE })])
   if (rows.length === 0) return 0
   const chain = chainOf(
     head,
-    rows.map((row) => toEntry(ctx, row)),
-    keyIdsOf(ctx)[0] as string,
+    rows.map((row) => toEntry(tx, row)),
+    keyIdsOf(tx)[0] as string,
   )
   const last = chain.at(-1) as Chained
-  await tx(appendLines, {
+  await tx.sql(appendLines, {
     ids: rows.map(({ id }) => id),
     seqs: chain.map(({ seq }) => seq),
     hashes: chain.map(({ hash }) => hash),
@@ -137,18 +136,18 @@ async function appendBatch(ctx: SystemContext, tx: Sql): Promise<number> {
     lastSeq: last.seq,
     hash: last.hash,
     lines: chain.map(({ text }) => `${text}\n`).join(''),
-    now: ctx.clock.now(),
+    now: tx.clock.now(),
   })
   return rows.length
 }
 
 /** Makes every other writer wait until the transaction ends. */
-export async function lockLedger(tx: Sql): Promise<LedgerHead> {
-  const [head] = await tx(lockHead, {})
+export async function lockLedger(tx: Transaction): Promise<LedgerHead> {
+  const [head] = await tx.sql(lockHead, {})
   return head as LedgerHead
 }
 
-export async function readLedgerHead(ctx: SystemContext, sql = ctx.sql): Promise<LedgerHead> {
+export async function readLedgerHead({ sql }: AnyContext): Promise<LedgerHead> {
   const [head] = await sql(readHead, {})
   return head as LedgerHead
 }
@@ -266,7 +265,7 @@ export const endName = (origin: string) => `erasure-ledger/${origin}-end.json`
 /** Holds what `ledger trim` has dropped: the chain continues from there. */
 export const beginningName = (origin: string) => `erasure-ledger/${origin}-beginning.json`
 
-const toEntry = (ctx: SystemContext, row: RowOf<typeof unwritten>): LedgerEntry => ({
+const toEntry = (ctx: AnyContext, row: RowOf<typeof unwritten>): LedgerEntry => ({
   withdrawalId: row.id,
   pseudonym: pseudonymOf(ctx, row.user_id),
   startedAt: row.started_at.toISOString(),
@@ -278,11 +277,11 @@ const toEntry = (ctx: SystemContext, row: RowOf<typeof unwritten>): LedgerEntry 
 })
 
 /** The keyed hash that replaces the id of an erased user. */
-export const pseudonymOf = (ctx: SystemContext, userId: string): string =>
+export const pseudonymOf = (ctx: AnyContext, userId: string): string =>
   ctx.secrets.mac('pseudonym', userId).toString('base64url')
 
 /** A short name of each secret that makes pseudonyms, newest first. No user has this id. */
-export const keyIdsOf = (ctx: SystemContext): string[] =>
+export const keyIdsOf = (ctx: AnyContext): string[] =>
   ctx.secrets.macs('pseudonym', 'the name of this key').map((mac) => mac.toString('base64url').slice(0, 12))
 
 /** The last line of those that all stand in the store. */
@@ -307,5 +306,5 @@ export async function signedLedgerHead(ctx: SystemContext): Promise<string> {
   const { seq, hash } = storedEnd(head, await ctx.sql(waitingBatches, { maxRows: 1 }))
   const { at } = head
   const claims = { iss: ctx.appUrl, lines: seq, hash, at: (at ?? ctx.clock.now()).toISOString() }
-  return signJws(ctx, 'erasure-log+jwt', claims)
+  return signJws(await signingKey(ctx), 'erasure-log+jwt', claims)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
 import { givenWithdrawal, testContext } from '@/testing/domain'
-import { ensureSigningKey } from '../receipts/signing-keys'
+import { signingKey } from '../receipts/signing-keys'
 import { isSecretKnown } from './known-secret'
 
 const OWN = 'code-secret-for-tests'
@@ -14,7 +14,7 @@ test('F45 a secret is known by the newest signing key or by the newest line of t
   const isKnown = (...code: string[]) =>
     isSecretKnown({ ...ctx, secrets: createSecrets({ auth: ['auth-secret-for-tests'], code }) })
   expect(await isKnown('any secret of a new database')).toBe(true)
-  await ensureSigningKey(ctx)
+  await signingKey(ctx)
   expect([await isKnown('another secret'), await isKnown('another secret', OWN)]).toEqual([false, true])
   await givenWithdrawal(ctx)
   // The private part is gone, as after a restore of public keys.

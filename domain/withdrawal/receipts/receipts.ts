@@ -3,12 +3,13 @@ import type { listReceipts as contract, ReceiptClaims } from '@/contract/receipt
 import { CATEGORIES } from '@/contract/vocabulary'
 import type { StepStatus } from '@/contract/withdrawal'
 import type { Acknowledges } from '../../applications/task-token'
-import type { SystemContext } from '../../context'
+import type { AnyContext, SystemContext, Transaction } from '../../context'
 import { countsOf, type DeletionCount, describeCounts } from '../../deletion-counts'
 import { second } from '../../limits/durations'
-import { boolean, integer, joined, json, literal, type RowOf, type Sql, sql, statement, text, time } from '../../sql'
+import type { SigningKey } from '../../process'
+import { boolean, integer, joined, json, literal, type RowOf, sql, statement, text, time } from '../../sql'
 import { AFTER, eachDue, isAfter } from '../../work/each-due'
-import { hashOf, signJws } from './signing-keys'
+import { hashOf, signingKey, signingKeyInside, signJws } from './signing-keys'
 import { isLineStored } from './stored-lines'
 
 type Kind = ReceiptClaims['kind']
@@ -103,11 +104,11 @@ const dueReceipts = statement(
 )
 
 /** Signed before the transaction that it proves, so that no lock waits for the signature. */
-export const acceptanceReceipt = (
+export const acceptanceReceipt = async (
   ctx: SystemContext,
   { id, startedAt, plan }: { id: string; startedAt: Date; plan: { purgeDueAt: Date; dueBy: Date } },
 ): Promise<string> =>
-  sign(ctx, ctx.sql, id, 'acceptance', startedAt, {
+  sign(ctx, await signingKey(ctx), id, 'acceptance', startedAt, {
     withdrawal: {
       started_at: startedAt.toISOString(),
       purge_due_at: plan.purgeDueAt.toISOString(),
@@ -121,11 +122,18 @@ type Statements = Omit<ReceiptClaims, 'iss' | 'iat' | 'jti' | 'sub' | 'kind'>
  * The id is derived from what is proven: after a restore the same withdrawal gets the same acceptance, byte for byte, while the key
  * is the same.
  */
-function sign(ctx: SystemContext, sql: Sql, withdrawalId: string, kind: Kind, at: Date, claims: Statements) {
+function sign(
+  { appUrl }: AnyContext,
+  key: SigningKey,
+  withdrawalId: string,
+  kind: Kind,
+  at: Date,
+  claims: Statements,
+): Promise<string> {
   const jti = `rcp_${hashOf(`${withdrawalId}\n${kind}`).slice(0, 22)}`
   const iat = Math.floor(at.getTime() / second)
-  const all: ReceiptClaims = { iss: ctx.appUrl, iat, jti, sub: withdrawalId, kind, ...claims }
-  return signJws(ctx, 'withdrawal-receipt+jwt', all, sql)
+  const all: ReceiptClaims = { iss: appUrl, iat, jti, sub: withdrawalId, kind, ...claims }
+  return signJws(key, 'withdrawal-receipt+jwt', all)
 }
 
 /** Writes the receipts that a step or a purge could not write, because the ledger had no line of the withdrawal yet. */
@@ -133,15 +141,15 @@ export const writeDueReceipts = (ctx: SystemContext, maxRows = 100): Promise<voi
   eachDue(
     { rows: 'receipts', maxRows },
     (after) => ctx.sql(dueReceipts, after),
-    ({ id }) => ctx.transaction((tx) => writeReceipts(ctx, tx, id)),
+    ({ id }) => ctx.transaction((tx) => writeReceipts(tx, id)),
   )
 
 /** Writes missing receipts in chain order, in the transaction of step, purge or sweep. */
-export async function writeReceipts(ctx: SystemContext, tx: Sql, withdrawalId: string): Promise<void> {
-  const [due] = await tx(lockDue, { withdrawalId })
-  const [facts] = due?.is_due ? await tx(readFacts, { withdrawalId }) : []
+export async function writeReceipts(tx: Transaction, withdrawalId: string): Promise<void> {
+  const [due] = await tx.sql(lockDue, { withdrawalId })
+  const [facts] = due?.is_due ? await tx.sql(readFacts, { withdrawalId }) : []
   if (!facts || facts.awaits_line) return
-  const written = await tx(readReceipts, { withdrawalId })
+  const written = await tx.sql(readReceipts, { withdrawalId })
   const reached: [Kind, Date | null][] = [
     ['completion', facts.completed_at],
     ['purge', facts.purged_at],
@@ -151,13 +159,13 @@ export async function writeReceipts(ctx: SystemContext, tx: Sql, withdrawalId: s
     .sort(([, a], [, b]) => Number(a) - Number(b))
   let previous = written.at(-1)?.receipt
   for (const [kind] of missing) {
-    const now = ctx.clock.now()
+    const now = tx.clock.now()
     const claims = { ...(previous !== undefined && { previous: hashOf(previous) }), ...claimsOf(facts, kind) }
-    const receipt = await sign(ctx, tx, withdrawalId, kind, now, claims)
-    await tx(insertReceipt, { withdrawalId, kind, receipt, now })
+    const receipt = await sign(tx, await signingKeyInside(tx), withdrawalId, kind, now, claims)
+    await tx.sql(insertReceipt, { withdrawalId, kind, receipt, now })
     previous = receipt
   }
-  await tx(markWritten, { withdrawalId })
+  await tx.sql(markWritten, { withdrawalId })
 }
 
 function claimsOf(facts: Facts, kind: Kind): Statements {

@@ -9,10 +9,10 @@ import {
 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { AppError } from '@/contract/errors'
-import type { SystemContext } from '../../context'
+import type { AnyContext, SystemContext, Transaction } from '../../context'
 import { KEY_PUBLISHED_BEFORE_MS, SIGNING_KEYS_KEPT_MS } from '../../limits/durations'
 import type { SigningKey } from '../../process'
-import { bytes, integer, type RowOf, type Sql, sql, statement, text, time } from '../../sql'
+import { bytes, integer, type RowOf, sql, statement, text, time } from '../../sql'
 
 type KeyRow = RowOf<typeof readKeys>
 
@@ -69,7 +69,7 @@ export async function readSigningKeys(ctx: SystemContext): Promise<PublicKey[]> 
   }))
 }
 
-export const restorePublicKeys = (sql: Sql, keys: PublicKey[]): Promise<unknown> =>
+export const restorePublicKeys = ({ sql }: AnyContext, keys: PublicKey[]): Promise<unknown> =>
   sql(insertPublic, { keys: JSON.stringify(keys) })
 
 /** The claims of a JWS of this type that one of the keys signed; otherwise what is wrong with it. */
@@ -103,9 +103,8 @@ export async function publishedKeys(ctx: SystemContext) {
 /** Signs in another thread, so that other calls do not wait for it. */
 const signBeside = promisify<null, Buffer, KeyObject, Buffer>(sign)
 
-/** Signs the claims as a JWS in compact form. `sql` is the caller's transaction, if any. */
-export async function signJws(ctx: SystemContext, typ: string, claims: object, sql: Sql = ctx.sql): Promise<string> {
-  const { kid, privateKey } = await signingKey(ctx, sql)
+/** Signs the claims as a JWS in compact form. */
+export async function signJws({ kid, privateKey }: SigningKey, typ: string, claims: object): Promise<string> {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const signed = `${part({ alg: 'Ed25519', typ, kid })}.${part(claims)}`
   const signature = await signBeside(null, Buffer.from(signed), privateKey)
@@ -113,7 +112,20 @@ export async function signJws(ctx: SystemContext, typ: string, claims: object, s
 }
 
 /** Creates the first key at the first start, and a new one if no configured secret opens the key that should sign. */
-export const ensureSigningKey = (ctx: SystemContext): Promise<unknown> => signingKey(ctx, ctx.sql)
+export async function signingKey(ctx: SystemContext): Promise<SigningKey> {
+  const now = ctx.clock.now()
+  const { signing } = ctx.process
+  const isFresh = performance.now() - signing.readAt <= SIGNING_KEYS_KEPT_MS
+  const known = isFresh ? newestOf(signing.keys, now) : undefined
+  if (known) return known
+  const read = await readSigners(ctx, now)
+  Object.assign(signing, { keys: read.keys, readAt: performance.now() })
+  return read.newest
+}
+
+/** Reads the keys anew and keeps none, because a key that the transaction made may be rolled back. */
+export const signingKeyInside = async (tx: Transaction): Promise<SigningKey> =>
+  (await readSigners(tx, tx.clock.now())).newest
 
 /** Whether a configured secret opens the newest key that still has a private part; null if there is none. */
 export async function opensNewestKey(ctx: SystemContext): Promise<boolean | null> {
@@ -121,25 +133,20 @@ export async function opensNewestKey(ctx: SystemContext): Promise<boolean | null
   return sealed ? ctx.secrets.open(sealed) !== null : null
 }
 
-async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
-  const now = ctx.clock.now()
-  const { signing } = ctx.process
-  const isFresh = performance.now() - signing.readAt <= SIGNING_KEYS_KEPT_MS
-  const known = isFresh ? newestOf(signing.keys, now) : undefined
-  if (known) return known
-  const keep = (rows: KeyRow[]) => {
-    signing.keys = openKeys(ctx, rows)
-    signing.readAt = performance.now()
-    return newestOf(signing.keys, now)
-  }
-  const rows = await sql(readKeys, {})
-  const found = keep(rows)
-  if (found) return found
+/** The keys that a configured secret opens, and the one of them that signs. If there is none, it is made. */
+async function readSigners(
+  ctx: AnyContext,
+  now: Date,
+  hasMade = false,
+): Promise<{ keys: SigningKey[]; newest: SigningKey }> {
+  const rows = await ctx.sql(readKeys, {})
+  const keys = openKeys(ctx, rows)
+  const newest = newestOf(keys, now)
+  if (newest) return { keys, newest }
+  if (hasMade) throw new Error('no key can sign')
   // The number follows from the rows that were read, so that two instances without a key create the same one.
-  await insert(ctx, sql, { number: (rows.at(-1)?.number ?? 0) + 1, signsFrom: now })
-  const made = keep(await sql(readKeys, {}))
-  if (!made) throw new Error('no key can sign')
-  return made
+  await insert(ctx, { number: (rows.at(-1)?.number ?? 0) + 1, signsFrom: now })
+  return readSigners(ctx, now, true)
 }
 
 const newestOf = <Key extends { signsFrom: Date }>(keys: readonly Key[], now: Date): Key | undefined =>
@@ -148,7 +155,7 @@ const newestOf = <Key extends { signsFrom: Date }>(keys: readonly Key[], now: Da
 /** A key that was made to sign at once does so even if the clock of another instance is behind. */
 const beginOf = ({ created_at, signs_from }: KeyRow): Date => (signs_from > created_at ? signs_from : new Date(0))
 
-const openKeys = (ctx: SystemContext, rows: KeyRow[]): SigningKey[] =>
+const openKeys = (ctx: AnyContext, rows: KeyRow[]): SigningKey[] =>
   rows.flatMap((row) => {
     const pkcs8 = row.sealed_private && ctx.secrets.open(row.sealed_private)
     const { kid } = row
@@ -158,15 +165,11 @@ const openKeys = (ctx: SystemContext, rows: KeyRow[]): SigningKey[] =>
   })
 
 /** False if another instance created the key of this number. */
-async function insert(
-  ctx: SystemContext,
-  sql: Sql,
-  { number, signsFrom }: { number: number; signsFrom: Date },
-): Promise<boolean> {
+async function insert(ctx: AnyContext, { number, signsFrom }: { number: number; signsFrom: Date }): Promise<boolean> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const { x = '' } = publicKey.export({ format: 'jwk' })
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
-  const made = await sql(insertKey, {
+  const made = await ctx.sql(insertKey, {
     number,
     kid: thumbprintOf(x),
     publicKey: x,
@@ -186,7 +189,7 @@ export const KEY_STATES = ['waiting', 'signing', 'retired'] as const
 type KeyState = (typeof KEY_STATES)[number]
 
 export async function listSigningKeys(ctx: SystemContext) {
-  await ensureSigningKey(ctx)
+  await signingKey(ctx)
   const now = ctx.clock.now()
   const rows = await ctx.sql(readKeys, {})
   const signing = rows.findLast((row) => beginOf(row) <= now && row.sealed_private)
@@ -207,7 +210,7 @@ export async function listSigningKeys(ctx: SystemContext) {
  * before it are deleted, one that still waits included, and every instance signs with it within `SIGNING_KEYS_KEPT_MS`.
  */
 export async function rotateSigningKey(ctx: SystemContext, { isNow = false } = {}) {
-  await ensureSigningKey(ctx)
+  await signingKey(ctx)
   const now = ctx.clock.now()
   const last = (await ctx.sql(readKeys, {})).at(-1) as KeyRow
   const waits = (at: Date) =>
@@ -216,7 +219,7 @@ export async function rotateSigningKey(ctx: SystemContext, { isNow = false } = {
   if (!isNow && last.sealed_private && last.signs_from > now) throw waits(last.signs_from)
   const signsFrom = isNow ? now : new Date(now.getTime() + KEY_PUBLISHED_BEFORE_MS)
   const number = last.number + 1
-  if (!(await insert(ctx, ctx.sql, { number, signsFrom }))) throw waits(signsFrom)
+  if (!(await insert(ctx, { number, signsFrom }))) throw waits(signsFrom)
   if (isNow) await ctx.sql(deleteEarlier, { number })
   ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
   return listSigningKeys(ctx)

@@ -149,12 +149,17 @@ export const signOut = (
     ])
   })
 
+// The account is locked before its session, as by every statement that ends sessions, because the row of the sign-out refers to it.
 const endSignedOut = statement(
   'sign-out',
   { id: text, now: time },
   { user_id: text },
-  (v) => sql`UPDATE sessions s SET revoked_at = ${v.now} FROM users u
-   WHERE s.id = ${v.id} AND s.revoked_at IS NULL AND u.id = s.user_id AND u.withdrawn_at IS NULL RETURNING s.user_id`,
+  (v) => sql`WITH account AS (
+     SELECT u.id FROM sessions s JOIN users u ON u.id = s.user_id
+     WHERE s.id = ${v.id} AND u.withdrawn_at IS NULL FOR KEY SHARE OF u
+   )
+   UPDATE sessions s SET revoked_at = ${v.now} FROM account
+   WHERE s.id = ${v.id} AND s.revoked_at IS NULL RETURNING s.user_id`,
 )
 
 // A withdrawal that starts meanwhile waits, and then sees the row.

@@ -175,6 +175,8 @@ export interface AnyContext {
   /** From the start of a withdrawal to its legal deadline; the time scale does not change it. */
   statutoryPeriod: CalendarPeriod
   appUrl: string
+  /** The adopter's own page of the settings, to which mails lead in place of ours; null if there is none. */
+  settingsUrl: string | null
   /** The origins whose pages may call the API. */
   allowedOrigins: readonly string[]
   /** Runs the work as a span of a trace, if traces are collected; attributes are ids and codes. */

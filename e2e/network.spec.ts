@@ -129,6 +129,17 @@ for (const [what, status, said] of [
   })
 }
 
+test('the sign-in page of a browser that keeps no cookies asks for them', async ({ page, user }) => {
+  await page.route('**/api/auth/callback/**', async (route) => {
+    await page.context().clearCookies()
+    await route.continue()
+  })
+  await page.goto('/sign-in')
+  await submitSignIn(page, user)
+  await expect(page.getByRole('alert').filter({ hasText: 'Allow cookies for this site' })).toBeVisible()
+  await expectAccessible(page)
+})
+
 test('the sign-in page shows the wait after too many tries', async ({ page, user }) => {
   await page.goto('/sign-in')
   await page.route('**/api/auth/callback/credentials', (route) =>

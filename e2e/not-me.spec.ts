@@ -24,10 +24,10 @@ const newPage = async (browser: Browser): Promise<Page> => (await browser.newCon
 async function steal(thief: Page, user: User, inbox: Inbox) {
   const stolen = `thief-${user.email}`
   await signIn(thief, user)
-  await expect(thief.getByText('you can undo it with the link we email to your old address')).toBeVisible()
   await requestChange(thief, user, stolen)
   const mail = await inbox.latest(stolen, 'Verify Your New Email Address')
   await enterCode(thief, codeIn(mail))
+  await expect(thief.getByText('We told your old address. It can undo this for 7 days.')).toBeVisible()
   await expect(thief.getByText(stolen).first()).toBeVisible()
   return stolen
 }
@@ -49,11 +49,6 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
 
   await owner.getByLabel('New password', { exact: true }).focus()
   await owner.keyboard.type(MINE)
-  await owner.getByLabel('New password again').focus()
-  await owner.keyboard.type('something else')
-  await owner.keyboard.press('Enter')
-  await expect(owner.getByText('The two passwords don’t match')).toBeVisible()
-  await owner.getByLabel('New password again').fill(MINE)
   await owner.keyboard.press('Enter')
   await expect(owner.getByRole('status').filter({ hasText: 'The change was undone' })).toBeFocused()
   await expect(owner).not.toHaveURL(/nme_/)
@@ -145,7 +140,6 @@ test('B11 a scanner that opens the link to the old address and presses every but
 
   // The owner stops it, for whom the link still works.
   await scanner.getByLabel('New password', { exact: true }).fill(MINE)
-  await scanner.getByLabel('New password again').fill(MINE)
   await scanner.getByRole('button', { name: 'Stop the change' }).click()
   await expect(scanner.getByRole('heading', { level: 1, name: 'The change was stopped' })).toBeVisible()
   await page.reload()
@@ -199,7 +193,6 @@ test('B89 the owner signs a stranger out with the mail about the sign-in, and a 
   await owner.getByLabel('New password', { exact: true }).fill('password')
   await expect(owner.getByLabel('New password', { exact: true })).toHaveAccessibleDescription(/most used passwords/)
   await owner.getByLabel('New password', { exact: true }).fill(MINE)
-  await owner.getByLabel('New password again').fill(MINE)
   await owner.getByRole('button', { name: 'Sign everyone out' }).click()
   await expect(owner.getByRole('heading', { level: 1, name: 'Your account is yours alone again' })).toBeVisible()
   await expectAccessible(owner)

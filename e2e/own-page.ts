@@ -20,10 +20,13 @@ export async function snippetOf(
 /** Changes the address with the mailed code and begins the deletion, in the page of an adopter that is open. */
 export async function driveOwnPage(page: Page, email: string, inbox: Inbox): Promise<void> {
   await expect(page.getByText(email).first()).toBeVisible()
+  await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email address').fill(`new-${email}`)
   await page.getByRole('button', { name: 'Send verification email' }).click()
   await enterCode(page, codeIn(await inbox.latest(`new-${email}`, 'Verify Your New Email Address')))
   await expect(page.getByText(`Your email address is now new-${email}`)).toBeVisible()
+  // The other part shows the new address too.
+  await expect(page.getByText(new RegExp(`(?<!new-)${email}`))).toHaveCount(0)
   await deleteAccount(page)
 }
 

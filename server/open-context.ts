@@ -77,6 +77,7 @@ export async function openContext(): Promise<ServiceContext> {
     timeScale: env.withdrawalTimeScale,
     statutoryPeriod: env.statutoryPeriod,
     appUrl: env.appUrl,
+    settingsUrl: env.settingsUrl,
     allowedOrigins: env.allowedOrigins,
     traced,
     warn: (event, facts) => log().warn({ event, ...facts }),

@@ -22,7 +22,7 @@ export interface Audited {
   subject: string | null
 }
 
-/** The state of an account after a part of its trace, as in proof/models/account.als. */
+/** The state of an account after a part of its trace, as in lab/model/account.als. */
 interface Account {
   pending: string | null
   /** Verified changes that were not undone, oldest first. */

@@ -52,7 +52,9 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
         )}
         <div id={`${sessionId}-times`} className="text-ink-muted text-sm">
           <p>
-            {current ? t('activeNow') : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} /> })}
+            {current
+              ? t('activeNow')
+              : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} isOver /> })}
           </p>
           <p>
             {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {

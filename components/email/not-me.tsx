@@ -126,8 +126,8 @@ function TakeBackForm({ change, rules, link, onRefused, onDone }: TakeBackFormPr
   const { showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
   // Read once when the page opens, so that the form stays as it is.
-  const [hasExpired] = useState(() => !isVerified && Date.parse(change.expires_at) <= serverNow())
-  const kind = isVerified ? 'undo' : hasExpired ? 'secure' : 'stop'
+  const [hasEnded] = useState(() => !change.can_be_verified || Date.parse(change.expires_at) <= serverNow())
+  const kind = isVerified ? 'undo' : hasEnded ? 'secure' : 'stop'
   const form = useForm<NotMeValues>({ resolver: resolvers[change.has_password ? 'password' : 'none'] })
   const undo = useMutation({
     mutationFn: ({ new_password }: NotMeValues) => {
@@ -263,7 +263,6 @@ function SecureForm({ form, rules, email, hasPassword, sure, label, worksUntil, 
               rules={rules}
               typed={form.watch('new_password')}
               password={fieldOf(form, 'new_password')}
-              repeated={fieldOf(form, 'repeated')}
             />
           </>
         ) : (

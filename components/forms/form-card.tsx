@@ -6,7 +6,7 @@ import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { Form } from './form'
 
-interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'> {
+interface FormCardProps extends ComponentProps<typeof CardHeader> {
   onSubmit: SubmitEventHandler<HTMLFormElement>
   /** The refusal that belongs to no field. */
   error: string | undefined

@@ -20,10 +20,10 @@ interface NewPasswordFieldsProps {
   /** What is typed so far. */
   typed: string | undefined
   password: Registered
-  repeated: Registered
+  repeated?: Registered
 }
 
-/** Asks for the new password twice, so that nobody is locked out by a typing mistake. */
+/** Asks for the new password twice where a typing mistake would lock the person out. */
 export function NewPasswordFields({ rules, typed = '', password, repeated }: NewPasswordFieldsProps) {
   const t = useTranslations('NewPassword')
   const errors = useTranslations('Errors')
@@ -42,7 +42,7 @@ export function NewPasswordFields({ rules, typed = '', password, repeated }: New
         {...password}
         error={ofText ?? ofLength ?? password.error}
       />
-      <PasswordField label={t('again')} autoComplete="new-password" {...repeated} />
+      {repeated && <PasswordField label={t('again')} autoComplete="new-password" {...repeated} />}
     </>
   )
 }

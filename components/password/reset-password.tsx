@@ -47,8 +47,8 @@ export function ResetPassword({ rules }: { rules: NewPasswordRules }) {
         </Link>
       )}
     >
-      {(_, { secret, end }) => (
-        <ChoosePassword rules={rules} token={secret} onRefused={end} onChanged={() => setChanged(true)} />
+      {({ email }, { secret, end }) => (
+        <ChoosePassword rules={rules} token={secret} email={email} onRefused={end} onChanged={() => setChanged(true)} />
       )}
     </LinkPage>
   )
@@ -59,6 +59,8 @@ const isRefused = (error: unknown) => error instanceof ApiError && error.code ==
 interface ChoosePasswordProps {
   rules: NewPasswordRules
   token: string
+  /** The address of the account. */
+  email: string
   onRefused: () => void
   onChanged: () => void
 }
@@ -66,7 +68,7 @@ interface ChoosePasswordProps {
 type Values = Body<typeof confirmPasswordReset> & { repeated: string }
 const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
 
-function ChoosePassword({ rules, token, onRefused, onChanged }: ChoosePasswordProps) {
+function ChoosePassword({ rules, token, email, onRefused, onChanged }: ChoosePasswordProps) {
   const t = useTranslations('Passwords')
   const { fieldOf, showError } = useErrorTexts()
   const router = useRouter()
@@ -87,6 +89,8 @@ function ChoosePassword({ rules, token, onRefused, onChanged }: ChoosePasswordPr
   return (
     <PageCard title={t('chooseTitle')} text={t('chooseText')}>
       <Form onSubmit={form.handleSubmit((values) => confirm.mutate(values))} className="mt-6 space-y-5">
+        {/* Tells a password manager whose password it is. */}
+        <input type="text" autoComplete="username" value={email} readOnly hidden />
         <NewPasswordFields
           rules={rules}
           typed={form.watch('new_password')}

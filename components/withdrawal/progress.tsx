@@ -196,6 +196,7 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
     <StatusCard
       heading="h2"
       icon={Hourglass}
+      isAnnounced="if-lost"
       title={t('progressTitle')}
       text={
         isLate
@@ -237,6 +238,7 @@ function Deleted({ status }: { status: WithdrawalStatus }) {
       heading="h2"
       icon={CircleCheck}
       tone="success"
+      isAnnounced="if-lost"
       title={t.rich('deletedTitle', { date: () => <LocalTime dateTime={status.completed_at ?? ''} format="date" /> })}
       text={t('deletedText')}
     />

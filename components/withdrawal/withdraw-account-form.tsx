@@ -12,6 +12,7 @@ import type { Reason } from '@/contract/withdrawal'
 import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isUnanswered, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
+import { focusFirstWrong } from '../forms/focus-first-wrong'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
 import { useHost } from '../host/host'
@@ -60,7 +61,10 @@ export function WithdrawAccountForm({
   const { fieldOf, showError } = useErrorTexts()
   // Without default values, what was typed before React took over stays in the fields.
   const asksPassword = needsPassword(ways)
-  const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
+  const form = useForm<WithdrawValues>({
+    resolver: asksPassword ? resolvers.password : resolvers.none,
+    shouldFocusError: false,
+  })
   const isFilled = useDraft('withdraw', userId, form)
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
@@ -75,7 +79,7 @@ export function WithdrawAccountForm({
     onSuccess: () => setAsking(true),
     onError: (error) => showError(form, error),
   })
-  const submit = useProvenSubmit(form, ways, confirm.mutate)
+  const submit = useProvenSubmit(form, ways, confirm.mutate, focusFirstWrong)
   const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {
       // Closed first, because the dialog gives the focus back before the field with the fault takes it.

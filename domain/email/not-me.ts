@@ -3,7 +3,7 @@ import type { AnyContext, LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
-import { type Described, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
+import { type Described, integer, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
 import { isNotMeTokenOf } from './not-me-token'
 
 /** One answer for every link that does not work: malformed, of another change, used or expired. */
@@ -54,13 +54,14 @@ const findChange = statement(
     requested_at: time,
     request_ip: text,
     expires_at: time,
+    attempts: integer,
     closed_at: time.orNull,
     closed_ip: text.orNull,
     password_hash: text.orNull,
   },
   (
     v,
-  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at,
+  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at, r.attempts,
      r.closed_at, r.closed_ip, u.password_hash
    FROM email_change_requests r JOIN users u ON u.id = r.user_id
    WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,

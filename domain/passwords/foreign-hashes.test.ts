@@ -70,7 +70,11 @@ test('renewing a hash ends no session, cancels no change and does not count as a
     const before = await rowOf(userId)
     await signInAs({ email, password: BCRYPT.password })
     await ctx.settle()
-    expect(await rowOf(userId)).toEqual({ ...before, neverSignedIn: false, passwordHash: expect.stringContaining(OWN_PASSWORD_PREFIX) })
+    expect(await rowOf(userId)).toEqual({
+      ...before,
+      neverSignedIn: false,
+      passwordHash: expect.stringContaining(OWN_PASSWORD_PREFIX),
+    })
     expect(await ctx.db.auditEvent.count({ where: { userId, action: 'password.renewed', actor: 'system' } })).toBe(1)
   }
   expect((await asUser(ctx, own)).actor.userId).toBe(own.userId)

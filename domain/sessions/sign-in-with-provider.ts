@@ -2,7 +2,7 @@ import { isStorable } from '@/contract/define'
 import type { SystemContext } from '../context'
 import { MAX_AHEAD_MS } from '../limits/durations'
 import { integer, sql, statement, text } from '../sql'
-import { endReplacedSession } from './sessions'
+import { endReplaced } from './sessions'
 import { type Browser, signInTo } from './sign-ins'
 
 interface ByProvider extends Browser {
@@ -41,6 +41,6 @@ export async function signInWithProvider(
     browser,
   })
   if (!sessionId) return null
-  if (replaces) await endReplacedSession(ctx, replaces)
+  if (replaces) await endReplaced(ctx, { userId: user.id, from: replaces, to: sessionId })
   return { sessionId, userId: user.id }
 }

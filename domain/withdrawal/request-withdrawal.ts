@@ -16,7 +16,12 @@ export const withdrawalRequested = defineLinkNotice(
           endsAt: link.endsAt,
           ipAddress,
         }
-      : { template: 'withdrawal-by-sign-in', userName, settingsUrl: `${ctx.appUrl}/settings/withdraw`, ipAddress },
+      : {
+          template: 'withdrawal-by-sign-in',
+          userName,
+          settingsUrl: ctx.settingsUrl ?? `${ctx.appUrl}/settings/withdraw`,
+          ipAddress,
+        },
 )
 
 /** For people who cannot sign in: a mailed link deletes the account. */

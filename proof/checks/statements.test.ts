@@ -39,6 +39,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'lock-proven-account',
       'find-live-account',
       'address-is-taken',
+      'asker-of-pending-change',
       'supersede-change',
       'open-email-change',
       'add-audit',
@@ -69,7 +70,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'add-event',
       'add-audit',
       'add-notices',
-      'end-sessions-but-one',
+      'end-sessions-but-two',
     ],
   ],
   [

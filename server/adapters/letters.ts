@@ -24,7 +24,10 @@ import type { Env } from '../settings/env'
 import { daysInWords, validityInWords } from '../texts/duration-words'
 import { type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 
-export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
+export type MessageSettings = Pick<
+  Env,
+  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'
+>
 
 type Texts = Catalogue['Mails']
 export interface Wording {
@@ -108,7 +111,8 @@ const letterIn =
   })
 
 /** What each kind of message says: the letter, its values as texts, and what it branches on. */
-export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswordSignIn }: MessageSettings): Letter {
+export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
+  const { appUrl, settingsUrl, hasPasswordSignIn } = settings
   const { language } = wording
   const userName = displayName(message.userName)
   const time = (date: Date) => utcIn(language, date)
@@ -172,7 +176,7 @@ export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswo
     }
     case 'no-password-to-reset': {
       const { provider, ipAddress } = message
-      const values = { userName, provider: provider ?? '', signInUrl: `${appUrl}/sign-in`, ipAddress }
+      const values = { userName, provider: provider ?? '', signInUrl: settingsUrl ?? `${appUrl}/sign-in`, ipAddress }
       return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
     }
     case 'withdrawal-requested': {

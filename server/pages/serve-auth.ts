@@ -11,6 +11,7 @@ import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
 import { deviceCookie, deviceOf } from './device-cookie'
+import { withAttempt, withoutAttempt } from './provider-attempts'
 import { answerReauthentication, isReauthentication } from './reauthentication'
 import { authOptions } from './sign-in'
 
@@ -43,7 +44,8 @@ export async function serveAuth(
   const options = authOptions(buckets, request, device)
   const answered: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
   const response = device.isSignedIn ? withHeader(answered, 'Set-Cookie', deviceCookie(device)) : answered
-  if (action === 'callback' && isOidc) return leadOnwards(response)
+  if (action === 'callback' && isOidc) return withoutAttempt(leadOnwards(response), request)
+  if (action === 'signin' && isOidc) return withAttempt(response, request.headers.get('Cookie') ?? '')
   if (action === 'session' && response.ok) return answerSession(response)
   // No page of the account stays in the browser's cache.
   if (action === 'signout' && request.method === 'POST') return withHeader(response, 'Clear-Site-Data', '"cache"')

@@ -93,7 +93,7 @@ test('with a return path the address that the bounce came to names the message, 
   expect(await read(report({ to: `bounce+${ID}@elsewhere.test` }), { returnPath })).toEqual([])
 })
 
-/** Made by `npm run test:bounces`, where the local part says why a message came back. `later` was put off, and then given up. */
+/** Made by `npm run lab -- bounces`, where the local part says why a message came back. `later` was put off, and then given up. */
 const BOUNCES = ['postfix', 'exim', 'opensmtpd'].flatMap((system) => {
   const bounces = readFileSync(path.join(import.meta.dirname, `bounces/${system}.mbox`), 'utf8')
     .split(/^From bounce\n/m)

@@ -246,6 +246,7 @@ test('an export can be imported elsewhere without loss', async () => {
     id,
     version,
     emailVerifiedAt,
+    ledgerMark,
     neverSignedIn,
     ...user
   }: Awaited<ReturnType<typeof allUsers>>[number]) => ({

@@ -11,6 +11,7 @@ export interface Clock {
 export const MAC_PURPOSES = {
   'verification-code': 'code',
   pseudonym: 'code',
+  'ledger-mark': 'code',
   idempotency: 'code',
   'external-id': 'code',
   'task-report': 'code',

@@ -32,11 +32,9 @@ export async function driveOwnPage(page: Page, email: string, inbox: Inbox): Pro
 
 /** Begins the deletion in a page where it stands; `prove` shows that the person is there. */
 export async function deleteAccount(page: Page, prove?: () => Promise<void>): Promise<void> {
-  await page.getByRole('button', { name: 'Delete account…' }).click()
   await page.getByLabel('to confirm').fill('delete my account')
   await prove?.()
-  await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
   await expect(page.getByText('Your account is being deleted')).toBeVisible()
 }
 

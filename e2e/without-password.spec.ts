@@ -118,14 +118,13 @@ test('a person without a password changes the address, creates a token and withd
   await expect(page.getByText(/uat_[\w-]{43}/).first()).toBeVisible()
 
   await page.goto('/settings/withdraw')
-  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await page.getByText('Tell us why, or keep something').click()
   await page.getByLabel('Another reason').check()
-  await page.getByLabel('Feedback').fill('It was only a demo.')
+  await page.getByLabel('Tell us your reason').fill('It was only a demo.')
   await confirm(page)
-  await expect(page.getByLabel('Feedback')).toHaveValue('It was only a demo.')
+  await expect(page.getByLabel('Tell us your reason')).toHaveValue('It was only a demo.')
   await page.getByLabel('to confirm').fill('delete my account')
-  await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
   await expect(page).toHaveURL(/\/withdrawal\/wd_/)
 })
 
@@ -148,6 +147,5 @@ async function forgetFreshness(page: Page) {
   await page.goto(url)
   await choose(page, /Ida Demo/)
   await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
-  await page.getByRole('button', { name: 'Delete account…' }).click()
   await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()
 }

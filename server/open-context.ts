@@ -22,7 +22,10 @@ export async function openContext(): Promise<ServiceContext> {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
   const guard = new LedgerGuard(env)
-  const database = openDatabase(env.databaseUrl, env.databaseConnections, { admit: (sql) => guard.admit(sql) })
+  const database = openDatabase(env.databaseUrl, env.databaseConnections, {
+    admit: (sql) => guard.admit(sql),
+    onLoss: () => guard.noteLoss(),
+  })
   const clock = createClock(database.sql, (skewMs, isOff) =>
     log()[isOff ? 'error' : 'warn']({
       event: isOff ? 'clock_off' : 'clock_right_again',
@@ -39,7 +42,7 @@ export async function openContext(): Promise<ServiceContext> {
     clock,
     close() {
       clock.stop()
-      guard.stop()
+      void guard.stop()
       return database.close()
     },
     secrets,

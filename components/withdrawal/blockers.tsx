@@ -8,6 +8,7 @@ import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
@@ -146,8 +147,15 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
                 </p>
               )}
               {url && (
-                <a href={url} target="_blank" rel="noopener noreferrer" className={`${textLink} wrap-anywhere`}>
-                  {t('settle', { host: new URL(url).host })}
+                <a
+                  href={url}
+                  target="_blank"
+                  rel="noopener noreferrer"
+                  className={buttonStyle({ variant: 'secondary', className: 'mt-2 w-full sm:w-auto' })}
+                >
+                  {t(code.startsWith('unpaid_') ? 'pay' : 'settle', {
+                    where: source === 'account' ? product : source,
+                  })}
                 </a>
               )}
             </li>

@@ -20,7 +20,8 @@ export async function authenticateLink(ctx: SystemContext, token: string, isRepe
   const { link, account } = await openLink(ctx, 'withdrawal_requested', token)
   if (!mayWithdrawByMail(ctx, account)) throw new AppError('WITHDRAWAL_006')
   const credential = { hash, expiresAt: link.endsAt, issuedAt: null, authenticatedAt: null, acr: null }
-  return toActor(link.userId, { id: link.noticeId, link, rowless: credential })
+  const user = { ...NO_ACCOUNT.user, email: account.email }
+  return toActor(link.userId, { id: link.noticeId, user, link, rowless: credential })
 }
 
 const toActor = (userId: string, more: Partial<Actor>): Actor => ({

@@ -25,7 +25,6 @@ import {
 } from '../sql'
 import { addOutboxEvent } from '../work/outbox'
 import { writeErasureLedger } from './ledger/erasure-ledger'
-import { insertReceipt } from './receipts/receipts'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
 import { withdrawalStarted, withdrawalTold } from './withdrawal-notices'
@@ -38,8 +37,6 @@ export interface Withdrawal {
   feedback: string | null
   keeps: LedgerEntry['keeps']
   plan: WithdrawalPlan
-  /** The signed receipt of the acceptance. */
-  receipt: string
   /** Null for a replay of the ledger, which notifies nobody and which nothing holds back. */
   caller: WithdrawalCaller | null
   /** The addresses that recent changes replaced, which get a notice beside the account's own. */
@@ -260,13 +257,12 @@ const insertLegalRecord = statement(
    VALUES (${v.id}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})`,
 )
 
-/** Writes the receipt, and the records of who asked for the withdrawal. */
+/** Writes the records of who asked for the withdrawal. */
 async function recordRequest(
   tx: Transaction,
-  { id: withdrawalId, userId, startedAt: now, receipt, caller }: Withdrawal,
+  { id: withdrawalId, userId, startedAt: now, caller }: Withdrawal,
 ): Promise<void> {
   await Promise.all([
-    tx.sql(insertReceipt, { withdrawalId, kind: 'acceptance', receipt, now }),
     tx.sql(insertLegalRecord, { id: tx.secrets.randomId('lgl_'), userId, withdrawalId, now }),
     addAudit(tx, 'account.withdrawn', {
       userId,

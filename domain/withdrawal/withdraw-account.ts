@@ -13,8 +13,7 @@ import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { isStillLive } from '../sessions/live-caller'
 import { integer, sql, statement, text, time } from '../sql'
 import { findBlockers, refusalOf } from './blockers'
-import { requireLedgerStore, waitForLine } from './ledger/ledger-before-answer'
-import { acceptanceReceipt } from './receipts/receipts'
+import { awaitAcceptance, requireLedgerStore } from './ledger/ledger-before-answer'
 import { planWithdrawal, retentionDays, type WithdrawalPlan } from './schedule'
 import { findReplaced, startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
 import { createStatusToken } from './status-token'
@@ -78,7 +77,7 @@ async function withdraw<More extends object>(
 ): Promise<Data<typeof contract> & More> {
   if (!by.actor?.withdrawal) await requireLedgerStore(ctx)
   const first = await tryToWithdraw(ctx, asked, { ...by, places, hasAsked: false }, more)
-  if (first.data) return afterLineStored(ctx, first.data)
+  if (first.data) return withAcceptance(ctx, first.data)
   const asking = askApplications(ctx, asked.userId).then(async (blockers) => {
     if (blockers.length === 0) await requireLedgerStore(ctx)
     return blockers
@@ -89,13 +88,13 @@ async function withdraw<More extends object>(
   })
   if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
   const { data } = await tryToWithdraw(ctx, asked, { ...by, hasAsked: true }, more)
-  return afterLineStored(ctx, data as Data<typeof contract> & More)
+  return withAcceptance(ctx, data as Data<typeof contract> & More)
 }
 
-async function afterLineStored<Answer extends Data<typeof contract>>(ctx: Caller, data: Answer): Promise<Answer> {
-  await waitForLine(ctx, data.withdrawal_id)
-  return data
-}
+const withAcceptance = async <Answer extends Data<typeof contract>>(ctx: Caller, data: Answer): Promise<Answer> => ({
+  ...data,
+  receipt: await awaitAcceptance(ctx, data.withdrawal_id),
+})
 
 /** Services and the operator withdraw for the person; nothing of the account ends them. */
 const isOwner = (actor: Actor | null): actor is Actor => actor !== null && actor.userId !== ''
@@ -112,7 +111,7 @@ async function tryToWithdraw<More extends object>(
   { places, hasAsked, ...by }: Try,
   more?: More,
 ): Promise<{ data?: Data<typeof contract> & More; taken?: TakenPlaces | undefined }> {
-  const withdrawal = await toWithdrawal(ctx, asked)
+  const withdrawal = toWithdrawal(ctx, asked)
   const { userId, startedAt } = withdrawal
   const data = { ...describeStart(ctx, withdrawal), ...(more as More) }
   const { refusal, ...tried } = await ctx.transaction(async (tx) => {
@@ -137,7 +136,7 @@ async function tryToWithdraw<More extends object>(
   return tried
 }
 
-async function toWithdrawal(ctx: SystemContext, input: Asked): Promise<Withdrawal> {
+function toWithdrawal(ctx: SystemContext, input: Asked): Withdrawal {
   const id = ctx.secrets.randomId('wd_')
   const startedAt = ctx.clock.now()
   const plan = planWithdrawal(ctx, startedAt)
@@ -154,20 +153,20 @@ async function toWithdrawal(ctx: SystemContext, input: Asked): Promise<Withdrawa
       transactionHistory: keeps.transaction_history ?? false,
     },
     plan,
-    receipt: await acceptanceReceipt(ctx, { id, startedAt, plan }),
     caller: null,
     replaced: [],
   }
 }
 
-const describeStart = (ctx: SystemContext, { id, startedAt, plan, receipt }: Withdrawal): Data<typeof contract> => ({
+/** The acceptance has a place in it, and is signed once the line stands. */
+const describeStart = (ctx: SystemContext, { id, startedAt, plan }: Withdrawal): Data<typeof contract> => ({
   withdrawal_id: id,
   status: 'processing',
   scheduled_completion: plan.scheduledCompletion.toISOString(),
   due_by: plan.dueBy.toISOString(),
   data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
   deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
-  receipt,
+  ...(ctx.waitsForLedger && { receipt: '' }),
   status_token: createStatusToken(ctx, id),
 })
 
@@ -194,7 +193,6 @@ export async function withdrawAgain(
 ): Promise<boolean> {
   const startedAt = new Date(entry.startedAt)
   const plan = planWithdrawal(ctx, startedAt)
-  const receipt = await acceptanceReceipt(ctx, { id: entry.withdrawalId, startedAt, plan })
   return ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
     if (!account) return false
@@ -206,7 +204,6 @@ export async function withdrawAgain(
       feedback: null,
       keeps: entry.keeps,
       plan,
-      receipt,
       caller: null,
       replaced: [],
     })

@@ -23,7 +23,7 @@ async function startHeld(context: TestContext, world: World, settings: Record<st
   const log = path.join(world.dataDir, `held-${world.instances.length}.log`)
   const file = await open(log, 'w')
   context.onTestFinished(() => file.close())
-  return world.start(settings, { stdout: file.fd })
+  return Object.assign(await world.start(settings, { stdout: file.fd }), { log })
 }
 
 /** The exit code and the report, as an operator gets them. */
@@ -143,7 +143,7 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   expect(await world.query(active, [[stays.id, returned]])).toHaveLength(2)
 })
 
-test('with ACCEPT_OLD_DATABASE=1 a restored database is served as it is', async (context) => {
+test('F63 a restored database is served as it is by every instance that accepts this one, and by no other value', async (context) => {
   const cluster = await Cluster.start(context)
   const world = await givenWorld(context, { LEDGER_REPLAY_MAX: '0' }, cluster.place)
   const first = await world.start()
@@ -154,10 +154,13 @@ test('with ACCEPT_OLD_DATABASE=1 a restored database is served as it is', async 
   await withdrawAll(world, [instance], [person])
   await instance.stop()
   await restore()
-  const held = await startHeld(context, world)
+  const held = await startHeld(context, world, { ACCEPT_OLD_DATABASE: '1' })
   expect((await held.readiness()).status).toBe(503)
+  const [, accepted = ''] = /ACCEPT_OLD_DATABASE=([\w-]+)/.exec(readFileSync(held.log, 'utf8')) ?? []
   await held.stop()
-  const served = await world.start({ ACCEPT_OLD_DATABASE: '1' })
-  expect((await served.readiness()).status).toBe(200)
-  expect((await emailStatus(served, person)).status).toBe(200)
+  for (const one of [1, 2].map(() => world.start({ ACCEPT_OLD_DATABASE: accepted }))) {
+    const served = await one
+    expect((await served.readiness()).status).toBe(200)
+    expect((await emailStatus(served, person)).status).toBe(200)
+  }
 })

@@ -123,7 +123,6 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'drop-unsent-notices',
       'plan-withdrawal',
       'plan-deletion-steps',
-      'insert-receipt',
       'record-withdrawal-request',
       'add-audit',
       'withdrawal-event-receivers',

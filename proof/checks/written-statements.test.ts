@@ -33,6 +33,7 @@ const NEVER_NULL: Record<string, string> = {
   'start-reauthentication.subject_id': 'written by the statement',
   'undeliverable-accounts.since': 'asked for',
   'untried-step.due_at': 'of a step that is open',
+  'users-of-marks.ledger_mark': 'found by it',
   'withdrawals-to-ledger.user_id': 'asked for',
 }
 
@@ -129,6 +130,7 @@ const [MAX_LINES, MAX_VALUES, MAX_LINE_LENGTH] = [25, 12, 140]
 const EXCEPTIONS = {
   'change-app': { values: 14 },
   'claim-resend': { lines: 28 },
+  'import-users': { values: 13 },
   'mark-app-told': { lines: 28 },
   'register-app': { values: 16 },
 }

@@ -3,6 +3,7 @@ import { AUDIT_ACTIONS } from './audit-actions'
 import type { SystemContext } from './context'
 import { second } from './limits/durations'
 import type { AuditRecord } from './ports'
+import { pseudonymOf } from './pseudonyms'
 import { integer, type RowOf, sql, statement, text, time } from './sql'
 
 const BATCH_SIZE = 1000
@@ -22,13 +23,13 @@ const readAudit = statement(
 type Row = RowOf<typeof readAudit>
 
 /** Nothing personal: ids of rows, and the account as its pseudonym, which only this service can make. */
-function toRecord({ secrets }: SystemContext, row: Row): AuditRecord {
+function toRecord(ctx: SystemContext, row: Row): AuditRecord {
   const { user_id: userId, action, actor_id: serviceId, subject_id: subject } = row
   const member = Object.hasOwn(AUDIT_ACTIONS, action) ? AUDIT_ACTIONS[action as keyof typeof AUDIT_ACTIONS] : null
   return {
     at: row.at.toISOString(),
     event: action,
-    account: userId.startsWith('usr_') ? secrets.mac('pseudonym', userId).toString('base64url') : null,
+    account: userId.startsWith('usr_') ? pseudonymOf(ctx, userId) : null,
     way: row.actor,
     ...(member && subject !== null && { [member]: subject }),
     ...(row.actor === 'service' && serviceId?.startsWith('svt_') && { service_token_id: serviceId }),

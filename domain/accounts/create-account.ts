@@ -4,9 +4,11 @@ import { type AuditActor, addAudit } from '../audit'
 import type { Transaction } from '../context'
 import { heldSince } from '../limits/held-addresses'
 import { ledgerMarkOf } from '../pseudonyms'
-import { boolean, integer, sql, statement, text, time } from '../sql'
+import { integer, sql, statement, text, time } from '../sql'
 import { sinceFormer } from './update-account'
 
+// A hash that a service gives is from where the person has signed in before. Any other account is new to everybody, so that no mail
+// tells of its first sign-in.
 const insertAccount = statement(
   'create-account-of-service',
   {
@@ -20,7 +22,6 @@ const insertAccount = statement(
     locale: text.orNull,
     firstVersion: integer,
     ledgerMark: text,
-    isMadeHere: boolean,
     heldSince: time,
     now: time,
   },
@@ -30,7 +31,8 @@ const insertAccount = statement(
   ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, ledger_mark,
                       created_at, credentials_since, never_signed_in)
    SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
-          ${v.firstVersion}::int, ${v.ledgerMark}, ${v.now}, ${sinceFormer(v)}, ${v.isMadeHere}
+          ${v.firstVersion}::int, ${v.ledgerMark}, ${v.now}, ${sinceFormer(v)},
+          ${v.externalId}::text IS NULL OR ${v.passwordHash}::text IS NULL
    WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
    RETURNING id`,
 )
@@ -43,8 +45,6 @@ interface NewAccount {
   passwordHash: string | null
   locale: string | null
   firstVersion: number
-  /** Nobody has used it elsewhere, so that no mail tells of the first sign-in. */
-  isMadeHere: boolean
 }
 
 /** Returns the id of the account. Refuses an address that is in use or held. */

@@ -85,8 +85,6 @@ async function create(
     passwordHash,
     locale: localeOf(input) ?? null,
     firstVersion: input.firstVersion,
-    // A hash comes from where the person has signed in before.
-    isMadeHere: passwordHash === null,
   }
   return createAccount(tx, account, by)
 }

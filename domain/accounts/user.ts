@@ -22,7 +22,7 @@ export async function createUser(
   const account = { externalId: null, name, address, isVerified: input.emailVerified, passwordHash }
   const by = { actor: 'operator', ip: null }
   return ctx
-    .transaction((tx) => createAccount(tx, { ...account, locale: null, firstVersion: 0, isMadeHere: true }, by))
+    .transaction((tx) => createAccount(tx, { ...account, locale: null, firstVersion: 0 }, by))
     .catch(refuseTakenAddress)
 }
 

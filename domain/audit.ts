@@ -1,3 +1,4 @@
+import type { AuditAction } from './audit-actions'
 import type { AnyContext } from './context'
 import { sql, statement, text, time } from './sql'
 
@@ -34,8 +35,7 @@ const insertAudit = statement(
    VALUES (${v.id}, ${v.userId}, ${v.action}, ${v.actor}, ${v.actorId}, ${v.requestedBy}, ${v.subject}, ${v.ip}, ${v.at})`,
 )
 
-/** `action` is `noun.verb`, such as `email.changed`. */
-export async function addAudit({ sql, secrets }: AnyContext, action: string, of: Audited): Promise<void> {
+export async function addAudit({ sql, secrets }: AnyContext, action: AuditAction, of: Audited): Promise<void> {
   const { actorId = null, requestedBy = null, subject = null } = of
   await sql(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
 }

@@ -192,6 +192,7 @@ interface AuditRow {
   id: Part
   user: Part
   actor: Part
+  actorId?: Part
   subject?: Part
   ip?: Part
   at: Part
@@ -202,8 +203,8 @@ interface AuditRow {
  * everything else calls `addAudit`.
  */
 export const audit = <const Action extends string>(action: string extends Action ? never : Action, of: AuditRow) =>
-  sql`INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-   SELECT ${of.id}, ${of.user}, ${literal(action)}, ${of.actor}, ${of.subject ?? NULL}, ${of.ip ?? NULL}, ${of.at}::timestamptz
+  sql`INSERT INTO audit_events (id, user_id, action, actor, actor_id, subject_id, ip, at)
+   SELECT ${of.id}, ${of.user}, ${literal(action)}, ${of.actor}, ${of.actorId ?? NULL}, ${of.subject ?? NULL}, ${of.ip ?? NULL}, ${of.at}::timestamptz
    FROM ${of.from}`
 
 /**

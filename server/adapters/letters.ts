@@ -1,5 +1,6 @@
 import { createElement, type ReactElement, type ReactNode } from 'react'
 import { createTranslator } from 'use-intl/core'
+import { isName } from '@/contract/fields'
 import { dateTag, type Language } from '@/contract/languages'
 import type { Message } from '@/domain/ports'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
@@ -54,6 +55,8 @@ export interface Letter {
   subject: 'subject' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
+  /** Whether it calls its reader by the name. */
+  isNamed: boolean
   /** Renders the template. Its slots hold the texts, or the marks that stand for them. */
   toElement(look: Look, texts: Record<string, string>): ReactElement
 }
@@ -73,7 +76,7 @@ export const wordingIn = async (language: Language): Promise<Wording> => ({
 
 const OWN_ACCENT = { accentColor: '#1f4fc4', accentInTheDark: '#9dbdff' }
 
-export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: MessageSettings): Look {
+export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: MessageSettings, isNamed: boolean): Look {
   const { accentColor } = brand
   return {
     language: wording.language,
@@ -83,12 +86,13 @@ export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: Messag
     ...(accentColor ? { accentColor, accentInTheDark: accentInTheDark(accentColor) } : OWN_ACCENT),
     supportEmail,
     supportUrl: brand.supportUrl ?? null,
+    isNamed,
     t: textsOf(wording, 'letter'),
   }
 }
 
 const letterIn =
-  (wording: Wording) =>
+  (wording: Wording, isNamed: boolean) =>
   <Name extends LetterName, Props extends LetterProps<Name>>(
     name: Name,
     template: (props: Props & LetterProps<Name>) => ReactNode,
@@ -100,6 +104,7 @@ const letterIn =
     subject,
     values,
     choices,
+    isNamed,
     // A text becomes a slot only here.
     toElement: (look, texts) =>
       createElement(template, { look, t: textsOf(wording, name), ...texts, ...choices } as unknown as Props),
@@ -110,7 +115,7 @@ export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswo
   const { language } = wording
   const userName = displayName(message.userName)
   const time = (date: Date) => utcIn(language, date)
-  const letter = letterIn(wording)
+  const letter = letterIn(wording, userName !== '')
   switch (message.template) {
     case 'verify-new-email': {
       const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
@@ -187,8 +192,17 @@ function utcIn(language: Language, date: Date): string {
   return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
 }
 
-/** Cuts a long name, so that it cannot push the message out of sight. */
+/** A text that a mail program may make a link of: a scheme, a domain after whatever stands for its dots, an address, an IP address. */
+const LINK = /[\p{L}\p{N}]:\S|\/\/|@|[^\s.。][.。](?:[\p{L}\p{M}]{2,}|xn--)|\d(?:\.\d+){3}/iu
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu
+const hasLink = (name: string) => LINK.test(name.normalize('NFKC').replace(UNSEEN, ''))
+
+/**
+ * Empty if the letter must not show the name: strangers can write one that our letter would advertise, and names of before the rule
+ * are still stored. Cuts a long one, so that it cannot push the message out of sight.
+ */
 function displayName(name: string): string {
+  if (!isName(name) || hasLink(name)) return ''
   const characters = Array.from(name.trim())
   return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : characters.join('')
 }

@@ -1,15 +1,18 @@
-import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'prisma/config'
+import { urlOfRunning } from './server/local/embedded-postgres.ts'
 
-// The native engine is a download; the script runs the WebAssembly build from npm instead. Windows cannot spawn a script.
-if (process.platform !== 'win32' && !process.env.PRISMA_NATIVE_ENGINE) {
-  process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= fileURLToPath(
-    new URL('./prisma/offline/schema-engine.mjs', import.meta.url),
-  )
+// Prisma fetches its schema engine before every command, and `generate` never runs it. With any program in its place the first start needs
+// no download. Only `migrate` and `db` run it.
+if (!process.argv.some((word) => word === 'migrate' || word === 'db')) {
+  process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath
 }
 
 export default defineConfig({
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },
-  datasource: { url: process.env.DATABASE_URL, shadowDatabaseUrl: process.env.SHADOW_DATABASE_URL },
+  // Without DATABASE_URL the database of a running `npm start`, so that `npx prisma studio` shows it.
+  datasource: {
+    url: process.env.DATABASE_URL || urlOfRunning(process.env.DATA_DIR || '.data'),
+    shadowDatabaseUrl: process.env.SHADOW_DATABASE_URL,
+  },
 })

@@ -11,6 +11,8 @@ export default defineConfig({
     alias: {
       '@': fileURLToPath(new URL('.', import.meta.url)).replace(/\/$/, ''),
       'use-intl/format-message': 'use-intl/format-message/format-only',
+      // The mark that keeps a file out of browsers; elsewhere its package throws.
+      'server-only': fileURLToPath(new URL('node_modules/server-only/empty.js', import.meta.url)),
     },
   },
   test: {

@@ -1,10 +1,11 @@
 import { ArrowRight, BellRing, KeyRound, MailCheck, Trash2 } from 'lucide-react'
 import Link from 'next/link'
+import { redirect } from 'next/navigation'
 import { Main } from '@/components/layout/main'
 import { Page } from '@/components/layout/page'
 import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
-import { accountOf, sessionIfReadable } from '@/server/pages/session'
+import { sessionIfReadable } from '@/server/pages/session'
 import { Specimen } from './specimen'
 
 const promises = [
@@ -17,10 +18,9 @@ const promises = [
 export default async function LandingPage() {
   const t = await pageTexts('Landing')
   const common = await pageTexts('Common')
-  const session = await sessionIfReadable()
-  const account = session && accountOf(session)
+  if (await sessionIfReadable()) redirect('/settings/email')
   return (
-    <Page account={account} link={{ href: '/sign-in', label: common('signIn') }}>
+    <Page account={null} link={{ href: '/sign-in', label: common('signIn') }}>
       <Main className="mx-auto w-full max-w-5xl flex-1 px-4 sm:px-6">
         <div className="grid items-center gap-12 py-16 sm:py-24 lg:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">
           <div>
@@ -29,12 +29,8 @@ export default async function LandingPage() {
             </h1>
             <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">{t('lead')}</p>
             <div className="mt-9 flex flex-col gap-3 sm:flex-row sm:flex-wrap">
-              <Link
-                href={account ? '/settings/email' : '/sign-in'}
-                className={buttonStyle({ className: 'sm:min-h-11' })}
-              >
-                {common(account ? 'openSettings' : 'signIn')}{' '}
-                <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
+              <Link href="/sign-in" className={buttonStyle({ className: 'sm:min-h-11' })}>
+                {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
               </Link>
               <Link href="/docs/api" className={buttonStyle({ variant: 'secondary', className: 'sm:min-h-11' })}>
                 {common('apiDocumentation')}

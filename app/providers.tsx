@@ -3,7 +3,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ServiceHost } from '@/components/host/service-host'
-import { RenderedAt } from '@/components/ui/server-clock'
+import { RenderedAt, startServerClock } from '@/components/ui/server-clock'
 import { ApiError } from '@/contract/errors'
 
 const isTransient = (error: Error) => error instanceof ApiError && error.code === 'SERVER_002'
@@ -23,6 +23,7 @@ export function Providers({ renderedAt, children }: { renderedAt: string; childr
         },
       }),
   )
+  useState(() => startServerClock(renderedAt))
   return (
     <QueryClientProvider client={client}>
       <RenderedAt value={renderedAt}>

@@ -182,6 +182,7 @@ test('the operator finds an account by its id, its address or its external id, w
     email_undeliverable: false,
     verified_at: '2026-11-20T09:00:00.000Z',
     name: 'Ada Lovelace',
+    old_mailbox_lost_at: null,
     role: null,
     created_at: '2026-11-20T09:00:00.000Z',
     external_id: 'customer 42',

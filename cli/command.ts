@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { isStorable } from '@/contract/define'
 import type { SystemContext } from '@/domain/context'
 
@@ -113,39 +114,32 @@ export function commandsOf(commands: Command[], noun: string): Command[] {
   throw new UsageError(`Unknown command ${noun}. --help lists all of them.`)
 }
 
-/** The texts of each option that is given, in their order. */
-function readWords(command: Command, words: string[]): Record<string, string[]> {
+/** The texts of each option that is given, in their order. No sentence repeats a value, which may be half of a password. */
+function readWords(command: Command, args: string[]): Record<string, string[]> {
   const { name } = command
   const options: Options = { ...command.options, ...COMMON }
   const positional = Object.keys(options).find((option) => options[option]?.positional)
+  const types = Object.entries(options).map(([option, { value }]) => [option, { type: value ? 'string' : 'boolean' }])
   const texts: Record<string, string[]> = {}
-  let areOptionsOver = false
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] as string
-    if (word === '--' && !areOptionsOver) {
-      areOptionsOver = true
-      continue
-    }
-    if (areOptionsOver || !/^-./.test(word)) {
-      // Without the word, which may be half of a password.
+  // Not strict, because its own refusals repeat what was typed.
+  for (const token of parseArgs({ args, options: Object.fromEntries(types), strict: false, tokens: true }).tokens) {
+    if (token.kind === 'option-terminator') continue
+    if (token.kind === 'positional') {
       if (!positional) throw new UsageError(`${name} takes no value without an option; quote a value with spaces.`)
       if (texts[positional]) throw new UsageError(`${name} takes exactly one ${positional}.`)
-      texts[positional] = [word]
+      texts[positional] = [token.value]
       continue
     }
-    const [, option = '', inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
-    const entry = Object.hasOwn(options, option) ? options[option] : undefined
-    if (!entry || entry.positional) {
-      throw new UsageError(`${name} has no option ${word.split('=')[0]}. --help lists all of them.`)
-    }
+    const { name: option, rawName, value, inlineValue } = token
+    const entry = rawName === `--${option}` && Object.hasOwn(options, option) ? options[option] : undefined
+    if (!entry || entry.positional) throw new UsageError(`${name} has no option ${rawName}. --help lists all of them.`)
     if (texts[option] && !entry.multiple) throw new UsageError(`--${option} is given more than once.`)
-    if (!entry.value && inline !== undefined) throw new UsageError(`--${option} takes no value.`)
-    const text = entry.value ? (inline ?? words[++at]) : ''
-    if (text === undefined) throw new UsageError(`--${option} needs a value.`)
-    if (entry.value && inline === undefined && /^-./.test(text)) {
+    if (!entry.value && inlineValue) throw new UsageError(`--${option} takes no value.`)
+    if (entry.value && value === undefined) throw new UsageError(`--${option} needs a value.`)
+    if (entry.value && !inlineValue && /^-./.test(value ?? '')) {
       throw new UsageError(`--${option} needs a value; write --${option}=VALUE for one that begins with a hyphen.`)
     }
-    texts[option] = [...(texts[option] ?? []), text]
+    texts[option] = [...(texts[option] ?? []), value ?? '']
   }
   return texts
 }

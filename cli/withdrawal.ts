@@ -1,7 +1,7 @@
 import { CONFIRMATION, parseIssueMessage } from '@/contract/errors'
 import { REASON_CODES, withdrawBody } from '@/contract/withdrawal'
 import { lookUp } from '@/domain/accounts/look-up'
-import { learnNewestBatch } from '@/domain/withdrawal/ledger/erasure-ledger'
+import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
@@ -22,7 +22,7 @@ export const withdrawalCommands = [
     },
     async run(ctx, { user: userId, reason, feedback }) {
       await checkActiveUser(ctx, userId)
-      await learnNewestBatch(ctx)
+      await requireLevelLedger(ctx)
       const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
       if (!body.success) throw new UsageError(`--${parseIssueMessage(body.error.issues[0]?.message ?? '').details}`)
       return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }

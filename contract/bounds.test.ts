@@ -2,6 +2,7 @@ import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseAddress } from './address'
+import { asciiDigits } from './digits'
 import { openApiDocument } from './openapi'
 import { operations } from './operations'
 
@@ -113,7 +114,9 @@ test.each(fields)(
       fc.property(text, (value) => {
         const { reason: _, ...valid } = given.valid as Json
         const result = given.body?.safeParse({ ...valid, ...(field === 'reason' && { feedback: 'x' }), [field]: value })
-        expect({ value, accepted: result?.success }).toEqual({ value, accepted: isDescribed(schema, value) })
+        // The description names the digits that are mailed, because not every language has a pattern for those of every script.
+        const read = field === 'verification_code' ? asciiDigits(value) : value
+        expect({ value, accepted: result?.success }).toEqual({ value, accepted: isDescribed(schema, read) })
       }),
       { numRuns: 2_000, seed: 20261123 },
     )

@@ -35,8 +35,11 @@ interface Operation {
   query?: z.ZodObject
   /** The caller's input; also the form's schema. */
   body?: z.ZodObject
-  /** The media types of a body that the verb gets as it came, with the headers, because its source has a form and a signature of its own. */
-  rawBody?: readonly string[]
+  /**
+   * The media types of a body that the verb gets as it came, with the headers, because its source has a form and a signature of its own,
+   * and how many bytes each may have.
+   */
+  rawBody?: Readonly<Record<string, number>>
   /** Parsed instead of `body` if the verb checks a field itself. */
   accepts?: z.ZodObject
   data: z.ZodObject
@@ -158,9 +161,7 @@ type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType
 /** An object without members has an index signature, which would hide every other member. */
 type Members<T> = string extends keyof T ? unknown : T
 type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : unknown
-type RawOf<C extends Contract> = C extends { rawBody: readonly string[] }
-  ? { headers: Headers; body: Uint8Array }
-  : unknown
+type RawOf<C extends Contract> = C extends { rawBody: object } ? { headers: Headers; body: Uint8Array } : unknown
 export type Input<C extends Contract> = Members<z.output<C['params']>> & QueryOf<C> & BodyOf<C> & RawOf<C>
 /** The client's values for path and query. */
 export type Place<C extends Contract> = Members<z.input<C['params']>> &

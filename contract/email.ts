@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
+import { asciiDigits } from './digits'
 import { RULES } from './errors'
 import { isoDateTime, maxLength, minLength, newPassword, plainAddress, userId } from './fields'
 import {
@@ -22,8 +23,10 @@ const changeRequestId = z
   .describe('The change request, `ecr_…`')
 const verificationCode = z
   .string('EMAIL_003')
+  // A longer text is no code, whatever its digits are.
+  .overwrite((text) => (/^\p{Nd}{6}$/u.test(text) ? asciiDigits(text) : text))
   .regex(VERIFICATION_CODE, 'EMAIL_003')
-  .describe('The 6 digits from the newest message')
+  .describe('The 6 digits from the newest message. Digits of other scripts are taken for their value.')
 
 /** In code points. */
 export const MAX_PASSWORD_LENGTH = 1024
@@ -106,7 +109,7 @@ export const verifyEmail = contract({
   name: 'verifyEmail',
   summary: 'Verify Email Address',
   description:
-    'Ends a pending change with the code from the message: the new address takes effect, both addresses are notified, and other sessions end.',
+    'Ends a pending change with the code from the message: the new address takes effect, both addresses are notified, and other sessions end, except the one that asked.',
   method: 'POST',
   path: '/users/{userId}/email/verify',
   body: z.object({ change_request_id: changeRequestId, verification_code: verificationCode }),
@@ -179,7 +182,7 @@ export const getEmailStatus = contract({
         delivery: z
           .enum(DELIVERIES)
           .nullable()
-          .describe('What became of the newest message; `undeliverable`: it came back, the address takes no mail'),
+          .describe('What became of the newest message; `undeliverable`: it will not arrive'),
       })
       .describe('The change that waits for its verification'),
     change_request: z
@@ -260,14 +263,34 @@ export const cancelEmailChange = contract({
   example: { data: { change_request_id: exampleId, status: 'cancelled' } },
 })
 
+// Text that cannot be an id is answered like an unknown one, by the same rules.
+const anyChange = z.object({
+  changeRequestId: z.string().meta({ description: 'The change request, `ecr_…`', pattern: CHANGE_REQUEST_ID.source }),
+})
+
+export const getEmailChange = contract({
+  bearer: 'none',
+  tag: 'Email',
+  path: '/email-changes/{changeRequestId}',
+  params: anyChange,
+  name: 'getEmailChange',
+  summary: 'Show What Became of a Change',
+  description:
+    'Says whether the link of a verification message can still be used, so that its page says so before it asks anybody to sign in. Whoever knows the id may ask.',
+  method: 'GET',
+  data: z.object({
+    change_request_id: z.string().describe('The change request, `ecr_…`'),
+    status: z.enum(CHANGE_STATES).describe('What became of it'),
+  }),
+  errors: ['EMAIL_006', 'RATE_001'],
+  example: { data: { change_request_id: exampleId, status: 'verified' } },
+})
+
 const link = {
   bearer: 'link_token',
   tag: 'Email',
   path: '/email-changes/{changeRequestId}/not-me',
-  // Text that cannot be an id is answered like an unknown one, by the same rules.
-  params: z.object({
-    changeRequestId: z.string().meta({ description: 'The change request, `ecr_…`', pattern: CHANGE_REQUEST_ID.source }),
-  }),
+  params: anyChange,
 } as const
 
 export const getNotMe = contract({
@@ -283,6 +306,7 @@ export const getNotMe = contract({
     new_email: z.string().describe('Masked'),
     requested_at: isoDateTime.describe('When the change was started'),
     expires_at: isoDateTime.describe('Until when the new address can be verified'),
+    can_be_verified: z.boolean().describe('Whether the new address can still be verified now'),
     changed_at: isoDateTime.nullable().describe('Null until the new address is verified'),
     ip_address: z.string().describe('Of the request, or of its verification'),
     has_password: z.boolean().describe('Whether a new password has to be set'),
@@ -297,6 +321,7 @@ export const getNotMe = contract({
       new_email: 'a••••@example.com',
       requested_at: '2026-11-20T09:00:00.000Z',
       expires_at: '2026-11-20T21:00:00.000Z',
+      can_be_verified: false,
       changed_at: '2026-11-20T09:12:00.000Z',
       ip_address: '203.0.113.7',
       has_password: true,

@@ -217,6 +217,8 @@ export interface Blocker {
   source: string
   /** What it stands for: the oldest pending transactions. */
   ids?: string[] | undefined
+  /** When it ends by itself. */
+  until?: string | undefined
 }
 
 /** The only error that a verb throws on purpose. Any other error is a bug and is answered with SERVER_001. */

@@ -34,6 +34,7 @@ export const blocker = z.object({
   url: z.string().nullable().describe('Where the person settles it'),
   source: z.string().describe('`account`, a service token or an application'),
   ids: z.array(z.string()).optional().describe('Of pending transactions, at most a hundred, the oldest first'),
+  until: isoDateTime.optional().describe('Of `address_restored`, when it ends'),
 }) satisfies z.ZodType<Blocker>
 
 export const newPassword = z

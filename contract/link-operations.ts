@@ -1,11 +1,12 @@
 import type { AccountLinkContract, LinkContract } from './define'
-import { getNotMe, undoEmailChange } from './email'
+import { getEmailChange, getNotMe, undoEmailChange } from './email'
 import { receiveMailEvents } from './mail-events'
 import { confirmPasswordReset, getPasswordReset, requestPasswordReset } from './password'
 import { confirmRequestedWithdrawal, previewRequestedWithdrawal, requestWithdrawal } from './withdrawal-request'
 
 /** Operations of people who are not signed in. */
 export const LINK_OPERATIONS = {
+  getEmailChange,
   getNotMe,
   undoEmailChange,
   requestPasswordReset,

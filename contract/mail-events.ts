@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { contract } from './define'
-import { MAIL_SOURCES, MAX_MAIL_EVENT_BYTES } from './vocabulary'
+import { MAIL_SOURCES, MAX_BOUNCE_BYTES, MAX_MAIL_EVENT_BYTES } from './vocabulary'
 
 export const receiveMailEvents = contract({
   name: 'receiveMailEvents',
   summary: 'Receive Mail Events',
   description:
-    'Takes what a mail provider, or your own mail server as `dsn`, tells of messages that the service sent: each in its own form, with its own signature. An event that is not understood, or that came before, changes nothing.',
+    'Takes what a mail provider, or your own mail server as `dsn`, tells of messages that the service sent: each in its own form, with its own signature. Providers send JSON, Amazon SES also as text/plain, and `dsn` takes message/rfc822 alone. An event that is not understood, or that came before, changes nothing.',
   method: 'POST',
   path: '/mail-events/{source}',
   bearer: 'none',
@@ -14,8 +14,11 @@ export const receiveMailEvents = contract({
   params: z.object({
     source: z.enum(MAIL_SOURCES, 'REQUEST_005').describe('Who sends it; one that is not switched on does not exist'),
   }),
-  rawBody: ['application/json', 'text/plain', 'message/rfc822'],
-  maxBodyBytes: MAX_MAIL_EVENT_BYTES,
+  rawBody: {
+    'application/json': MAX_MAIL_EVENT_BYTES,
+    'text/plain': MAX_MAIL_EVENT_BYTES,
+    'message/rfc822': MAX_BOUNCE_BYTES,
+  },
   data: z.object({ accepted: z.literal(true).describe('The source need not send it again') }),
   errors: ['AUTH_001', 'REQUEST_003', 'REQUEST_005'],
   example: { data: { accepted: true } },

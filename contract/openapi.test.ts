@@ -147,7 +147,7 @@ test('every answer is JSON, except a file', () => {
 })
 
 /** The verbs of these operations count the calls, because no account makes them. */
-const COUNTED_BY_VERB = ['getNotMe', 'getPasswordReset', 'requestPasswordReset', 'requestWithdrawal']
+const COUNTED_BY_VERB = ['getEmailChange', 'getNotMe', 'getPasswordReset', 'requestPasswordReset', 'requestWithdrawal']
 
 test('RATE_001 is described exactly where a general limit counts', () => {
   const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
@@ -244,6 +244,7 @@ test('admin operations take a service token, links and tasks take tokens of thei
       .map(({ contract, operation }) => [contract.name, operation.security]),
   )
   expect(taking).toEqual({
+    getEmailChange: [],
     receiveMailEvents: [],
     requestPasswordReset: [],
     requestWithdrawal: [],

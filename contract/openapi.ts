@@ -257,9 +257,9 @@ function toOperation(contract: Contract): Json {
       requestBody: {
         required: true,
         content: Object.fromEntries(
-          contract.rawBody.map((type) => [
+          Object.entries(contract.rawBody).map(([type, maxLength]) => [
             type,
-            { schema: RAW[type] ?? { type: 'string', maxLength: contract.maxBodyBytes } },
+            { schema: RAW[type] ?? { type: 'string', maxLength } },
           ]),
         ),
       },

@@ -98,6 +98,8 @@ export type ShownTransaction = z.input<typeof shownTransaction>
 /** An account as operators see it, on its page and from the command. */
 const shownAccount = account.extend({
   verified_at: time,
+  /** When support last said that somebody else reads an old mailbox. */
+  old_mailbox_lost_at: time,
   role: z.string().nullable(),
   /** Browsers that are signed in. */
   open_sessions: z.int(),

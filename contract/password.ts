@@ -50,9 +50,12 @@ export const getPasswordReset = contract({
   summary: 'Check Password Reset',
   description: 'Says whether the mailed link still works. Reading does not use it up.',
   method: 'GET',
-  data: z.object({ works_until: isoDateTime.describe('Until when the link works') }),
+  data: z.object({
+    works_until: isoDateTime.describe('Until when the link works'),
+    email: z.string().describe('The address of the account, so that a password manager knows whose password it keeps'),
+  }),
   errors: ['REQUEST_005', 'PASSWORD_002', 'RATE_001'],
-  example: { data: { works_until: '2026-11-20T09:30:00.000Z' } },
+  example: { data: { works_until: '2026-11-20T09:30:00.000Z', email: 'ada@example.com' } },
 })
 
 export const confirmPasswordReset = contract({

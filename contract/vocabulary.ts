@@ -110,6 +110,8 @@ export const MAX_NEW_PASSWORD_LENGTH = 256
 export const MAX_BODY_BYTES = 16 * 1024
 /** The maximum body from a source of mail events. */
 export const MAX_MAIL_EVENT_BYTES = 256 * 1024
+/** The maximum report of one's own mail server, whose content strangers choose. */
+export const MAX_BOUNCE_BYTES = 64 * 1024
 /** The maximum body of a report on a deletion task. */
 export const MAX_REPORT_BYTES = 4 * 1024
 

@@ -118,7 +118,7 @@ const BY_TYPE: Record<EventType, (name: EventType) => Webhook> = {
   'account.sessions_ended': ofAccount('Sessions Ended', 'Sessions of the person were ended; end your own as well.'),
   'account.email_undeliverable': ofAccount(
     'Email Undeliverable',
-    "A message to the account's address came back for good; ask the person for another address.",
+    "The account's address takes no mail, because a message to it failed permanently; ask the person for another address.",
   ),
   'account.security_notice_undelivered': (name) =>
     webhook(

@@ -36,10 +36,13 @@ export const previewRequestedWithdrawal = contract({
   method: 'GET',
   path: '/withdrawal-requests/preview',
   query: z.object(choices),
-  data: previewWithdrawal.data,
+  data: previewWithdrawal.data.extend({ address: z.string().describe('The address of the account, masked') }),
   limit: { bucket: 'preview' },
   errors: ['REQUEST_001', 'WITHDRAWAL_006', 'RATE_001'],
-  example: { query: previewWithdrawal.example.query, data: previewWithdrawal.example.data },
+  example: {
+    query: previewWithdrawal.example.query,
+    data: { ...previewWithdrawal.example.data, address: 'a••••@example.com' },
+  },
 })
 
 export const confirmRequestedWithdrawal = contract({

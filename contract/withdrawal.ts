@@ -151,7 +151,8 @@ export const withdrawAccount = contract({
     receipt: z
       .string()
       .check(maxLength(200_000))
-      .describe('The signed receipt of the acceptance, a JWS in compact form'),
+      .optional()
+      .describe('The signed receipt of the acceptance, a JWS in compact form; absent with `LEDGER_BEFORE_ANSWER=0`'),
     status_token: z.string().describe('Reads the progress after everything else has ended, until the retention purge'),
   }),
   message: 'Your account is being deleted. This cannot be undone.',

@@ -62,8 +62,6 @@ export interface Link {
   userId: string
   /** The key of the account's address: the link works only while the account has it. */
   emailKey: string
-  /** The key of the address that the link was sent to, which may be another. */
-  sentToKey: string
   /** Rises with every new password, so that a new password ends the link. */
   credentialVersion: number
   endsAt: Date
@@ -162,6 +160,8 @@ export interface AnyContext {
   /** From the start of a withdrawal to its legal deadline; the time scale does not change it. */
   statutoryPeriod: CalendarPeriod
   appUrl: string
+  /** The adopter's own page of the settings, to which mails lead in place of ours; null if there is none. */
+  settingsUrl: string | null
   /** The origins whose pages may call the API. */
   allowedOrigins: readonly string[]
   /** Runs the work as a span of a trace, if traces are collected; attributes are ids and codes. */

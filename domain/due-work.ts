@@ -1,4 +1,5 @@
 import type { Step } from '@/contract/withdrawal'
+import { markAccounts } from './accounts/mark-accounts'
 import { beginDueDeliveries } from './applications/deliveries'
 import type { SystemContext } from './context'
 import { expireNotices, sendDueNotices } from './mail/notice-queue'
@@ -104,6 +105,8 @@ export const DUE_WORK: readonly DueJob[] = [
 
 /** Runs the parts side by side; one that fails does not delay the others. */
 async function runHousekeeping(ctx: SystemContext): Promise<void> {
+  // After an update or a rotation it goes on for minutes.
+  ctx.background(() => markAccounts(ctx))
   const parts = [sendOutboxEvents, expireNotices, cleanUp, tellSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))

@@ -7,7 +7,7 @@ import type { NoticeKinds } from './mail/notice-queue'
 import { passwordChanged } from './passwords/replace-password'
 import { passwordReset } from './passwords/request-password-reset'
 import { dataExported } from './withdrawal/export-data'
-import { withdrawalRequested } from './withdrawal/request-withdrawal'
+import { undoBeforeWithdrawal, withdrawalRequested } from './withdrawal/request-withdrawal'
 import { withdrawalStarted, withdrawalTold } from './withdrawal/withdrawal-notices'
 
 /** The letters with a link. */
@@ -26,6 +26,7 @@ export const NOTICE_KINDS = Object.fromEntries(
     dataExported,
     withdrawalStarted,
     withdrawalTold,
+    undoBeforeWithdrawal,
     ...Object.values(LINK_NOTICES),
   ].map((kind) => [kind.name, kind]),
 ) satisfies NoticeKinds

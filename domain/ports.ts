@@ -11,6 +11,7 @@ export interface Clock {
 export const MAC_PURPOSES = {
   'verification-code': 'code',
   pseudonym: 'code',
+  'ledger-mark': 'code',
   idempotency: 'code',
   'external-id': 'code',
   'task-report': 'code',
@@ -108,6 +109,13 @@ export type Message =
       notMe: NotMeLink | null
     }
   | {
+      /** To an old address that was never verified, or whose mailbox is lost: whoever reads it learns nothing of the person. */
+      template: 'email-changed-unproven'
+      oldEmail: string
+      newEmailMasked: string
+      changedAt: Date
+    }
+  | {
       template: 'email-change-requested'
       userName: string
       hasPassword: boolean
@@ -165,6 +173,13 @@ export type Message =
       ipAddress: string
     }
   | {
+      /** To an address that can still undo a change. */
+      template: 'undo-before-withdrawal'
+      userName: string
+      notMe: NotMeLink
+      ipAddress: string
+    }
+  | {
       template: 'data-exported'
       userName: string
       exportedAt: Date
@@ -205,6 +220,8 @@ export interface MailEvent {
   addresses: string[]
   /** `undeliverable`: nobody tries any more. */
   state: 'deferred' | 'delivered' | 'complained' | 'undeliverable'
+  /** Whether the source calls the failure permanent: then the address takes no mail, and not this message alone. */
+  isPermanent: boolean
   /** When the source saw it; null if it does not say. */
   at: Date | null
 }

@@ -38,6 +38,14 @@ export interface CountedCalls {
   cleanupSize: number
 }
 
+/** A line of the erasure ledger in its store. */
+export interface StoredLine {
+  /** Names the chain, which belongs to one database. */
+  origin: string
+  seq: number
+  hash: string
+}
+
 /** A signing key whose private part this process knows. */
 export interface SigningKey {
   kid: string
@@ -61,6 +69,8 @@ export interface Process {
     isFailing: boolean
     /** The name of the newest batch that is known to be in it. */
     newest?: string | undefined
+    /** The newest line that this process has seen in it. A database whose chain lacks this line has lost withdrawals. */
+    seen?: StoredLine | undefined
     /** It may be another store, or have lines that the database has lost. */
     needsComparison: boolean
   }

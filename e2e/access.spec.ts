@@ -177,6 +177,7 @@ test('what was typed is still there after the session has ended elsewhere and th
   signedInUser: user,
 }) => {
   await expect(page.getByRole('button', { name: 'Account menu' })).toBeEnabled()
+  await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email').fill(`new-${user.email}`)
   await page.getByLabel('Current password').fill(user.password)
   const other = await (await browser.newContext()).newPage()

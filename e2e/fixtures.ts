@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
 import type { Data } from '@/contract/define'
+import { LANGUAGE_NAMES, type Language } from '@/contract/languages'
 import type { withdrawAccount } from '@/contract/withdrawal'
 import { keptMailsTo, type KeptMail as Mail } from '@/testing/kept-mails'
 import { textsOf } from '@/testing/message-texts'
 import { createAccount, createToken, Operator } from '@/testing/operator'
 import { sendHead } from '@/testing/raw-http'
-import { findAccessibilityFaults } from './second-engine/find-faults'
+import { findAccessibilityFaults } from './second-engine'
 import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
 export interface User {
@@ -157,16 +158,20 @@ const settled = (page: Page): Promise<void> =>
 
 export async function requestChange(page: Page, user: User, newEmail: string, texts = en): Promise<void> {
   const { EmailSettings, Identity, Common } = texts
-  const address = page.getByLabel(EmailSettings.newEmail)
-  const folded = page.getByText(EmailSettings.differentTitle)
   await expect(page.getByRole('button', { name: Common.accountMenu })).toBeEnabled()
-  // While a change is pending, the form is folded away.
-  if ((await folded.isVisible()) && !(await address.isVisible())) await folded.click()
+  const address = page.getByLabel(EmailSettings.newEmail)
+  // The form is open already where the message to another address came back.
+  if (!(await address.isVisible())) await page.getByRole('button', { name: EmailSettings.changeTitle }).click()
   await address.fill(newEmail)
   await page.getByLabel(Identity.currentPassword).fill(user.password)
   await page.getByRole('button', { name: EmailSettings.submit }).click()
   await expect(page.getByRole('heading', { name: EmailSettings.pendingTitle })).toBeVisible()
   await expect(page.getByText(newEmail).first()).toBeVisible()
+}
+
+export async function chooseLanguage(page: Page, language: Language, texts = en): Promise<void> {
+  await page.getByRole('button', { name: new RegExp(`^${texts.Common.language}`) }).click()
+  await page.getByRole('button', { name: LANGUAGE_NAMES[language], exact: true }).click()
 }
 
 /** The sixth digit submits. */

@@ -20,20 +20,21 @@ export async function snippetOf(
 /** Changes the address with the mailed code and begins the deletion, in the page of an adopter that is open. */
 export async function driveOwnPage(page: Page, email: string, inbox: Inbox): Promise<void> {
   await expect(page.getByText(email).first()).toBeVisible()
+  await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email address').fill(`new-${email}`)
   await page.getByRole('button', { name: 'Send verification email' }).click()
   await enterCode(page, codeIn(await inbox.latest(`new-${email}`, 'Verify Your New Email Address')))
   await expect(page.getByText(`Your email address is now new-${email}`)).toBeVisible()
+  // The other part shows the new address too.
+  await expect(page.getByText(new RegExp(`(?<!new-)${email}`))).toHaveCount(0)
   await deleteAccount(page)
 }
 
 /** Begins the deletion in a page where it stands; `prove` shows that the person is there. */
 export async function deleteAccount(page: Page, prove?: () => Promise<void>): Promise<void> {
-  await page.getByRole('button', { name: 'Delete account…' }).click()
   await page.getByLabel('to confirm').fill('delete my account')
   await prove?.()
-  await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
   await expect(page.getByText('Your account is being deleted')).toBeVisible()
 }
 

@@ -75,6 +75,7 @@ async function pasteAddressAndPassword(reader: Reader, operator: Operator, inbox
   await reader.paste('verifyEmail')
 
   variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Email Address Changed'), '/not-me'))
+  await reader.paste('getEmailChange')
   await reader.paste('getNotMe')
   await reader.paste('undoEmailChange')
 

@@ -38,7 +38,7 @@ async function statusOf({ id }: User, token: string) {
 }
 
 const CAME_BACK = 'This mailbox doesn’t exist, or takes no mail'
-const CODE_SENT = 'Enter the 6-digit code we emailed to this address.'
+const CODE_SENT = 'Enter the 6-digit code we emailed to this address, or open its link.'
 
 test.use({ baseURL: DEMO_URL })
 

@@ -37,6 +37,36 @@ test('the sign-in page says that a sign-in was cancelled at the provider', async
   await expect(page.getByRole('alert').filter({ hasText: 'It was cancelled' })).toBeVisible()
 })
 
+test('after a cancelled sign-in the next one leads to the page that was asked for, with the fragment of its link', async ({
+  page,
+}) => {
+  await signIn(page, { at: '/sign-in?next=/settings/sessions#request=x&code=y', as: /Cancel/ })
+  await expect(page.getByRole('alert').filter({ hasText: 'It was cancelled' })).toBeVisible()
+  await expect(page).toHaveURL(/next=%2Fsettings%2Fsessions#request=x&code=y$/)
+  await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
+  await choose(page, /Ida Demo/)
+  await expect(page).toHaveURL(/\/settings\/sessions#request=x&code=y$/)
+})
+
+test('a person who begins to sign in at the provider in two tabs finishes both, the older one first', async ({
+  page,
+}) => {
+  const other = await page.context().newPage()
+  const begin = async (tab: Page, path: string) => {
+    await tab.goto(`/sign-in?next=${path}`)
+    await tab.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
+    await expect(tab.getByRole('heading', { name: 'Demo identity provider' })).toBeVisible()
+  }
+  await begin(page, '/settings/sessions')
+  await begin(other, '/settings/data')
+  await choose(page, /Ida Demo/)
+  await expect(page).toHaveURL(/\/settings\/sessions$/)
+  await choose(other, /Ida Demo/)
+  await expect(other).toHaveURL(/\/settings\/data$/)
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
+})
+
 test('a sign-in at the provider ends on the page that the person asked for', async ({ page }) => {
   await signIn(page, { at: '/sign-in?next=/settings/sessions' })
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
@@ -66,6 +96,7 @@ test('a person without a password changes the address, creates a token and withd
   await forgetFreshness(page)
 
   await page.goto('/settings/email')
+  await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email').fill(newEmail)
   await page.getByRole('button', { name: 'Send verification' }).click()
   await expect(page.getByRole('alert').filter({ hasText: `First confirm with ${PROVIDER}` })).toBeVisible()
@@ -87,14 +118,13 @@ test('a person without a password changes the address, creates a token and withd
   await expect(page.getByText(/uat_[\w-]{43}/).first()).toBeVisible()
 
   await page.goto('/settings/withdraw')
-  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await page.getByText('Tell us why, or keep something').click()
   await page.getByLabel('Another reason').check()
-  await page.getByLabel('Feedback').fill('It was only a demo.')
+  await page.getByLabel('Tell us your reason').fill('It was only a demo.')
   await confirm(page)
-  await expect(page.getByLabel('Feedback')).toHaveValue('It was only a demo.')
+  await expect(page.getByLabel('Tell us your reason')).toHaveValue('It was only a demo.')
   await page.getByLabel('to confirm').fill('delete my account')
-  await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
   await expect(page).toHaveURL(/\/withdrawal\/wd_/)
 })
 
@@ -117,6 +147,5 @@ async function forgetFreshness(page: Page) {
   await page.goto(url)
   await choose(page, /Ida Demo/)
   await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
-  await page.getByRole('button', { name: 'Delete account…' }).click()
   await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()
 }

@@ -1,4 +1,5 @@
 import { LinkPanel, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 import { WithdrawalLetter, type WithdrawalLetterProps } from './withdrawal-letter'
 
@@ -16,3 +17,10 @@ export default function AccountWithdrawalStarted({ progressUrl, ...letter }: Pro
     </WithdrawalLetter>
   )
 }
+
+AccountWithdrawalStarted.PreviewProps = preview('accountWithdrawalStarted', AccountWithdrawalStarted, {
+  progressUrl: 'https://accounts.example.com/withdrawal#wst_…',
+  askedBy: 'person',
+  doneBy: '21 November 2026 at 09:00 UTC',
+  retention: '30 days',
+})

@@ -1,4 +1,5 @@
 import { marks, Paragraph } from './layout'
+import { preview } from './preview'
 import { WithdrawalLetter, type WithdrawalLetterProps } from './withdrawal-letter'
 
 export default function AccountWithdrawalTold(letter: WithdrawalLetterProps<'accountWithdrawalTold'>) {
@@ -9,3 +10,9 @@ export default function AccountWithdrawalTold(letter: WithdrawalLetterProps<'acc
     </WithdrawalLetter>
   )
 }
+
+AccountWithdrawalTold.PreviewProps = preview('accountWithdrawalTold', AccountWithdrawalTold, {
+  askedBy: 'support',
+  doneBy: '21 November 2026 at 09:00 UTC',
+  retention: '30 days',
+})

@@ -1,4 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'dataExported'> {
@@ -24,3 +25,9 @@ export default function DataExported({ exportedAt, ipAddress, settingsUrl, ...le
     </Letter>
   )
 }
+
+DataExported.PreviewProps = preview('dataExported', DataExported, {
+  exportedAt: '20 November 2026 at 09:00 UTC',
+  ipAddress: '203.0.113.7',
+  settingsUrl: 'https://accounts.example.com/settings',
+})

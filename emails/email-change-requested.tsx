@@ -1,4 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'emailChangeRequested'> {
@@ -33,3 +34,13 @@ export default function EmailChangeRequested(props: Props) {
     </Letter>
   )
 }
+
+EmailChangeRequested.PreviewProps = preview('emailChangeRequested', EmailChangeRequested, {
+  currentEmail: 'ada@example.com',
+  newEmailMasked: 'a•••@example.org',
+  requestedAt: '20 November 2026 at 09:00 UTC',
+  ipAddress: '203.0.113.7',
+  hasPassword: true,
+  notMeUrl: 'https://accounts.example.com/not-me#…',
+  notMeUntil: '21 November 2026 at 09:00 UTC',
+})

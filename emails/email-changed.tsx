@@ -1,4 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'emailChanged'> {
@@ -50,3 +51,14 @@ export default function EmailChanged(props: Props) {
     </Letter>
   )
 }
+
+EmailChanged.PreviewProps = preview('emailChanged', EmailChanged, {
+  oldEmail: 'ada@example.com',
+  newEmail: 'ada@example.org',
+  changedAt: '20 November 2026 at 09:00 UTC',
+  ipAddress: '203.0.113.7',
+  hasPassword: true,
+  canUndo: true,
+  notMeUrl: 'https://accounts.example.com/not-me#…',
+  notMeUntil: '21 November 2026 at 09:00 UTC',
+})

@@ -1,5 +1,6 @@
 import { Facts, Greeting, Layout, type Look, marks, Paragraph } from './layout'
 import type { LetterTexts } from './letter-texts'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props {
@@ -73,3 +74,11 @@ function ToNewAddress({ look, t, outcome, email, revertedAt }: Letter) {
     </Layout>
   )
 }
+
+EmailReverted.PreviewProps = preview('emailReverted', EmailReverted, {
+  to: 'old',
+  outcome: 'restored',
+  email: 'ada@example.com',
+  newEmail: 'ada@example.org',
+  revertedAt: '20 November 2026 at 09:00 UTC',
+})

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Facts, Letter, type LetterProps, marks, Paragraph, TextLink } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'noPasswordToReset'> {
@@ -30,3 +31,10 @@ export default function NoPasswordToReset({ provider, signInUrl, ipAddress, hasP
     </Letter>
   )
 }
+
+NoPasswordToReset.PreviewProps = preview('noPasswordToReset', NoPasswordToReset, {
+  provider: 'Example ID',
+  signInUrl: 'https://accounts.example.com/sign-in',
+  ipAddress: '203.0.113.7',
+  hasProvider: true,
+})

@@ -1,4 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'passwordChanged'> {
@@ -26,3 +27,10 @@ export default function PasswordChanged({ changedAt, ipAddress, resetUrl, canRes
     </Letter>
   )
 }
+
+PasswordChanged.PreviewProps = preview('passwordChanged', PasswordChanged, {
+  changedAt: '20 November 2026 at 09:00 UTC',
+  ipAddress: '203.0.113.7',
+  resetUrl: 'https://accounts.example.com/forgot-password',
+  canReset: true,
+})

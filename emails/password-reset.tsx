@@ -1,5 +1,12 @@
 import { LinkLetter, type LinkLetterProps } from './link-letter'
+import { preview } from './preview'
 
 export default function PasswordReset(props: LinkLetterProps<'passwordReset'>) {
   return <LinkLetter {...props} />
 }
+
+PasswordReset.PreviewProps = preview('passwordReset', PasswordReset, {
+  link: 'https://accounts.example.com/reset-password#…',
+  endsAt: '21 November 2026 at 09:00 UTC',
+  ipAddress: '203.0.113.7',
+})

@@ -1,4 +1,5 @@
 import { CodePanel, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'verifyNewEmail'> {
@@ -32,3 +33,13 @@ export default function VerifyNewEmail(props: Props) {
     </Letter>
   )
 }
+
+VerifyNewEmail.PreviewProps = preview('verifyNewEmail', VerifyNewEmail, {
+  currentEmail: 'a•••@example.com',
+  newEmail: 'ada@example.org',
+  code: '402913',
+  link: 'https://accounts.example.com/verify-email#…',
+  validity: '12 hours',
+  firstMethod: 'email_code',
+  isOwn: false,
+})

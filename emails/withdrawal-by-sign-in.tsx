@@ -1,4 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'withdrawalBySignIn'> {
@@ -17,3 +18,8 @@ export default function WithdrawalBySignIn({ settingsUrl, ipAddress, ...letter }
     </Letter>
   )
 }
+
+WithdrawalBySignIn.PreviewProps = preview('withdrawalBySignIn', WithdrawalBySignIn, {
+  settingsUrl: 'https://accounts.example.com/settings',
+  ipAddress: '203.0.113.7',
+})

@@ -1,5 +1,6 @@
 import { marks, Paragraph } from './layout'
 import { LinkLetter, type LinkLetterProps } from './link-letter'
+import { preview } from './preview'
 
 export default function WithdrawalRequested(props: LinkLetterProps<'withdrawalRequested'>) {
   const { look, t } = props
@@ -9,3 +10,9 @@ export default function WithdrawalRequested(props: LinkLetterProps<'withdrawalRe
     </LinkLetter>
   )
 }
+
+WithdrawalRequested.PreviewProps = preview('withdrawalRequested', WithdrawalRequested, {
+  link: 'https://accounts.example.com/delete-account#…',
+  endsAt: '21 November 2026 at 09:00 UTC',
+  ipAddress: '203.0.113.7',
+})

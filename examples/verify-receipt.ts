@@ -19,9 +19,10 @@ for (const receipt of readFileSync(file, 'utf8').split(/\s+/).filter(Boolean)) {
   try {
     const { payload, protectedHeader } = await compactVerify(receipt, keys, { algorithms: ['Ed25519', 'EdDSA'] })
     if (protectedHeader.typ !== 'withdrawal-receipt+jwt') throw new Error('It is signed, and no receipt.')
-    const { kind, sub, previous, withdrawal } = JSON.parse(new TextDecoder().decode(payload))
+    const { kind, sub, previous, withdrawal, log } = JSON.parse(new TextDecoder().decode(payload))
     const follows = previous === undefined || previous === before ? '' : ' (the receipt before it is not here)'
-    process.stdout.write(`genuine: ${kind} of ${sub}, begun ${withdrawal.started_at}${follows}\n`)
+    const line = log ? `, line ${log.seq} of the ledger (${log.hash})` : ''
+    process.stdout.write(`genuine: ${kind} of ${sub}, begun ${withdrawal.started_at}${line}${follows}\n`)
     before = createHash('sha256').update(receipt).digest('base64url')
   } catch (error) {
     const isUnknown = error instanceof Error && 'code' in error && error.code === 'ERR_JWKS_NO_MATCHING_KEY'

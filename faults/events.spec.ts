@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { expectPurged, givenStartedWithdrawal, startWithdrawal } from '@/testing/completed-withdrawal'
 import { LATER_STEPS } from '@/testing/later-steps'
 import { givenPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
-import { expectPurged, givenStartedWithdrawal, startWithdrawal } from './completed-withdrawal'
 import { LossyNetwork } from './lossy-network'
 
 test('F14 F15 an event that arrives three times, after the end or for nobody changes nothing, and every step completes once', async (context) => {

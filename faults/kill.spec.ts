@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { answer } from '@/testing/application'
+import { expectPurged } from '@/testing/completed-withdrawal'
 import { givenPerson, withdraw, withdrawalOf } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, holdLock, isBlocked } from '@/testing/world'
-import { expectPurged } from './completed-withdrawal'
 
 test('F1 an instance that is killed between commit and event loses nothing, because the event is sent later under the same id', async (context) => {
   const world = await givenWorld(context)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { expectPurged, startWithdrawal } from '@/testing/completed-withdrawal'
 import { changeEmail, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
-import { expectPurged, startWithdrawal } from './completed-withdrawal'
 
 const WITHDRAWN = 'Account deletion started'
 const sentTo = (world: World, address: string, subject: string) =>

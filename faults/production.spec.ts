@@ -4,8 +4,9 @@ import { createServer, request } from 'node:https'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
 import { expect, type TestContext, test } from 'vitest'
-import { findBrowser } from '@/scripts/browser.mjs'
+import { findBrowser } from '@/scripts/browser'
 import { type Certificate, createCertificate } from '@/testing/certificate'
+import { startWithdrawal } from '@/testing/completed-withdrawal'
 import { signatureOf } from '@/testing/engine-run'
 import { Engine } from '@/testing/engine-server'
 import type { Instance } from '@/testing/instance'
@@ -15,7 +16,6 @@ import { changeEmail, givenPlainPerson, mailedCode, type Person, verifyEmail } f
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 import { givenWorld, isMarked, KEYS, type World } from '@/testing/world'
-import { startWithdrawal } from './completed-withdrawal'
 import { TlsProxy } from './tls-proxy'
 
 const secret = () => randomBytes(16).toString('hex')

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { givenWorld, type World } from '@/testing/world'
 
 /** Begins a start, or an operator's command if one is given, and does not wait for it. */
 function begin(
-  { databaseUrl, dataDir }: World,
+  { databaseUrl, dataDir }: Pick<World, 'databaseUrl' | 'dataDir'>,
   context: TestContext,
   settings: Record<string, string>,
   ...command: string[]
@@ -124,6 +124,30 @@ test('a command that is interrupted ends the embedded database that it started',
   batch.child.kill('SIGINT')
   expect(await batch.exit).toBe(130)
   expect(existsSync(postmaster)).toBe(false)
+})
+
+test('F65 the service says that its own PostgreSQL has died, starts it again, and serves on', async (context) => {
+  const { dataDir } = await givenWorld(context)
+  const { port, leave } = await heldPort()
+  await leave()
+  const service = begin({ databaseUrl: '', dataDir }, context, { PORT: port })
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/api/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  // The whole of it: a start whose database dies in the middle fails, and says so.
+  await until('the service has started', () => service.output.includes('Ready on'))
+  const postmaster = () => Number.parseInt(readFileSync(path.join(dataDir, 'pg/postmaster.pid'), 'utf8'), 10)
+  const killed = postmaster()
+  process.kill(killed, 'SIGKILL')
+  await until('it says so', () => service.output.includes('PostgreSQL runs again.'))
+  expect(service.output).toMatch(/"event":"own_postgres_died".*has died\. It is started again\./)
+  expect(postmaster()).not.toBe(killed)
+  await until('the service is ready again', isReady)
+  service.child.kill('SIGTERM')
+  expect(await service.exit).toBe(0)
+  expect(existsSync(path.join(dataDir, 'pg/postmaster.pid'))).toBe(false)
 })
 
 test('a taken port and a wrong setting each end the start with a sentence', async (context) => {

@@ -1,10 +1,13 @@
+// @ts-check
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { withLock } from '../server/local/process-lock.mjs'
+
+// JavaScript, because a start begins under the Node of the machine, which may not know types. Everything else is TypeScript.
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -20,7 +23,7 @@ const TOOLS = {
 /** The sources of each bundle. Their hash in dist/ tells whether the bundle is up to date. */
 const OF_ACCOUNT = [
   ...['cli', 'contract', 'domain', 'emails', 'inngest', 'messages', 'server', 'prisma/schema.prisma'],
-  ...['scripts/build.mjs', 'tsconfig.json', 'package-lock.json'],
+  ...['scripts/build.ts', 'tsconfig.json', 'package-lock.json'],
 ]
 const OF_PAGES = [
   'app',
@@ -37,33 +40,28 @@ const OUTPUTS = {
   account: ACCOUNT_OUTPUTS,
 }
 
+/** @param {string} line */
 export function note(line) {
   process.stderr.write(`${line}\n`)
 }
 
+/**
+ * @param {string} sentence
+ * @returns {never}
+ */
 export function fail(sentence) {
   note(sentence)
   process.exit(1)
 }
 
-/** The exit code of a suite that this machine cannot run. */
-export const SKIPPED = 77
-
-/** Prints a sentence, whose full stop it adds, and ends the process. */
-export function skip(why) {
-  process.stdout.write(`SKIPPED: ${why}.\n`)
-  process.exit(SKIPPED)
-}
-
-/** Ends the suite where this machine lacks one of the programs. */
-export function need(...programs) {
-  for (const program of programs) if (!hasProgram(program)) skip(`there is no ${program} here`)
-}
-
-export const hasProgram = (name) =>
-  (process.env.PATH ?? '').split(delimiter).some((directory) => existsSync(join(directory, name)))
-
-/** Resolves with the exit code, or 128 + signal as in a shell. With `quiet`, the output is shown on failure only. */
+/**
+ * Resolves with the exit code, or 128 + signal as in a shell. With `quiet`, the output is shown on failure only.
+ * @typedef {Omit<import('node:child_process').SpawnOptions, 'env'> & { env?: Record<string, string>, quiet?: boolean }} RunOptions
+ * @param {string} command
+ * @param {string[]} args
+ * @param {RunOptions} [options]
+ * @returns {Promise<number>}
+ */
 export function run(command, args, { quiet = false, ...options } = {}) {
   const PATH = [...new Set([dirname(projectNode()), ...(process.env.PATH ?? '').split(delimiter)])].join(delimiter)
   const child = spawn(command, args, {
@@ -72,6 +70,7 @@ export function run(command, args, { quiet = false, ...options } = {}) {
     ...options,
     env: { ...process.env, PATH, NEXT_TELEMETRY_DISABLED: '1', ...options.env },
   })
+  /** @type {Buffer[]} */
   const output = []
   child.stdout?.on('data', (data) => output.push(data))
   child.stderr?.on('data', (data) => output.push(data))
@@ -79,19 +78,20 @@ export function run(command, args, { quiet = false, ...options } = {}) {
     child.on('error', stop)
     child.on('close', (code, signal) => {
       if (code !== 0) process.stderr.write(Buffer.concat(output))
-      done(code ?? 128 + constants.signals[signal])
+      done(code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)])
     })
   })
 }
 
-/** Runs a development tool under the project's Node. */
+/**
+ * Runs a development tool under the project's Node.
+ * @param {keyof typeof TOOLS} name
+ * @param {string[]} args
+ * @param {RunOptions} [options]
+ */
 export function tool(name, args, options) {
   return run(projectNode(), [join(root, 'node_modules', TOOLS[name]), ...args], options)
 }
-
-/** Runs suites that have a configuration of their own, by the folder of it and the files; without a file all of them. */
-export const runSuites = (folder, files, env) =>
-  tool('vitest', ['run', '--config', `${folder}/vitest.config.ts`, ...files], { env })
 
 export function projectNode() {
   const node = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node')
@@ -110,22 +110,35 @@ async function underProjectNode() {
   process.exit(await run(projectNode(), [...process.execArgv, ...process.argv.slice(1)]))
 }
 
-/** How a script begins: in the root, with its packages, under the project's Node, and with a build where it needs one. */
-export async function begin({ built = false } = {}) {
+/** How a script begins: in the root, with its packages, and under the project's Node. */
+export async function begin() {
   process.chdir(root)
   await ensureInstalled()
   await underProjectNode()
-  if (built) await ensureBuilt('build')
 }
 
-/** Whether the URL answers with a good status. */
+/** Runs a script in TypeScript with the words that follow its name, as if they were the command. */
+export async function launch() {
+  const [script = '', ...words] = process.argv.slice(2)
+  process.argv.splice(1, Infinity, resolve(root, script), ...words)
+  await begin()
+  await import(pathToFileURL(/** @type {string} */ (process.argv[1])).href)
+}
+
+/**
+ * Whether the URL answers with a good status.
+ * @param {string} url
+ */
 export const isAnswered = (url) =>
   fetch(url).then(
     ({ ok }) => ok,
     () => false,
   )
 
-/** A SIGTERM to npm ends the shell between npm and us and does not arrive here. A new parent process shows it. */
+/**
+ * A SIGTERM to npm ends the shell between npm and us and does not arrive here. A new parent process shows it.
+ * @param {() => void} stop
+ */
 export function stopWithNpm(stop) {
   if (!process.env.npm_lifecycle_event) return
   const parent = process.ppid
@@ -161,7 +174,8 @@ function isInstalled() {
   const present = readText(join(root, 'node_modules/.package-lock.json'))
   if (!present) return false
   const { packages: have } = JSON.parse(present)
-  const { packages: want } = JSON.parse(readText(join(root, 'package-lock.json')))
+  /** @type {{ packages: Record<string, { version?: string, optional?: true, link?: true, inBundle?: true, extraneous?: true }> }} */
+  const { packages: want } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   return Object.entries(want).every(
     ([path, { version, ...kind }]) =>
       !path.startsWith('node_modules/') ||
@@ -173,24 +187,16 @@ function isInstalled() {
   )
 }
 
+/** @param {string[]} args */
 function npm(args) {
   // Without node_modules/.bin, which `npm run` puts first, because npm ci is about to remove it.
-  const PATH = process.env.PATH.split(delimiter)
+  const PATH = (process.env.PATH ?? '')
+    .split(delimiter)
     .filter((entry) => !entry.includes('node_modules'))
     .join(delimiter)
   const env = { PATH, NODE_ENV: 'development' }
   // Standard output is reserved for the requested command.
   return run('npm', args, { env, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
-}
-
-/** Installs packages that only one suite needs in a folder of their own. Resolves with the folder. */
-export async function installBeside(name, ...args) {
-  const directory = join(root, '.data', name)
-  mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, 'package.json'), '{ "private": true }')
-  const install = ['install', '--no-save', '--no-package-lock', '--loglevel=error', ...args]
-  if ((await run('npm', install, { cwd: directory })) !== 0) fail(`${args.join(' ')} could not be installed.`)
-  return directory
 }
 
 /** @param {'build' | 'account'} part */
@@ -209,23 +215,35 @@ export function sourceHash(part) {
 /** @param {'build' | 'account'} part */
 export async function ensureBuilt(part) {
   if (isBuilt(part)) return
-  const args = ['scripts/build.mjs', part, '--if-stale']
+  const args = ['scripts/build.ts', part, '--if-stale']
   if ((await run(projectNode(), args, { stdio: ['ignore', 2, 2] })) !== 0) fail('The build failed.')
 }
 
+/**
+ * @param {string[]} paths
+ * @param {string[]} extra
+ */
 function hashOf(paths, ...extra) {
   const hash = createHash('sha256').update(extra.join())
   for (const file of paths.flatMap(filesIn)) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)))
   return hash.digest('hex')
 }
 
+/**
+ * @param {string} path
+ * @returns {string[]}
+ */
 function filesIn(path) {
   const stats = statSync(join(root, path), { throwIfNoEntry: false })
   if (!stats) return []
   return stats.isDirectory() ? filesBelow(path) : [path]
 }
 
-// Types come with the listing, because a stat of each file would take a fifth of the check.
+/**
+ * Types come with the listing, because a stat of each file would take a fifth of the check.
+ * @param {string} directory
+ * @returns {string[]}
+ */
 function filesBelow(directory) {
   return readdirSync(join(root, directory), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -236,6 +254,7 @@ function filesBelow(directory) {
     })
 }
 
+/** @param {string} file */
 function readText(file) {
   return existsSync(file) ? readFileSync(file, 'utf8') : null
 }

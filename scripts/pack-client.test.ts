@@ -17,7 +17,7 @@ beforeAll(() => {
   project = mkdtempSync(path.join(tmpdir(), 'client-'))
   const run = (...command: string[]) =>
     execFileSync(command[0] as string, command.slice(1), { cwd: project, stdio: 'pipe' })
-  run(process.execPath, path.join(root, 'scripts/pack-client.mjs'), project)
+  run(process.execPath, path.join(root, 'scripts/pack-client.ts'), project)
   run('npm', 'pack', path.join(root, 'node_modules/zod'), '--ignore-scripts')
   writeFileSync(path.join(project, 'package.json'), '{ "name": "fresh", "private": true, "type": "module" }')
   const files = ['user-account-service-2.0.0.tgz', `zod-${zodVersion()}.tgz`].map((file) => `./${file}`)

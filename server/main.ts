@@ -3,7 +3,7 @@ import module from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
-import { isSecretKnown } from '@/domain/withdrawal/ledger/known-secret'
+import { nameOfNewSecret } from '@/domain/withdrawal/ledger/known-secret'
 import { requireLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { signingKey } from '@/domain/withdrawal/receipts/signing-keys'
 import { onceDatabaseAnswers } from './adapters/database-away'
@@ -65,7 +65,10 @@ async function main() {
   const ctx = await openContext()
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
-  if (!env.acceptsNewSecret && !(await isSecretKnown(ctx))) throw new SettingsError(OTHER_SECRET)
+  const newSecret = await nameOfNewSecret(ctx)
+  if (newSecret && newSecret !== env.acceptedSecret) {
+    throw new SettingsError(`${OTHER_SECRET} ACCEPT_NEW_SECRET=${newSecret}`)
+  }
   await signingKey(ctx)
   const { served } = await ctx.guard.watch(ctx)
   if (!served) {
@@ -112,7 +115,7 @@ async function main() {
 }
 
 const OTHER_SECRET =
-  'CODE_SECRET is not the secret of this database: it neither opens the newest signing key nor has made the newest line of the erasure ledger. Set the one that was used before, if need be behind a new one and a comma. After a real loss of it, set ACCEPT_NEW_SECRET=1 for one start.'
+  'CODE_SECRET is not the secret of this database: it neither opens the newest signing key nor has made the newest line of the erasure ledger. Set the one that was used before, if need be behind a new one and a comma. After a real loss of it, set this:'
 
 /** Does not say which database was restored, because only the operator needs to know that. */
 const NOT_SERVED = 'The service is being restored. Try again later.\n'

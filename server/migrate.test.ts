@@ -1,10 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
@@ -311,21 +310,6 @@ test('B47 an upgrade holds the addresses that were replaced lately, and releases
   ])
   const audited = await db.query('SELECT user_id, action, actor FROM audit_events')
   expect(audited.rows).toEqual([{ user_id: 'ida', action: 'account.unfrozen', actor: 'system' }])
-})
-
-test("Prisma's own command finds nothing to do after a start, and schema.prisma describes that database", {
-  timeout: 60_000,
-}, async () => {
-  const { url } = await givenDatabase()
-  await migrateDeploy(url)
-  const env = { ...process.env, DATABASE_URL: url, PRISMA_HIDE_UPDATE_MESSAGE: '1' }
-  const prisma = async (...args: string[]) => {
-    const words = ['node_modules/prisma/build/index.js', 'migrate', ...args]
-    return (await promisify(execFile)(process.execPath, words, { env })).stdout
-  }
-  expect(await prisma('status')).toContain('Database schema is up to date!')
-  const diff = await prisma('diff', '--from-config-datasource', '--to-schema', 'prisma/schema.prisma', '--exit-code')
-  expect(diff).toContain('No difference detected.')
 })
 
 test('a migration builds indexes of tables that may be large beside their writers', async () => {

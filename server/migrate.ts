@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-// With its extension, because scripts/dev.mjs has Node load this file without a bundler.
+// With its extension, because scripts/dev.ts has Node load this file without a bundler.
 import { checkSession, openSession } from './adapters/database-session.ts'
 
 // The advisory lock of Prisma's own engine, so that `prisma migrate` and starting instances wait for each other.

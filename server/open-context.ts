@@ -20,7 +20,10 @@ export async function openContext(): Promise<ServiceContext> {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
   const guard = new LedgerGuard(env)
-  const database = openDatabase(env.databaseUrl, env.databaseConnections, { admit: (sql) => guard.admit(sql) })
+  const database = openDatabase(env.databaseUrl, env.databaseConnections, {
+    admit: (sql) => guard.admit(sql),
+    onLoss: () => guard.noteLoss(),
+  })
   const clock = createClock(database.sql, (skewMs, isOff) =>
     log()[isOff ? 'error' : 'warn']({
       event: isOff ? 'clock_off' : 'clock_right_again',
@@ -37,7 +40,7 @@ export async function openContext(): Promise<ServiceContext> {
     clock,
     close() {
       clock.stop()
-      guard.stop()
+      void guard.stop()
       return database.close()
     },
     secrets,
@@ -68,6 +71,7 @@ export async function openContext(): Promise<ServiceContext> {
     timeScale: env.withdrawalTimeScale,
     statutoryPeriod: env.statutoryPeriod,
     appUrl: env.appUrl,
+    settingsUrl: env.settingsUrl,
     allowedOrigins: env.allowedOrigins,
     traced,
     warn: (event, facts) => log().warn({ event, ...facts }),

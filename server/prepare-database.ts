@@ -16,7 +16,11 @@ export async function prepareDatabase({ databaseUrl, dataDir }: Env, closers: ((
         () => {},
       ),
     )
-    setDatabaseUrl((await starting).url)
+    const postgres = await starting
+    setDatabaseUrl(postgres.url)
+    postgres.keepAlive((event, sentence) =>
+      log()[event === 'started' ? 'warn' : 'error']({ event: `own_postgres_${event}`, hint: sentence }),
+    )
   }
   await migrateDeploy(getEnv().databaseUrl as string, undefined, { onWaiting: (facts) => log().warn(facts) }).catch(
     (error) => {

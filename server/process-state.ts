@@ -15,9 +15,11 @@ export type HeldFor = (typeof HOLDS)[number]
 export interface DatabaseGuard {
   /** Called with each connection that was opened anew, before it serves. */
   admit(sql: Sql): Promise<void>
+  /** Called when a connection was lost. */
+  noteLoss(): void
   /** Begins to guard. `served` resolves when the database may be served, and is null if it may be at once. */
   watch(ctx: SystemContext): Promise<{ served: Promise<void> | null }>
-  stop(): void
+  stop(): Promise<void>
 }
 
 export interface ServiceContext extends SystemContext {

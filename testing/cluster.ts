@@ -46,8 +46,9 @@ export class Cluster {
     return { databaseUrl: url.href, postgresLogs: [this.dataDir] }
   }
 
-  async comeUp(): Promise<string> {
+  async comeUp(meanwhile?: (url: string) => Promise<unknown>): Promise<string> {
     this.server = await startEmbeddedPostgres({ dataDir: this.dataDir, bin: this.bin })
+    await meanwhile?.(this.server.url)
     await this.proxy.open(Number(new URL(this.server.url).port))
     return this.server.url
   }
@@ -74,20 +75,27 @@ export class Cluster {
     await this.proxy.shut()
   }
 
-  /** Copies the server as a replica. The returned function lets the replica take over after the server is killed. */
-  async keepReplica(): Promise<() => Promise<void>> {
-    const [primary, replica] = [path.join(this.dataDir, 'pg'), `${this.dataDir}-replica`]
+  /**
+   * Copies the server. The returned function puts the copy in its place after a kill: as a replica that takes over, or as a base backup
+   * that is restored, which keeps its timeline. `meanwhile` runs before anybody else reaches it.
+   */
+  async keepCopy(): Promise<
+    (as: 'replica' | 'backup', meanwhile?: (url: string) => Promise<unknown>) => Promise<void>
+  > {
+    const [primary, kept] = [path.join(this.dataDir, 'pg'), `${this.dataDir}-copy`]
     await this.goDown('fast')
-    execFileSync('cp', ['-a', primary, replica])
+    execFileSync('cp', ['-a', primary, kept])
     await this.comeUp()
-    return async () => {
+    return async (as, meanwhile) => {
       await this.goDown('killed')
       rmSync(primary, { recursive: true })
-      execFileSync('cp', ['-a', replica, primary])
-      // The end of a recovery begins a timeline, as a promotion does.
-      appendFileSync(path.join(primary, 'postgresql.auto.conf'), "\nrestore_command = 'false'\n")
-      writeFileSync(path.join(primary, 'recovery.signal'), '')
-      await this.comeUp()
+      execFileSync('cp', ['-a', kept, primary])
+      if (as === 'replica') {
+        // The end of a recovery begins a timeline, as a promotion does.
+        appendFileSync(path.join(primary, 'postgresql.auto.conf'), "\nrestore_command = 'false'\n")
+        writeFileSync(path.join(primary, 'recovery.signal'), '')
+      }
+      await this.comeUp(meanwhile)
     }
   }
 }

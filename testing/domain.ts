@@ -161,6 +161,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     statutoryPeriod: { months: 1, days: 0 },
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',
+    settingsUrl: null,
     allowedOrigins: [PAGE_ORIGIN],
     traced: (_name, _attributes, work) => work(),
     mailbox,

@@ -26,7 +26,7 @@ export interface StartOptions {
   release?: string
 }
 
-/** The command that starts the build, or the image under `npm run test:image`. */
+/** The command that starts the build, or the image under `npm run lab -- image`. */
 const [program = '', ...args] = process.env.START_COMMAND?.split(' ') ?? [process.execPath, 'dist/server.mjs']
 
 /** One process of the production build. */

@@ -22,7 +22,7 @@ export interface Audited {
   subject: string | null
 }
 
-/** The state of an account after a part of its trace, as in proof/models/account.als. */
+/** The state of an account after a part of its trace, as in lab/model/account.als. */
 interface Account {
   pending: string | null
   /** Verified changes that were not undone, oldest first. */
@@ -32,6 +32,8 @@ interface Account {
 }
 
 const isByOthers = ({ actor }: Audited) => actor === 'service' || actor === 'operator'
+/** A used link of a password reset proves the address too. */
+const isWithoutChange = (row: Audited) => isByOthers(row) || row.actor === 'reset_link'
 
 /** Each function applies its transition to the account, and returns whether it was allowed. */
 const TRANSITIONS: Record<string, (account: Account, row: Audited) => boolean> = {
@@ -47,7 +49,7 @@ const TRANSITIONS: Record<string, (account: Account, row: Audited) => boolean> =
     const isOlder = account.known.has(row.subject ?? '') && !account.verified.includes(row.subject ?? '')
     return closePending(account, row) || isOlder
   },
-  'email.verified': (account, row) => (row.subject === null ? isByOthers(row) : closePending(account, row)),
+  'email.verified': (account, row) => (row.subject === null ? isWithoutChange(row) : closePending(account, row)),
   'email.changed': (account, row) => {
     const isGood = closePending(account, row) || (isByOthers(row) && !account.known.has(row.subject ?? ''))
     account.known.add(row.subject ?? '')

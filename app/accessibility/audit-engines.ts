@@ -1,2 +1,2 @@
-/** The engines that audit the pages. The first runs with every `npm test`, the second with `npm run test:accessibility`. A test checks the versions. */
+/** The engines that audit the pages. The first runs with every `npm test`, the second with `npm run lab -- accessibility`. A test checks the versions. */
 export const AUDIT_ENGINES = ['axe-core 4.14.1', 'IBM Equal Access 4.0.34']

@@ -1,7 +1,7 @@
 import { MailCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { buttonStyle } from '@/components/ui/button-style'
-import { Card, CardBody, CardHeader } from '@/components/ui/card'
+import { Card, CardBody } from '@/components/ui/card'
 import { EmailField } from '@/components/ui/field'
 import { textLink } from '@/components/ui/text-link'
 import { MAX_ADDRESS_LENGTH } from '@/contract/address'
@@ -27,13 +27,7 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
   )
   return (
     <Card>
-      <CardHeader title={t('howTitle')} />
-      <CardBody className="space-y-5 pt-3">
-        <ol className="list-decimal space-y-1 ps-5 text-ink-muted">
-          <li>{t('stepAsk')}</li>
-          <li>{t('stepOpen')}</li>
-          <li>{t('stepConfirm')}</li>
-        </ol>
+      <CardBody className="space-y-5">
         <form id="request" method="post" action="/api/delete-account" className="scroll-mt-6 space-y-4">
           <input type="hidden" name="language" value={language} />
           <EmailField
@@ -49,6 +43,11 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
             {t('send')}
           </button>
         </form>
+        <ol aria-label={t('howTitle')} className="list-decimal space-y-1 ps-5 text-ink-muted">
+          <li>{t('stepAsk')}</li>
+          <li>{t('stepOpen')}</li>
+          <li>{t('stepConfirm')}</li>
+        </ol>
         <div className="space-y-1 text-ink-muted text-sm">
           <p>{t.rich('copy', { link: linkTo('/settings/data') })}</p>
           <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { formatDuration } from '@/components/ui/duration'
 import { Rows } from '@/components/ui/rows'
 import type { Category } from '@/contract/vocabulary'
@@ -14,9 +15,15 @@ export async function WhatIsErased({ steps }: Pick<Deletion, 'steps'>) {
   const language = await pageLanguage()
   const t = await pageTexts('DeleteAccount')
   const deletion = await pageTexts('Deletion')
+  // A category that several steps erase is named once.
+  const named = new Set<Category>()
+  const firstNamed = steps.map((step) => ({
+    ...step,
+    erases: step.erases.filter((one) => !named.has(one) && named.add(one)),
+  }))
   return (
     <Rows
-      rows={steps.map(({ step, withinMs, erases }) => [
+      rows={firstNamed.map(({ step, withinMs, erases }) => [
         withinMs ? t('within', { time: formatDuration(withinMs / 1000, language) }) : t('immediately'),
         <div key={step}>
           <p className="text-ink">{deletion(`steps.${step}.title`)}</p>
@@ -40,31 +47,32 @@ export async function WhatIsKept({ kept, untilPurge, retentionDays: days, applic
   const { categories, reasons } = applications
   const language = await pageLanguage()
   const listed = new Intl.ListFormat(language)
+  const required = kept.filter((each) => each.for === 'law')
+  const chosen = kept.filter((each) => each.for !== 'law')
   return (
     <div className="space-y-4">
       <Rows
         rows={[
-          ...kept.map(({ category, for: reason }): [string, React.ReactNode] => [
+          ...required.map(({ category }): [string, ReactNode] => [
             t(`categories.${category}`),
-            <div key={category} data-category={category}>
-              {reason === 'law' ? (
-                <>
-                  {form(`why.${WHY[category] ?? 'legalText'}`)} {t('forDays', { days })}
-                </>
-              ) : (
-                <>
-                  {t('optional', { days })} {form(`choices.${reason}Why`)}
-                </>
-              )}
-            </div>,
+            <p key={category} data-category={category}>
+              {form(`why.${WHY[category] ?? 'legalText'}`)} {t('forDays', { days })}
+            </p>,
           ]),
           [
             form('staysRecord'),
             <div key="record">
-              <Categories of={untilPurge} />
               <p>
                 {t('technicalWhy')} {t('forDays', { days })}
               </p>
+              <Categories of={untilPurge} />
+            </div>,
+          ],
+          [
+            t('optionalTitle'),
+            <div key="optional">
+              <p>{t('optional', { days })}</p>
+              <Categories of={chosen.map(({ category }) => category)} />
             </div>,
           ],
         ]}

@@ -1,7 +1,9 @@
+import type { ReactNode } from 'react'
 import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
-import { Card, CardBody, CardHeader } from '@/components/ui/card'
+import { Card, CardBody } from '@/components/ui/card'
+import { Disclosure } from '@/components/ui/disclosure'
 import { formatDuration } from '@/components/ui/duration'
 import { mailLink } from '@/components/ui/mail-link'
 import { LANGUAGE_NAMES } from '@/contract/languages'
@@ -42,24 +44,38 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
       <PageHeading title={t('title', { product })} description={t('lead')} />
       <div className="space-y-6">
         <AskByMail outcome={OUTCOMES.find((one) => one === outcome)} language={language} />
-        <Card>
-          <CardHeader title={t('goesTitle')} description={t('goesText', { time: longest })} />
-          <CardBody>
-            <WhatIsErased steps={deletion.steps} />
-          </CardBody>
-        </Card>
-        <Card>
-          <CardHeader title={t('staysTitle')} description={t('staysText')} />
-          <CardBody>
-            <WhatIsKept {...deletion} applications={applications} />
-          </CardBody>
-        </Card>
+        <Folded title={t('goesTitle')} text={t('goesText', { time: longest })}>
+          <WhatIsErased steps={deletion.steps} />
+        </Folded>
+        <Folded title={t('staysTitle')} text={t('staysText', { days: deletion.retentionDays })}>
+          <WhatIsKept {...deletion} applications={applications} />
+        </Folded>
         <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">
           {publisher && <p>{t('publisher', { product, publisher })}</p>}
           <p>{t.rich('contact', mailLink(supportEmail))}</p>
         </div>
       </div>
     </ColumnPage>
+  )
+}
+
+/** The browser's own element, which needs no script. Its text says the main thing without being opened. */
+const Folded = ({ title, text, children }: { title: string; text: string; children: ReactNode }) => (
+  <Card>
+    <CardBody className="space-y-1">
+      <h2 className="font-semibold">{title}</h2>
+      <p className="text-ink-muted">{text}</p>
+      <FoldedList>{children}</FoldedList>
+    </CardBody>
+  </Card>
+)
+
+async function FoldedList({ children }: { children: ReactNode }) {
+  const t = await pageTexts('DeletionPage')
+  return (
+    <Disclosure summary={t('everything')}>
+      <div className="pt-3">{children}</div>
+    </Disclosure>
   )
 }
 

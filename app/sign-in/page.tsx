@@ -12,6 +12,7 @@ import { type PageProps, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { LinkHint } from './link-hint'
 import { ProviderSignIn } from './provider-sign-in'
+import { RestoreReturnPath } from './restore-return-path'
 import { SignInForm } from './sign-in-form'
 
 export const generateMetadata = titled('Common', 'signIn')
@@ -29,13 +30,10 @@ export default async function SignInPage({ searchParams }: PageProps) {
   return (
     <CenteredPage account={null}>
       <Texts texts={await textsOf(['SignIn'])}>
-        {ended && (
-          <Alert title={t('endedTitle')} text={t('endedText')} className="mb-6">
-            {hasPasswordSignIn && <p>{t('endedChanged')}</p>}
-          </Alert>
-        )}
+        {ended && <Alert title={t('endedTitle')} text={t('endedText')} className="mb-6" />}
         {again !== undefined && <Alert title={t('againTitle')} className="mb-6" text={t('againText')} />}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
+        {typeof error === 'string' && next === undefined && <RestoreReturnPath error={error} />}
         <PageCard title={common('signIn')} text={t('subtitle', { product: brand.name })}>
           {nextPath(next) === '/verify-email' && hasPasswordSignIn && <LinkHint />}
           {identityProvider && (

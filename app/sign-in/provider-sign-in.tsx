@@ -2,10 +2,13 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl/react'
+import { useErrorTexts } from '@/components/api/error-texts'
+import { rule } from '@/components/forms/form-rule'
 import { providerSignInUrl } from '@/components/session/auth-calls'
 import { keepReturnPath } from '@/components/session/return-path'
 import { Alert } from '@/components/ui/alert'
 import { Button } from '@/components/ui/button'
+import { ApiError } from '@/contract/errors'
 
 interface ProviderSignInProps {
   next: string
@@ -18,6 +21,7 @@ interface ProviderSignInProps {
 
 export function ProviderSignIn({ next, provider, isOnlyWay, asks }: ProviderSignInProps) {
   const t = useTranslations('SignIn')
+  const { errorText } = useErrorTexts()
   const leave = useMutation({
     mutationFn: () => providerSignInUrl(asks),
     onSuccess: (url) => {
@@ -27,7 +31,13 @@ export function ProviderSignIn({ next, provider, isOnlyWay, asks }: ProviderSign
   })
   return (
     <div className="mt-6 space-y-4">
-      {leave.isError && <Alert tone="danger" role="alert" title={t('providerUnreachable', { provider })} />}
+      {leave.isError && (
+        <Alert
+          tone="danger"
+          role="alert"
+          title={needsCookies(leave.error) ? errorText(leave.error) : t('providerUnreachable', { provider })}
+        />
+      )}
       <Button
         variant={isOnlyWay ? 'primary' : 'secondary'}
         className="w-full"
@@ -39,3 +49,5 @@ export function ProviderSignIn({ next, provider, isOnlyWay, asks }: ProviderSign
     </div>
   )
 }
+
+const needsCookies = (error: Error) => error instanceof ApiError && error.details === rule('cookies')

@@ -27,7 +27,7 @@ interface ConfirmIdentityProps extends Leave {
   purpose: Purpose
   ways: WaysToConfirm
   /** The purpose, as a sentence: `So that nobody else can …` */
-  hint: string
+  hint?: string | undefined
   password: { error: string | undefined } & Omit<React.ComponentProps<typeof CurrentPasswordField>, 'email'>
 }
 

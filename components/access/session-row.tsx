@@ -50,11 +50,13 @@ export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
         )}
         <div id={`${sessionId}-times`} className="text-ink-muted text-sm">
           <p>
-            {current ? t('activeNow') : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} /> })}
+            {current
+              ? t('activeNow')
+              : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} isOver /> })}
           </p>
           <p>
             {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {
-              date: () => <LocalTime dateTime={created_at} format="date" />,
+              date: () => <LocalTime dateTime={created_at} />,
               ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi>,
             })}
           </p>

@@ -30,7 +30,7 @@ export const AccountDetail = ({ account, maxSessions }: AccountDetailProps) =>
   )
 
 function Facts({ account, maxSessions }: { account: ShownAccount; maxSessions: number }) {
-  const { pending_change, open_sessions } = account
+  const { pending_change, old_mailbox_lost_at: lostAt, open_sessions } = account
   return (
     <Card>
       <CardHeader title={account.name} description={account.user_id} />
@@ -39,6 +39,7 @@ function Facts({ account, maxSessions }: { account: ShownAccount; maxSessions: n
           facts={{
             State: <Badge tone="success">Active</Badge>,
             Address: `${account.email}${account.email_verified ? '' : ' (not verified)'}${account.email_undeliverable ? ' (mail comes back)' : ''}`,
+            'Old mailbox lost': lostAt && <LocalTime dateTime={lostAt} />,
             'Pending change':
               pending_change.new_email && pending_change.expires_at ? (
                 <>

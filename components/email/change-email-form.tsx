@@ -5,7 +5,6 @@ import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
-import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
 import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
@@ -13,8 +12,8 @@ import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
 import { useHost } from '../host/host'
 import { LiveRegion } from '../ui/announcement'
-import { Disclosure } from '../ui/disclosure'
-import { EmailField, RadioField } from '../ui/field'
+import { Button } from '../ui/button'
+import { EmailField } from '../ui/field'
 import { useChangeEmail } from './email-calls'
 
 // Loaded on demand, because few people mistype a domain. If loading fails, there is no hint.
@@ -24,54 +23,45 @@ interface ChangeEmailFormProps {
   userId: string
   currentEmail: string
   ways: WaysToConfirm
-  /** Says how long the old address can undo a change; null where it cannot. */
-  undoneWithin: string | null
-  /** Folds the form away, because a new change supersedes the pending one. */
-  isPending: boolean
-  /** Whether another form of the page asks for the password now. */
-  isFolded: boolean
+  isOpen: boolean
+  /** The new change replaces one whose message came back. */
+  isReplacing: boolean
   /** The address of a change that has expired or ended, offered again. */
   suggestion: string | undefined
+  /** What was typed before a new sign-in is in the fields again. */
+  onFilled: () => void
+  onClose: () => void
   onSent: () => void
 }
 
 type Values = Body<typeof changeEmail>
 const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
 
-const METHOD_TEXTS = { email_code: 'codeMethod', email_link: 'linkMethod' } as const
-
 /** Where there is a password, the service takes nothing else for a change. */
 export const waysToChange = (ways: WaysToConfirm): WaysToConfirm =>
   ways.hasPassword ? { hasPassword: true, provider: null, confirmedUntil: null } : ways
 
-export function ChangeEmailForm({
-  userId,
-  currentEmail,
-  ways,
-  undoneWithin,
-  isPending,
-  isFolded,
-  suggestion,
-  onSent,
-}: ChangeEmailFormProps) {
+export function ChangeEmailForm(props: ChangeEmailFormProps) {
+  const { userId, currentEmail, ways, isOpen, isReplacing, suggestion, onFilled, onClose, onSent } = props
   const t = useTranslations('EmailSettings')
   const { refresh } = useHost()
   const { fieldOf, showError } = useErrorTexts()
-  // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
-  useDraft('change', userId, form)
+  const isFilled = useDraft('change', userId, form)
   const { errors } = form.formState
-  const [isUnfolded, setUnfolded] = useState(false)
   /** The address that was typed, once the field was left. */
   const [typed, setTyped] = useState('')
+  const empty = () => {
+    // Not reset(), because it empties the hidden field too.
+    form.setValue('new_email', '')
+    if (ways.hasPassword) form.setValue('current_password', '')
+    form.clearErrors()
+    setTyped('')
+  }
   const change = useChangeEmail(userId, {
     onSuccess: () => {
       onSent()
-      setUnfolded(false)
-      // Not reset(), because it unchecks the radio buttons.
-      form.setValue('new_email', '')
-      setTyped('')
-      if (ways.hasPassword) form.setValue('current_password', '')
+      empty()
     },
     onError: (error) => {
       showError(form, error)
@@ -81,25 +71,42 @@ export function ChangeEmailForm({
   const submit = useProvenSubmit(form, ways, change.mutate)
 
   useEffect(() => {
+    if (isFilled) onFilled()
+  }, [isFilled, onFilled])
+
+  useEffect(() => {
     if (!suggestion || form.getValues('new_email')) return
     form.setValue('new_email', suggestion)
     setTyped(suggestion)
   }, [suggestion, form])
 
+  useEffect(() => {
+    if (isOpen && !isReplacing) form.setFocus('new_email')
+  }, [isOpen, isReplacing, form])
+
   return (
-    // Always in the document, so that what was typed stays when it is folded.
-    <Disclosure
-      summary={t('differentTitle')}
-      isSummaryHidden={!isPending && !isFolded}
-      open={(!isPending && !isFolded) || isUnfolded}
-      onToggle={(event) => (isPending || isFolded) && setUnfolded(event.currentTarget.open)}
-    >
+    // Always in the document, so that it can be filled with what was typed before a new sign-in.
+    <div hidden={!isOpen}>
       <FormCard
         title={t('changeTitle')}
-        description={t(isPending ? 'differentText' : 'changeText')}
-        note={undoneWithin}
+        description={t(isReplacing ? 'differentText' : 'changeText')}
         bodyClassName="space-y-5"
         error={errors.root?.message}
+        aside={
+          !isReplacing && (
+            <Button
+              variant="quiet"
+              size="small"
+              className="-me-3 -mt-1.5"
+              onClick={() => {
+                empty()
+                onClose()
+              }}
+            >
+              {t('close')}
+            </Button>
+          )
+        }
         submit={t('submit')}
         isPending={form.formState.isSubmitting || change.isPending}
         onSubmit={submit}
@@ -134,21 +141,11 @@ export function ChangeEmailForm({
           email={currentEmail}
           purpose="change"
           ways={waysToChange(ways)}
-          hint={t('proofHint')}
+          hint={ways.hasPassword ? undefined : t('proofHint')}
           values={form.getValues}
           password={fieldOf(form, 'current_password')}
         />
-        <RadioField
-          legend={t('method')}
-          options={VERIFICATION_METHODS.map((value) => ({
-            value,
-            label: t(METHOD_TEXTS[value]),
-            description: t(`${METHOD_TEXTS[value]}Text`),
-          }))}
-          defaultValue={DEFAULT_VERIFICATION_METHOD}
-          {...fieldOf(form, 'verification_method')}
-        />
       </FormCard>
-    </Disclosure>
+    </div>
   )
 }

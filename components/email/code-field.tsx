@@ -1,16 +1,37 @@
 'use client'
 
-import { type ComponentProps, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type ChangeEvent,
+  type ComponentProps,
+  type ReactNode,
+  type SyntheticEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
+import { asciiDigits } from '@/contract/digits'
 import { cn } from '../ui/class-names'
 import { FieldError } from '../ui/field'
 
 const LENGTH = 6
+const isComposing = ({ nativeEvent }: SyntheticEvent) => nativeEvent instanceof InputEvent && nativeEvent.isComposing
 const CELLS = Array.from({ length: LENGTH }, (_, index) => index)
 
-const digitsOf = (text: string) => text.replace(/[^0-9]/g, '').slice(0, LENGTH)
+const digitsOf = (text: string) =>
+  asciiDigits(text)
+    .replace(/[^0-9]/g, '')
+    .slice(0, LENGTH)
+
+function keepDigits(input: HTMLInputElement) {
+  const digits = digitsOf(input.value)
+  if (digits !== input.value) input.value = digits
+}
 
 interface CodeFieldProps extends ComponentProps<'input'> {
   label: string
+  /** The id of a text elsewhere that a screen reader reads with the label. */
+  describedBy?: string | undefined
   hint: ReactNode
   error?: string
   /** Called when the sixth digit is there. */
@@ -20,7 +41,7 @@ interface CodeFieldProps extends ComponentProps<'input'> {
 }
 
 /** One text input over six drawn cells. A pasted text may hold spaces, dashes or the words around the code. */
-export function CodeField({ label, hint, error, onComplete, action, onChange, ...rest }: CodeFieldProps) {
+export function CodeField({ label, describedBy, hint, error, onComplete, action, onChange, ...rest }: CodeFieldProps) {
   const id = useId()
   const field = useRef<HTMLDivElement>(null)
   const [{ start, end }, setSelection] = useState({ start: 0, end: 0 })
@@ -31,6 +52,10 @@ export function CodeField({ label, hint, error, onComplete, action, onChange, ..
     setSelection((before) => (before.start === from && before.end === to ? before : { start: from, end: to }))
   }
   useLayoutEffect(readSelection)
+  const changed = (event: SyntheticEvent<HTMLInputElement>) => {
+    onChange?.(event as ChangeEvent<HTMLInputElement>)
+    if (event.currentTarget.value.length === LENGTH) onComplete()
+  }
   const isMarked = (cell: number) =>
     start === end ? cell === Math.min(start, LENGTH - 1) : cell >= start && cell < end
   return (
@@ -63,23 +88,24 @@ export function CodeField({ label, hint, error, onComplete, action, onChange, ..
           spellCheck={false}
           className="code-input"
           aria-invalid={error ? true : undefined}
-          aria-describedby={error ? `${id}-hint ${id}-error` : `${id}-hint`}
+          aria-describedby={[error && `${id}-error`, describedBy, hint && `${id}-hint`].filter(Boolean).join(' ')}
           {...rest}
           onSelect={readSelection}
-          onInput={(event) => {
-            const digits = digitsOf(event.currentTarget.value)
-            if (digits !== event.currentTarget.value) event.currentTarget.value = digits
-          }}
-          onChange={(event) => {
-            onChange?.(event)
-            if (event.currentTarget.value.length === LENGTH) onComplete()
+          // The text of an input method is left alone until it is settled.
+          onInput={(event) => !isComposing(event) && keepDigits(event.currentTarget)}
+          onChange={(event) => !isComposing(event) && changed(event)}
+          onCompositionEnd={(event) => {
+            keepDigits(event.currentTarget)
+            changed(event)
           }}
         />
       </div>
       <div className="space-y-1.5 sm:col-span-2">
-        <div id={`${id}-hint`} className="text-ink-muted text-sm leading-5">
-          {hint}
-        </div>
+        {hint && (
+          <p id={`${id}-hint`} className="font-medium text-danger text-sm leading-5">
+            {hint}
+          </p>
+        )}
         <FieldError id={`${id}-error`}>{error}</FieldError>
       </div>
       <div className="sm:col-start-2 sm:row-start-2">{action}</div>

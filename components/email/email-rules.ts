@@ -13,21 +13,15 @@ export const changeEmailRules = zodResolver(
 
 export const codeRules = zodResolver(verifyEmail.body.pick({ verification_code: true }))
 
-const notMeForm = undoEmailChange.body.required().extend(newPasswordTwice)
 export interface NotMeValues {
   new_password: string
-  repeated: string
   /** The rules for an account without a password, where only a choice of the person submits the form. */
   sure: boolean
 }
 
 export const notMeRules = {
   password: zodResolver(
-    notMeForm.refine(({ new_password, repeated }) => new_password === repeated, {
-      path: ['repeated'],
-      message: rule('repeated'),
-      when: () => true,
-    }),
+    undoEmailChange.body.required().extend({ new_password: newPasswordTwice.new_password }),
   ) as unknown as Resolver<NotMeValues>,
   none: zodResolver(z.object({ sure: z.literal(true, rule('sure')) })) as unknown as Resolver<NotMeValues>,
 }

@@ -1,7 +1,7 @@
 'use client'
 
 import { BadgeCheck, CircleDashed, TriangleAlert } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import type { WaysToConfirm } from '../access/confirm-identity'
 import { useHost } from '../host/host'
@@ -13,7 +13,7 @@ import { ChangeEmailForm } from './change-email-form'
 import { type EmailStatus, isSameAddress, type Pending, pendingOf, useEmailStatus } from './email-status'
 import { type Notice, NoticeAlert, noticeBetween, type Outcome } from './notice'
 import { PendingChange } from './pending-change'
-import { VerifyOwnAddress } from './verify-own-address'
+import { Choices, VerifyOwnAddress } from './verify-own-address'
 
 interface EmailSettingsProps {
   userId: string
@@ -30,21 +30,42 @@ export function EmailSettings(props: EmailSettingsProps) {
   const { refresh } = useHost()
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   const [notice, setNotice] = useNotice(status)
-  const [wasJustSent, setJustSent] = useState(false)
-  const [isAsking, setAsking] = useState(false)
+  /** What the person has opened. */
+  const [asked, setAsked] = useState<'change' | 'verification' | null>(null)
+  const [wasSent, setWasSent] = useState(false)
+  const [wasClosed, setWasClosed] = useState(false)
+  /** Only an address that was verified can undo a change. */
+  const [wasVerified] = useState(initialStatus.email_verified)
 
+  const email = status.current_email
   const pending = pendingOf(status)
   const shown = pending && pending.changeRequestId !== notice?.changeRequestId ? pending : null
-  const isOwn = shown !== null && isSameAddress(shown.newEmail, status.current_email)
+  const isOwn = shown !== null && isSameAddress(shown.newEmail, email)
   const needsProof = !status.email_verified || status.email_undeliverable
   const canTryAgain = notice && !notice.isOwn && ['expired', 'ended'].includes(notice.outcome)
+  const isChanging = shown ? shown.isUndeliverable : asked === 'change'
   const say = ({ changeRequestId, newEmail }: Pending, outcome: Outcome) =>
     setNotice({ changeRequestId, newEmail, isAfterAction: true, isOwn, ...outcome })
+  const open = (what: typeof asked) => {
+    setAsked(what)
+    setWasClosed(what === null)
+  }
+  const onFilled = useCallback(() => setAsked('change'), [])
   const onSent = () => {
-    setJustSent(true)
-    setAsking(false)
+    setWasSent(true)
+    setAsked(null)
+    setWasClosed(false)
     setNotice(null)
   }
+
+  // Other parts of the page show it too, and another browser may have verified an address.
+  const facts = `${email} ${needsProof}`
+  const known = useRef(facts)
+  useEffect(() => {
+    if (known.current === facts) return
+    known.current = facts
+    refresh()
+  }, [facts, refresh])
 
   return (
     <div className="space-y-6">
@@ -54,32 +75,20 @@ export function EmailSettings(props: EmailSettingsProps) {
             key={`${notice.changeRequestId} ${notice.isAfterAction}`}
             notice={notice}
             hasPassword={ways.hasPassword}
+            undoneWithin={wasVerified ? undoneWithin : null}
           />
         )}
       </LiveRegion>
-      <CurrentAddress status={status}>
-        {needsProof && !isOwn && (
-          <VerifyOwnAddress
-            userId={userId}
-            email={status.current_email}
-            ways={ways}
-            isAsking={isAsking}
-            onAsk={() => setAsking(true)}
-            onSent={onSent}
-          />
-        )}
-      </CurrentAddress>
       {shown && (
         <PendingChange
           key={shown.changeRequestId}
           userId={userId}
           pending={shown}
           isOwn={isOwn}
-          takesFocus={wasJustSent}
-          onVerified={(answer) => {
+          takesFocus={wasSent || 'if-lost'}
+          onVerified={(answer) =>
             say(shown, { outcome: isOwn ? 'verified' : 'changed', isNotified: answer.notification_sent })
-            refresh()
-          }}
+          }
           onCancelled={() => say(shown, { outcome: 'cancelled' })}
           onEnded={({ code }) => {
             if (code === 'EMAIL_006') return say(shown, { outcome: 'replaced' })
@@ -87,14 +96,31 @@ export function EmailSettings(props: EmailSettingsProps) {
           }}
         />
       )}
+      <CurrentAddress status={status}>
+        {!shown && asked === 'verification' && needsProof && (
+          <VerifyOwnAddress userId={userId} email={email} ways={ways} onSent={onSent} onCancel={() => open(null)} />
+        )}
+        {!shown && !asked && (
+          <Choices
+            userId={userId}
+            email={email}
+            ways={ways}
+            needsProof={needsProof}
+            takesFocus={wasClosed && !notice}
+            onAsk={open}
+            onSent={onSent}
+          />
+        )}
+      </CurrentAddress>
       <ChangeEmailForm
         userId={userId}
-        currentEmail={status.current_email}
+        currentEmail={email}
         ways={ways}
-        undoneWithin={undoneWithin}
-        isPending={shown !== null && !shown.isUndeliverable}
-        isFolded={isAsking && needsProof}
+        isOpen={isChanging}
+        isReplacing={shown !== null}
         suggestion={canTryAgain ? notice.newEmail : shown?.isUndeliverable && !isOwn ? shown.newEmail : undefined}
+        onFilled={onFilled}
+        onClose={() => open(null)}
         onSent={onSent}
       />
     </div>
@@ -126,7 +152,8 @@ function badgeOf({ email_undeliverable, email_verified }: EmailStatus) {
 function CurrentAddress({ status, children }: { status: EmailStatus; children: ReactNode }) {
   const t = useTranslations('EmailSettings')
   const { tone, icon: Icon, text } = badgeOf(status)
-  const { verified_at: verifiedAt } = status
+  const { current_email: email, verified_at: verifiedAt } = status
+  const [first] = useState(email)
   return (
     <Card>
       <CardHeader
@@ -140,7 +167,10 @@ function CurrentAddress({ status, children }: { status: EmailStatus; children: R
       <CardBody className="pt-3">
         <div className="space-y-1">
           <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
-            <bdi>{status.current_email}</bdi>
+            {/* The address that replaces another one under the reader's eyes comes in by a small movement. */}
+            <bdi key={email} className={email === first ? undefined : 'address-arrives'}>
+              {email}
+            </bdi>
           </p>
           <p className="text-ink-muted">
             {verifiedAt

@@ -1,8 +1,7 @@
 'use client'
 
 import type { Answer } from '@/contract/define'
-import type { getEmailStatus, VerificationMethod } from '@/contract/email'
-import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
+import type { getEmailStatus } from '@/contract/email'
 import { useRenderedQuery } from '../api/use-rendered-query'
 import { useHost } from '../host/host'
 import { serverNow } from '../ui/server-clock'
@@ -13,7 +12,6 @@ export interface Pending {
   changeRequestId: string
   newEmail: string
   expiresAt: string
-  method: VerificationMethod
   attemptsRemaining: number
   resendAvailableAt: string
   /** Whether the newest message came back. */
@@ -24,7 +22,8 @@ export const emailStatusKey = (userId: string) => ['email-status', userId] as co
 
 /** The interval while a message can come back at any moment, so that the page shows a bounce within two seconds. */
 const WATCH_MS = 1_500
-const POLL_MS = 15_000
+/** Another browser may verify the change at any moment, and this page says so within seconds. */
+const POLL_MS = 3_000
 
 /** Messages come back at once or much later: a mail server that cannot deliver one tries for hours. */
 export function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces: boolean): number | false {
@@ -39,7 +38,7 @@ interface About {
 }
 
 /**
- * The query of the status. While a change is pending, the query polls every 15 seconds. It polls more often while the message is new
+ * The query of the status. While a change is pending, the query polls every three seconds. It polls more often while the message is new
  * and bounces are reported. With `changeRequestId` the answer also has the outcome of that change.
  */
 export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces = false }: About = {}) {
@@ -74,8 +73,6 @@ export function pendingOf({ pending_change: pending }: EmailStatus): Pending | n
     changeRequestId: pending.change_request_id,
     newEmail: pending.new_email,
     expiresAt: pending.expires_at,
-    method:
-      VERIFICATION_METHODS.find((method) => method === pending.verification_method) ?? DEFAULT_VERIFICATION_METHOD,
     attemptsRemaining: pending.attempts_remaining ?? 0,
     resendAvailableAt: pending.resend_available_at ?? pending.expires_at,
     isUndeliverable: pending.delivery === 'undeliverable',

@@ -79,8 +79,8 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
   const { fieldOf, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
   // Read once when the page opens, so that the form stays as it is.
-  const [hasExpired] = useState(() => !isVerified && Date.parse(change.expires_at) <= serverNow())
-  const kind = isVerified ? 'undo' : hasExpired ? 'secure' : 'stop'
+  const [hasEnded] = useState(() => !change.can_be_verified || Date.parse(change.expires_at) <= serverNow())
+  const kind = isVerified ? 'undo' : hasEnded ? 'secure' : 'stop'
   const form = useForm<NotMeValues>({ resolver: rules[change.has_password ? 'password' : 'none'] })
   const { errors } = form.formState
   const undo = useMutation({
@@ -118,7 +118,7 @@ function TakeBackForm({ change, link, onRefused, onDone }: TakeBackFormProps) {
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={change.old_email} readOnly hidden />
-            <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
+            <NewPasswordFields password={fieldOf(form, 'new_password')} />
           </>
         ) : (
           <CheckboxField label={t('sure')} {...fieldOf(form, 'sure')} />

@@ -37,6 +37,8 @@ interface NoticeProps {
   notice: Notice
   /** The account has a password, which goes with its address. */
   hasPassword: boolean
+  /** Says how long the old address can undo a change; null where it cannot. */
+  undoneWithin: string | null
 }
 
 export const NoticeAlert = (props: NoticeProps) => (
@@ -45,7 +47,7 @@ export const NoticeAlert = (props: NoticeProps) => (
   </Announcement>
 )
 
-function NoticeText({ notice, hasPassword }: NoticeProps) {
+function NoticeText({ notice, hasPassword, undoneWithin }: NoticeProps) {
   const t = useTranslations('EmailSettings')
   const { newEmail: email, isOwn } = notice
   switch (notice.outcome) {
@@ -53,7 +55,9 @@ function NoticeText({ notice, hasPassword }: NoticeProps) {
       return (
         <Alert tone="success" title={t('changedTitle', { email })}>
           {hasPassword && <p>{t('changedSignIn')}</p>}
-          <p>{t(notice.isNotified ? 'changedText' : 'changedTextSoon')}</p>
+          <p>
+            {t(notice.isNotified ? 'changedText' : 'changedTextSoon')} {undoneWithin}
+          </p>
         </Alert>
       )
     case 'verified':

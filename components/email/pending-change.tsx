@@ -1,7 +1,7 @@
 'use client'
 
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
@@ -17,20 +17,20 @@ import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { useTimeLeft } from '../ui/countdown'
 import { Disclosure } from '../ui/disclosure'
 import { ErrorAlert } from '../ui/error-alert'
-import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
 import { useVerifyEmail } from './email-calls'
 import { emailStatusKey, type Pending } from './email-status'
 import { ResendMessage } from './resend-message'
+import { parseLink } from './verification-link'
 
 interface PendingChangeProps {
   userId: string
   pending: Pending
   /** The account's own address is to be verified. */
   isOwn: boolean
-  /** True when it appears after a press. */
-  takesFocus: boolean
+  /** True when it appears after a press; `if-lost` when the page is opened again. */
+  takesFocus: boolean | 'if-lost'
   onVerified: (answer: Answer<typeof verifyEmail>) => void
   onCancelled: () => void
   /** The request can no longer be verified, for the reason in `error`. */
@@ -78,8 +78,13 @@ function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFor
     void readAgain()
   }
   const verify = useVerifyEmail(userId, { onMutate: onSubmit, onSuccess: onVerified, onError: refused })
-  const submit = form.handleSubmit(({ verification_code }) => {
-    if (!verify.isPending) verify.mutate({ change_request_id: pending.changeRequestId, verification_code })
+  // An input method may complete a code twice in one moment, before the page knows of the first call.
+  const isSending = useRef(false)
+  const submit = form.handleSubmit(async ({ verification_code }) => {
+    if (isSending.current) return
+    isSending.current = true
+    const sent = verify.mutateAsync({ change_request_id: pending.changeRequestId, verification_code })
+    await sent.catch(() => {}).finally(() => (isSending.current = false))
   })
   const left = Math.min(pending.attemptsRemaining, leftAtMost)
   return { form, left, submit, isPending: verify.isPending, focus, refused, readAgain }
@@ -89,40 +94,43 @@ export function PendingChange(props: PendingChangeProps) {
   const { userId, pending, isOwn, takesFocus, onVerified, onCancelled, onEnded } = props
   const t = useTranslations('EmailSettings')
   const { isUndeliverable } = pending
-  const isLink = pending.method === 'email_link'
-  const isFolded = isLink || isUndeliverable
-  const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus && isLink)
+  const sentTo = useId()
   const [wasSentAgain, setSentAgain] = useState(false)
   const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
   const { form } = code
 
-  const takesCode = useRef(takesFocus && !isLink)
+  // A mailed link may lead to a page of the adopter, which has no page of its own for links.
   useEffect(() => {
-    if (!takesCode.current || isFolded) return
+    const link = parseLink(new URLSearchParams(window.location.hash.slice(1)))
+    if (link?.secret.change_request_id !== pending.changeRequestId) return
+    form.setValue('verification_code', link.secret.verification_code)
+    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+  }, [form, pending.changeRequestId])
+
+  const takesCode = useRef(takesFocus)
+  useEffect(() => {
+    if (!takesCode.current || isUndeliverable) return
+    const isFree = document.activeElement === document.body
+    if (takesCode.current === true || isFree) form.setFocus('verification_code')
     takesCode.current = false
-    form.setFocus('verification_code')
-  }, [form, isFolded])
+  }, [form, isUndeliverable])
 
   return (
     <Card>
       <Form onSubmit={code.submit}>
-        <CardHeader
-          title={t(isOwn ? 'ownTitle' : 'pendingTitle')}
-          headingRef={heading}
-          aside={<TimeLeft until={pending.expiresAt} />}
-        />
+        <CardHeader title={t(isOwn ? 'ownTitle' : 'pendingTitle')} aside={<TimeLeft until={pending.expiresAt} />} />
         <CardBody className="flex flex-col gap-5 pt-3">
-          <SentTo pending={pending} />
-          {isFolded ? (
+          <SentTo id={sentTo} pending={pending} />
+          {isUndeliverable ? (
             <Disclosure
-              summary={t(isUndeliverable ? 'enterLateCode' : 'enterCode')}
+              summary={t('enterLateCode')}
               onToggle={(event) => event.currentTarget.open && code.focus()}
               className="space-y-3"
             >
               <CodeEntry code={code} />
             </Disclosure>
           ) : (
-            <CodeEntry code={code} />
+            <CodeEntry code={code} describedBy={sentTo} />
           )}
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
           <LiveRegion>
@@ -144,7 +152,7 @@ export function PendingChange(props: PendingChangeProps) {
           }}
           onSent={() => {
             setSentAgain(true)
-            takesCode.current = isUndeliverable && !isLink
+            takesCode.current = isUndeliverable
             code.focus()
           }}
           onError={code.refused}
@@ -165,7 +173,7 @@ export function PendingChange(props: PendingChangeProps) {
 }
 
 /** Says where the newest message went, or that it came back. */
-function SentTo({ pending: { newEmail: email, method, isUndeliverable } }: Pick<PendingChangeProps, 'pending'>) {
+function SentTo({ id, pending: { newEmail: email, isUndeliverable } }: { id: string; pending: Pending }) {
   const t = useTranslations('EmailSettings')
   return (
     <>
@@ -177,18 +185,24 @@ function SentTo({ pending: { newEmail: email, method, isUndeliverable } }: Pick<
         )}
       </LiveRegion>
       {!isUndeliverable && (
-        <div className="space-y-1.5">
+        <div id={id} className="space-y-1.5">
           <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
             <bdi>{email}</bdi>
           </p>
-          <p className="text-ink-muted">{t(method === 'email_link' ? 'linkSent' : 'codeSent')}</p>
+          <p className="text-ink-muted">{t('codeSent')}</p>
         </div>
       )}
     </>
   )
 }
 
-function CodeEntry({ code: { form, left, submit, isPending } }: { code: ReturnType<typeof useCodeForm> }) {
+interface CodeEntryProps {
+  code: ReturnType<typeof useCodeForm>
+  /** The id of the text that says where the code went. */
+  describedBy?: string
+}
+
+function CodeEntry({ code: { form, left, submit, isPending }, describedBy }: CodeEntryProps) {
   const t = useTranslations('EmailSettings')
   const { fieldText } = useErrorTexts()
   const { verification_code: error } = form.formState.errors
@@ -196,14 +210,8 @@ function CodeEntry({ code: { form, left, submit, isPending } }: { code: ReturnTy
   return (
     <CodeField
       label={t('codeLabel')}
-      hint={
-        <>
-          <p>{t('codeHint')}</p>
-          {!isWrong && left <= FEW_ATTEMPTS && (
-            <p className="font-medium text-danger">{t('attemptsLeft', { count: left })}</p>
-          )}
-        </>
-      }
+      describedBy={describedBy}
+      hint={!isWrong && left <= FEW_ATTEMPTS && t('attemptsLeft', { count: left })}
       error={isWrong ? t('wrongCode', { left }) : fieldText(error)}
       onComplete={() => void submit()}
       action={

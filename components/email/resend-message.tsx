@@ -1,8 +1,8 @@
 'use client'
 
-import { useTranslations } from 'use-intl/react'
+import { useLocale, useTranslations } from 'use-intl/react'
 import { Button } from '../ui/button'
-import { onTheClock } from '../ui/duration'
+import { formatDuration } from '../ui/duration'
 import { useServerTime } from '../ui/server-clock'
 import { useResendVerification } from './email-calls'
 import type { Pending } from './email-status'
@@ -17,6 +17,7 @@ interface ResendMessageProps {
 
 export function ResendMessage({ userId, pending, onStart, onSent, onError }: ResendMessageProps) {
   const t = useTranslations('EmailSettings')
+  const language = useLocale()
   const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime()) / 1000)
   const resend = useResendVerification(userId, { onMutate: onStart, onSuccess: onSent, onError })
 
@@ -29,7 +30,7 @@ export function ResendMessage({ userId, pending, onStart, onSent, onError }: Res
       isPending={resend.isPending}
       onClick={() => resend.mutate({ change_request_id: pending.changeRequestId })}
     >
-      {wait > 0 ? t('resendIn', { time: onTheClock(wait) }) : t('resend')}
+      {wait > 0 ? t('resendIn', { time: formatDuration(wait, language) }) : t('resend')}
     </Button>
   )
 }

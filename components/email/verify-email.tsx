@@ -1,6 +1,6 @@
 'use client'
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArrowDown, CircleCheck, Link2Off, LogIn, MailCheck } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
@@ -10,7 +10,7 @@ import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
-import { call } from '../api/load-contract'
+import { call, callWith } from '../api/load-contract'
 import { IncompleteLink, ReadingLink } from '../session/link-page'
 import { endOfLink } from '../session/link-secret'
 import { signOutHere } from '../session/sign-out'
@@ -74,7 +74,12 @@ export function VerifyEmail({ reader, renderedAt, hasPasswordSignIn }: VerifyEma
       </IncompleteLink>
     )
   }
-  if (!reader) return <SignInFirst link={link} hasPasswordSignIn={hasPasswordSignIn} />
+  if (!reader)
+    return (
+      <IfStillOpen link={link}>
+        <SignInFirst link={link} hasPasswordSignIn={hasPasswordSignIn} />
+      </IfStillOpen>
+    )
   return <Redeem link={link} reader={reader} renderedAt={renderedAt} onDone={setDone} />
 }
 
@@ -87,7 +92,6 @@ interface RedeemProps {
 }
 
 function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
-  const t = useTranslations('VerifyEmail')
   const id = link.secret.change_request_id
   const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt, { changeRequestId: id })
   const pending = pendingOf(status)
@@ -100,15 +104,42 @@ function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
     return <Confirm link={link} reader={reader} pending={pending} currentEmail={status.current_email} onDone={onDone} />
   if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" isAnnounced />
   const { change_request: request } = status
-  if (request === null) return <OtherAccount link={link} email={status.current_email} />
+  if (request === null)
+    return (
+      <IfStillOpen link={link}>
+        <OtherAccount link={link} email={status.current_email} />
+      </IfStillOpen>
+    )
   const end = ENDS.find((name) => name === request?.status)
   if (end) return <Ended how={end} email={request?.new_email} />
   // Not read yet, or the change was opened since the status was read.
+  return <Checking />
+}
+
+function Checking() {
+  const t = useTranslations('VerifyEmail')
   return (
     <StatusCard icon={MailCheck} title={t('tab')} text={t('checking')}>
       <ToSettings />
     </StatusCard>
   )
+}
+
+/** A link that has ended says so before it asks anybody to sign in. */
+function IfStillOpen({ link, children }: { link: VerificationLink; children: ReactNode }) {
+  const { change_request_id: changeRequestId } = link.secret
+  const { data, error } = useQuery({
+    queryKey: ['email-change', changeRequestId],
+    queryFn: () => callWith(() => '', 'getEmailChange', { changeRequestId }),
+    retry: false,
+  })
+  if (error instanceof ApiError && error.code === 'EMAIL_006') return <Ended how="gone" />
+  // What nobody could read is left to the page after the sign-in.
+  if (error) return children
+  if (!data) return <Checking />
+  const end = ENDS.find((name) => name === data.status)
+  if (!end) return children
+  return <Ended how={end === 'verified' ? 'spent' : end} />
 }
 
 interface ConfirmProps extends Omit<RedeemProps, 'renderedAt'> {
@@ -224,7 +255,7 @@ const ENDS = ['verified', 'expired', 'exhausted', 'superseded', 'cancelled', 're
 const GOOD = { verified: 'success', spent: 'accent' } as const
 
 interface EndedProps {
-  how: (typeof ENDS)[number] | 'replaced' | 'spent'
+  how: (typeof ENDS)[number] | 'replaced' | 'spent' | 'gone'
   /** The new address, for `verified`. */
   email?: string | undefined
   /** It has ended while the page was open. */

@@ -12,62 +12,84 @@ import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { CardBody, CardFooter } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { waysToChange } from './change-email-form'
 import { useChangeEmail } from './email-calls'
 
-interface VerifyOwnAddressProps {
+interface OwnAddress {
   userId: string
   email: string
   ways: WaysToConfirm
-  /** The password is asked for. */
-  isAsking: boolean
-  onAsk: () => void
   onSent: () => void
 }
 
-/** One button that sends a code to the address that the account has already. What the service asks for first unfolds at the press. */
-export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent }: VerifyOwnAddressProps) {
-  const t = useTranslations('EmailSettings')
+/** Sends a code to the address that the account has already. */
+function useVerifyOwn({ userId, email, ways, onSent }: OwnAddress, onError?: (error: unknown) => void) {
   const { refresh } = useHost()
-  const { errorText, fieldOf, showError } = useErrorTexts()
-  const form = useForm<{ current_password: string }>()
-  const { errors } = form.formState
-  const needsProof = ways.hasPassword || !ways.confirmedUntil
   const send = useChangeEmail(userId, {
     onSuccess: onSent,
     onError: (error) => {
-      showError(form, error)
+      onError?.(error)
       if (needsFreshSignIn(error)) refresh()
     },
   })
-
   const sendWith = (password?: string) =>
     send.mutate({
       new_email: email,
       ...(ways.hasPassword ? { current_password: password } : { reauthentication: 'fresh_sign_in' }),
     })
+  return { send, sendWith }
+}
 
-  const submit = useProvenSubmit(form, ways, ({ current_password }) => sendWith(current_password))
+interface ChoicesProps extends OwnAddress {
+  /** The address is not verified, or its mailbox takes no mail. */
+  needsProof: boolean
+  /** The form was closed, so that its button is gone. */
+  takesFocus: boolean
+  onAsk: (what: 'change' | 'verification') => void
+}
 
-  useEffect(() => {
-    if (isAsking && ways.hasPassword) form.setFocus('current_password')
-  }, [isAsking, ways.hasPassword, form])
-
-  if (!isAsking)
-    return (
-      <CardFooter className="justify-end">
-        <ErrorAlert>{send.error ? errorText(send.error) : undefined}</ErrorAlert>
+/** What a person can do about the address. */
+export function Choices({ needsProof, takesFocus, onAsk, ...own }: ChoicesProps) {
+  const t = useTranslations('EmailSettings')
+  const { errorText } = useErrorTexts()
+  const { send, sendWith } = useVerifyOwn(own)
+  const change = useFocusOnMount<HTMLButtonElement>(takesFocus)
+  const asksFirst = own.ways.hasPassword || !own.ways.confirmedUntil
+  return (
+    <CardFooter className="justify-end">
+      <ErrorAlert>{send.error ? errorText(send.error) : undefined}</ErrorAlert>
+      {needsProof && (
         <Button
-          variant="secondary"
           className="w-full sm:w-auto"
           isPending={send.isPending}
           onFocus={preloadContract}
-          onClick={() => (needsProof ? onAsk() : sendWith())}
+          onClick={() => (asksFirst ? onAsk('verification') : sendWith())}
         >
           {t('verifyOwn')}
         </Button>
-      </CardFooter>
-    )
+      )}
+      <Button ref={change} variant="secondary" className="w-full sm:w-auto" onClick={() => onAsk('change')}>
+        {t('changeTitle')}
+      </Button>
+    </CardFooter>
+  )
+}
+
+/** Asks for what the service wants to see before it sends a code to the own address. */
+export function VerifyOwnAddress({ onCancel, ...own }: OwnAddress & { onCancel: () => void }) {
+  const { userId, email, ways } = own
+  const t = useTranslations('EmailSettings')
+  const { fieldOf, showError } = useErrorTexts()
+  const form = useForm<{ current_password: string }>()
+  const { errors } = form.formState
+  const { send, sendWith } = useVerifyOwn(own, (error) => showError(form, error))
+  const submit = useProvenSubmit(form, ways, ({ current_password }) => sendWith(current_password))
+
+  useEffect(() => {
+    if (ways.hasPassword) form.setFocus('current_password')
+  }, [ways.hasPassword, form])
+
   return (
     <Form onSubmit={submit}>
       <CardBody className="space-y-4 pt-0">
@@ -82,8 +104,15 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
         />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
       </CardBody>
-      <CardFooter className="justify-end">
-        <Button type="submit" className="w-full sm:w-auto" isPending={form.formState.isSubmitting || send.isPending}>
+      <CardFooter className="max-sm:flex-col-reverse">
+        <Button variant="quiet" className="w-full sm:-ms-3 sm:w-auto" onClick={onCancel}>
+          {t('close')}
+        </Button>
+        <Button
+          type="submit"
+          className="w-full sm:ms-auto sm:w-auto"
+          isPending={form.formState.isSubmitting || send.isPending}
+        >
           {t('submit')}
         </Button>
       </CardFooter>

@@ -1,7 +1,7 @@
 'use client'
 
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
+import { createContext, type ReactNode, useCallback, useContext, useMemo, useState, useSyncExternalStore } from 'react'
 import { IntlProvider } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import type { WaysToConfirm } from '../access/confirm-identity'
@@ -38,12 +38,8 @@ export const AccountProvider = (props: AccountProviderProps): ReactNode => (
 
 function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props
-  const [client] = useState(
-    () =>
-      new QueryClient({ defaultOptions: { mutations: { networkMode: 'always' }, queries: { networkMode: 'always' } } }),
-  )
+  const { client, started, setStarted } = useShared(`${baseUrl} ${userId}`)
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
-  const [started, setStarted] = useState<StartedDeletion | null>(null)
   const [calls] = useState(() => createCalls({ baseUrl, pageToken, onProof: setAuthenticatedAt }))
   const signIn = useMemo(
     () => (typeof signInAgain === 'string' ? () => leaveFor(signInAgain) : signInAgain),
@@ -69,7 +65,7 @@ function OneAccount(props: AccountProviderProps) {
       exportPath: null,
       receiptPage: `${baseUrl}/receipt`,
     }),
-    [calls, client, signIn, baseUrl, product],
+    [calls, client, signIn, baseUrl, product, setStarted],
   )
   const until = authenticatedAt ? Date.parse(authenticatedAt) + FRESH_MS : 0
   const account: Account = {
@@ -93,6 +89,49 @@ function OneAccount(props: AccountProviderProps) {
       </QueryClientProvider>
     </IntlProvider>
   )
+}
+
+interface Shared {
+  client: QueryClient
+  started: StartedDeletion | null
+  listeners: Set<() => void>
+}
+const people = new Map<string, Shared>()
+
+const createShared = (): Shared => {
+  const options = { mutations: { networkMode: 'always' }, queries: { networkMode: 'always' } } as const
+  return { client: new QueryClient({ defaultOptions: options }), started: null, listeners: new Set() }
+}
+
+/** All parts of a page show the same of a person, also those that have a provider each. When the last one is gone, nothing is kept. */
+function useShared(person: string) {
+  const [shared] = useState(() => people.get(person) ?? createShared())
+  // Now, so that the next part of the same page finds it; never on a server, whose pages belong to many people.
+  if (typeof window !== 'undefined') people.set(person, shared)
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      people.set(person, shared)
+      shared.listeners.add(listener)
+      return () => {
+        shared.listeners.delete(listener)
+        if (shared.listeners.size === 0) people.delete(person)
+      }
+    },
+    [person, shared],
+  )
+  const started = useSyncExternalStore(
+    subscribe,
+    () => shared.started,
+    () => null,
+  )
+  const setStarted = useCallback(
+    (deletion: StartedDeletion) => {
+      shared.started = deletion
+      for (const notify of shared.listeners) notify()
+    },
+    [shared],
+  )
+  return { client: shared.client, started, setStarted }
 }
 
 function leaveFor(url: string): Promise<never> {

@@ -1,4 +1,4 @@
-/** What `scripts/pack-parts.mjs` makes: the style sheet of the parts, and the compiled texts of a language. */
+/** What `scripts/pack-parts.ts` makes: the style sheet of the parts, and the compiled texts of a language. */
 declare module 'account-parts/styles' {
   const styles: string
   export default styles

@@ -18,6 +18,7 @@ const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
 abstract class AccountElement extends HTMLElement {
   static observedAttributes = ['service', 'user', 'product', 'support-email', 'language', 'password', 'sign-in-url']
   private root: Root | undefined
+  private readonly endFor = ({ target }: Event) => target !== this && this.remove()
 
   protected abstract content(): ReactNode
 
@@ -28,13 +29,18 @@ abstract class AccountElement extends HTMLElement {
     shadow.adoptedStyleSheets = [sheet]
     this.root ??= createRoot(shadow)
     // Nothing of an account that is being deleted can be changed.
-    document.addEventListener('deletion-started', ({ target }) => target !== this && this.remove(), { once: true })
+    document.addEventListener('deletion-started', this.endFor)
     void this.show()
   }
 
   disconnectedCallback(): void {
-    this.root?.unmount()
-    this.root = undefined
+    document.removeEventListener('deletion-started', this.endFor)
+    // An element that only moves is there again by then, with what was typed.
+    queueMicrotask(() => {
+      if (this.isConnected) return
+      this.root?.unmount()
+      this.root = undefined
+    })
   }
 
   attributeChangedCallback(): void {

@@ -121,7 +121,6 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
         ways={waysTo('withdraw')}
         known={{ blockers: preview.blockers, pendingTransactions: [], asksApplications: false, renderedAt }}
         counts={preview}
-        open={{}}
         supportEmail={supportEmail}
         applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
         deletedWithin={formatDuration(longestMs / 1000, language)}

@@ -1,4 +1,4 @@
-import { keepInTab, keptInTab, takeFromTab } from '../session/tab-storage'
+import { keepInTab, takeFromTab } from '../session/tab-storage'
 
 /** Sent to the window before a page leaves for the sign-in, so that its forms keep what was typed. */
 export const SESSION_ENDED = 'session-ended'
@@ -13,8 +13,6 @@ export function keepDraft(name: string, userId: string, values: Record<string, u
   const { current_password: _, ...draft } = values
   keepInTab(keyOf(name, userId), JSON.stringify(draft))
 }
-
-export const hasDraft = (name: string, userId: string) => keptInTab(keyOf(name, userId)) !== null
 
 /** Returns the kept text once. */
 export function takeDraft(name: string, userId: string): Record<string, unknown> {

@@ -6,7 +6,7 @@ import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { Form } from './form'
 
-interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'> {
+interface FormCardProps extends ComponentProps<typeof CardHeader> {
   onSubmit: SubmitEventHandler<HTMLFormElement>
   /** The refusal that belongs to no field. */
   error: string | undefined
@@ -14,6 +14,8 @@ interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'>
   note?: ReactNode
   submit: string
   isPending?: boolean
+  /** The button deletes. */
+  tone?: 'danger'
   /** The space between the fields. */
   bodyClassName: string
   children: ReactNode
@@ -26,12 +28,13 @@ export function FormCard({
   note,
   submit,
   isPending,
+  tone,
   bodyClassName,
   children,
   ...header
 }: FormCardProps) {
   return (
-    <Card>
+    <Card className={tone && 'border-danger/45'}>
       <Form onSubmit={onSubmit}>
         <CardHeader {...header} />
         <CardBody className={bodyClassName}>
@@ -40,7 +43,7 @@ export function FormCard({
         </CardBody>
         <CardFooter>
           {note && <p className="text-ink-muted text-sm">{note}</p>}
-          <Button type="submit" isPending={isPending} className="w-full sm:ms-auto sm:w-auto">
+          <Button type="submit" variant={tone} isPending={isPending} className="w-full sm:ms-auto sm:w-auto">
             {submit}
           </Button>
         </CardFooter>

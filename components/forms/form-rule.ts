@@ -1,6 +1,7 @@
-/** Rules that only a form has. */
+/** Rules that only a page has. */
 const FORM_RULES = [
   'accountEmail',
+  'cookies',
   'newEmail',
   'newPassword',
   'repeated',

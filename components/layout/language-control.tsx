@@ -1,29 +1,45 @@
 'use client'
 
-import { Globe } from 'lucide-react'
-import { useState } from 'react'
+import { Check, ChevronDown, Globe } from 'lucide-react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { LANGUAGE_NAMES } from '@/contract/languages'
+import { keepInTab, takeFromTab } from '../session/tab-storage'
 import { cn } from '../ui/class-names'
 import { useHydrated } from '../ui/use-hydrated'
 import { useIsEnglishOnly } from './english-only'
 
-/** Changes the language of the pages, and of the mails to a person who is signed in. The page stays, with its fragment. */
+/** Kept over the reload, which would leave the focus at the top of the page. */
+const CHOSEN = 'language-chosen'
+
+/**
+ * Changes the language of the pages, and of the mails to a person who is signed in. The page stays, with its fragment. A list of buttons
+ * in the browser's own popover, because an arrow key on a closed `select` chooses at once.
+ */
 export function LanguageControl({ className }: { className?: string }) {
   const language = useLocale()
   const t = useTranslations('Common')
   const errors = useTranslations('Errors')
   const isEnglishOnly = useIsEnglishOnly()
   const hydrated = useHydrated()
+  const id = useId()
+  const opener = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
   const [failure, setFailure] = useState<{ text: string; count: number }>()
+
+  useEffect(() => {
+    if (hydrated && takeFromTab(CHOSEN)) opener.current?.focus()
+  }, [hydrated])
 
   if (isEnglishOnly) return null
 
   async function choose(chosen: string) {
     const body = new URLSearchParams({ language: chosen })
     const response = await fetch('/api/language', { method: 'POST', body }).catch(() => undefined)
-    if (response?.ok) window.location.reload()
-    else {
+    if (response?.ok) {
+      keepInTab(CHOSEN, chosen)
+      window.location.reload()
+    } else {
       const text = errors(response ? 'page' : 'rules.noConnection')
       setFailure((last) => ({ text, count: (last?.count ?? 0) + 1 }))
     }
@@ -36,24 +52,43 @@ export function LanguageControl({ className }: { className?: string }) {
           {failure.text}
         </p>
       )}
-      <label className="inline-flex min-h-11 items-center gap-1.5">
+      <button
+        ref={opener}
+        type="button"
+        disabled={!hydrated}
+        popoverTarget={id}
+        aria-expanded={isOpen}
+        className="inline-flex min-h-11 items-center gap-1.5 rounded-lg px-1 hover:text-ink"
+      >
         <Globe className="size-4" aria-hidden />
         <span className="sr-only">{t('language')}</span>
-        <select
-          // Remade after a failure, so that it shows the language that the page has.
-          key={failure?.count}
-          defaultValue={language}
-          disabled={!hydrated}
-          onChange={(event) => choose(event.currentTarget.value)}
-          className="min-h-11 rounded-lg bg-transparent pe-1 hover:text-ink sm:min-h-9"
-        >
-          {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
-            <option key={value} value={value} lang={value} className="bg-surface text-ink">
+        {LANGUAGE_NAMES[language as keyof typeof LANGUAGE_NAMES]}
+        <ChevronDown className="size-4" aria-hidden />
+      </button>
+      <ul
+        id={id}
+        popover="auto"
+        onToggle={(event) => setOpen(event.newState === 'open')}
+        className="fade-in absolute inset-auto end-4 bottom-20 [position-anchor:auto] m-0 w-56 rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[bottom:anchor(top)]:end-[anchor(end)] supports-[bottom:anchor(top)]:bottom-[calc(anchor(top)+0.25rem)]"
+      >
+        {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
+          <li key={value}>
+            <button
+              type="button"
+              lang={value}
+              aria-current={value === language || undefined}
+              onClick={(event) => {
+                event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
+                if (value !== language) void choose(value)
+              }}
+              className="flex min-h-11 w-full items-center justify-between gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:min-h-9"
+            >
               {name}
-            </option>
-          ))}
-        </select>
-      </label>
+              {value === language && <Check className="size-4" aria-hidden />}
+            </button>
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }

@@ -16,19 +16,13 @@ export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
   const { name, url, supportUrl, privacyUrl, termsUrl } = useBrand()
   const t = useTranslations('Common')
   const links = [
+    [url, name],
     [supportUrl, t('support')],
     [privacyUrl, t('privacy')],
     [termsUrl, t('terms')],
   ].filter(([href]) => href)
   return (
     <footer className="print:hidden mx-auto flex w-full max-w-5xl flex-wrap items-center gap-x-6 px-4 py-6 text-ink-muted text-sm sm:px-6">
-      {url ? (
-        <a href={url} className={link}>
-          {name}
-        </a>
-      ) : (
-        <span>{name}</span>
-      )}
       {links.map(([href, label]) => (
         <a key={href} href={href} className={link}>
           {label}
@@ -36,9 +30,6 @@ export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
       ))}
       <a href="/accessibility" className={link}>
         {t('accessibility')}
-      </a>
-      <a href="/docs/api" className={link}>
-        {t('apiDocumentation')}
       </a>
       {/* Whoever is signed in deletes the account in the settings. */}
       {!isSignedIn && (

@@ -7,8 +7,8 @@ import { PasswordField } from '../ui/field'
 
 type Registered = Omit<ComponentProps<typeof PasswordField>, 'label'>
 
-/** Asks for the new password twice, so that nobody is locked out by a typing mistake. */
-export function NewPasswordFields({ password, repeated }: { password: Registered; repeated: Registered }) {
+/** Asks for the new password twice where a typing mistake would lock the person out. */
+export function NewPasswordFields({ password, repeated }: { password: Registered; repeated?: Registered }) {
   const t = useTranslations('NewPassword')
   return (
     <>
@@ -18,7 +18,7 @@ export function NewPasswordFields({ password, repeated }: { password: Registered
         hint={t('hint', { count: MIN_NEW_PASSWORD_LENGTH })}
         {...password}
       />
-      <PasswordField label={t('again')} autoComplete="new-password" {...repeated} />
+      {repeated && <PasswordField label={t('again')} autoComplete="new-password" {...repeated} />}
     </>
   )
 }

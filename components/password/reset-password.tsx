@@ -47,7 +47,9 @@ export function ResetPassword() {
         </Link>
       )}
     >
-      {(_, { secret, end }) => <ChoosePassword token={secret} onRefused={end} onChanged={() => setChanged(true)} />}
+      {({ email }, { secret, end }) => (
+        <ChoosePassword token={secret} email={email} onRefused={end} onChanged={() => setChanged(true)} />
+      )}
     </LinkPage>
   )
 }
@@ -56,6 +58,8 @@ const isRefused = (error: unknown) => error instanceof ApiError && error.code ==
 
 interface ChoosePasswordProps {
   token: string
+  /** The address of the account. */
+  email: string
   onRefused: () => void
   onChanged: () => void
 }
@@ -63,7 +67,7 @@ interface ChoosePasswordProps {
 type Values = Body<typeof confirmPasswordReset> & { repeated: string }
 const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
 
-function ChoosePassword({ token, onRefused, onChanged }: ChoosePasswordProps) {
+function ChoosePassword({ token, email, onRefused, onChanged }: ChoosePasswordProps) {
   const t = useTranslations('Passwords')
   const { fieldOf, showError } = useErrorTexts()
   const router = useRouter()
@@ -84,6 +88,8 @@ function ChoosePassword({ token, onRefused, onChanged }: ChoosePasswordProps) {
   return (
     <PageCard title={t('chooseTitle')} text={t('chooseText')}>
       <Form onSubmit={form.handleSubmit((values) => confirm.mutate(values))} className="mt-6 space-y-5">
+        {/* Tells a password manager whose password it is. */}
+        <input type="text" autoComplete="username" value={email} readOnly hidden />
         <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button type="submit" isPending={form.formState.isSubmitting || confirm.isPending} className="w-full">

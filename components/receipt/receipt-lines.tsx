@@ -1,107 +1,141 @@
-import { CircleCheck } from 'lucide-react'
+import { CircleAlert, CircleCheck, Printer } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { RECEIPT_ANSWERS, RECEIPT_KINDS } from '@/contract/vocabulary'
-import { Badge } from '../ui/badge'
-import { Card, CardBody, CardHeader } from '../ui/card'
+import { Button } from '../ui/button'
+import { Card, CardBody } from '../ui/card'
+import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { useCategoryTexts } from '../withdrawal/category-texts'
 import type { Finding, ReadClaims } from './verify-receipts'
 
 type Genuine = Extract<Finding, { state: 'genuine' }>
 
-/** A genuine receipt in plain words, line by line. */
-export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { receipt: Genuine }) {
+interface ReceiptLinesProps {
+  receipt: Genuine
+  /** The first one takes the focus, because the field that was filled is folded then. */
+  takesFocus: boolean
+}
+
+/** A genuine receipt: its verdict in a sentence, what it says in plain words, and its technical lines folded. */
+export function ReceiptLines({ receipt, takesFocus }: ReceiptLinesProps) {
   const t = useTranslations('Receipts')
-  const kind = RECEIPT_KINDS.find((known) => known === claims.kind) ?? 'unknown'
-  const answerText = (answer: string) => {
-    const known = RECEIPT_ANSWERS.find((each) => each === answer)
-    return known ? t(`answers.${known}`) : answer.replaceAll('_', ' ')
-  }
-  const { withdrawal, log } = claims
+  const verdict = useFocusOnMount<HTMLDivElement>(takesFocus)
+  const { claims } = receipt
+  const unconfirmed = (claims.applications ?? []).filter(({ answer }) => answer === 'waived')
+  const isWhole = unconfirmed.length === 0
+  const Icon = isWhole ? CircleCheck : CircleAlert
   return (
     <Card className="break-inside-avoid print:shadow-none">
-      <CardHeader
-        title={t(`kinds.${kind}.title`)}
-        description={t(`kinds.${kind}.text`)}
-        aside={
-          <Badge tone="success">
-            <CircleCheck aria-hidden /> {t('genuine')}
-          </Badge>
-        }
-      />
-      <CardBody>
+      <CardBody className="space-y-5">
+        <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none">
+          <Icon className={`mt-0.5 size-6 shrink-0 ${isWhole ? 'text-success' : 'text-warning'}`} aria-hidden />
+          <h2 className="wrap-anywhere min-w-0 flex-1 font-semibold text-lg leading-7">
+            <Verdict claims={claims} unconfirmed={unconfirmed.length} />
+          </h2>
+          <Button variant="quiet" className="print:hidden" onClick={() => window.print()}>
+            <Printer className="size-4" aria-hidden /> {t('print')}
+          </Button>
+        </div>
         <dl className="divide-y divide-line">
-          <IdLine name={t('signedBy')} id={claims.iss} />
-          {claims.iat && (
-            <Line name={t('signedAt')}>
-              <LocalTime dateTime={new Date(claims.iat * 1000).toISOString()} format="exact" />
-            </Line>
-          )}
+          <Contents claims={claims} />
           <IdLine name={t('id')} id={claims.sub} />
-          <TimeLine name={t('startedAt')} at={withdrawal?.started_at} />
-          <TimeLine name={t('completedAt')} at={withdrawal?.completed_at} />
-          <TimeLine name={t('dueBy')} at={withdrawal?.due_by} />
-          <TimeLine name={t('purgeDueAt')} at={withdrawal?.purge_due_at} />
-          <Counts claims={claims} />
-          {claims.applications && claims.applications.length > 0 && (
-            <Line name={t('apps')}>
-              <ul className="space-y-1">
-                {claims.applications.map(({ name, answer, at }, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
-                  <li key={index}>
-                    {t('appLine', { app: name, answer: answerText(String(answer)) })}
-                    {at && (
-                      <>
-                        {' '}
-                        (<LocalTime dateTime={at} format="exact" />)
-                      </>
-                    )}
-                  </li>
-                ))}
-              </ul>
-            </Line>
-          )}
-          {log && <Line name={t('log')}>{t.rich('logLine', { seq: log.seq, hash: log.hash, id })}</Line>}
-          <Line name={t('previous')}>{t.rich(`previous${FOLLOWS[follows]}`, { hash: claims.previous ?? '', id })}</Line>
-          <IdLine name={t('hash')} id={hash} />
-          <IdLine name={t('key')} id={kid} />
         </dl>
+        <Disclosure
+          summary={t('technical')}
+          className="print:[&::details-content]:[block-size:auto] print:[&::details-content]:[content-visibility:visible]"
+        >
+          <TechnicalLines receipt={receipt} />
+        </Disclosure>
       </CardBody>
     </Card>
   )
 }
 
-function Counts({ claims: { erased, retained } }: { claims: ReadClaims }) {
+/** The whole receipt in one sentence. */
+function Verdict({ claims, unconfirmed: count }: { claims: ReadClaims; unconfirmed: number }) {
   const t = useTranslations('Receipts')
-  const { countText, reasonText } = useCategoryTexts()
+  const { kind, iss: issuer = '', iat = 0, withdrawal } = claims
+  const known = RECEIPT_KINDS.find((each) => each === kind) ?? 'unknown'
+  const at = (known === 'completion' && withdrawal?.completed_at) || new Date(iat * 1000).toISOString()
+  const date = () => <LocalTime dateTime={at} format="date" />
+  const sentence = t.rich(`verdicts.${known}`, { issuer: new URL(issuer).host, date })
+  return count > 0 ? (
+    <>
+      {sentence} {t('unconfirmed', { count })}
+    </>
+  ) : (
+    sentence
+  )
+}
+
+function Contents({ claims: { erased = [], retained = [], applications = [] } }: { claims: ReadClaims }) {
+  const t = useTranslations('Receipts')
+  const { peoplesText, keptTexts } = useCategoryTexts()
+  const answerText = (answer: string) => {
+    const known = RECEIPT_ANSWERS.find((each) => each === answer)
+    return known ? t(`answers.${known}`) : answer.replaceAll('_', ' ')
+  }
   return (
     <>
-      {erased && erased.length > 0 && (
-        <Line name={t('erased')}>
-          <ul>
-            {erased.map((count) => (
-              <li key={count.category}>{countText(count)}</li>
-            ))}
-          </ul>
+      {erased.length > 0 && <Line name={t('erased')}>{peoplesText(erased)}</Line>}
+      {keptTexts(retained).map(({ what, until }) => (
+        <Line key={what} name={t('retained')}>
+          {t.rich('retainedLine', { what, date: () => <LocalTime dateTime={until} format="date" /> })}
         </Line>
-      )}
-      {retained && retained.length > 0 && (
-        <Line name={t('retained')}>
-          <ul>
-            {retained.map((count) => (
-              <li key={`${count.category} ${count.reason}`}>
-                {t.rich('retainedLine', {
-                  what: countText(count),
-                  why: reasonText(count.reason),
-                  date: () => <LocalTime dateTime={count.until} format="date" />,
-                })}
+      ))}
+      {applications.length > 0 && (
+        <Line name={t('apps')}>
+          <ul className="space-y-1">
+            {applications.map(({ name, answer, at }, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
+              <li key={index}>
+                {t('appLine', { app: name, answer: answerText(String(answer)) })}
+                {at && (
+                  <>
+                    {' '}
+                    (<LocalTime dateTime={at} format="date" />)
+                  </>
+                )}
               </li>
             ))}
           </ul>
         </Line>
       )}
     </>
+  )
+}
+
+/** For whoever checks the receipt by other means: every time, number and fingerprint. */
+function TechnicalLines({ receipt: { claims, kid, hash, follows } }: { receipt: Genuine }) {
+  const t = useTranslations('Receipts')
+  const { countText } = useCategoryTexts()
+  const { withdrawal, log, iat, iss, erased = [], retained = [] } = claims
+  const counts = [...erased, ...retained]
+  return (
+    <dl className="divide-y divide-line">
+      <IdLine name={t('signedBy')} id={iss} />
+      <TimeLine name={t('signedAt')} at={iat ? new Date(iat * 1000).toISOString() : undefined} />
+      <TimeLine name={t('startedAt')} at={withdrawal?.started_at} />
+      <TimeLine name={t('completedAt')} at={withdrawal?.completed_at} />
+      <TimeLine name={t('dueBy')} at={withdrawal?.due_by} />
+      <TimeLine name={t('purgeDueAt')} at={withdrawal?.purge_due_at} />
+      {counts.length > 0 && (
+        <Line name={t('counts')}>
+          <ul>
+            {counts.map((count, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a category may be erased in part, and the order never changes.
+              <li key={index}>{countText(count)}</li>
+            ))}
+          </ul>
+        </Line>
+      )}
+      {log && <Line name={t('log')}>{t.rich('logLine', { seq: log.seq, hash: log.hash, id })}</Line>}
+      <Line name={t('previous')}>{t.rich(`previous${FOLLOWS[follows]}`, { hash: claims.previous ?? '', id })}</Line>
+      <IdLine name={t('hash')} id={hash} />
+      <IdLine name={t('key')} id={kid} />
+    </dl>
   )
 }
 

@@ -1,11 +1,11 @@
 'use client'
 
-import { FileText, Printer } from 'lucide-react'
+import { FileText } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { Alert } from '../ui/alert'
-import { Button } from '../ui/button'
-import { Card, CardBody, CardHeader } from '../ui/card'
+import { Card } from '../ui/card'
+import { Disclosure } from '../ui/disclosure'
 import { TextAreaField } from '../ui/field'
 import { ReceiptLines } from './receipt-lines'
 import { type Finding, type ReceiptKey, verifyReceipts } from './verify-receipts'
@@ -19,30 +19,41 @@ export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
     setText(given)
     setFindings(await verifyReceipts(given, keys))
   }
+  const firstRead = findings.findIndex(({ state }) => state === 'genuine')
   return (
     <div className="space-y-6">
       <noscript className="block">
         <p>{t('noScript')}</p>
       </noscript>
+      <div aria-live="polite" className="space-y-6 empty:hidden">
+        {findings.map((finding, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order is that of the text.
+          <FindingCard key={index} finding={finding} takesFocus={index === firstRead} />
+        ))}
+      </div>
       <Card className="print:hidden">
-        <CardHeader title={t('inputTitle')} description={t('inputText')} />
-        <CardBody className="space-y-4">
-          <TextAreaField
-            label={t('receipt')}
-            hint={t('receiptHint')}
-            spellCheck={false}
-            autoComplete="off"
-            autoCapitalize="none"
-            value={text}
-            onChange={(event) => read(event.target.value)}
-          />
-          <div className="flex flex-wrap items-center gap-3">
+        <Disclosure
+          open={firstRead < 0}
+          summary={t('another')}
+          isSummaryHidden={firstRead < 0}
+          className="px-5 py-3 sm:px-6"
+        >
+          <div className="space-y-4 py-3">
+            <TextAreaField
+              label={t('receipt')}
+              hint={t('inputText')}
+              spellCheck={false}
+              autoComplete="off"
+              autoCapitalize="none"
+              value={text}
+              onChange={(event) => read(event.target.value)}
+            />
             <label className="inline-flex h-11 cursor-pointer items-center gap-2 rounded-lg border border-line-control px-4 font-medium has-focus-visible:outline-2 has-focus-visible:outline-accent sm:h-10">
               <FileText className="size-4" aria-hidden />
               {t('openFile')}
               <input
                 type="file"
-                accept="text/plain,.txt"
+                accept="text/plain,.txt,.jws"
                 className="sr-only"
                 onChange={async (event) => {
                   const [file] = event.target.files ?? []
@@ -50,29 +61,18 @@ export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
                 }}
               />
             </label>
-            {findings.length > 0 && (
-              <Button variant="quiet" onClick={() => window.print()}>
-                <Printer className="size-4" aria-hidden /> {t('print')}
-              </Button>
-            )}
           </div>
-        </CardBody>
+        </Disclosure>
       </Card>
-      <div aria-live="polite" className="space-y-6">
-        {findings.map((finding, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order is that of the text.
-          <FindingCard key={index} finding={finding} />
-        ))}
-      </div>
     </div>
   )
 }
 
-function FindingCard({ finding }: { finding: Finding }) {
+function FindingCard({ finding, takesFocus }: { finding: Finding; takesFocus: boolean }) {
   const t = useTranslations('Receipts')
   switch (finding.state) {
     case 'genuine':
-      return <ReceiptLines receipt={finding} />
+      return <ReceiptLines receipt={finding} takesFocus={takesFocus} />
     case 'unknown_key':
       return (
         <Alert

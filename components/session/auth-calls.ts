@@ -1,6 +1,7 @@
 'use client'
 
 import { ApiError, ERRORS, isErrorCode, noAnswer, UNREADABLE } from '@/contract/errors'
+import { rule } from '../forms/form-rule'
 
 // Not next-auth's own client, because it leaves the page when the service or a proxy fails.
 
@@ -33,8 +34,8 @@ async function post(action: string, fields: Record<string, string>): Promise<URL
   const { url } = await read(action, { method: 'POST', body })
   if (!URL.canParse(String(url))) throw noAnswer(UNREADABLE)
   const answer = new URL(String(url))
-  // next-auth refused the call unread, because the cookie of the CSRF token is missing.
-  if (answer.searchParams.has('csrf')) throw noAnswer(UNREADABLE)
+  // next-auth refused the call unread, because the browser did not keep the cookie of the CSRF token.
+  if (answer.searchParams.has('csrf')) throw new ApiError('SERVER_002', rule('cookies'), 0)
   return answer
 }
 

@@ -27,7 +27,7 @@ interface CardHeaderProps {
 export function CardHeader({ title, headingRef, description, aside }: CardHeaderProps) {
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-5 last:pb-5 sm:px-6 sm:pt-6 sm:last:pb-6">
-      <div className="min-w-0 space-y-1">
+      <div className="min-w-0">
         <h2
           ref={headingRef}
           tabIndex={headingRef && -1}
@@ -35,9 +35,9 @@ export function CardHeader({ title, headingRef, description, aside }: CardHeader
         >
           {title}
         </h2>
-        {description && <p className="text-ink-muted">{description}</p>}
       </div>
       {aside}
+      {description && <p className="-mt-1 basis-full text-ink-muted">{description}</p>}
     </div>
   )
 }

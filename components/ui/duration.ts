@@ -22,12 +22,3 @@ export function formatDuration(seconds: number, language: string): string {
   const largestInWords = counted(Math.floor(rounded / size), unit)
   return writtenUnits(language, rest ? `${largestInWords} ${counted(rest, smallerUnit)}` : largestInWords)
 }
-
-/** Such as “4:59” or “1:04:59”. */
-export function onTheClock(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(seconds))
-  const two = (number: number) => String(number).padStart(2, '0')
-  const hours = Math.floor(whole / 3_600)
-  const minutes = Math.floor((whole % 3_600) / 60)
-  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`
-}

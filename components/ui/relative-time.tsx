@@ -11,10 +11,17 @@ const units = [
   ['minute', 60],
 ] as const
 
+interface RelativeTimeProps {
+  dateTime: string
+  /** Says “1 minute ago” in place of “now”. */
+  isOver?: boolean
+}
+
 /** Such as “now”, “5 minutes ago” or “in 3 days”, and the exact time in its title. */
-export function RelativeTime({ dateTime }: { dateTime: string }) {
+export function RelativeTime({ dateTime, isOver = false }: RelativeTimeProps) {
   const language = useLocale()
-  const seconds = (Date.parse(dateTime) - useServerTime()) / 1000
+  const passed = (Date.parse(dateTime) - useServerTime()) / 1000
+  const seconds = isOver ? Math.min(passed, -60) : passed
   const say = useClock(dateTime)
   return (
     <time dateTime={dateTime} title={say(EXACT)}>

@@ -17,6 +17,13 @@ function noteServerTime(serverTime: number) {
   offset = sameClock ? Math.max(seen, offset ?? seen) : seen
 }
 
+/** A page counts by the service's clock from its first moment, however wrong the clock of its browser is. */
+export function startServerClock(renderedAt: string) {
+  if (offset !== undefined || typeof window === 'undefined') return
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  noteServerTime(Date.parse(renderedAt) + performance.now() - (navigation?.responseStart ?? 0))
+}
+
 /** `fetch` that also learns the service's time, from the answer's timestamp or from its Date header, which has no milliseconds. */
 export const fetchOnServerClock: typeof fetch = async (input, init) => {
   const response = await fetch(input, init)

@@ -12,8 +12,8 @@ interface StatusCardProps {
   /** `h2` where the card is not the whole page. */
   heading?: 'h1' | 'h2'
   text: ReactNode
-  /** Takes the focus when it appears, because the pressed button is gone. */
-  isAnnounced?: boolean
+  /** Takes the focus when it appears, because the pressed button is gone; `if-lost`: only if nothing else has it. */
+  isAnnounced?: boolean | 'if-lost'
   children?: ReactNode
 }
 

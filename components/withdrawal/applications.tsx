@@ -16,26 +16,24 @@ export function Applications({ applications }: { applications: Application[] }) 
   const t = useTranslations('Deletion')
   return (
     <Card>
-      <CardHeader title={t('apps.title')} description={applications.length ? undefined : t('apps.none')} />
-      {applications.length > 0 && (
-        <CardBody className="pt-3">
-          <ul className="divide-y divide-line">
-            {applications.map((application, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
-              <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
-                <div className="flex items-start justify-between gap-4">
-                  <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
-                  <ApplicationState application={application} />
-                </div>
-                <p className="text-ink-muted text-sm tabular-nums">
-                  <ApplicationTime application={application} />
-                </p>
-                <KeptThere retained={application.retained ?? []} />
-              </li>
-            ))}
-          </ul>
-        </CardBody>
-      )}
+      <CardHeader title={t('apps.title')} />
+      <CardBody className="pt-3">
+        <ul className="divide-y divide-line">
+          {applications.map((application, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
+            <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
+              <div className="flex items-start justify-between gap-4">
+                <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
+                <ApplicationState application={application} />
+              </div>
+              <p className="text-ink-muted text-sm tabular-nums">
+                <ApplicationTime application={application} />
+              </p>
+              <KeptThere retained={application.retained ?? []} />
+            </li>
+          ))}
+        </ul>
+      </CardBody>
     </Card>
   )
 }
@@ -57,7 +55,7 @@ function ApplicationTime({ application }: { application: Application }) {
   if (waived)
     return (
       <>
-        {t(`apps.waived.${WAIVE_REASONS.find((reason) => reason === waived.reason) ?? 'other'}`)}{' '}
+        <WaivedBecause reason={waived.reason} />{' '}
         {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
       </>
     )
@@ -74,6 +72,30 @@ function ApplicationTime({ application }: { application: Application }) {
   if (isDue) return t('apps.now')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
   return t.rich('apps.again', { time: () => <RelativeTime dateTime={next_attempt_at} /> })
+}
+
+/** Nobody knows whether it has deleted the person's data. */
+export const isUnconfirmed = ({ waived }: Application): boolean => waived !== undefined
+
+/** Names the applications that have not confirmed, where there are any. */
+export function Unconfirmed({ applications }: { applications: Application[] }) {
+  const unconfirmed = applications.filter(isUnconfirmed)
+  if (unconfirmed.length === 0) return null
+  return (
+    <ul className="space-y-1">
+      {unconfirmed.map(({ name, waived }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
+        <li key={`${name} ${index}`} className="wrap-anywhere">
+          <bdi className="font-medium">{name}</bdi>: <WaivedBecause reason={waived?.reason ?? 'other'} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function WaivedBecause({ reason }: { reason: string }) {
+  const t = useTranslations('Deletion')
+  return t(`apps.waived.${WAIVE_REASONS.find((known) => known === reason) ?? 'other'}`)
 }
 
 /** An application says the last day or the moment of the end. */

@@ -8,6 +8,7 @@ import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
@@ -134,11 +135,15 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
               </p>
             </li>
           ))}
-          {listed.map(({ code, title, url, source }, index) => (
+          {listed.map(({ code, title, url, source, until }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a source may say the same twice
             <li key={`${source} ${code} ${index}`} className="py-3 first:pt-0 last:pb-0">
               <p className="wrap-anywhere font-medium">
-                <bdi>{title}</bdi>
+                {source === 'account' && code === 'address_restored' && until ? (
+                  t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
+                ) : (
+                  <bdi>{title}</bdi>
+                )}
               </p>
               {source !== 'account' && (
                 <p className="wrap-anywhere text-ink-muted text-sm leading-5">
@@ -146,8 +151,15 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
                 </p>
               )}
               {url && (
-                <a href={url} target="_blank" rel="noopener noreferrer" className={`${textLink} wrap-anywhere`}>
-                  {t('settle', { host: new URL(url).host })}
+                <a
+                  href={url}
+                  target="_blank"
+                  rel="noopener noreferrer"
+                  className={buttonStyle({ variant: 'secondary', className: 'mt-2 w-full sm:w-auto' })}
+                >
+                  {t(code.startsWith('unpaid_') ? 'pay' : 'settle', {
+                    where: source === 'account' ? product : source,
+                  })}
                 </a>
               )}
             </li>

@@ -1,5 +1,5 @@
 import { useLocale, useTranslations } from 'use-intl/react'
-import { CATEGORIES, type Category, KEPT_FOR } from '@/contract/vocabulary'
+import { CATEGORIES, type Category } from '@/contract/vocabulary'
 
 interface Count {
   category: string
@@ -24,11 +24,17 @@ const KNOWN: readonly string[] = [
 
 const isCategory = (category: string): category is Category => (CATEGORIES as readonly string[]).includes(category)
 
+/** “Calendar and Notes” in the reader's language. */
+export function useListed() {
+  const language = useLocale()
+  return (texts: readonly string[]): string => new Intl.ListFormat(language).format(texts)
+}
+
 /** The names that people know for the categories of a deletion. A category without a name keeps its word. */
 export function useCategoryTexts() {
   const t = useTranslations('Deletion')
   const language = useLocale()
-  const listed = (texts: readonly string[]) => new Intl.ListFormat(language).format(texts)
+  const listed = useListed()
 
   /** “4 sessions” */
   function countText({ category, records, more }: Count): string {
@@ -38,35 +44,25 @@ export function useCategoryTexts() {
     return more ? t('moreThan', { what }) : what
   }
 
-  /** “4 sessions, 12 archived copies and 1 profile” */
-  const countsText = (counts: readonly Count[]): string => listed(counts.map(countText))
-
-  /** “2 sessions, 1 profile and 9 technical records”. `open` counts what has not ended yet, where other pages show that. */
-  function peoplesText(counts: readonly Count[], open: Partial<Record<string, number>> = {}): string {
-    const named: Count[] = []
-    const technical = { records: 0, more: false }
-    for (const { category, records, more } of mergedByCategory(counts)) {
-      const shown = KNOWN.includes(category) ? Math.min(records, open[category] ?? records) : 0
-      if (shown > 0) named.push({ category, records: shown, more: more && shown === records })
-      technical.records += records - shown
-      technical.more ||= Boolean(more && shown < records)
-    }
-    const rest = t('technical', { count: technical.records })
-    return listed([
-      ...named.map(countText),
-      ...(technical.records > 0 ? [technical.more ? t('moreThan', { what: rest }) : rest] : []),
-    ])
+  /** “2 sessions, 1 profile and technical data”: what nobody knows is named without its number. */
+  function peoplesText(counts: readonly Count[]): string {
+    const merged = mergedByCategory(counts)
+    const known = merged.filter(({ category }) => KNOWN.includes(category))
+    return listed([...known.map(countText), ...(known.length < merged.length ? [t('technical')] : [])])
   }
 
-  /** Why records stay. */
-  function reasonText(reason: string): string {
-    if (reason === 'law') return t('reasons.law')
-    return (KEPT_FOR as readonly string[]).includes(reason) ? t('reasons.choice') : reason.replaceAll('_', ' ')
+  /** What stays and until when: what stays for every account has one name, and what the person chose its number. */
+  function keptTexts(retained: readonly (Count & { reason: string; until: string })[]) {
+    const isLaw = ({ reason }: { reason: string }) => reason === 'law'
+    const chosen = retained.filter((count) => !isLaw(count))
+    return [
+      { what: t('keptItems.law'), until: retained.find(isLaw)?.until },
+      { what: listed(chosen.map(countText)), until: chosen[0]?.until },
+    ].flatMap(({ what, until }) => (until ? [{ what, until }] : []))
   }
 
-  return { countText, countsText, peoplesText, reasonText, listed }
+  return { countText, peoplesText, keptTexts, listed }
 }
-
 /** Rows of one category may be deleted by several steps. */
 function mergedByCategory(counts: readonly Count[]): Count[] {
   const merged = new Map<string, Count>()

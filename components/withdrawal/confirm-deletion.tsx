@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
@@ -12,16 +12,16 @@ import type { previewRequestedWithdrawal } from '@/contract/withdrawal-request'
 import { isUnanswered, useErrorTexts } from '../api/error-texts'
 import { callWith, rulesOf } from '../api/load-contract'
 import { Form } from '../forms/form'
+import { useHost } from '../host/host'
 import { LinkPage } from '../session/link-page'
 import { secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
 import { mailLink } from '../ui/mail-link'
-import { Rows } from '../ui/rows'
 import { StatusCard } from '../ui/status-card'
 import { Blockers, type HeldBack } from './blockers'
-import { useCategoryTexts } from './category-texts'
+import { Summary, SummaryNotes } from './deletion-summary'
 import { PhraseField } from './phrase-field'
 import type { WithdrawValues } from './withdraw-rules'
 
@@ -40,10 +40,11 @@ interface ConfirmDeletionProps {
 /** What a mailed deletion link opens. Nothing is deleted before the form is sent. */
 export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps) {
   const t = useTranslations('DeletionPage')
+  const { product } = useHost()
   return (
     <LinkPage
       icon={Trash2}
-      title={t('confirmTitle')}
+      title={t('confirmTitle', { product })}
       noScript={t.rich('noScript', mailLink(supportEmail))}
       secret={useSecret()}
       read={(token) => callWith(() => token, 'previewRequestedWithdrawal', {})}
@@ -88,6 +89,7 @@ interface ConfirmProps extends Omit<ConfirmDeletionProps, 'supportEmail'> {
 function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retentionDays }: ConfirmProps) {
   const t = useTranslations('DeletionPage')
   const common = useTranslations('DeleteAccount')
+  const { product } = useHost()
   const { showError } = useErrorTexts()
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
@@ -112,8 +114,13 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
     },
   })
   return (
-    <StatusCard icon={Trash2} tone="warning" title={t('confirmTitle')} text={t('confirmLead', { time: deletedWithin })}>
-      <Preview preview={preview} retentionDays={retentionDays} />
+    <StatusCard
+      icon={Trash2}
+      tone="warning"
+      title={t('confirmTitle', { product })}
+      text={<Summary address={preview.address} deletedWithin={deletedWithin} />}
+    >
+      <SummaryNotes applications={preview.applications} retentionDays={retentionDays} />
       <Form
         className="space-y-5 border-line border-t pt-5"
         onSubmit={form.handleSubmit((values) => confirm.mutate(values))}
@@ -132,18 +139,4 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
       </Form>
     </StatusCard>
   )
-}
-
-function Preview({ preview, retentionDays: days }: Pick<ConfirmProps, 'preview' | 'retentionDays'>) {
-  const t = useTranslations('DeleteAccount')
-  const { countsText, peoplesText, listed } = useCategoryTexts()
-  const { erased, retained, applications } = preview
-  const apps = [...new Set(applications.map(({ name }) => name))]
-  const staying = [...retained.map((count) => countsText([count])), t('staysRecordListed')]
-  const rows: [string, ReactNode][] = [
-    [t('goes'), peoplesText(erased)],
-    [t('stays', { days }), listed(staying)],
-  ]
-  if (apps.length > 0) rows.push([t('notify'), t('notifyDay', { apps: listed(apps) })])
-  return <Rows rows={rows} />
 }

@@ -53,34 +53,35 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
     },
   })
   const submit = useProvenSubmit(form, ways, download.mutate)
-  if (download.isSuccess)
-    return (
-      <Announcement takesFocus>
-        <Alert tone="success" role="status" title={t('done')} text={t('doneText')} />
-      </Announcement>
-    )
   return (
-    <FormCard
-      title={t('formTitle')}
-      description={t('text')}
-      bodyClassName="space-y-5"
-      error={errors.root?.message}
-      note={t('note')}
-      submit={t('submit')}
-      isPending={download.isPending}
-      onSubmit={submit}
-    >
-      <ConfirmIdentity
-        userId={userId}
-        email={email}
-        purpose="withdraw"
-        ways={ways}
-        hint={t('identityHint')}
-        values={() => ({})}
-        comesBackTo={YOUR_DATA}
-        password={fieldOf(form, 'current_password', { required: asksPassword && RULES.currentPassword })}
-      />
-    </FormCard>
+    <div className="space-y-6">
+      {download.isSuccess && (
+        <Announcement takesFocus>
+          <Alert tone="success" role="status" title={t('done')} text={t('doneText')} />
+        </Announcement>
+      )}
+      <FormCard
+        title={t('formTitle')}
+        description={t('text')}
+        bodyClassName="space-y-5"
+        error={errors.root?.message}
+        note={t('note')}
+        submit={t('submit')}
+        isPending={download.isPending}
+        onSubmit={submit}
+      >
+        <ConfirmIdentity
+          userId={userId}
+          email={email}
+          purpose="withdraw"
+          ways={ways}
+          hint={t('identityHint')}
+          values={() => ({})}
+          comesBackTo={YOUR_DATA}
+          password={fieldOf(form, 'current_password', { required: asksPassword && RULES.currentPassword })}
+        />
+      </FormCard>
+    </div>
   )
 }
 

@@ -1,6 +1,6 @@
 'use client'
 
-import { CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
+import { CircleAlert, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { CHOICES } from '@/contract/vocabulary'
@@ -16,7 +16,7 @@ import { Rows } from '../ui/rows'
 import { useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
-import { Applications } from './applications'
+import { Applications, isUnconfirmed, Unconfirmed } from './applications'
 import { useCategoryTexts } from './category-texts'
 import { SaveReceipts } from './save-receipts'
 import { isRefusal, stateOf, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
@@ -60,7 +60,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
           <Steps label={t('stepsTitle')} steps={steps} />
         </CardBody>
       </Card>
-      <Applications applications={status.applications} />
+      {status.applications.length > 0 && <Applications applications={status.applications} />}
       <Kept status={status} until={keptUntil} />
       {isCompleted && <SaveReceipts withdrawalId={withdrawalId} token={token} />}
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
@@ -162,23 +162,13 @@ const hasCounts = ({ erased = [], retained = [] }: StepProgress) => erased.lengt
 
 function Outcome({ step: { erased = [], retained = [] } }: { step: StepProgress }) {
   const t = useTranslations('Deletion')
-  const { countsText, peoplesText, reasonText } = useCategoryTexts()
-  const reasons = [...new Set(retained.map(({ reason }) => reasonText(reason)))]
+  const { keptTexts, peoplesText } = useCategoryTexts()
   return (
     <>
       {erased.length > 0 && <p>{t('erased', { what: peoplesText(erased) })}</p>}
-      {reasons.map((why) => {
-        const kept = retained.filter(({ reason }) => reasonText(reason) === why)
-        return (
-          <p key={why}>
-            {t.rich('kept', {
-              what: countsText(kept),
-              why,
-              date: () => <LocalTime dateTime={kept[0]?.until ?? ''} format="date" />,
-            })}
-          </p>
-        )
-      })}
+      {keptTexts(retained).map(({ what, until }) => (
+        <p key={what}>{t.rich('kept', { what, date: () => <LocalTime dateTime={until} format="date" /> })}</p>
+      ))}
     </>
   )
 }
@@ -196,6 +186,7 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
     <StatusCard
       heading="h2"
       icon={Hourglass}
+      isAnnounced="if-lost"
       title={t('progressTitle')}
       text={
         isLate
@@ -203,6 +194,7 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
           : t.rich('progressText', { date: () => <LocalTime dateTime={status.scheduled_completion} format="date" /> })
       }
     >
+      <Unconfirmed applications={status.applications} />
       <Meter status={status} />
       <p className="mt-2 text-ink-muted text-sm">
         {t.rich('dueBy', { date: () => <LocalTime dateTime={status.due_by} format="date" /> })}
@@ -230,16 +222,32 @@ function Meter({ status }: { status: WithdrawalStatus }) {
   )
 }
 
-function Deleted({ status }: { status: WithdrawalStatus }) {
+function Deleted({ status: { completed_at: completedAt = '', applications } }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
+  const date = () => <LocalTime dateTime={completedAt} format="date" />
+  const { length: count } = applications.filter(isUnconfirmed)
+  if (count === 0)
+    return (
+      <StatusCard
+        heading="h2"
+        icon={CircleCheck}
+        tone="success"
+        isAnnounced="if-lost"
+        title={t.rich('deletedTitle', { date })}
+        text={t('deletedText')}
+      />
+    )
   return (
     <StatusCard
       heading="h2"
-      icon={CircleCheck}
-      tone="success"
-      title={t.rich('deletedTitle', { date: () => <LocalTime dateTime={status.completed_at ?? ''} format="date" /> })}
-      text={t('deletedText')}
-    />
+      icon={CircleAlert}
+      tone="warning"
+      isAnnounced="if-lost"
+      title={t('unconfirmedTitle', { count })}
+      text={t.rich('unconfirmedText', { count, date })}
+    >
+      <Unconfirmed applications={applications} />
+    </StatusCard>
   )
 }
 

@@ -3,6 +3,7 @@ import { AppError } from '@/contract/errors'
 import { type AuditActor, addAudit } from '../audit'
 import type { Transaction } from '../context'
 import { heldSince } from '../limits/held-addresses'
+import { ledgerMarkOf } from '../pseudonyms'
 import { integer, sql, statement, text, time } from '../sql'
 import { sinceFormer } from './update-account'
 
@@ -18,16 +19,17 @@ const insertAccount = statement(
     passwordHash: text.orNull,
     locale: text.orNull,
     firstVersion: integer,
+    ledgerMark: text,
     heldSince: time,
     now: time,
   },
   { id: text },
   (
     v,
-  ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at,
-                      credentials_since)
+  ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, ledger_mark,
+                      created_at, credentials_since)
    SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
-          ${v.firstVersion}::int, ${v.now}, ${sinceFormer(v)}
+          ${v.firstVersion}::int, ${v.ledgerMark}, ${v.now}, ${sinceFormer(v)}
    WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
    RETURNING id`,
 )
@@ -56,6 +58,7 @@ export async function createAccount(
     email: address.typed,
     emailKey: address.key,
     emailVerifiedAt: isVerified ? now : null,
+    ledgerMark: ledgerMarkOf(tx, id),
     heldSince: heldSince(tx, now),
     now,
   })

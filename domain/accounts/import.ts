@@ -1,5 +1,6 @@
 import type { SystemContext } from '../context'
 import { heldSince } from '../limits/held-addresses'
+import { ledgerMarkOf } from '../pseudonyms'
 import { audit, boolean, bytes, fenced, integer, isOneOf, type RowOf, sql, statement, text, time } from '../sql'
 import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'
@@ -71,6 +72,7 @@ const insertAccounts = statement(
     passwordHashes: text.orNull.list,
     locales: text.orNull.list,
     createdAts: time.list,
+    ledgerMarks: text.list,
     auditIds: text.list,
     heldSince: time,
     now: time,
@@ -79,12 +81,13 @@ const insertAccounts = statement(
   (v) => sql`WITH line AS (
      ${fenced(sql`SELECT * FROM unnest(${v.ids}::text[], ${v.externalIds}::text[], ${v.names}::text[], ${v.emails}::text[], ${v.emailKeys}::text[],
                           ${v.verified}::boolean[], ${v.passwordHashes}::text[], ${v.locales}::text[], ${v.createdAts}::timestamptz[],
-                          ${v.auditIds}::text[])
-       AS l (id, external_id, name, email, email_key, verified, password_hash, locale, created_at, audit_id)
+                          ${v.ledgerMarks}::text[], ${v.auditIds}::text[])
+       AS l (id, external_id, name, email, email_key, verified, password_hash, locale, created_at, ledger_mark, audit_id)
      ORDER BY hashtext(l.email_key) & 65535`)}
    ), account AS (
-     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, created_at)
-     SELECT id, external_id, name, email, email_key, CASE WHEN verified THEN ${v.now}::timestamptz END, password_hash, locale, created_at
+     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, created_at, ledger_mark)
+     SELECT id, external_id, name, email, email_key, CASE WHEN verified THEN ${v.now}::timestamptz END, password_hash, locale, created_at,
+       ledger_mark
      FROM line WHERE address_is_free(email_key, id, ${v.heldSince})
      ON CONFLICT DO NOTHING
      RETURNING id
@@ -224,6 +227,7 @@ async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string]
     passwordHashes: lines.map(({ passwordHash }) => passwordHash),
     locales: lines.map(({ locale }) => locale),
     createdAts: lines.map(({ createdAt }) => createdAt ?? now),
+    ledgerMarks: [...byId.keys()].map((id) => ledgerMarkOf(ctx, id)),
     auditIds: lines.map(() => ctx.secrets.randomId('aud_')),
     heldSince: heldSince(ctx, now),
     now,

@@ -43,12 +43,14 @@ async function tell(...events: MailEvent[]) {
   await ctx.settle()
 }
 
-const about = (id: string, to: string, state: MailEvent['state'] = 'undeliverable'): MailEvent => ({
-  message: { id },
-  addresses: [to],
-  state,
-  at: ctx.clock.now(),
-})
+/** A bounce that is not of another kind is permanent. */
+const about = (
+  id: string,
+  to: string,
+  state: MailEvent['state'] = 'undeliverable',
+  isPermanent = state === 'undeliverable',
+): MailEvent => ({ message: { id }, addresses: [to], state, isPermanent, at: ctx.clock.now() })
+const softBounce = (id: string, to: string) => about(id, to, 'undeliverable', false)
 
 const statusOf = async (of = user) => getEmailStatus(await asUser(ctx, of))
 
@@ -79,6 +81,24 @@ test('a verification message that comes back shows in the status, and gives the 
   await tell(about(id, to))
   expect(await placesTaken()).toBe(1)
   expect((await statusOf()).pending_change.delivery).toBe('sent')
+})
+
+test('B70 bounces give one place back within the window of the limit, and another one after it', async () => {
+  const bounced = async () => {
+    const { change_request_id: id, new_email: to } = await givenPendingChange(
+      ctx,
+      user,
+      `n${randomBytes(6).toString('hex')}@b.test`,
+    )
+    await tell(softBounce(id, to))
+    return placesTaken()
+  }
+  const taken = []
+  for (let n = 0; n < 4; n++) taken.push(await bounced())
+  expect(taken).toEqual([0, 1, 2, 3])
+  expect(await outcomeOf(changeEmail(await asUser(ctx, user), changeInput(user, 'n@b.test')))).toBe('EMAIL_008')
+  ctx.clock.advance(ctx.limits.change.windowMs)
+  expect([await bounced(), await bounced()]).toEqual([0, 1])
 })
 
 test('a resent message starts as sent, and a late bounce of the first one says nothing of it', async () => {
@@ -140,6 +160,30 @@ test('an account whose own address takes no mail is told of, may prove that addr
   expect((await statusOf()).email_undeliverable).toBe(false)
 })
 
+test('B71 a soft bounce of any message leaves the account as it is, and a permanent failure of the same message marks it, in either order', async () => {
+  const told = await givenHeard()
+  const own = await givenPendingChange(ctx, user)
+  const notice = noticeTo(user.email)
+  await tell(softBounce(notice, user.email), softBounce(own.change_request_id, own.new_email))
+  expect(await statusOf()).toMatchObject({ email_undeliverable: false, pending_change: { delivery: 'undeliverable' } })
+  expect(told.map(({ type }) => type)).toEqual(['account.security_notice_undelivered'])
+  await tell(about(notice, user.email), softBounce(notice, user.email), about(notice, user.email))
+  expect(await statusOf()).toMatchObject({ email_undeliverable: true })
+  expect(told.map(({ type }) => type)).toEqual(['account.security_notice_undelivered', 'account.email_undeliverable'])
+})
+
+test('B69 a report is looked up once, however many recipients it has, and an event without a time is old', async () => {
+  const names: string[] = []
+  const { sql } = ctx
+  ctx.sql = (statement, values) => {
+    names.push(statement.name)
+    return sql(statement, values)
+  }
+  const unknown = (n: number) => ({ ...about(`ecr_${String(n).padStart(22, 'A')}`, 'ada@example.test'), at: null })
+  await tell(...Array.from({ length: 20 }, (_, n) => unknown(n)))
+  expect(names).toEqual(['find-mail-deliveries'])
+})
+
 test('a security notice to the old address that comes back is told of, though the account has that address no longer', async () => {
   const told = await givenHeard()
   const { change_request_id, new_email: newEmail } = await givenVerifiedChange(ctx, user)
@@ -149,6 +193,18 @@ test('a security notice to the old address that comes back is told of, though th
     { type: 'account.security_notice_undelivered', data: { account: user.userId, change_request_id } },
   ])
   expect(await statusOf()).toMatchObject({ current_email: newEmail, email_undeliverable: false })
+})
+
+test('nobody is told when the letter to an old mailbox that is lost comes back, because it let nobody undo the change', async () => {
+  const told = await givenHeard()
+  await setEmail(ctx, { userId: user.userId, email: `safe-${user.email}`, oldMailbox: 'lost' })
+  await runDueWork(ctx)
+  told.length = 0
+  const id = noticeTo(user.email)
+  await tell(about(id, user.email))
+  await runDueWork(ctx)
+  expect(told).toEqual([])
+  expect(await ctx.db.mailDelivery.findMany({ where: { messageId: id } })).toMatchObject([{ state: 'undeliverable' }])
 })
 
 const SEED = Number(process.env.PROOF_SEED ?? Date.now())

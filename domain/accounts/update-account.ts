@@ -238,6 +238,6 @@ async function recordReplaced(
   await Promise.all([
     tx.sql(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
     tx.sql(endWithAddress, { userId, now }),
-    tellEmailChanged(tx, { ...told, oldRecipient: isLost ? 'lost' : 'old' }),
+    tellEmailChanged(tx, { ...told, isOldProven: !isLost && oldVerifiedAt !== null }),
   ])
 }

@@ -69,11 +69,12 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
     notMe: { url: notMeUrl(ctx, changeId), until: new Date(at.getTime() + STOP_CHANGE_MS) },
   }),
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ has_password, requested_at, request_ip }) => ({
-      hasPassword: has_password,
-      at: requested_at,
-      ipAddress: request_ip,
-    })),
+    readChange(
+      ctx,
+      notice,
+      ({ has_password, requested_at, request_ip, is_old_proven }) =>
+        is_old_proven && { hasPassword: has_password, at: requested_at, ipAddress: request_ip },
+    ),
 })
 
 const TARGET = { userId: text, newEmailKey: text, heldSince: time }
@@ -206,6 +207,13 @@ const addressTaken = statement(
   { is_taken: boolean },
   (v) => sql`SELECT ${isTaken(v)} AS is_taken`,
 )
+const readPendingAsker = statement(
+  'asker-of-pending-change',
+  { userId: text },
+  { requested_by: text.orNull },
+  (v) =>
+    sql`SELECT requested_by FROM email_change_requests WHERE user_id = ${v.userId} AND status = 'pending_verification'`,
+)
 const supersede = statement(
   'supersede-change',
   { userId: text, at: time },
@@ -219,12 +227,12 @@ const insertChange = statement(
     changeId: text,
     userId: text,
     method: text.of<VerificationMethod>(),
-    oldEmail: text,
     newEmail: text,
     newEmailKey: text,
     codeMac: bytes,
     requestedAt: time,
     ip: text,
+    requestedBy: text.orNull,
     sentAt: time,
     expiresAt: time,
     targetBucket: text,
@@ -233,9 +241,9 @@ const insertChange = statement(
   (
     v,
   ) => sql`INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at,
-                                     request_ip, sent_at, expires_at, target_bucket)
-   VALUES (${v.changeId}, ${v.userId}, 'pending_verification', ${v.method}, ${v.oldEmail}, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
-           ${v.requestedAt}, ${v.ip}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket})`,
+                                     request_ip, requested_by, sent_at, expires_at, target_bucket)
+   SELECT ${v.changeId}, id, 'pending_verification', ${v.method}, email, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
+     ${v.requestedAt}, ${v.ip}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket} FROM users WHERE id = ${v.userId}`,
 )
 
 interface Opening extends Awaited<ReturnType<typeof sendMessage>> {
@@ -256,16 +264,29 @@ async function open(
   const { userId } = actor
   const { typed: newEmail, key: newEmailKey, deliverable: to } = address
   tx.afterCommit((ctx) => recordVerification(ctx, { changeId, messageId: changeId, to, sentAt: at }))
-  const [account, isLive, [target]] = await Promise.all([
+  const [account, isLive, [target], [pending]] = await Promise.all([
     lockProven(tx, { userId, credentialVersion }),
     isStillLive(tx, actor),
     tx.sql(addressTaken, { userId, newEmailKey, heldSince: heldSince(tx, at) }),
+    tx.sql(readPendingAsker, { userId }),
   ])
   if (!account) return 'ended'
   if (target?.is_taken) return 'taken'
   if (!isLive) return 'ended'
-  const { name: userName, email: oldEmail, locale } = account
-  const values = { changeId, userId, oldEmail, newEmail, newEmailKey, requestedAt, ip: ipAddress, sentAt: at }
+  const { name: userName, email: oldEmail, email_verified_at: verifiedAt, locale } = account
+  // Else a thief's session would stay by asking once more for what the owner has asked for.
+  const replacesOthers = pending !== undefined && pending.requested_by !== actor.id
+  const requestedBy = actor.kind === 'session' && !replacesOthers ? actor.id : null
+  const values = {
+    changeId,
+    userId,
+    requestedBy,
+    newEmail,
+    newEmailKey,
+    requestedAt,
+    ip: ipAddress,
+    sentAt: at,
+  }
   const data = { change_request_id: changeId }
   const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress }
   const isOwn = account.email_key === newEmailKey
@@ -274,7 +295,8 @@ async function open(
     tx.sql(insertChange, { ...change, ...values, targetBucket: messages.key }),
     addAudit(tx, 'email_change.requested', { userId, actor: actor.kind, subject: changeId, ip: ipAddress, at }),
     isOwn || addEvent(tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
-    isOwn || addNotice(tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
+    // Whoever reads a mailbox that was never verified may be anybody, and learns nothing.
+    isOwn || !verifiedAt || addNotice(tx, emailChangeRequested, { userId, locale, recipients: ['old'], at }, facts),
   ])
   return undefined
 }

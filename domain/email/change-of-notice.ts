@@ -1,4 +1,5 @@
 import type { SystemContext } from '../context'
+import { HAS_REPLACED_VERIFIED } from '../limits/held-addresses'
 import type { NoticeRow } from '../mail/define-notice'
 import { boolean, type RowOf, sql, statement, text, time } from '../sql'
 
@@ -11,7 +12,8 @@ const changeOfNotice = statement(
     has_password: boolean,
     status: text,
     old_email: text,
-    old_email_key: text.orNull,
+    /** It is, or was until this change replaced it, an address of the person's own that they can still read. */
+    is_old_proven: boolean,
     new_email: text,
     requested_at: time,
     request_ip: text,
@@ -19,9 +21,12 @@ const changeOfNotice = statement(
     closed_ip: text.orNull,
     reverted_at: time.orNull,
   },
-  (v) => sql`SELECT r.id, u.name, u.password_hash IS NOT NULL AS has_password, r.status, r.old_email, r.old_email_key,
-     r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip, r.reverted_at
-   FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
+  (v) => sql`SELECT c.id, u.name, u.password_hash IS NOT NULL AS has_password, c.status, c.old_email,
+     (c.status <> 'verified' AND u.email = c.old_email AND u.email_verified_at IS NOT NULL) OR EXISTS (
+       SELECT FROM email_change_requests r WHERE r.user_id = c.user_id AND r.old_email = c.old_email AND ${HAS_REPLACED_VERIFIED}
+     ) AS is_old_proven,
+     c.new_email, c.requested_at, c.request_ip, c.closed_at, c.closed_ip, c.reverted_at
+   FROM email_change_requests c JOIN users u ON u.id = c.user_id WHERE c.id = ${v.changeId}`,
 )
 
 /** What every letter about an email change tells. */
@@ -34,14 +39,15 @@ export interface ChangeFacts {
   at: Date
 }
 
-/** For a later attempt of a letter: the facts of its change, with those that `more` takes from it; null if it is gone. */
+/** For a later attempt of a letter: the facts of its change, with those that `more` takes from it; null if it is gone or `more` is false. */
 export async function readChange<More extends object>(
   ctx: SystemContext,
   { change_request_id: changeId }: NoticeRow,
-  more: (change: RowOf<typeof changeOfNotice>) => More,
+  more: (change: RowOf<typeof changeOfNotice>) => More | false,
 ): Promise<(Omit<ChangeFacts, 'at'> & More) | null> {
   const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
-  if (!change) return null
+  const added = change && more(change)
+  if (!change || !added) return null
   const { id, name: userName, old_email: oldEmail, new_email: newEmail } = change
-  return { changeId: id, userName, oldEmail, newEmail, ...more(change) }
+  return { changeId: id, userName, oldEmail, newEmail, ...added }
 }

@@ -11,14 +11,14 @@ import { notMeUrl } from './not-me-token'
 interface ChangedFacts extends ChangeFacts {
   hasPassword: boolean
   ipAddress: string
-  /** True if somebody has said, since the first try, that the mailbox of the old address is lost. */
-  isOldLost?: boolean
+  /** The old address was verified, and nobody has said that its mailbox is lost. Any other learns nothing of the person. */
+  isOldProven: boolean
 }
 
-/** `lost`: somebody else reads the mailbox of the old address. It gets no link, and the new address masked. */
-type OldRecipient = 'old' | 'lost'
+/** `lost`: the old address was not proven when the change took effect. Its letter lets nobody undo anything, so nobody hears when it comes back. */
+type Recipient = 'old' | 'lost' | 'new'
 
-export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
+export const emailChanged = defineNotice<ChangedFacts, Recipient>({
   name: 'email_changed',
   keep: ({ changeId }) => ({ changeId }),
   recipients: {
@@ -26,23 +26,23 @@ export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
-  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, isOldLost }, recipient) => {
-    const isLost = recipient === 'lost' || (recipient === 'old' && isOldLost)
-    return {
-      template: 'email-changed',
-      userName,
-      hasPassword,
-      oldEmail,
-      newEmail: isLost ? maskAddress(newEmail) : newEmail,
-      changedAt: at,
-      ipAddress,
-      notMe: recipient === 'old' && !isLost ? undoLink(ctx, changeId, at) : null,
-    }
-  },
+  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, isOldProven }, recipient) =>
+    recipient === 'lost' || (recipient === 'old' && !isOldProven)
+      ? { template: 'email-changed-unproven', oldEmail, newEmailMasked: maskAddress(newEmail), changedAt: at }
+      : {
+          template: 'email-changed',
+          userName,
+          hasPassword,
+          oldEmail,
+          newEmail,
+          changedAt: at,
+          ipAddress,
+          notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
+        },
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ has_password, old_email_key, requested_at, closed_at, closed_ip }) => ({
+    readChange(ctx, notice, ({ has_password, is_old_proven, requested_at, closed_at, closed_ip }) => ({
       hasPassword: has_password,
-      isOldLost: old_email_key === null,
+      isOldProven: is_old_proven,
       at: closed_at ?? requested_at,
       ipAddress: closed_ip ?? '',
     })),
@@ -54,18 +54,14 @@ const undoLink = (ctx: AnyContext, changeId: string, changedAt: Date): NotMeLink
     ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
     : null
 
-interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'isOldLost'> {
+interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
   userId: string
   locale: string | null
   by: AuditActor
-  oldRecipient?: OldRecipient
 }
 
 /** Tells applications, the audit and both mailboxes of an address that was replaced. */
-export async function tellEmailChanged(
-  tx: Transaction,
-  { userId, locale, by, oldRecipient = 'old', ...change }: Changed,
-): Promise<FirstTry> {
+export async function tellEmailChanged(tx: Transaction, { userId, locale, by, ...change }: Changed): Promise<FirstTry> {
   const { changeId, oldEmail, newEmail, at } = change
   const data = { change_request_id: changeId }
   const facts = { ...change, ipAddress: by.ip ?? '' }
@@ -73,7 +69,7 @@ export async function tellEmailChanged(
   const [, , firstTry] = await Promise.all([
     addEvent(tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),
     addAudit(tx, 'email.changed', { ...by, userId, subject: changeId, at }),
-    addNotice(tx, emailChanged, { ...of, recipients: [oldRecipient, 'new'] }, facts),
+    addNotice(tx, emailChanged, { ...of, recipients: [change.isOldProven ? 'old' : 'lost', 'new'] }, facts),
   ])
   return firstTry
 }

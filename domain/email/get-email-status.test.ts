@@ -1,6 +1,16 @@
 import { beforeEach, expect, test } from 'vitest'
 import { NOTHING_PENDING } from '@/contract/email'
-import { asUser, givenPendingChange, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import {
+  asNobody,
+  asUser,
+  givenPendingChange,
+  givenUser,
+  outcomeOf,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '@/testing/domain'
+import { getEmailChange } from './get-email-change'
 import { getEmailStatus } from './get-email-status'
 
 const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))
@@ -63,6 +73,18 @@ test('a call for an own change request shows its outcome, and what has ended is 
     await set({ status })
     expect(await requestOf(ctx, user, id)).toEqual(told(status))
   }
+})
+
+test('whoever knows the id of a change is told what became of it, and nothing of whose it is', async () => {
+  const { change_request_id: id } = await givenPendingChange(ctx, user)
+  const read = (changeRequestId: string) => getEmailChange(asNobody(ctx), { changeRequestId })
+  expect(await read(id)).toEqual({ change_request_id: id, status: 'pending_verification' })
+  await ctx.db.emailChangeRequest.update({ where: { id }, data: { status: 'verified' } })
+  expect(await read(id)).toEqual({ change_request_id: id, status: 'verified' })
+  for (const unknown of [`ecr_${'A'.repeat(22)}`, '', "' OR true --"])
+    expect(await outcomeOf(read(unknown))).toBe('EMAIL_006')
+  ctx.limits.read = { places: 2, windowMs: 60_000 }
+  expect(await outcomeOf(read(id))).toBe('RATE_001')
 })
 
 test("another user's change request looks like an unknown one", async () => {

@@ -3,16 +3,17 @@ import { type getEmailStatus as contract, NOTHING_PENDING } from '@/contract/ema
 import type { CHANGE_STATES } from '@/contract/vocabulary'
 import type { AnyContext, Context, PendingChange, SystemContext } from '../context'
 import { isExhausted, isExpired, resendAvailableAt } from '../pending-change'
-import { integer, type RowOf, sql, statement, text, time } from '../sql'
+import { integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
 
-type OwnRequest = RowOf<typeof ownRequest>
+type ChangeRequest = RowOf<typeof findChangeRequest>
 
-const ownRequest = statement(
-  'own-change-request',
-  { userId: text, changeId: text },
+const findChangeRequest = statement(
+  'find-change-request',
+  { userId: text.orNull, changeId: text },
   { status: text.of<(typeof CHANGE_STATES)[number]>(), newEmail: text, attempts: integer, expiresAt: time },
   (v) => sql`SELECT status, new_email AS "newEmail", attempts, expires_at AS "expiresAt"
-   FROM email_change_requests WHERE id = ${v.changeId} AND user_id = ${v.userId}`,
+   FROM email_change_requests
+   WHERE id = ${v.changeId} AND (${v.userId}::text IS NULL OR user_id = ${v.userId})`,
 )
 
 /** The data came with the statement that checked the token; only a change request by its id is read here. */
@@ -33,11 +34,17 @@ export async function getEmailStatus(
 
 /** Null if this user has no change with this id. Another user's change looks like an unknown one. */
 async function describeRequest(ctx: Context, changeId: string): Promise<Data<typeof contract>['change_request']> {
-  const [request] = await ctx.sql(ownRequest, { userId: ctx.actor.userId, changeId })
-  return request ? { change_request_id: changeId, status: stateOf(ctx, request), new_email: request.newEmail } : null
+  const request = await findRequest(ctx, { changeId, userId: ctx.actor.userId })
+  return request ? { change_request_id: changeId, status: request.status, new_email: request.newEmail } : null
 }
 
-function stateOf(ctx: SystemContext, request: OwnRequest): OwnRequest['status'] {
+/** With `userId`, only a change of that user. */
+export async function findRequest(ctx: SystemContext, of: ValuesOf<typeof findChangeRequest>) {
+  const [request] = await ctx.sql(findChangeRequest, of)
+  return request && { status: stateOf(ctx, request), newEmail: request.newEmail }
+}
+
+function stateOf(ctx: SystemContext, request: ChangeRequest): ChangeRequest['status'] {
   if (request.status !== 'pending_verification') return request.status
   if (isExpired(ctx, request)) return 'expired'
   return isExhausted(ctx, request) ? 'exhausted' : request.status

@@ -4,6 +4,7 @@ import type { getNotMe as contract } from '@/contract/email'
 import type { LinkContext } from '../context'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { takeReadPlaceOf } from '../limits/reads'
+import { isExhausted, isExpired } from '../pending-change'
 import { requireNotMeToken, requireUndoableChange } from './not-me'
 
 /** What the link's page shows before its button is pressed. Reading it takes no place in the limit of presses. */
@@ -24,6 +25,7 @@ export async function getNotMe(
     new_email: maskAddress(change.new_email),
     requested_at: requestedAt.toISOString(),
     expires_at: change.expires_at.toISOString(),
+    can_be_verified: !changedAt && !isExhausted(ctx, change) && !isExpired(ctx, { expiresAt: change.expires_at }),
     changed_at: changedAt?.toISOString() ?? null,
     ip_address: change.closed_ip ?? change.request_ip,
     has_password: change.password_hash !== null,

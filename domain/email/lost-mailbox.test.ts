@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
+import { showUser } from '@/domain/withdrawal/show-account'
 import {
   type Caller,
   call,
@@ -83,9 +84,10 @@ describe('an old mailbox that is lost', () => {
       await ctx.settle()
       ctx.mailServer.accepts = true
       await pass(ctx, hour)
-      const [letter] = mailsTo(ctx, owner.email, 'email-changed')
-      expect(letter?.message).toMatchObject({ oldEmail: owner.email, notMe: null })
-      expect(JSON.stringify(letter)).not.toContain(to)
+      const letters = mailsTo(ctx, owner.email)
+      expect(letters).toMatchObject([{ message: { template: 'email-changed-unproven', oldEmail: owner.email } }])
+      expect(JSON.stringify(letters)).not.toMatch(/Ada|192\.0\.2\.|token=/)
+      expect(JSON.stringify(letters)).not.toContain(to)
       expect(mailsTo(ctx, to, 'email-changed')[0]?.message).toMatchObject({ newEmail: to, notMe: null })
     }
   })
@@ -123,6 +125,19 @@ describe('an old mailbox that is lost', () => {
     for (const link of linksTo(ctx, owner.email)) expect((await redeem(link)).code).toBe('EMAIL_006')
     const where = { userId: owner.userId, action: 'email.old_mailbox_lost' }
     expect(await ctx.db.auditEvent.findMany({ where })).toMatchObject([{ actor: 'service' }])
+    const shown = await showUser(ctx, { userId: owner.userId })
+    expect(shown.old_mailbox_lost_at).toBe(ctx.clock.now().toISOString())
+  })
+
+  test('B50 hears nothing of a request whose letter still waited when support said so', async () => {
+    const { send } = ctx.mail
+    ctx.mail.send = async (mail) => (mail.to === owner.email ? 'deferred' : send(mail))
+    await givenChange(ctx, owner, `wanted-${owner.email}`)
+    await support.put({ email: `safe-${owner.email}`, old_mailbox: 'lost' })
+    await ctx.settle()
+    ctx.mail.send = send
+    await pass(ctx, hour)
+    expect(mailsTo(ctx, owner.email).map(({ message }) => message.template)).toEqual(['email-changed-unproven'])
   })
 
   test('B50 gets no link and no new address by a letter that still waited when support said so', async () => {
@@ -133,9 +148,9 @@ describe('an old mailbox that is lost', () => {
     expect((await support.put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
     ctx.mailServer.accepts = true
     await pass(ctx, hour)
-    const [letter] = mailsTo(ctx, owner.email, 'email-changed')
-    expect(letter?.message).toMatchObject({ oldEmail: owner.email, notMe: null })
-    expect(JSON.stringify(letter)).not.toContain(email)
+    const letters = mailsTo(ctx, owner.email)
+    expect(letters).toMatchObject([{ message: { template: 'email-changed-unproven', oldEmail: owner.email } }])
+    expect(JSON.stringify(letters)).not.toContain(email)
   })
 
   test('B50 a later change by the person can be undone from the address that support gave', async () => {
@@ -168,7 +183,7 @@ describe('an old mailbox that is lost', () => {
     for (const address of [owner.email, `lost-${owner.email}`]) {
       for (const link of linksTo(ctx, address)) expect((await redeem(link)).code).toBe('EMAIL_006')
     }
-    expect(mailsTo(ctx, `lost-${owner.email}`, 'email-changed').at(-1)?.message).toMatchObject({ notMe: null })
+    expect(mailsTo(ctx, `lost-${owner.email}`, 'email-changed-unproven')).toHaveLength(1)
     expect(mailsTo(ctx, email, 'email-changed')).toHaveLength(1)
     const action = { in: ['email.changed', 'email.old_mailbox_lost'] }
     const where = { userId: owner.userId, actor: 'operator', action }

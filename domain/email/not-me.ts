@@ -2,8 +2,8 @@ import { AppError } from '@/contract/errors'
 import type { AnyContext, LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
-import { heldSince } from '../limits/held-addresses'
-import { type Described, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
+import { HAS_REPLACED_VERIFIED, heldSince } from '../limits/held-addresses'
+import { type Described, integer, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
 import { isNotMeTokenOf } from './not-me-token'
 
 /** One answer for every link that does not work: malformed, of another change, used or expired. */
@@ -30,12 +30,13 @@ export const windowAt = (ctx: AnyContext, now: Date): Window => ({
 })
 
 /**
- * Whether the link to the old address of the change `r` still works. An expired change still has the status of a pending one; a
- * verified one without the key of its old address came from a mailbox that is lost, or another change has said so since.
+ * Whether the link to the old address of the change `r` still works: never if that address was not verified. An expired change still has
+ * the status of a pending one, and the address that it would replace is the present one.
  */
 export const isUndoable = (v: { requestedAfter: Part; verifiedAfter: Part }) =>
-  sql`((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
-    OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter} AND r.old_email_key IS NOT NULL))`
+  sql`((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter}
+      AND EXISTS (SELECT FROM users p WHERE p.id = r.user_id AND p.email_verified_at IS NOT NULL))
+    OR (${HAS_REPLACED_VERIFIED} AND r.closed_at > ${v.verifiedAfter}))`
 
 type UndoableChange = RowOf<typeof findChange>
 
@@ -54,13 +55,14 @@ const findChange = statement(
     requested_at: time,
     request_ip: text,
     expires_at: time,
+    attempts: integer,
     closed_at: time.orNull,
     closed_ip: text.orNull,
     password_hash: text.orNull,
   },
   (
     v,
-  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at,
+  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at, r.attempts,
      r.closed_at, r.closed_ip, u.password_hash
    FROM email_change_requests r JOIN users u ON u.id = r.user_id
    WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,

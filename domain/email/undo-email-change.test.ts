@@ -100,6 +100,10 @@ test('the page of the link tells what was asked for, when, from where and how lo
       changed_at: change.closedAt?.toISOString() ?? null,
       ip_address: verified ? IP : '192.0.2.77',
       works_until: new Date(from + 7 * day).toISOString(),
+      can_be_verified: !verified,
     })
+    // Five wrong codes end a change as time does: there is nothing left to stop.
+    await ctx.db.emailChangeRequest.update({ where: { id }, data: { attempts: 5 } })
+    expect(await getNotMe(press, { changeRequestId: id })).toMatchObject({ can_be_verified: false })
   }
 })

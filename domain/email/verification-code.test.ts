@@ -46,6 +46,10 @@ test("B26 the message goes to the new address in the account's language, with co
       },
     },
   ])
+  await sendVerification({ ...caller, settingsUrl: 'https://shop.example.com/settings' }, verification)
+  expect(ctx.mailbox[1]?.message).toMatchObject({
+    link: 'https://shop.example.com/settings#request=ecr_one&code=042137&as=a%40example.test',
+  })
   ctx.mailServer.accepts = false
   expect(await sendVerification(caller, verification)).toBe(false)
 })

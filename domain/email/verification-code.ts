@@ -62,6 +62,6 @@ export const recordVerification = (
  * own, and what the masked address to sign in with shows, in ASCII, so that no mail program cuts the link.
  */
 const verificationLink = (ctx: SystemContext, { id, code }: Verification, isOwn: boolean, email: string): string =>
-  `${ctx.appUrl}/verify-email#request=${id}&code=${code}${isOwn ? '&own=1' : ''}&as=${encodeURIComponent(
+  `${ctx.settingsUrl ?? `${ctx.appUrl}/verify-email`}#request=${id}&code=${code}${isOwn ? '&own=1' : ''}&as=${encodeURIComponent(
     email.slice(0, 1) + email.slice(email.lastIndexOf('@')),
   )}`

@@ -2,6 +2,8 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import {
   asToken,
   asUser,
+  changeInput,
+  codeSentTo,
   givenPendingChange,
   givenSession,
   givenUser,
@@ -19,9 +21,12 @@ import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
 import { type AskedPlaces, type Bucket, takePlaces, userBucket } from '../limits/buckets'
 import { hour, minute } from '../limits/durations'
+import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
+import { signOut } from '../sessions/sessions'
 import { previewWithdrawal } from '../withdrawal/preview-withdrawal'
 import { cancelEmailChange } from './cancel-email-change'
+import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'
 import { resendVerification } from './resend-verification'
 import { verifyEmail } from './verify-email'
@@ -120,18 +125,61 @@ test('a superseded and a cancelled request get the same answer', async () => {
   expect(await outcomeOf(verify(ctx, user, second))).toBe('EMAIL_006')
 })
 
-test('a verification ends the other browser sessions and keeps this one', async () => {
+test('B73 the session that asked stays when another one verifies, and all others end', async () => {
   const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
-  await verify(ctx, user, pending)
-  await expect(asUser(ctx, elsewhere)).rejects.toThrow('the session has ended')
-  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
+  const third = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  const again = await givenPendingChange(ctx, user, `second-${user.email}`)
+  await verify(ctx, elsewhere, again)
+  for (const staying of [user, elsewhere]) expect((await asUser(ctx, staying)).actor.userId).toBe(user.userId)
+  await expect(asUser(ctx, third)).rejects.toThrow('the session has ended')
+})
+
+test('B73 a session that asks while the change of another one is pending does not stay by that, nor does the other by asking again', async () => {
+  const thief = await givenSession(ctx, user.userId)
+  const phone = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  await givenPendingChange(ctx, { ...user, sessionId: thief })
+  await verify(ctx, phone, await givenPendingChange(ctx, user))
+  for (const sessionId of [thief, user.sessionId])
+    await expect(asUser(ctx, { ...user, sessionId })).rejects.toThrow('the session has ended')
+})
+
+test('B73 a browser that signs in anew while its change is pending stays too, unless its session had been ended', async () => {
+  const phone = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  const inBrowser = { email: user.email, password: user.password, userAgent: '', ip: '192.0.2.1' }
+  const again = async (replaces: string) => String((await signIn(ctx, { ...inBrowser, replaces }))?.sessionId)
+  const laptop = { ...user, sessionId: await again(user.sessionId) }
+  await verify(ctx, phone, pending)
+  expect((await asUser(ctx, laptop)).actor.user.email).toBe(pending.new_email)
+
+  const change = await givenPendingChange(ctx, laptop, `second-${user.email}`)
+  await signOut(ctx, laptop.sessionId)
+  const revived = await signIn(ctx, { ...inBrowser, email: pending.new_email, replaces: laptop.sessionId })
+  await verify(ctx, phone, change)
+  await expect(asUser(ctx, { ...user, sessionId: String(revived?.sessionId) })).rejects.toThrow('the session has ended')
+})
+
+test('B73 a session that had ended before stays ended, and a change that a token asked for keeps none but the verifying one', async () => {
+  const phone = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  await signOut(ctx, user.sessionId)
+  await verify(ctx, phone, pending)
+  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+
+  const laptop = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  const newEmail = `token-${user.email}`
+  const { change_request_id } = await changeEmail(
+    await asToken(ctx, user.userId, ['email:manage']),
+    changeInput(user, newEmail),
+  )
+  await verify(ctx, phone, { change_request_id, code: codeSentTo(ctx, newEmail) })
+  await expect(asUser(ctx, laptop)).rejects.toThrow('the session has ended')
+  expect((await asUser(ctx, phone)).actor.user.email).toBe(newEmail)
 })
 
 const callsHeard = async (ctx: TestContext, user: TestUser) =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `verify:${user.userId}` } }))?.hits.length ?? 0
 
 test('B20 a verification changes the address, tells both mailboxes, and is recorded with time, place and caller', async () => {
-  await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
+  await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: new Date(0) } })
   ctx.clock.advance(hour)
   const at = ctx.clock.now()
   expect(await verify(ctx, user, pending)).toEqual({
@@ -197,10 +245,12 @@ test('a call that cannot succeed counts as a call, and not as an attempt', async
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
 })
 
-test('a verification by an access token ends every browser session', async () => {
+test('B73 a verification by an access token keeps the session that asked, and ends every other', async () => {
+  const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
   await verifyEmail(await asToken(ctx, user.userId, ['email:manage']), input)
-  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+  await expect(asUser(ctx, elsewhere)).rejects.toThrow('the session has ended')
+  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
   const audited = await ctx.db.auditEvent.findFirstOrThrow({ where: { userId: user.userId, action: 'email.changed' } })
   expect(audited).toMatchObject({ actor: 'access_token' })
 })

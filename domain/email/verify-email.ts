@@ -44,6 +44,7 @@ const judgeCode = statement(
     is_right: boolean.whenJoined,
     new_email: text.whenJoined,
     new_email_key: text.whenJoined,
+    requested_by: text.orNull,
     /** Null unless the code is right. */
     is_free: boolean.orNull,
   },
@@ -53,7 +54,7 @@ const judgeCode = statement(
    ), attempt AS (UPDATE email_change_requests r SET attempts = r.attempts + 1 FROM account
      WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
-     RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right, r.new_email, r.new_email_key
+     RETURNING r.attempts, r.code_mac = ANY(${v.codeMacs}::bytea[]) AS is_right, r.new_email, r.new_email_key, r.requested_by
    )
    SELECT places.key, places.hits, places.granted, account.*, attempt.*,
      CASE WHEN attempt.is_right THEN address_is_free(attempt.new_email_key, ${v.userId}, ${v.heldSince}) END AS is_free
@@ -128,13 +129,24 @@ const close = statement(
      old_email = ${v.oldEmail}, new_email = ${v.newEmail}, old_email_key = ${v.oldEmailKey}, old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
    WHERE id = ${v.changeId}`,
 )
-const endOtherSessions = statement('end-sessions-but-one', { userId: text, except: text, at: time }, {}, (v) =>
-  endSessions({ user: v.userId, except: v.except, at: v.at }),
+/** The session that verifies stays, and the one that asked, because it has proven the password. */
+const endOtherSessions = statement(
+  'end-sessions-but-two',
+  { userId: text, except: text, asker: text.orNull, at: time },
+  {},
+  (v) => sql`${endSessions({ user: v.userId, except: v.except, at: v.at })} AND s.id IS DISTINCT FROM ${v.asker}`,
 )
 
 async function takeEffect(
   tx: Transaction<Context>,
-  { new_email: asked, new_email_key: key, email: oldEmail, email_key: accountKey, ...account }: Judged,
+  {
+    new_email: asked,
+    new_email_key: key,
+    email: oldEmail,
+    email_key: accountKey,
+    requested_by: asker,
+    ...account
+  }: Judged,
   { changeId, userId, now: at }: Attempt,
 ): Promise<Verified> {
   const { name: userName, has_password: hasPassword, locale, email_verified_at: oldVerifiedAt } = account
@@ -143,13 +155,14 @@ async function takeEffect(
   const newEmail = isOwn ? oldEmail : asked
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
   const by = { actor: tx.actor.kind, ip: tx.ip }
+  const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
   const [, , told] = await Promise.all([
     tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
     tx.sql(close, { ...addresses, changeId, at, ip: tx.ip, version: account.version + 1 }),
     isOwn
       ? addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })
-      : tellEmailChanged(tx, { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }),
-    isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, at }),
+      : tellEmailChanged(tx, { ...facts, isOldProven: oldVerifiedAt !== null }),
+    isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker, at }),
   ])
   return { newEmail, isTold: told?.isTaken ?? false }
 }

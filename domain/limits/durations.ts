@@ -45,8 +45,8 @@ export const NOTICE_LEASE_MS = 2 * MAX_MAIL_MS
 export const NOTICE_BACK_OFF_MS = [minute, 5 * minute, 15 * minute, hour, 6 * hour, day] as const
 /** How long the confirmation of a withdrawal may wait for the mail server; the time scale multiplies it. */
 export const CONFIRMATION_LIFETIME_MS = day
-/** A mail server can return a message before its row is written. How long the row is looked for, and how old an event may be that is asked for again. */
-export const EARLY_EVENT_WAITS_MS = [0, 100, 400, 1_500] as const
+/** A mail server can return a message before its row is written. How long a new event waits for it, and how old one may be that is asked for again. */
+export const EARLY_EVENT_WAIT_MS = 300
 export const EARLY_EVENT_MS = 5 * minute
 /** How old a signed call of a mail provider may be. */
 export const MAX_SIGNED_AGE_MS = 5 * minute

@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { startImport, startImportCheck } from '@/domain/accounts/import'
+import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
 import {
+  type Caller,
   call,
   change,
   day,
   givenCaller,
   givenChange,
+  givenServiceOf,
   givenServiceToken,
   minute,
   verify,
@@ -63,6 +66,38 @@ describe('a replaced address', () => {
       expect([way, await ask(owner.email)]).toEqual([way, 'accepted'])
       await ctx.settle()
     }
+  })
+
+  test('B47 is held by whatever way its account gets another one, verified before or not, but not where its mailbox is lost', async () => {
+    const ctx = await givenService()
+    const ways: Record<string, (owner: Caller, to: string) => Promise<unknown>> = {
+      'the person verifies it': (owner, to) => move(ctx, owner, to),
+      'a service puts it': async (owner, email) => (await givenServiceOf(ctx, owner))('putUser', { email }),
+      'a service puts it with the account’s first external id': async ({ userId }, email) =>
+        call(await givenServiceToken(ctx), 'putUser', {
+          ids: { externalId: `first-${userId}` },
+          body: { user_id: userId, email },
+        }),
+      'the operator sets it': ({ userId }, email) => setEmail(ctx, { userId, email }),
+      async 'an undo leaves an older one'(owner, to) {
+        await move(ctx, owner, to)
+        await move(ctx, owner, `undone-${to}`)
+        expect((await redeem(linkTo(ctx, to))).data).toMatchObject({ status: 'reverted', email: to })
+      },
+    }
+    for (const [way, replace] of Object.entries(ways)) {
+      for (const emailVerifiedAt of [ctx.clock.now(), null]) {
+        const owner = await givenCaller(ctx)
+        await ctx.db.user.update({ where: { id: owner.userId }, data: { emailVerifiedAt } })
+        await replace(owner, `new-${owner.email}`)
+        expect([way, await emailOf(ctx, owner)]).toEqual([way, `new-${owner.email}`])
+        expect([way, await signUp(ctx, owner.email)]).toEqual([way, 'EMAIL_002'])
+        await ctx.settle()
+      }
+    }
+    const owner = await givenCaller(ctx)
+    await setEmail(ctx, { userId: owner.userId, email: `safe-${owner.email}`, oldMailbox: 'lost' })
+    expect(await signUp(ctx, owner.email)).toBe('accepted')
   })
 
   test('B47 is in use for a change that was requested before it was replaced, or while it is', async () => {

@@ -1,8 +1,41 @@
 import type { AnyContext } from '../context'
-import { equalsAsText, literal, sql } from '../sql'
+import { equalsAsText, literal, type Part, type RowOf, sql, statement, text, time } from '../sql'
 
 /** An address that was replaced after this time is held for its account, because the change can still be undone. */
 export const heldSince = ({ limits }: AnyContext, now: Date): Date => new Date(now.getTime() - limits.undoWindowMs)
 
 /** Of a change request `r`: it replaced an address, and nobody has said since that the mailbox of that address is lost. */
 export const HAS_REPLACED = sql`${equalsAsText(sql`r.status`, literal('verified'))} AND r.old_email_key IS NOT NULL`
+
+/**
+ * The same, and the replaced address was the person's own, because it had been verified. Only such an address can undo the change, asks
+ * for a deletion and is told of one; whoever reads a mailbox that was never verified may be anybody.
+ */
+export const HAS_REPLACED_VERIFIED = sql`${HAS_REPLACED} AND r.old_verified_at IS NOT NULL`
+
+/** When the newest of the changes of `user` that were undone after `since` was undone; null if there is none. */
+export const restoredSince = (user: Part, since: Part) =>
+  sql`(SELECT max(r.reverted_at) FROM email_change_requests r
+      WHERE r.user_id = ${user} AND ${equalsAsText(sql`r.status`, literal('reverted'))} AND r.reverted_at > ${since})`
+
+/** Whether somebody else may still call for help: a change of `user` can be undone, or was undone after `since`. */
+export const isUnsettled = (user: Part, since: Part) =>
+  sql`(EXISTS (SELECT FROM email_change_requests r WHERE r.user_id = ${user} AND ${HAS_REPLACED_VERIFIED} AND r.closed_at > ${since})
+      OR ${restoredSince(user, since)} IS NOT NULL)`
+
+// Of several changes from one address the oldest, because its link undoes the others too.
+const replacedAddresses = statement(
+  'replaced-addresses',
+  { userId: text, after: time },
+  { id: text, old_email: text, closed_at: time },
+  (v) => sql`SELECT DISTINCT ON (r.old_email_key) r.id, r.old_email, r.closed_at
+   FROM email_change_requests r JOIN users u ON u.id = r.user_id AND u.email_key <> r.old_email_key
+   WHERE r.user_id = ${v.userId} AND ${HAS_REPLACED_VERIFIED} AND r.closed_at > ${v.after}
+   ORDER BY r.old_email_key, r.closed_at, r.account_version`,
+)
+
+/** The person's own addresses that changes after this time replaced, with the change that each can undo; without the present one. */
+export const findReplaced = (
+  ctx: AnyContext,
+  of: { userId: string; after: Date },
+): Promise<RowOf<typeof replacedAddresses>[]> => ctx.sql(replacedAddresses, of)

@@ -119,6 +119,21 @@ const ROWS = {
     refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
+  passwordResetDay: {
+    places: 24,
+    windowMs: day,
+    settings: ['LINK_DAY_LIMIT', 'LINK_WINDOW'],
+    refusal: { unnamed: 'reveals an address' },
+    shown: 'refusals',
+  },
+  /** Such messages of an account that one client asks for. */
+  passwordResetPair: {
+    places: 6,
+    windowMs: day,
+    settings: ['LINK_CLIENT_DAY_LIMIT', 'LINK_WINDOW'],
+    refusal: { unnamed: 'reveals an address' },
+    shown: 'refusals',
+  },
   /** Requests for such a message by a client: an IPv4 address, or the 64 bits of an IPv6 network. */
   passwordResetAddress: {
     places: 20,
@@ -131,6 +146,21 @@ const ROWS = {
     places: 3,
     windowMs: hour,
     settings: ['WITHDRAWAL_REQUEST_LIMIT', 'WITHDRAWAL_REQUEST_WINDOW'],
+    refusal: { unnamed: 'reveals an address' },
+    shown: 'refusals',
+  },
+  withdrawalRequestDay: {
+    places: 24,
+    windowMs: day,
+    settings: ['LINK_DAY_LIMIT', 'LINK_WINDOW'],
+    refusal: { unnamed: 'reveals an address' },
+    shown: 'refusals',
+  },
+  /** Such messages of an account that one client asks for. */
+  withdrawalRequestPair: {
+    places: 6,
+    windowMs: day,
+    settings: ['LINK_CLIENT_DAY_LIMIT', 'LINK_WINDOW'],
     refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },

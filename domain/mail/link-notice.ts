@@ -1,15 +1,14 @@
-import type { AnyContext, Link, SystemContext } from '../context'
+import type { AnyContext, Link, SystemContext, Transaction } from '../context'
 import type { Message } from '../ports'
 import { openSealed } from '../sealed'
 import { defineNotice, type Notice, type NoticeRow } from './define-notice'
-import { addressOfLink, findLinkedAccount, type LinkedAccount, linkOf, mayWithdrawByMail } from './linked-account'
-import { LINKS, type LinkKind } from './links'
+import { findLinkedAccount, type LinkedAccount, linkOf, mayOpen } from './linked-account'
+import type { LinkKind } from './links'
 
 /** The content of a letter with a link that works once. */
 interface LinkFacts extends Link {
-  /** Where the link goes, and the account's present address. */
-  sentTo: string
-  present: string
+  /** The account's address. */
+  to: string
   userName: string
   hasPassword: boolean
   /** Whether the link may do what it is for. */
@@ -17,31 +16,35 @@ interface LinkFacts extends Link {
   ipAddress: string
 }
 
-/** `present`: the account's present address, where the link went to an older one. */
-export type LinkRecipient = 'sealed' | 'present'
+/** Who asked for a link, and when. */
+export interface LinkAsked {
+  ipAddress: string
+  at: Date
+}
 
-export interface LinkNotice extends Notice<LinkFacts, LinkRecipient> {
+export interface LinkNotice extends Notice<LinkFacts, 'sealed'> {
   name: LinkKind
+  /** Writes to other addresses that have to know of the request, in its transaction. */
+  tellOthers?: (tx: Transaction, account: LinkedAccount, asked: LinkAsked) => Promise<unknown>
 }
 
 /** The notice that carries a link of this kind. */
 export const defineLinkNotice = (
   kind: LinkKind,
-  message: (ctx: SystemContext, facts: LinkFacts, recipient: LinkRecipient) => Message,
+  message: (ctx: SystemContext, facts: LinkFacts) => Message,
+  more: Pick<LinkNotice, 'tellOthers'> = {},
 ): LinkNotice => ({
-  ...defineNotice<LinkFacts, LinkRecipient>({
+  ...defineNotice<LinkFacts, 'sealed'>({
     name: kind,
     keep: ({ endsAt: expiresAt, emailKey, credentialVersion, ipAddress }) => ({
       sealed: { emailKey, credentialVersion, ipAddress } satisfies SealedLink,
       expiresAt,
     }),
-    recipients: {
-      sealed: ({ sentTo }) => sentTo,
-      ...(LINKS[kind].goesTo === 'oldest held address' && { present: ({ present }) => present }),
-    } as Record<LinkRecipient, (facts: LinkFacts) => string>,
+    recipients: { sealed: ({ to }) => to },
     message,
     read: (ctx, notice) => readLink(ctx, kind, notice),
   }),
+  ...more,
   name: kind,
 })
 
@@ -59,12 +62,11 @@ export const linkFactsOf = (
   account: LinkedAccount,
   { noticeId, endsAt, ipAddress }: Pick<LinkFacts, 'noticeId' | 'endsAt' | 'ipAddress'>,
 ): LinkFacts => ({
-  ...linkOf(kind, account, { noticeId, endsAt }),
-  sentTo: addressOfLink(kind, account),
-  present: account.email,
+  ...linkOf(account, { noticeId, endsAt }),
+  to: account.email,
   userName: account.name,
   hasPassword: account.password_hash !== null,
-  mayOpen: mayWithdrawByMail(ctx, account),
+  mayOpen: mayOpen(ctx, kind, account),
   ipAddress,
 })
 
@@ -74,7 +76,7 @@ async function readLink(ctx: SystemContext, kind: LinkKind, notice: NoticeRow): 
   const opened = openSealed<SealedLink>(ctx, notice.sealed)
   if (!opened || !endsAt) return null
   const { emailKey, credentialVersion, ipAddress } = opened
-  const account = await findLinkedAccount(ctx, { kind, userId, endsAt })
+  const account = await findLinkedAccount(ctx, userId)
   if (account?.email_key !== emailKey) return null
   if (account.credential_version !== (credentialVersion ?? account.credential_version)) return null
   return linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress })

@@ -13,14 +13,17 @@ interface LinkRow {
   lifetimeMs: number
   /** One answer for every link that does not work. */
   refusal: ErrorCode
-  /** The limits of its messages and of the requests for them. */
+  /** The limits of its messages: of an account in an hour and a day, and of a pair of account and client in a day. */
   perAccount: BucketName
+  perAccountDay: BucketName
+  perPair: BucketName
+  /** The limit of the requests for them. */
   perClient: BucketName
   /**
-   * `oldest held address`: whoever has the present address or one that was replaced within the undo window may ask, the link goes to
-   * the oldest of them, and the present one is told how to sign in.
+   * What the link does cannot be taken back. So an address that can undo a change may ask too, and there is no link where a mailbox is
+   * not proof enough.
    */
-  goesTo: 'present address' | 'oldest held address'
+  isFinal: boolean
   /** What the audit calls a request that was answered. */
   requested: string
 }
@@ -34,8 +37,10 @@ export const LINKS = {
     lifetimeMs: PASSWORD_RESET_MS,
     refusal: 'PASSWORD_002',
     perAccount: 'passwordReset',
+    perAccountDay: 'passwordResetDay',
+    perPair: 'passwordResetPair',
     perClient: 'passwordResetAddress',
-    goesTo: 'present address',
+    isFinal: false,
     requested: 'password_reset.requested',
   },
   withdrawal_requested: {
@@ -45,23 +50,18 @@ export const LINKS = {
     lifetimeMs: WITHDRAWAL_LINK_MS,
     refusal: 'WITHDRAWAL_006',
     perAccount: 'withdrawalRequest',
+    perAccountDay: 'withdrawalRequestDay',
+    perPair: 'withdrawalRequestPair',
     perClient: 'withdrawalRequestAddress',
-    goesTo: 'oldest held address',
+    isFinal: true,
     requested: 'withdrawal.requested',
   },
 } as const satisfies Record<string, LinkRow>
 export type LinkKind = keyof typeof LINKS
 export const LINK_KINDS = Object.keys(LINKS) as LinkKind[]
 
-const textOf = ({ noticeId, userId, emailKey, sentToKey, credentialVersion, endsAt }: Link) =>
-  [
-    noticeId,
-    userId,
-    emailKey,
-    credentialVersion,
-    endsAt.getTime(),
-    ...(sentToKey === emailKey ? [] : [sentToKey]),
-  ].join('\n')
+const textOf = ({ noticeId, userId, emailKey, credentialVersion, endsAt }: Link) =>
+  [noticeId, userId, emailKey, credentialVersion, endsAt.getTime()].join('\n')
 
 /** The token is derived from the account and stored nowhere. It is in the fragment, which no browser sends to a server. */
 export function linkUrl(ctx: SystemContext, kind: LinkKind, link: Link): string {

@@ -175,7 +175,8 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
       new_password: 'a new password',
     }),
   password_reset: (ctx, user) => requestPasswordReset(asNobody(ctx), { email: user.email }),
-  async withdrawal_requested(ctx, user) {
+  withdrawal_requested: (ctx, user) => requestWithdrawal(asNobody(ctx), { email: user.email }),
+  async undo_before_withdrawal(ctx, user) {
     await givenVerifiedChange(ctx, user)
     await requestWithdrawal(asNobody(ctx), { email: user.email })
   },

@@ -4,12 +4,12 @@ import { addAudit } from '../audit'
 import type { LinkContext, SystemContext, Transaction } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { NOTICE_LEASE_MS } from '../limits/durations'
-import { heldSince } from '../limits/held-addresses'
+import { HAS_REPLACED_VERIFIED, heldSince } from '../limits/held-addresses'
 import { openSealed, seal } from '../sealed'
 import { bytes, openAccount, type RowOf, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
-import { type LinkNotice, type LinkRecipient, linkFactsOf } from './link-notice'
-import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
+import { type LinkNotice, linkFactsOf } from './link-notice'
+import { findLinkedAccount } from './linked-account'
 import { LINKS, type LinkKind } from './links'
 import { addNotice } from './notice-queue'
 
@@ -61,23 +61,25 @@ const accountByAddress = statement(
   (v) => sql`SELECT id FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
-// An address that another account has is held by none, but for one that it took before the undo window was set.
-const accountByHeldAddress = statement(
-  'account-to-mail-at-held-address',
+// An address that another account has is held by none, but for one that it took before the undo window was set. The status also stands
+// alone, for the index of held addresses.
+const accountByReplacedAddress = statement(
+  'account-to-mail-at-replaced-address',
   { emailKey: text, heldSince: time },
   { id: text },
   (v) => sql`SELECT id FROM (
      SELECT id, 1 AS place FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL
      UNION ALL
      SELECT u.id, 2 FROM email_change_requests r JOIN users u ON u.id = r.user_id
-     WHERE r.old_email_key = ${v.emailKey} AND r.status = 'verified' AND r.closed_at > ${v.heldSince} AND u.withdrawn_at IS NULL
+     WHERE r.old_email_key = ${v.emailKey} AND r.status = 'verified' AND ${HAS_REPLACED_VERIFIED} AND r.closed_at > ${v.heldSince}
+       AND u.withdrawn_at IS NULL
    ) AS found ORDER BY place LIMIT 1`,
 )
 
 const findAccount = (ctx: SystemContext, kind: LinkKind, { emailKey, at }: { emailKey: string; at: Date }) =>
-  LINKS[kind].goesTo === 'present address'
-    ? ctx.sql(accountByAddress, { emailKey })
-    : ctx.sql(accountByHeldAddress, { emailKey, heldSince: heldSince(ctx, at) })
+  LINKS[kind].isFinal
+    ? ctx.sql(accountByReplacedAddress, { emailKey, heldSince: heldSince(ctx, at) })
+    : ctx.sql(accountByAddress, { emailKey })
 
 const lockAccount = statement('lock-account-for-link', { userId: text }, { id: text, name: text }, (v) =>
   openAccount(v.userId),
@@ -101,8 +103,8 @@ async function answerRequest(
 ): Promise<void> {
   const { name: kind } = notice
   const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
-  const now = ctx.clock.now()
-  const [found] = endsAt > now ? await findAccount(ctx, kind, { emailKey, at }) : []
+  const asked = { ipAddress, at: ctx.clock.now() }
+  const [found] = endsAt > asked.at ? await findAccount(ctx, kind, { emailKey, at: asked.at }) : []
   if (!found) {
     await ctx.sql(dropRequest, { id })
     return
@@ -116,36 +118,42 @@ async function answerRequest(
       tx.sql(dropRequest, { id }),
     ])
     if (locked.length === 0 || dropped.length === 0) return
-    const account = await findLinkedAccount(tx, { kind, userId, endsAt })
-    if (!account || !(await takesPlace(tx, kind, userId))) return
+    const account = await findLinkedAccount(tx, userId)
+    if (!account || !(await takesPlace(tx, kind, { userId, ipAddress }))) return
     const { locale } = account
-    const letters = copiesOf(kind, account).map((recipient) => {
-      const noticeId = tx.secrets.randomId('ntc_')
-      const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress })
-      return addNotice(tx, notice, { id: noticeId, userId, locale, recipients: [recipient], at: now }, facts)
-    })
+    const noticeId = tx.secrets.randomId('ntc_')
+    const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress })
     await Promise.all([
-      ...letters,
-      addAudit(tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: now }),
+      addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at: asked.at }, facts),
+      notice.tellOthers?.(tx, account, asked),
+      addAudit(tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: asked.at }),
     ])
   })
 }
 
-/** The letter with the link and, where that goes to another address than the present one, a letter there. */
-const copiesOf = (kind: LinkKind, account: LinkedAccount): LinkRecipient[] => {
-  const { emailKey, sentToKey } = linkOf(kind, account, { noticeId: '', endsAt: new Date(0) })
-  return sentToKey === emailKey ? ['sealed'] : ['sealed', 'present']
-}
-
-/** False if the account has had its letters of this time. Nobody learns it, because that would reveal whose address it is. */
-const takesPlace = (tx: Transaction, kind: LinkKind, userId: string): Promise<boolean> =>
-  takePlacesInside(tx, { take: [userBucket(tx, LINKS[kind].perAccount, userId)] }).then(
+/**
+ * False if the account, or this client for this account, has had its letters of this time. Nobody learns it, because that would reveal
+ * whose address it is.
+ */
+const takesPlace = (
+  tx: Transaction,
+  kind: LinkKind,
+  { userId, ipAddress }: { userId: string; ipAddress: string },
+): Promise<boolean> => {
+  const { perAccount, perAccountDay, perPair } = LINKS[kind]
+  const take = [
+    userBucket(tx, perAccount, userId),
+    userBucket(tx, perAccountDay, userId),
+    pseudonymousBucket(tx, perPair, `${userId}\n${networkOf(ipAddress)}`),
+  ]
+  return takePlacesInside(tx, { take }).then(
     () => true,
     (error) => {
       if (error instanceof AppError) return false
       throw error
     },
   )
+}
 
 const dueRequests = statement(
   'due-link-requests',

@@ -1,12 +1,24 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { confirmPasswordReset as contract } from '@/contract/password'
+import { addAudit } from '../audit'
 import type { LinkContext } from '../context'
 import { openLink } from '../mail/linked-account'
+import { sql, statement, text, time } from '../sql'
 import { hashNewPassword, lockProven, replaceAndTell } from './replace-password'
 import { requirePasswordSignIn } from './request-password-reset'
 
-/** Ends every session and every access token, and cancels the pending change. The new password ends the link as well. */
+const verifyAddress = statement(
+  'verify-address-by-link',
+  { userId: text, at: time },
+  {},
+  (v) => sql`UPDATE users SET email_verified_at = ${v.at} WHERE id = ${v.userId}`,
+)
+
+/**
+ * Ends every session and every access token, and cancels the pending change. The new password ends the link as well. Its use shows that
+ * the person reads the address.
+ */
 export async function confirmPasswordReset(
   ctx: LinkContext,
   { new_password: password }: Input<typeof contract>,
@@ -22,6 +34,9 @@ export async function confirmPasswordReset(
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
     const by = { actor: 'reset_link', ip: tx.ip }
     await replaceAndTell(tx, locked, { action: 'password.reset', by, passwordHash })
+    if (locked.email_verified_at) return
+    const at = tx.clock.now()
+    await Promise.all([tx.sql(verifyAddress, { userId, at }), addAudit(tx, 'email.verified', { ...by, userId, at })])
   })
   return { password_changed: true }
 }

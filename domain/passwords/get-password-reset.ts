@@ -8,8 +8,8 @@ import { requirePasswordSignIn } from './request-password-reset'
 /** So that a person whose link is used up or too old learns it before they choose a password. */
 export async function getPasswordReset(ctx: LinkContext): Promise<Data<typeof contract>> {
   requirePasswordSignIn(ctx)
-  const { link } = await openLink(ctx, 'password_reset', ctx.linkToken)
+  const { link, account } = await openLink(ctx, 'password_reset', ctx.linkToken)
   // After the check, so that a link that does not work is answered without limit headers, like a wrong one.
   takeReadPlaceOf(ctx, link.noticeId)
-  return { works_until: link.endsAt.toISOString() }
+  return { works_until: link.endsAt.toISOString(), email: account.email }
 }

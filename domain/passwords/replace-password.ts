@@ -5,7 +5,7 @@ import type { SystemContext, Transaction } from '../context'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { endAccess } from '../sessions/end-access'
-import { integer, type RowOf, sql, statement, text } from '../sql'
+import { integer, type RowOf, sql, statement, text, time } from '../sql'
 
 interface PasswordFacts {
   /** The account's address at that time, encrypted in the row, because whoever took the account over may change it. */
@@ -47,8 +47,8 @@ type ProvenAccount = RowOf<typeof lockProvenAccount>
 const lockProvenAccount = statement(
   'lock-proven-account',
   { userId: text, credentialVersion: integer },
-  { id: text, name: text, email: text, email_key: text, locale: text.orNull },
-  (v) => sql`SELECT id, name, email, email_key, locale FROM users
+  { id: text, name: text, email: text, email_key: text, email_verified_at: time.orNull, locale: text.orNull },
+  (v) => sql`SELECT id, name, email, email_key, email_verified_at, locale FROM users
    WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 

@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { givePlacesBack, type NotingContext, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { noteIncident } from '../security-incidents'
-import { signOut, startSession } from '../sessions/sessions'
+import { endReplaced, startSession } from '../sessions/sessions'
 import { integer, type RowOf, sql, statement, text } from '../sql'
 import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 
@@ -55,7 +55,7 @@ export async function signIn(
   const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, isWeak, userAgent, ip })
   if (!sessionId) return null
   renewForeignHash(ctx, { userId, passwordHash: user.password_hash, password: input.password })
-  if (input.replaces) await signOut(ctx, input.replaces)
+  if (input.replaces) await endReplaced(ctx, { userId, from: input.replaces, to: sessionId })
   return { sessionId, userId, name, email }
 }
 

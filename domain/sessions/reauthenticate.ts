@@ -10,9 +10,10 @@ import type { ProviderRequest } from '../ports'
 import { openSealed, seal } from '../sealed'
 import { noteIncident } from '../security-incidents'
 import { boolean, integer, type RowOf, sql, statement, text, time } from '../sql'
-import { startSession } from './sessions'
+import { passChange, startSession } from './sessions'
 
-export const REAUTHENTICATION_COOKIE = 'reauthentication'
+/** One for each request, because a person may have begun in two tabs. */
+export const reauthenticationCookie = (state: string): string => `reauthentication.${state}`
 const REQUEST_ID = /^rea_[A-Za-z0-9_-]{22}$/
 
 const insertRequest = statement(
@@ -42,7 +43,7 @@ export async function startReauthentication(
     if (!row) throw new AppError('REQUEST_005', 'The identity provider does not know this account.')
     await addRequestAudit(tx, 'reauthentication.started', { id: row.id, userId, ip: tx.ip })
   })
-  ctx.setCookie?.(REAUTHENTICATION_COOKIE, sealRequest(ctx, request), REAUTHENTICATION_LIFETIME_MS / 1000)
+  ctx.setCookie?.(reauthenticationCookie(request.state), sealRequest(ctx, request), REAUTHENTICATION_LIFETIME_MS / 1000)
   return { authorization_url: url }
 }
 
@@ -62,9 +63,10 @@ type RequestRow = RowOf<typeof claimRequest>
 // Uses the request up before anything else is checked, so that only one of two answers to it gets the row.
 const claimRequest = statement(
   'claim-reauthentication',
-  { id: text, now: time },
+  { id: text, heldId: text, now: time },
   {
-    session_id: text,
+    /** The browser holds a session of this user: the one that began, or one that has replaced it in another tab. */
+    holds_session: boolean,
     user_id: text,
     purpose: text.of<Purpose>(),
     started_at: time,
@@ -76,7 +78,7 @@ const claimRequest = statement(
   (v) => sql`WITH claimed AS (
      UPDATE reauth_requests SET used_at = ${v.now} WHERE id = ${v.id} AND used_at IS NULL RETURNING id
    )
-   SELECT r.session_id, r.user_id, r.purpose, r.started_at, u.external_id, u.credential_version, u.withdrawn_at,
+   SELECT EXISTS (SELECT FROM sessions s WHERE s.id = ${v.heldId} AND s.user_id = r.user_id) AS holds_session, r.user_id, r.purpose, r.started_at, u.external_id, u.credential_version, u.withdrawn_at,
           EXISTS (SELECT FROM claimed) AS claimed
    FROM reauth_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.id}`,
 )
@@ -113,12 +115,13 @@ interface Answered {
 /** Handles the provider's answer. If any part of it is wrong, nothing changes, and the audit says so. */
 export async function finishReauthentication(ctx: SystemContext, input: Answered): Promise<Outcome> {
   const id = input.answer.get('state') ?? ''
-  const [row] = REQUEST_ID.test(id) ? await ctx.sql(claimRequest, { id, now: ctx.clock.now() }) : []
+  const heldId = input.sessionId ?? ''
+  const [row] = REQUEST_ID.test(id) ? await ctx.sql(claimRequest, { id, heldId, now: ctx.clock.now() }) : []
   if (!row) return { refusal: 'unknown', purpose: null, userId: null }
   const about = { purpose: row.purpose, userId: row.user_id }
   const proof = await checkAnswer(ctx, row, { ...input, id })
   if ('authenticatedAt' in proof) {
-    const sessionId = await replaceSession(ctx, row, { ...input, ...proof, id })
+    const sessionId = await replaceSession(ctx, row, { ...input, ...proof, id, heldId })
     if (sessionId) return { sessionId, ...about }
   }
   const refusal = 'refusal' in proof ? proof.refusal : 'ended'
@@ -129,14 +132,14 @@ export async function finishReauthentication(ctx: SystemContext, input: Answered
 async function checkAnswer(
   ctx: SystemContext,
   row: RequestRow,
-  { id, answer, cookie, sessionId }: Answered & { id: string },
+  { id, answer, cookie }: Answered & { id: string },
 ): Promise<{ authenticatedAt: Date } | { refusal: Refusal }> {
   const { identityProvider, freshSignIn, clock } = ctx
   const startedAt = row.started_at.getTime()
   if (!row.claimed) return { refusal: 'used' }
   if (clock.now().getTime() - startedAt > REAUTHENTICATION_LIFETIME_MS) return { refusal: 'late' }
   const request = openRequest(ctx, cookie)
-  if (request?.state !== id || sessionId !== row.session_id) return { refusal: 'other_browser' }
+  if (request?.state !== id || !row.holds_session) return { refusal: 'other_browser' }
   if (row.withdrawn_at || !identityProvider) return { refusal: 'ended' }
   if (answer.has('error')) return { refusal: 'declined' }
   const claims = await identityProvider.redeem(answer, request).catch((error) => {
@@ -172,20 +175,31 @@ const endReplaced = statement(
   (v) => sql`UPDATE sessions SET revoked_at = ${v.now} WHERE id = ${v.id}`,
 )
 
-/** Null if the old session or the account ended while the person was at the provider. */
+interface Replacing {
+  id: string
+  /** The session that the browser holds now. */
+  heldId: string
+  authenticatedAt: Date
+  userAgent: string
+  ip: string
+}
+
+/** Null if the browser's session or the account ended while the person was at the provider. */
 const replaceSession = (
   ctx: SystemContext,
-  { session_id, user_id: userId, credential_version: credentialVersion, purpose }: RequestRow,
-  { id, authenticatedAt, userAgent, ip }: { id: string; authenticatedAt: Date; userAgent: string; ip: string },
+  { user_id: userId, credential_version: credentialVersion, purpose }: RequestRow,
+  { id, heldId, authenticatedAt, userAgent, ip }: Replacing,
 ): Promise<string | null> =>
   ctx.transaction(async (tx) => {
     const now = tx.clock.now()
     if (!(await lockAccountOfId(tx, userId))) return null
-    if ((await tx.sql(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
+    if ((await tx.sql(lockSession, { id: heldId, userId, credentialVersion, now })).length === 0) return null
     const session = { userId, credentialVersion, authenticatedAt, authenticatedFor: purpose, userAgent, ip }
     const sessionId = await startSession(tx, session)
+    if (!sessionId) return null
     await Promise.all([
-      tx.sql(endReplaced, { id: session_id, now }),
+      passChange(tx, { userId, from: heldId, to: sessionId }),
+      tx.sql(endReplaced, { id: heldId, now }),
       addRequestAudit(tx, 'reauthentication.completed', { id, userId, ip }),
     ])
     return sessionId

@@ -119,6 +119,26 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
   }))
 }
 
+// Without it a person who confirms the password for something else would be signed out by the verification of the own change.
+const passChangeOn = statement(
+  'pass-change-on',
+  { userId: text, from: text, to: text },
+  {},
+  (v) => sql`UPDATE email_change_requests SET requested_by = ${v.to}
+   WHERE user_id = ${v.userId} AND status = 'pending_verification' AND requested_by = ${v.from}
+     AND EXISTS (SELECT FROM sessions WHERE id = ${v.from} AND revoked_at IS NULL)`,
+)
+
+/** The same browser has a new session, which asked for the pending change from now on if the old one did. */
+export const passChange = (ctx: Pick<SystemContext, 'sql'>, of: ValuesOf<typeof passChangeOn>): Promise<unknown> =>
+  ctx.sql(passChangeOn, of)
+
+/** Ends the session that a browser held before it got a new one of this user. */
+export async function endReplaced(ctx: SystemContext, of: ValuesOf<typeof passChangeOn>): Promise<void> {
+  await passChange(ctx, of)
+  await signOut(ctx, of.from)
+}
+
 /** Does nothing if the session has already ended. */
 export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
   await endOne(ctx, 'session', { id: sessionId, userId: null, actor: 'session', ip: null })

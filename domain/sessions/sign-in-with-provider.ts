@@ -2,7 +2,7 @@ import { isStorable } from '@/contract/define'
 import type { SystemContext } from '../context'
 import { MAX_AHEAD_MS } from '../limits/durations'
 import { integer, sql, statement, text } from '../sql'
-import { signOut, startSession } from './sessions'
+import { endReplaced, startSession } from './sessions'
 
 interface ByProvider {
   /** The provider's `sub`. It is compared with the external id; the address is not used. */
@@ -41,6 +41,6 @@ export async function signInWithProvider(
     ip,
   })
   if (!sessionId) return null
-  if (replaces) await signOut(ctx, replaces)
+  if (replaces) await endReplaced(ctx, { userId: user.id, from: replaces, to: sessionId })
   return { sessionId, userId: user.id }
 }

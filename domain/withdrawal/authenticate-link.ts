@@ -1,6 +1,5 @@
-import { AppError } from '@/contract/errors'
 import { type Actor, NO_ACCOUNT, type SystemContext } from '../context'
-import { mayWithdrawByMail, openLink } from '../mail/linked-account'
+import { openLink } from '../mail/linked-account'
 import { sha256 } from '../sessions/authenticate'
 import { bytes, sql, statement, text, time } from '../sql'
 
@@ -18,9 +17,9 @@ export async function authenticateLink(ctx: SystemContext, token: string, isRepe
   const [used] = isRepeatable ? await ctx.sql(usedLink, { hash, now: ctx.clock.now() }) : []
   if (used) return toActor(used.user_id, { withdrawal: { id: used.withdrawal_id, madeTheCall: true } })
   const { link, account } = await openLink(ctx, 'withdrawal_requested', token)
-  if (!mayWithdrawByMail(ctx, account)) throw new AppError('WITHDRAWAL_006')
   const credential = { hash, expiresAt: link.endsAt, issuedAt: null, authenticatedAt: null, acr: null }
-  return toActor(link.userId, { id: link.noticeId, link, rowless: credential })
+  const user = { ...NO_ACCOUNT.user, email: account.email }
+  return toActor(link.userId, { id: link.noticeId, user, link, rowless: credential })
 }
 
 const toActor = (userId: string, more: Partial<Actor>): Actor => ({

@@ -1,6 +1,7 @@
 import { AppError, type Blocker } from '@/contract/errors'
 import { isAsked } from '../applications/ask'
 import type { AnyContext } from '../context'
+import { heldSince, restoredSince } from '../limits/held-addresses'
 import { boolean, integer, json, type RowOf, sql, statement, text, time } from '../sql'
 
 /** One is enough to hold a withdrawal back, so further ones are not listed. */
@@ -8,11 +9,12 @@ const MAX_TOLD = 100
 
 const findHeld = statement(
   'find-blockers',
-  { userId: text, now: time },
+  { userId: text, heldSince: time, now: time },
   {
     pending: integer,
     pending_ids: text.list,
     pushed: json.of<Blocker[]>(),
+    restored_at: time.orNull,
     /** Whether applications must be asked as well. */
     asks: boolean,
   },
@@ -26,6 +28,7 @@ const findHeld = statement(
         WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
         ORDER BY created_at, source, key LIMIT ${MAX_TOLD}
       ) AS b) AS pushed,
+     ${restoredSince(v.userId, v.heldSince)} AS restored_at,
      EXISTS (SELECT FROM connected_apps a WHERE ${isAsked(sql`a`, v.userId)}) AS asks`,
 )
 
@@ -38,21 +41,40 @@ export interface HeldBack {
 
 /** The blockers that this database knows; `asks` says that applications must be asked as well. */
 export async function findBlockers(ctx: AnyContext, userId: string): Promise<HeldBack & { asks: boolean }> {
-  const [held] = await ctx.sql(findHeld, { userId, now: ctx.clock.now() })
-  const { pending, pending_ids: ids, pushed, asks } = held as RowOf<typeof findHeld>
+  const now = ctx.clock.now()
+  const [held] = await ctx.sql(findHeld, { userId, heldSince: heldSince(ctx, now), now })
+  const { pending, pending_ids: ids, pushed, restored_at: restoredAt, asks } = held as RowOf<typeof findHeld>
   const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account', ids }
-  return { pending, blockers: pending > 0 ? [own, ...pushed] : pushed, asks }
+  const restored = restoredAt ? [addressRestored(new Date(restoredAt.getTime() + ctx.limits.undoWindowMs))] : []
+  return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...pushed], asks }
 }
+
+const ADDRESS_RESTORED = { code: 'address_restored', source: 'account' }
+
+/** Whoever undid the change may have come by the mailbox alone, and the other one must have the time to call for help. */
+function addressRestored(endsAt: Date): Blocker {
+  const until = endsAt.toISOString()
+  return { ...ADDRESS_RESTORED, title: `A change of the address was undone; wait until ${until}`, url: null, until }
+}
+
+/** It holds the person alone: services and operators have made sure of the person themselves. */
+export const holdsPersonAlone = ({ code, source }: Blocker): boolean =>
+  code === ADDRESS_RESTORED.code && source === ADDRESS_RESTORED.source
 
 const describePending = (pending: number) => `${pending} pending ${pending === 1 ? 'transaction' : 'transactions'}`
 
 /** The sentence gives their number, the list names them. */
 export function refusalOf({ pending, blockers }: HeldBack): AppError {
-  const others = blockers.length - (pending > 0 ? 1 : 0)
+  const restored = blockers.find(holdsPersonAlone)
+  const others = blockers.length - (pending > 0 ? 1 : 0) - (restored ? 1 : 0)
   const counted = [
     ...(pending > 0 ? [describePending(pending)] : []),
     ...(others > 0 ? [`${others} ${others === 1 ? 'blocker' : 'blockers'}`] : []),
   ]
   const it = pending + others === 1 ? 'it' : 'them'
-  return new AppError('WITHDRAWAL_003', `${counted.join(' and ')}. Settle or cancel ${it} first.`, undefined, blockers)
+  const sentences = [
+    ...(counted.length > 0 ? [`${counted.join(' and ')}. Settle or cancel ${it} first.`] : []),
+    ...(restored ? [`${restored.title}.`] : []),
+  ]
+  return new AppError('WITHDRAWAL_003', sentences.join(' '), undefined, blockers)
 }

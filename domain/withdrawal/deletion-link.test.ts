@@ -4,10 +4,24 @@ import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
 import { sendDueNotices } from '@/domain/mail/notice-queue'
 import { NOTICE_KINDS } from '@/domain/notices'
-import { type Asking, type Caller, call, day, givenCaller, givenServiceOf, minute, withdraw } from '@/testing/api-calls'
-import { tally } from '@/testing/domain'
+import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
+import { cleanUp } from '@/domain/work/cleanup'
+import {
+  type Asking,
+  type Caller,
+  call,
+  day,
+  givenCaller,
+  givenChange,
+  givenServiceOf,
+  givenToken,
+  minute,
+  withdraw,
+} from '@/testing/api-calls'
+import { heldUp, outcomeOf, tally } from '@/testing/domain'
 import { anotherInstance, installContext } from '@/testing/install-context'
 import { linkTo, move, redeem } from '@/testing/not-me'
+import { rawSql } from '@/testing/raw-sql'
 import { givenService, mailsTo, type Service, times } from '@/testing/service'
 
 const LETTER = 'withdrawal-requested'
@@ -103,7 +117,19 @@ test('B53 a link ends after thirty minutes, and with a new password, a new addre
     'thirty minutes': async (ctx) => ctx.clock.advance(30 * minute),
     'a new password': (ctx, { userId }) => setPassword(ctx, { userId, password: 'another password' }),
     'a new address': (ctx, owner) => move(ctx, owner, `new-${owner.email}`),
+    async 'a change there and back'(ctx, owner) {
+      await move(ctx, owner, `new-${owner.email}`)
+      await move(ctx, owner, owner.email)
+    },
+    async 'an undo'(ctx, owner) {
+      await move(ctx, owner, `new-${owner.email}`)
+      expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
+    },
     'a withdrawal': (_, owner) => withdraw(owner),
+    async 'a lost mailbox'(ctx, owner) {
+      const service = await givenServiceOf(ctx, owner)
+      await service('putUser', { email: `safe-${owner.email}`, old_mailbox: 'lost' })
+    },
   }
   for (const [what, end] of Object.entries(ends)) {
     const { ctx, owner, token } = await givenLink()
@@ -111,12 +137,6 @@ test('B53 a link ends after thirty minutes, and with a new password, a new addre
     await end(ctx, owner)
     expect([what, await codesOf(token)]).toEqual([what, DEAD])
   }
-  const { ctx, owner, moved } = await givenMoved()
-  await ask(ctx, moved)
-  const [token = ''] = tokensTo(ctx, owner.email)
-  expect((await preview(token)).code).toBe('accepted')
-  expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
-  expect(await codesOf(token)).toEqual(DEAD)
 })
 
 test('B53 only the exact token opens a link, and each other one gets the same answer', async () => {
@@ -164,19 +184,64 @@ async function givenMoved(given?: Service) {
   const [between, moved] = [`between-${owner.email}`, `moved-${owner.email}`]
   await move(ctx, owner, between)
   await move(ctx, owner, moved)
-  ctx.mailbox.splice(0, ctx.mailbox.length, ...mailsTo(ctx, owner.email))
+  ctx.mailbox.splice(0)
   return { ctx, owner, between, moved }
 }
 
-test('B54 while a change can be undone, the link goes to the oldest address alone, whichever of them asks', async () => {
+const [BY_SIGN_IN, UNDO_FIRST] = ['withdrawal-by-sign-in', 'undo-before-withdrawal']
+
+test('B54 while a change can be undone, nobody gets a link: the present address is told how to sign in, each verified earlier one how to undo', async () => {
   for (const which of ['email', 'between', 'moved'] as const) {
     const { ctx, owner, between, moved } = await givenMoved()
     expect((await ask(ctx, { email: owner.email, between, moved }[which])).code).toBe('accepted')
-    expect(tokensTo(ctx, owner.email)).toHaveLength(1)
-    expect(templatesTo(ctx, between)).toEqual([])
-    expect(templatesTo(ctx, moved)).toEqual(['withdrawal-by-sign-in'])
-    expect((await confirm(tokensTo(ctx, owner.email)[0] ?? '')).code).toBe('accepted')
+    const told = [owner.email, between, moved].map((address) => templatesTo(ctx, address))
+    expect(told).toEqual([[UNDO_FIRST], [UNDO_FIRST], [BY_SIGN_IN]])
+    expect((await redeem(linkTo(ctx, owner.email))).data).toMatchObject({ status: 'reverted', email: owner.email })
   }
+})
+
+test('B54 an address that was never verified asks for nobody, and holds no link back', async () => {
+  const ctx = await givenService()
+  const owner = await givenCaller(ctx)
+  const moved = `moved-${owner.email}`
+  await ctx.db.user.update({ where: { id: owner.userId }, data: { emailVerifiedAt: null } })
+  await move(ctx, owner, moved)
+  ctx.mailbox.splice(0)
+  await ask(ctx, owner.email)
+  expect(ctx.mailbox).toEqual([])
+  await ask(ctx, moved)
+  expect(ctx.mailbox.map(({ to, message }) => [to, message.template])).toEqual([[moved, LETTER]])
+  expect((await confirm(tokensTo(ctx, moved)[0] ?? '')).code).toBe('accepted')
+})
+
+test('B54 an account that has gone back to its address is told there how to sign in, and its other mailbox how to undo', async () => {
+  const ctx = await givenService()
+  const owner = await givenCaller(ctx)
+  const other = `other-${owner.email}`
+  await move(ctx, owner, other)
+  await move(ctx, owner, owner.email)
+  for (const email of [owner.email, other]) {
+    ctx.mailbox.splice(0)
+    await ask(ctx, email)
+    expect([templatesTo(ctx, owner.email), templatesTo(ctx, other)]).toEqual([[BY_SIGN_IN], [UNDO_FIRST]])
+  }
+})
+
+test('B54 an address that was replaced twice gets the link that undoes every change since', async () => {
+  const ctx = await givenService()
+  const owner = await givenCaller(ctx)
+  const [other, last] = [`other-${owner.email}`, `last-${owner.email}`]
+  for (const to of [other, owner.email, last]) await move(ctx, owner, to)
+  ctx.mailbox.splice(0)
+  await ask(ctx, last)
+  expect([owner.email, other, last].map((address) => templatesTo(ctx, address))).toEqual([
+    [UNDO_FIRST],
+    [UNDO_FIRST],
+    [BY_SIGN_IN],
+  ])
+  const others = linkTo(ctx, other)
+  expect((await redeem(linkTo(ctx, owner.email))).data).toMatchObject({ status: 'reverted', email: owner.email })
+  expect((await redeem(others)).code).toBe('EMAIL_006')
 })
 
 test('B54 an address that a withdrawn account had replaced finds the account that has replaced it since', async () => {
@@ -184,8 +249,12 @@ test('B54 an address that a withdrawn account had replaced finds the account tha
   await withdraw(owner)
   const next = await givenCaller(ctx, owner.email)
   await move(ctx, next, `next-${owner.email}`)
+  ctx.mailbox.splice(0)
   await ask(ctx, owner.email)
-  expect((await confirm(tokensTo(ctx, owner.email)[0] ?? '')).data.user_id).toBe(next.userId)
+  expect(templatesTo(ctx, `next-${owner.email}`)).toEqual([BY_SIGN_IN])
+  expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
+  const user = await ctx.db.user.findUniqueOrThrow({ where: { id: next.userId } })
+  expect(user.email).toBe(owner.email)
 })
 
 test('B54 once no change can be undone, only the present address gets a link', async () => {
@@ -194,42 +263,169 @@ test('B54 once no change can be undone, only the present address gets a link', a
   await ask(ctx, owner.email)
   await ask(ctx, between)
   await ask(ctx, moved)
-  expect([tokensTo(ctx, owner.email), tokensTo(ctx, between)]).toEqual([[], []])
+  expect([templatesTo(ctx, owner.email), templatesTo(ctx, between)]).toEqual([[], []])
   expect(templatesTo(ctx, moved)).toEqual([LETTER])
   expect((await confirm(tokensTo(ctx, moved)[0] ?? '')).code).toBe('accepted')
 })
 
-test('B54 a mailbox that support says is lost gets no link, and its earlier link ends though the address stays', async () => {
+test('B54 a mailbox that support says is lost is told nothing, and the present address gets the link', async () => {
   const { ctx, owner, moved } = await givenMoved()
   const service = await givenServiceOf(ctx, owner)
-  await ask(ctx, moved)
-  const [token = ''] = tokensTo(ctx, owner.email)
-  expect((await preview(token)).code).toBe('accepted')
   await service('putUser', { email: moved, old_mailbox: 'lost' })
-  expect(await codesOf(token)).toEqual(DEAD)
   await ask(ctx, owner.email)
   await ask(ctx, moved)
-  expect(tokensTo(ctx, owner.email)).toEqual([token])
-  expect(tokensTo(ctx, moved)).toHaveLength(1)
+  expect(templatesTo(ctx, owner.email)).toEqual([])
+  expect((await confirm(tokensTo(ctx, moved)[0] ?? '')).code).toBe('accepted')
 })
 
-test('B54 a letter that is sent again goes where the first one went, and not after the address was replaced', async () => {
-  const { ctx, owner, moved } = await givenMoved()
+test('B54 letters that are sent again are the first ones, and none goes out after an undo or a lost mailbox', async () => {
+  const later = async (ctx: Service) => {
+    ctx.mailServer.accepts = true
+    ctx.clock.advance(2 * minute)
+    await sendDueNotices(ctx, NOTICE_KINDS)
+  }
+  const { ctx, owner, between, moved } = await givenMoved()
   ctx.mailServer.accepts = false
   await ask(ctx, moved)
-  ctx.mailServer.accepts = true
-  ctx.clock.advance(2 * minute)
-  await sendDueNotices(ctx, NOTICE_KINDS)
-  expect(templatesTo(ctx, moved)).toEqual(['withdrawal-by-sign-in'])
-  expect((await preview(tokensTo(ctx, owner.email)[0] ?? '')).code).toBe('accepted')
+  await later(ctx)
+  const told = [owner.email, between, moved].map((address) => templatesTo(ctx, address))
+  expect(told).toEqual([[UNDO_FIRST], [UNDO_FIRST], [BY_SIGN_IN]])
 
-  ctx.mailServer.accepts = false
-  await ask(ctx, moved)
-  ctx.mailServer.accepts = true
-  await move(ctx, owner, `last-${owner.email}`)
-  ctx.clock.advance(2 * minute)
-  await sendDueNotices(ctx, NOTICE_KINDS)
+  const ends: ((ctx: Service, owner: Caller) => Promise<unknown>)[] = [
+    (ctx, owner) => redeem(linkTo(ctx, owner.email)),
+    async (ctx, owner) =>
+      (await givenServiceOf(ctx, owner))('putUser', { email: `moved-${owner.email}`, old_mailbox: 'lost' }),
+  ]
+  for (const end of ends) {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    await move(ctx, owner, `moved-${owner.email}`)
+    ctx.mailServer.accepts = false
+    await ask(ctx, owner.email)
+    expect(await end(ctx, owner)).toMatchObject({ code: 'accepted' })
+    await ctx.settle()
+    await later(ctx)
+    expect(templatesTo(ctx, owner.email)).not.toContain(UNDO_FIRST)
+  }
+})
+
+test('B54 a confirmation that waits for the account while its address goes away and comes back deletes nothing', async () => {
+  const { ctx, owner, token } = await givenLink()
+  const there = { userId: owner.userId, oldEmail: owner.email, newEmail: `other-${owner.email}` }
+  const waited = await heldUp(
+    ctx,
+    ['users', owner.userId],
+    () => confirm(token),
+    // As two changes leave it, whose transactions would wait for the same row.
+    (tx) =>
+      rawSql(
+        tx,
+        `INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, old_verified_at, new_email, new_email_key,
+                                            code_mac, requested_at, request_ip, sent_at, expires_at, closed_at)
+         VALUES ($1, $2, 'verified', 'service', $3, $3, $5, $4, $4, '', $5, '', $5, $5, $5)`,
+        [`ecr_${owner.userId}`, there.userId, there.oldEmail, there.newEmail, ctx.clock.now()],
+      ),
+  )
+  expect(waited.code).toBe('WITHDRAWAL_006')
+  expect(await withdrawals(ctx, owner)).toBe(0)
+})
+
+test('B62 a withdrawal that waits for the account while it is given back is refused to the person', async () => {
+  const { ctx, owner } = await givenLink()
+  const moved = await move(ctx, owner, `moved-${owner.email}`)
+  const waited = await heldUp(
+    ctx,
+    ['users', owner.userId],
+    () => withdraw(owner),
+    (tx) =>
+      rawSql(tx, `UPDATE email_change_requests SET status = 'reverted', reverted_at = $2 WHERE id = $1`, [
+        moved,
+        ctx.clock.now(),
+      ]),
+  )
+  expect(waited.code).toBe('WITHDRAWAL_003')
+  expect(await withdrawals(ctx, owner)).toBe(0)
+})
+
+/** The owner has undone a change with the link that was mailed to the old address. */
+async function givenUndone(limits?: Partial<Limits>) {
+  const ctx = await givenService(limits)
+  const owner = await givenCaller(ctx)
+  await move(ctx, owner, `moved-${owner.email}`)
+  expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
+  const { token } = await givenToken(ctx, owner.userId)
+  await ctx.settle()
+  ctx.mailbox.splice(0)
+  const until = new Date(ctx.clock.now().getTime() + ctx.limits.undoWindowMs).toISOString()
+  const blocker = { code: 'address_restored', source: 'account', url: null, until }
+  return { ctx, owner: { ...owner, token }, until, blocker }
+}
+
+test('B62 for the undo window after an undo neither the person nor a mailed link deletes, whoever asks', async () => {
+  const { ctx, owner, until, blocker } = await givenUndone()
+  const refused = await withdraw(owner)
+  expect(refused).toMatchObject({ status: 409, code: 'WITHDRAWAL_003', details: expect.stringContaining(until) })
+  expect(JSON.parse(refused.text).error.blockers).toMatchObject([blocker])
+  expect((await call(owner, 'previewWithdrawal')).data).toMatchObject({ allowed: false, blockers: [blocker] })
+  for (const email of [owner.email, `moved-${owner.email}`]) await ask(ctx, email)
+  expect(ctx.mailbox.map(({ to, message }) => [to, message.template])).toEqual([[owner.email, BY_SIGN_IN]])
+  ctx.clock.advance(7 * day - 1)
+  expect((await withdraw(owner)).code).toBe('WITHDRAWAL_003')
+  ctx.clock.advance(1)
+  await ask(ctx, owner.email)
   expect(tokensTo(ctx, owner.email)).toHaveLength(1)
+  expect((await withdraw(owner)).code).toBe('accepted')
+})
+
+test('B62 a service and the operator withdraw the account after an undo, and whoever comes back is not held', async () => {
+  const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+  const { ctx, owner } = await givenUndone()
+  const service = await givenServiceOf(ctx, owner)
+  expect((await service('withdrawUser', body)).code).toBe('accepted')
+  const again = await service('putUser', { email: owner.email, name: 'Ada', email_verified: true, recreate: true })
+  expect(again.code).toBe('accepted')
+  const back = { ...owner, userId: String(again.data.user_id) }
+  const { token } = await givenToken(ctx, back.userId)
+  expect((await call({ ...back, token }, 'previewWithdrawal')).data).toMatchObject({ allowed: true, blockers: [] })
+
+  const other = await givenUndone()
+  const asked = { userId: other.owner.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  expect(await outcomeOf(withdrawByOperator(other.ctx, asked))).toBe('accepted')
+})
+
+test('B62 the refusal names what has to be settled beside the undo, and a stopped request or a window of zero holds nothing back', async () => {
+  const { ctx, owner, until, blocker } = await givenUndone()
+  await addTransaction(ctx, { userId: owner.userId, status: 'pending', description: 'Order', amountCents: 1, ip: '' })
+  const { text, details } = await withdraw(owner)
+  expect(details).toMatch(new RegExp(`^1 pending transaction\\. Settle or cancel it first\\. .*${until}\\.$`))
+  expect(JSON.parse(text).error.blockers).toMatchObject([{ code: 'pending_transactions' }, blocker])
+
+  const stopped = await givenCaller(ctx)
+  await givenChange(ctx, stopped)
+  expect((await redeem(linkTo(ctx, stopped.email))).data).toMatchObject({ status: 'cancelled' })
+  const { token } = await givenToken(ctx, stopped.userId)
+  expect((await withdraw({ ...stopped, token })).code).toBe('accepted')
+
+  const off = await givenUndone()
+  off.ctx.limits.undoWindowMs = 0
+  expect((await withdraw(off.owner)).code).toBe('accepted')
+})
+
+test('B62 the cleanup leaves an undo as long as it holds a withdrawal back', async () => {
+  const ctx = await givenService({ undoWindowMs: 30 * day })
+  const owner = await givenCaller(ctx)
+  await move(ctx, owner, `moved-${owner.email}`)
+  const link = linkTo(ctx, owner.email)
+  ctx.clock.advance(29 * day)
+  expect((await redeem(link)).code).toBe('accepted')
+  const caller = { ...owner, ...(await givenToken(ctx, owner.userId)) }
+  await ctx.settle()
+  ctx.clock.advance(29 * day)
+  await cleanUp(ctx)
+  expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
+  ctx.clock.advance(2 * day)
+  await cleanUp(ctx)
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: owner.userId } })).toBe(0)
 })
 
 test('B55 where a mailbox is not proof enough, the letter carries no link and an earlier link no longer works', async () => {
@@ -280,6 +476,31 @@ test('B56 every address gets the same bytes, and only the account gets letters, 
   const sent = (address: string) => templatesTo(ctx, address).filter((template) => template === LETTER).length
   expect([sent(known.email), sent(unverified.email), sent(noPassword.email)]).toEqual([3, 3, 3])
   expect(sent(gone.email)).toBe(0)
+})
+
+test('B63 an account gets 24 requests with mail a day, of which one client has six, and resets are counted apart', async () => {
+  const ctx = await givenService()
+  const { email } = await givenCaller(ctx)
+  const sent = (template: string) => templatesTo(ctx, email).filter((one) => one === template).length
+  // Two an hour from one network, so that no other limit stops them.
+  for (let hours = 0; hours < 6; hours++) {
+    await ask(ctx, email, { ip: `2001:db8::${hours}` })
+    await ask(ctx, email, { ip: `2001:db8::f:${hours}` })
+    ctx.clock.advance(60 * minute)
+  }
+  expect(sent(LETTER)).toBe(6)
+  for (let hours = 0; hours < 10; hours++) {
+    for (let n = 0; n < 3; n++) await ask(ctx, email)
+    ctx.clock.advance(60 * minute)
+  }
+  expect(sent(LETTER)).toBe(24)
+  await call(NOBODY, 'requestPasswordReset', { body: { email }, ip: '2001:db8::1' })
+  await ctx.settle()
+  expect(sent('password-reset')).toBe(1)
+  // The first hour is a day ago.
+  ctx.clock.advance(8 * 60 * minute)
+  await ask(ctx, email, { ip: '2001:db8::1' })
+  expect(sent(LETTER)).toBe(25)
 })
 
 test('a malformed address is refused', async () => {

@@ -100,7 +100,7 @@ export const dataExported = defineNotice<ExportFacts, 'sealed'>({
     userName,
     exportedAt: at,
     ipAddress,
-    settingsUrl: `${ctx.appUrl}/settings/sessions`,
+    settingsUrl: ctx.settingsUrl ?? `${ctx.appUrl}/settings/sessions`,
   }),
 })
 

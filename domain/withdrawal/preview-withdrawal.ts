@@ -1,3 +1,4 @@
+import { maskAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { CATEGORIES, type Category, CHOICES, type KeptFor, MAX_PREVIEWED } from '@/contract/vocabulary'
@@ -95,8 +96,13 @@ export async function previewWithdrawal(ctx: Context, input: Input<typeof contra
 }
 
 /** With the token of a mailed link. Applications are asked at the confirmation alone. */
-export const previewRequestedWithdrawal = (ctx: Context, input: Input<typeof requestedContract>): Promise<Preview> =>
-  previewWithdrawal(ctx, { ...input, userId: ctx.actor.userId })
+export const previewRequestedWithdrawal = async (
+  ctx: Context,
+  input: Input<typeof requestedContract>,
+): Promise<Data<typeof requestedContract>> => ({
+  ...(await previewWithdrawal(ctx, { ...input, userId: ctx.actor.userId })),
+  address: maskAddress(ctx.actor.user.email),
+})
 
 /** Refuses if the count fails for any reason, because a missing number would look like nothing. */
 async function count(ctx: Context, userId: string): Promise<CountRow> {

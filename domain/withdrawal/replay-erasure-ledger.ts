@@ -1,8 +1,10 @@
+import { withoutMark } from '../accounts/mark-accounts'
 import type { SystemContext } from '../context'
+import { keyIdsOf, ledgerMarkOfPseudonym, MARKS, marksOf } from '../pseudonyms'
 import { boolean, integer, sql, statement, text } from '../sql'
-import { type AdoptedLine, adoptLedger } from './ledger/adopt-erasure-ledger'
+import { type AdoptedLine, adoptLedger, nameOfGap } from './ledger/adopt-erasure-ledger'
 import { compareWithLedger } from './ledger/compare-with-ledger'
-import { keyIdsOf, readLedgerHead, type StoredEnd, writeErasureLedger } from './ledger/erasure-ledger'
+import { readLedgerHead, type StoredEnd, writeErasureLedger } from './ledger/erasure-ledger'
 import { type LedgerReading, newReading, type ReadLine, readLedger } from './ledger/read-erasure-ledger'
 import { withdrawAgain } from './withdraw-account'
 
@@ -10,11 +12,18 @@ const BATCH_SIZE = 1000
 /** One pass over all users serves so many lines. */
 const MAX_LINES_IN_MEMORY = 50_000
 
-const liveUsers = statement(
-  'users-after',
-  { after: text, maxRows: integer },
+const markedUsers = statement(
+  'users-of-marks',
+  { marks: text.list },
+  { id: text, ledger_mark: text },
+  (v) => sql`SELECT id, ledger_mark FROM users WHERE ledger_mark = ANY(${v.marks}::text[]) AND withdrawn_at IS NULL`,
+)
+const otherUsers = statement(
+  'users-without-mark-after',
+  { ...MARKS, after: text, maxRows: integer },
   { id: text },
-  (v) => sql`SELECT id FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.maxRows}`,
+  (v) => sql`SELECT id FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL
+   AND (ledger_mark IS NULL OR ledger_mark < ${v.first} OR ledger_mark >= ${v.end}) ORDER BY id LIMIT ${v.maxRows}`,
 )
 export interface ReplayReport {
   lines: number
@@ -85,7 +94,7 @@ async function replayLedger(
     unknown_keys: unknownKeys,
     problems: reading.problems,
     evidence: `erasure-ledger/${head.origin}-replays/${at.replaceAll(':', '-')}.json`,
-    ...(!isGood && { error: wrongWith(unknownKeys, reading) }),
+    ...(!isGood && { error: await wrongWith(ctx, unknownKeys, reading) }),
   }
   const { seq, hash } = reading
   await ctx.ledger.put(report.evidence, `${JSON.stringify({ at, ...report, seq, hash }, null, 2)}\n`)
@@ -119,25 +128,54 @@ async function withdrawLost(
   return lost
 }
 
-function wrongWith(unknownKeys: number, { problems }: LedgerReading): string {
+async function wrongWith(ctx: SystemContext, unknownKeys: number, { problems }: LedgerReading): Promise<string> {
   const keys = `${unknownKeys} lines were written with a secret that is not in CODE_SECRET: nobody can be found by them.`
   const chain = `The ledger is not whole: ${problems[0]}`
   const what = [...(unknownKeys > 0 ? [keys] : []), ...(problems.length > 0 ? [chain] : [])].join(' ')
-  return `${what} Mend it and replay again, or set ACCEPT_OLD_DATABASE=1 to serve the database as it is.`
+  const setting = `ACCEPT_OLD_DATABASE=${await nameOfGap(ctx)}`
+  return `${what} Mend it and replay again, or set ${setting} to serve the database as it is.`
 }
 
 async function replayLines(ctx: SystemContext, lines: ReadLine[]): Promise<number> {
-  if (lines.length === 0) return 0
-  const byPseudonym = new Map(lines.map((line) => [line.pseudonym, line]))
   let replayed = 0
-  for (let after = ''; ; ) {
-    const users = await ctx.sql(liveUsers, { after, maxRows: BATCH_SIZE })
-    for (const { id } of users) {
-      const line = lineOf(ctx, byPseudonym, id)
-      if (line && (await withdrawAgain(ctx, id, line))) replayed++
+  for (const [key, ofKey] of Map.groupBy(lines, (line) => line.key)) {
+    for await (const [userId, line] of findLost(ctx, ofKey, key)) {
+      if (await withdrawAgain(ctx, userId, line)) replayed++
     }
-    if (users.length < BATCH_SIZE) return replayed
-    after = users.at(-1)?.id ?? ''
+  }
+  return replayed
+}
+
+/** The accounts of these lines, which one secret has made: by their marks, and those that are not marked with it by their pseudonyms. */
+async function* findLost(
+  ctx: SystemContext,
+  lines: ReadLine[],
+  key: string | undefined,
+): AsyncIterable<[userId: string, line: ReadLine]> {
+  const byMark = new Map(
+    key === undefined ? [] : lines.map((line) => [ledgerMarkOfPseudonym(ctx, line.pseudonym, key), line]),
+  )
+  const marks = [...byMark.keys()]
+  while (marks.length > 0) {
+    for (const { id, ledger_mark: mark } of await ctx.sql(markedUsers, { marks: marks.splice(0, BATCH_SIZE) })) {
+      yield [id, byMark.get(mark) as ReadLine]
+    }
+  }
+  const byPseudonym = new Map(lines.map((line) => [line.pseudonym, line]))
+  for await (const id of usersWithoutMark(ctx, key)) {
+    const line = lineOf(ctx, byPseudonym, id)
+    if (line) yield [id, line]
+  }
+}
+
+async function* usersWithoutMark(ctx: SystemContext, key: string | undefined): AsyncIterable<string> {
+  const asked = { ...marksOf(key), maxRows: BATCH_SIZE }
+  let users = await ctx.sql(withoutMark, asked)
+  // They are all. Otherwise they are read again, in their order.
+  if (users.length < BATCH_SIZE) return yield* users.map(({ id }) => id)
+  for (let after = ''; users.length === BATCH_SIZE; after = users.at(-1)?.id ?? '') {
+    users = await ctx.sql(otherUsers, { ...asked, after })
+    yield* users.map(({ id }) => id)
   }
 }
 

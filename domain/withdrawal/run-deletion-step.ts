@@ -4,6 +4,7 @@ import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import { addEndEvent } from '../applications/events'
 import type { SystemContext, Transaction } from '../context'
 import { MAX_ERASURE_RUN_MS, STEP_BACK_OFF, STEP_LEASE_MS } from '../limits/durations'
+import { pseudonymOf } from '../pseudonyms'
 import {
   boolean,
   bytes,
@@ -19,7 +20,6 @@ import {
 } from '../sql'
 import { backOffMs, isClaimable } from '../work/claim'
 import { erase, inBatches, TIME_TO_ERASE } from './erase'
-import { pseudonymOf } from './ledger/erasure-ledger'
 import { clearPurged } from './purge-retained-data'
 import { writeReceipts } from './receipts/receipts'
 import type { DeletionStep } from './steps/deletion-step'

@@ -26,17 +26,26 @@ const countSessions = statement(
      SELECT FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
    ) open`,
 )
+const lostMailbox = statement(
+  'lost-mailbox-of-account',
+  { userId: text },
+  { at: time.orNull },
+  (v) => sql`SELECT max(at) AS at FROM audit_events
+   WHERE user_id = ${v.userId} AND action = 'email.old_mailbox_lost'`,
+)
 /** What operators see of an account. */
 async function showAccount(ctx: SystemContext, account: AccountRow): Promise<ShownAccount> {
   const userId = account.id
-  const [[sessions], { blockers }, { transactions }] = await Promise.all([
+  const [[sessions], [lost], { blockers }, { transactions }] = await Promise.all([
     ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
+    ctx.sql(lostMailbox, { userId }),
     findBlockers(ctx, userId),
     listTransactions(ctx, { userId, status: 'pending' }),
   ])
   return {
     ...describeAccount(ctx, account),
     verified_at: account.email_verified_at?.toISOString() ?? null,
+    old_mailbox_lost_at: lost?.at?.toISOString() ?? null,
     role: account.role,
     open_sessions: sessions?.count ?? 0,
     blockers,

@@ -1,11 +1,9 @@
-import { parseAddress } from '@/contract/address'
 import type { Step } from '@/contract/withdrawal'
 import { macOfExternalId } from '../accounts/ended-external-ids'
 import { addStartEvent, versionAfter } from '../applications/events'
 import { addAudit } from '../audit'
 import type { Actor, Transaction } from '../context'
-import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
-import { HAS_REPLACED } from '../limits/held-addresses'
+import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
 import type { LockedAccount } from '../lock-account'
 import { addNotice } from '../mail/notice-queue'
 import type { LedgerEntry, RequestedBy } from '../ports'
@@ -25,7 +23,6 @@ import {
 } from '../sql'
 import { addOutboxEvent } from '../work/outbox'
 import { writeErasureLedger } from './ledger/erasure-ledger'
-import { insertReceipt } from './receipts/receipts'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
 import { withdrawalStarted, withdrawalTold } from './withdrawal-notices'
@@ -38,11 +35,12 @@ export interface Withdrawal {
   feedback: string | null
   keeps: LedgerEntry['keeps']
   plan: WithdrawalPlan
-  /** The signed receipt of the acceptance. */
-  receipt: string
   /** Null for a replay of the ledger, which notifies nobody and which nothing holds back. */
   caller: WithdrawalCaller | null
-  /** The addresses that recent changes replaced, which get a notice beside the account's own. */
+  /**
+   * The person's own addresses that recent changes replaced. They get a notice too, because whoever took the account over could delete it
+   * before its owner undoes the change.
+   */
   replaced: readonly string[]
 }
 
@@ -79,23 +77,6 @@ export async function startWithdrawal(tx: Transaction, account: LockedAccount, w
     }),
   ])
   if (withdrawal.caller?.actor && !tx.waitsForLedger) tx.afterCommit((ctx) => writeErasureLedger(ctx))
-}
-
-const replacedAddresses = statement(
-  'replaced-addresses',
-  { userId: text, after: time },
-  { old_email: text },
-  (v) => sql`SELECT old_email FROM email_change_requests r
-   WHERE r.user_id = ${v.userId} AND ${HAS_REPLACED} AND r.closed_at > ${v.after} ORDER BY r.closed_at`,
-)
-
-/**
- * The addresses that recent changes replaced. They get a notice too, because whoever took the account over could delete it before
- * its owner undoes the change. A mailbox that support said is lost gets none.
- */
-export async function findReplaced(tx: Transaction, userId: string, startedAt: Date): Promise<string[]> {
-  const after = new Date(startedAt.getTime() - REPLACED_ADDRESS_MS)
-  return (await tx.sql(replacedAddresses, { userId, after })).map(({ old_email }) => old_email)
 }
 
 // Rows are found by the user's id as a value: joined with the account, the planner would read all open rows. Issuers tell the time in
@@ -260,13 +241,12 @@ const insertLegalRecord = statement(
    VALUES (${v.id}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})`,
 )
 
-/** Writes the receipt, and the records of who asked for the withdrawal. */
+/** Writes the records of who asked for the withdrawal. */
 async function recordRequest(
   tx: Transaction,
-  { id: withdrawalId, userId, startedAt: now, receipt, caller }: Withdrawal,
+  { id: withdrawalId, userId, startedAt: now, caller }: Withdrawal,
 ): Promise<void> {
   await Promise.all([
-    tx.sql(insertReceipt, { withdrawalId, kind: 'acceptance', receipt, now }),
     tx.sql(insertLegalRecord, { id: tx.secrets.randomId('lgl_'), userId, withdrawalId, now }),
     addAudit(tx, 'account.withdrawn', {
       userId,
@@ -328,8 +308,6 @@ async function tellPerson(
   { id: withdrawalId, userId, startedAt: at, plan, replaced }: Withdrawal,
   caller: WithdrawalCaller,
 ): Promise<void> {
-  const told = new Map(replaced.map((address) => [parseAddress(address)?.key, address]))
-  told.delete(parseAddress(email)?.key)
   const expiresAt = new Date(at.getTime() + CONFIRMATION_LIFETIME_MS * tx.timeScale)
   const facts = { withdrawalId, scheduledCompletion: plan.scheduledCompletion, askedBy: askerOf(caller), expiresAt }
   const letter = (notice: typeof withdrawalStarted, address: string) =>
@@ -339,8 +317,5 @@ async function tellPerson(
       { userId, locale, recipients: ['sealed'], at, isSentBySweep: caller.actor === null },
       { ...facts, recipient: { to: address, name } },
     )
-  await Promise.all([
-    letter(withdrawalStarted, email),
-    ...[...told.values()].map((address) => letter(withdrawalTold, address)),
-  ])
+  await Promise.all([letter(withdrawalStarted, email), ...replaced.map((address) => letter(withdrawalTold, address))])
 }

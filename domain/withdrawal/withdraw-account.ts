@@ -7,16 +7,17 @@ import { findAccountByExternalId } from '../accounts/find-user'
 import { askApplications } from '../applications/ask'
 import type { Actor, Context, SystemContext } from '../context'
 import { type AskedPlaces, bucketOf, givePlacesBack, type TakenPlaces, takePlacesInside } from '../limits/buckets'
+import { REPLACED_ADDRESS_MS } from '../limits/durations'
+import { findReplaced } from '../limits/held-addresses'
 import { lockAccountOfId, refusalOfRole } from '../lock-account'
 import type { LedgerEntry } from '../ports'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { isStillLive } from '../sessions/live-caller'
 import { integer, sql, statement, text, time } from '../sql'
-import { findBlockers, refusalOf } from './blockers'
-import { requireLedgerStore, waitForLine } from './ledger/ledger-before-answer'
-import { acceptanceReceipt } from './receipts/receipts'
+import { findBlockers, holdsPersonAlone, refusalOf } from './blockers'
+import { awaitAcceptance, requireLedgerStore } from './ledger/ledger-before-answer'
 import { planWithdrawal, retentionDays, type WithdrawalPlan } from './schedule'
-import { findReplaced, startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
+import { startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
 import { createStatusToken } from './status-token'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
@@ -78,7 +79,7 @@ async function withdraw<More extends object>(
 ): Promise<Data<typeof contract> & More> {
   if (!by.actor?.withdrawal) await requireLedgerStore(ctx)
   const first = await tryToWithdraw(ctx, asked, { ...by, places, hasAsked: false }, more)
-  if (first.data) return afterLineStored(ctx, first.data)
+  if (first.data) return withAcceptance(ctx, first.data)
   const asking = askApplications(ctx, asked.userId).then(async (blockers) => {
     if (blockers.length === 0) await requireLedgerStore(ctx)
     return blockers
@@ -89,13 +90,13 @@ async function withdraw<More extends object>(
   })
   if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
   const { data } = await tryToWithdraw(ctx, asked, { ...by, hasAsked: true }, more)
-  return afterLineStored(ctx, data as Data<typeof contract> & More)
+  return withAcceptance(ctx, data as Data<typeof contract> & More)
 }
 
-async function afterLineStored<Answer extends Data<typeof contract>>(ctx: Caller, data: Answer): Promise<Answer> {
-  await waitForLine(ctx, data.withdrawal_id)
-  return data
-}
+const withAcceptance = async <Answer extends Data<typeof contract>>(ctx: Caller, data: Answer): Promise<Answer> => ({
+  ...data,
+  receipt: await awaitAcceptance(ctx, data.withdrawal_id),
+})
 
 /** Services and the operator withdraw for the person; nothing of the account ends them. */
 const isOwner = (actor: Actor | null): actor is Actor => actor !== null && actor.userId !== ''
@@ -112,7 +113,7 @@ async function tryToWithdraw<More extends object>(
   { places, hasAsked, ...by }: Try,
   more?: More,
 ): Promise<{ data?: Data<typeof contract> & More; taken?: TakenPlaces | undefined }> {
-  const withdrawal = await toWithdrawal(ctx, asked)
+  const withdrawal = toWithdrawal(ctx, asked)
   const { userId, startedAt } = withdrawal
   const data = { ...describeStart(ctx, withdrawal), ...(more as More) }
   const { refusal, ...tried } = await ctx.transaction(async (tx) => {
@@ -120,16 +121,21 @@ async function tryToWithdraw<More extends object>(
       lockAccountOfId(tx, userId),
       isOwner(by.actor) ? isStillLive(tx, by.actor) : true,
       findBlockers(tx, userId),
-      findReplaced(tx, userId, startedAt),
+      findReplaced(tx, { userId, after: new Date(startedAt.getTime() - REPLACED_ADDRESS_MS) }),
       places && takePlacesInside(tx, places),
     ])
     // Returned and not thrown, so that the place that the call took is committed.
     if (!account) return { refusal: new AppError('WITHDRAWAL_002') }
     if (account.role && by.actor?.kind === 'service_token') return { refusal: refusalOfRole() }
     if (!isLive) return { refusal: new AppError('AUTH_001') }
-    if (found.blockers.length > 0) return { refusal: refusalOf(found) }
+    const blockers = found.blockers.filter((one) => isOwner(by.actor) || !holdsPersonAlone(one))
+    if (blockers.length > 0) return { refusal: refusalOf({ ...found, blockers }) }
     if (found.asks && !hasAsked) return { taken }
-    await startWithdrawal(tx, account, { ...withdrawal, caller: by, replaced })
+    await startWithdrawal(tx, account, {
+      ...withdrawal,
+      caller: by,
+      replaced: replaced.map(({ old_email }) => old_email),
+    })
     await tx.keepAnswer?.(data)
     return { data }
   })
@@ -137,7 +143,7 @@ async function tryToWithdraw<More extends object>(
   return tried
 }
 
-async function toWithdrawal(ctx: SystemContext, input: Asked): Promise<Withdrawal> {
+function toWithdrawal(ctx: SystemContext, input: Asked): Withdrawal {
   const id = ctx.secrets.randomId('wd_')
   const startedAt = ctx.clock.now()
   const plan = planWithdrawal(ctx, startedAt)
@@ -154,20 +160,20 @@ async function toWithdrawal(ctx: SystemContext, input: Asked): Promise<Withdrawa
       transactionHistory: keeps.transaction_history ?? false,
     },
     plan,
-    receipt: await acceptanceReceipt(ctx, { id, startedAt, plan }),
     caller: null,
     replaced: [],
   }
 }
 
-const describeStart = (ctx: SystemContext, { id, startedAt, plan, receipt }: Withdrawal): Data<typeof contract> => ({
+/** The acceptance has a place in it, and is signed once the line stands. */
+const describeStart = (ctx: SystemContext, { id, startedAt, plan }: Withdrawal): Data<typeof contract> => ({
   withdrawal_id: id,
   status: 'processing',
   scheduled_completion: plan.scheduledCompletion.toISOString(),
   due_by: plan.dueBy.toISOString(),
   data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
   deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
-  receipt,
+  ...(ctx.waitsForLedger && { receipt: '' }),
   status_token: createStatusToken(ctx, id),
 })
 
@@ -194,7 +200,6 @@ export async function withdrawAgain(
 ): Promise<boolean> {
   const startedAt = new Date(entry.startedAt)
   const plan = planWithdrawal(ctx, startedAt)
-  const receipt = await acceptanceReceipt(ctx, { id: entry.withdrawalId, startedAt, plan })
   return ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
     if (!account) return false
@@ -206,7 +211,6 @@ export async function withdrawAgain(
       feedback: null,
       keeps: entry.keeps,
       plan,
-      receipt,
       caller: null,
       replaced: [],
     })

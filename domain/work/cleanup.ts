@@ -45,10 +45,14 @@ const CLEANUPS: readonly Cleanup[] = [
   { table: 'withdrawal_receipts', key: 'withdrawal_id', ended: isBefore(sql`issued_at`), afterMs: RECEIPTS_KEPT_MS },
   { table: 'integration_logs', ended: isBefore(sql`at`), afterMs: ENDED_RETENTION_MS },
   { table: 'mail_deliveries', ended: isBefore(sql`sent_at`), afterMs: ENDED_RETENTION_MS },
-  // Notices are deleted with their change. An unsent notice keeps its change, which holds the addresses.
+  // Notices are deleted with their change. An unsent notice keeps its change, which holds the addresses; an undo keeps it too, because it
+  // holds a withdrawal back.
   {
     table: 'email_change_requests',
-    ended: (before) => sql`requested_at < ${before} AND expires_at < ${before} AND NOT EXISTS (${UNSENT_NOTICE})
+    ended: (
+      before,
+    ) => sql`requested_at < ${before} AND expires_at < ${before} AND coalesce(reverted_at < ${before}, true)
+           AND NOT EXISTS (${UNSENT_NOTICE})
            ORDER BY requested_at`,
     afterMs: ENDED_RETENTION_MS,
   },

@@ -30,6 +30,7 @@ const UNWAITED_STATEMENTS = [
   'claim-event-deliveries',
   'claim-resend',
   'give-places-back',
+  'keep-acceptance',
   'mark-events-delivered',
   'mark-events-sent',
   'mark-ledger-batch-stored',
@@ -54,6 +55,8 @@ const UNWAITED_WRITES = [
   'rate_limits',
   'service_tokens.last_used_at',
   'sessions.last_seen_at',
+  // Those of an acceptance, which is signed again in the same bytes.
+  'withdrawal_receipts INSERT',
 ]
 
 /** A deferred trigger runs at the commit and sees what the transaction has set for it. Of an update it notes what differs. */

@@ -192,9 +192,15 @@ const toldAtSignIn = async (ctx: Service, email: string, ip: string): Promise<To
 const wide = { places: 10_000, windowMs: day }
 const tokensOfServices = new WeakMap<Service, { userId: string; token: string }>()
 /** The answer is the same beyond this limit, so that only the missing message shows it. */
-const mailedLink = (operation: string, template: Message['template'], bucket: BucketName): { attempt: Attempt } => ({
+const mailedLink = (
+  operation: string,
+  template: Message['template'],
+  bucket: BucketName,
+  { widen = [], ipOf = (n) => `198.51.100.${n}` }: { widen?: BucketName[]; ipOf?: (n: number) => string } = {},
+): { attempt: Attempt; widen: BucketName[] } => ({
+  widen,
   attempt: async (ctx, { email, userId }, n) => {
-    await call({ userId }, operation, { body: { email }, ip: `198.51.100.${n}` })
+    await call({ userId }, operation, { body: { email }, ip: ipOf(n) })
     await ctx.settle()
     const isSent = mailsTo(ctx, email, template).length > n
     return {
@@ -260,6 +266,20 @@ const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> =
   },
   passwordReset: mailedLink('requestPasswordReset', 'password-reset', 'passwordReset'),
   withdrawalRequest: mailedLink('requestWithdrawal', 'withdrawal-requested', 'withdrawalRequest'),
+  passwordResetDay: mailedLink('requestPasswordReset', 'password-reset', 'passwordResetDay', {
+    widen: ['passwordReset'],
+  }),
+  passwordResetPair: mailedLink('requestPasswordReset', 'password-reset', 'passwordResetPair', {
+    widen: ['passwordReset'],
+    ipOf: () => '198.51.100.1',
+  }),
+  withdrawalRequestDay: mailedLink('requestWithdrawal', 'withdrawal-requested', 'withdrawalRequestDay', {
+    widen: ['withdrawalRequest'],
+  }),
+  withdrawalRequestPair: mailedLink('requestWithdrawal', 'withdrawal-requested', 'withdrawalRequestPair', {
+    widen: ['withdrawalRequest'],
+    ipOf: () => '198.51.100.1',
+  }),
   withdrawalRequestAddress: { attempt: linkForAnother('requestWithdrawal') },
   passwordResetAddress: { attempt: linkForAnother('requestPasswordReset') },
   report: {

@@ -72,6 +72,8 @@ const HISTORY = [
  * signing keys, of the ledger's head and of waiting lines are small. So is the table of applications, which is not listed.
  */
 const READ_WHOLE = {
+  // One part each for accounts without a mark, and with an earlier or later one.
+  'accounts-without-mark': 'users_ledger_mark users_ledger_mark users_ledger_mark',
   'adopt-ledger-head': 'erasure_ledger',
   // Runs in a replay only, and reads the withdrawals without a line.
   'adopt-ledger-lines': 'withdrawals_to_ledger',
@@ -112,8 +114,8 @@ const READ_WHOLE = {
   'count-withdrawals-due-soon': 'withdrawals_due_by',
   'count-withdrawals-past-due': 'withdrawals_due_by',
   'delete-earlier-private-keys': 'signing_keys_pkey',
-  'delete-unstored-lines': 'erasure_ledger_batches withdrawals',
-  demo_user: 'users_external_id_active',
+  'delete-unstored-lines': 'erasure_ledger_batches withdrawals_ledger_seq',
+  demo_user: 'users_ledger_mark',
   'due-calls': 'deletion_steps_due',
   'due-erasures': 'deletion_steps_due',
   'due-notices': 'notices_due',
@@ -133,6 +135,7 @@ const READ_WHOLE = {
   'mark-silent-apps': 'deletion_tasks_tried, sorted',
   'purges-due': 'withdrawals_to_purge',
   'read-apps': 'event_deliveries_dead, sorted',
+  'receipt-facts': 'erasure_ledger_batches_pkey, sorted',
   'resend-dead-letters': 'event_deliveries_dead',
   'sealed-archive_keys': 'archive_keys_pkey',
   'sealed-event_data': 'event_deliveries_pkey',
@@ -147,9 +150,9 @@ const READ_WHOLE = {
   'troubled-withdrawals': 'deletion_steps_due, sorted',
   // Few lines wait for the store, and none while the store answers.
   'count-ledger-batches': 'erasure_ledger_batches_pkey',
-  'standing-ledger-lines': 'erasure_ledger_batches_pkey',
+  'standing-ledger-lines': 'erasure_ledger erasure_ledger_batches_pkey',
   'undeliverable-accounts': 'users_email_undeliverable',
-  'users-after': 'users_pkey',
+  'users-without-mark-after': 'users_pkey',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
 }
 

@@ -31,7 +31,7 @@ const MAY_IMPORT: [folder: string, ...allowed: string[]][] = [
   ['app/api', 'contract', 'domain', 'server', 'inngest'],
   ['app', 'components', 'contract', 'domain', 'server'],
   ['components', 'contract'],
-  ['emails'],
+  ['emails', 'messages'],
   ['examples'],
   ['testing', 'contract', 'domain', 'messages', 'server'],
   ...['cli', 'prisma', 'instrumentation.ts'].map((place): [string, ...string[]] => [

@@ -367,6 +367,7 @@ export class Service {
     return {
       id: row.id,
       email: row.new_email_key,
+      requestedBy: row.requested_by,
       code:
         codes.findLast((code) => macsOfCode(this.ctx, row.id, code).some((mac) => mac.equals(row.code_mac))) ?? null,
       attempts: row.attempts,
@@ -412,6 +413,7 @@ interface PendingRow {
   user_id: string
   new_email: string
   new_email_key: string
+  requested_by: string | null
   code_mac: Buffer
   attempts: number
   requested_at: Date

@@ -28,6 +28,8 @@ export type Credential = 0 | 1 | 'token'
 export interface Pending {
   id: string
   email: string
+  /** The session that asked, if it replaced nobody else's request; else null. */
+  requestedBy: string | null
   /** Null if no accepted message carries the code. */
   code: string | null
   attempts: number
@@ -238,7 +240,10 @@ function change(state: State, account: Account, call: Extract<Call, { do: 'chang
   target.target.push(now)
   target.targetMail.push(now)
   const expiresAt = now + 12 * HOUR
-  account.pending = { id: 'new', email: call.email, code: null, attempts: 0, requestedAt: now, sentAt: now, expiresAt }
+  const asker = call.as === 'token' ? null : (account.sessions[call.as]?.id ?? null)
+  const requestedBy = account.pending && account.pending.requestedBy !== asker ? null : asker
+  const times = { requestedAt: now, sentAt: now, expiresAt }
+  account.pending = { id: 'new', email: call.email, requestedBy, code: null, attempts: 0, ...times }
   return ok({
     status: 'pending_verification',
     verification_expires_at: iso(expiresAt),
@@ -260,7 +265,9 @@ function verify(state: State, account: Account, call: Extract<Call, { do: 'verif
   if (isInUse(state, account, pending.email)) return refused('EMAIL_002')
   account.held.push({ email: account.email, until: now + UNDO_WINDOW })
   Object.assign(account, { email: pending.email, pending: null })
-  for (const [place, session] of account.sessions.entries()) if (place !== call.as) session.ended = true
+  for (const [place, session] of account.sessions.entries()) {
+    if (place !== call.as && session.id !== pending.requestedBy) session.ended = true
+  }
   return ok({ email_verified: true, changed_at: iso(now), notification_sent: state.mailUp })
 }
 

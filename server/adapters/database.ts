@@ -1,3 +1,4 @@
+import 'server-only'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Transact, Transacted } from '@/domain/context'
@@ -31,6 +32,8 @@ const MAX_PING_MS = 2_000
 interface DatabaseOptions {
   /** Runs on each new connection before it serves, and refuses it by throwing. */
   admit?: (sql: Sql) => Promise<void>
+  /** Runs when a connection has ended that was not ended here. */
+  onLoss?: () => void
   timeLimits?: Partial<typeof TIME_LIMITS>
 }
 
@@ -38,7 +41,7 @@ interface DatabaseOptions {
 export function openDatabase(
   connectionString: string,
   connections = 8,
-  { admit, timeLimits }: DatabaseOptions = {},
+  { admit, onLoss, timeLimits }: DatabaseOptions = {},
 ): Database {
   const pool = new pg.Pool({
     connectionString,
@@ -55,11 +58,20 @@ export function openDatabase(
     pipeline: true,
     // The pool waits for this before it hands out the connection.
     onConnect: async (client) => {
+      let isLost = false
+      // Without a handler, the loss of a connection would end the process. An end is told after its reason.
+      client.on('error', (error) => {
+        if (isLost) return
+        isLost = true
+        onLoss?.()
+        noteLoss(error)
+      })
       await openSession(client, { ...TIME_LIMITS, ...timeLimits })
       await admit?.(sqlOn(client))
     },
   })
-  pool.on('error', noteLoss)
+  // The connection has told it itself.
+  pool.on('error', () => {})
   const pings = new pg.Pool({
     connectionString,
     application_name,
@@ -86,12 +98,6 @@ export function openDatabase(
 
 async function transact<T>(pool: pg.Pool, work: (...of: Transacted) => Promise<T>): Promise<T> {
   const client = await pool.connect()
-  // The pool handles errors of idle connections only. Without a handler, the loss of this one would end the process.
-  client.on('error', noteLoss)
-  const release = (isBroken: boolean) => {
-    client.off('error', noteLoss)
-    client.release(isBroken)
-  }
   const sql = sqlOn(client)
   const effects: (() => void)[] = []
   let isOver = false
@@ -116,16 +122,16 @@ async function transact<T>(pool: pg.Pool, work: (...of: Transacted) => Promise<T
   } catch (error) {
     isOver = true
     // Destroy a connection that did not answer or cannot roll back.
-    if (error instanceof Error && error.message === 'Query read timeout') release(true)
+    if (error instanceof Error && error.message === 'Query read timeout') client.release(true)
     else {
       await client.query('ROLLBACK').then(
-        () => release(false),
-        () => release(true),
+        () => client.release(),
+        () => client.release(true),
       )
     }
     throw error
   }
-  release(false)
+  client.release()
   for (const effect of effects) effect()
   return result
 }

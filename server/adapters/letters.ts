@@ -8,6 +8,7 @@ import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
 import DataExported from '@/emails/data-exported'
 import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
+import EmailChangedUnproven from '@/emails/email-changed-unproven'
 import EmailReverted from '@/emails/email-reverted'
 import type { Look } from '@/emails/layout'
 import type { LetterTexts } from '@/emails/letter-texts'
@@ -15,6 +16,7 @@ import NoPasswordToReset from '@/emails/no-password-to-reset'
 import PasswordChanged from '@/emails/password-changed'
 import PasswordReset from '@/emails/password-reset'
 import type { Slot } from '@/emails/slot'
+import UndoBeforeWithdrawal from '@/emails/undo-before-withdrawal'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import WithdrawalBySignIn from '@/emails/withdrawal-by-sign-in'
 import WithdrawalRequested from '@/emails/withdrawal-requested'
@@ -23,7 +25,10 @@ import type { Env } from '../settings/env'
 import { daysInWords, validityInWords } from '../texts/duration-words'
 import { type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 
-export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
+export type MessageSettings = Pick<
+  Env,
+  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'
+>
 
 type Texts = Catalogue['Mails']
 export interface Wording {
@@ -111,9 +116,10 @@ const letterIn =
   })
 
 /** What each kind of message says: the letter, its values as texts, and what it branches on. */
-export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswordSignIn }: MessageSettings): Letter {
+export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
+  const { appUrl, settingsUrl, hasPasswordSignIn } = settings
   const { language } = wording
-  const userName = displayName(message.userName)
+  const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
   const letter = letterIn(wording, userName !== '')
   switch (message.template) {
@@ -131,6 +137,10 @@ export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswo
       const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
       const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }
       return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+    }
+    case 'email-changed-unproven': {
+      const { oldEmail, newEmailMasked, changedAt } = message
+      return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
     }
     case 'email-change-requested': {
       const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
@@ -157,7 +167,7 @@ export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswo
     }
     case 'no-password-to-reset': {
       const { provider, ipAddress } = message
-      const values = { userName, provider: provider ?? '', signInUrl: `${appUrl}/sign-in`, ipAddress }
+      const values = { userName, provider: provider ?? '', signInUrl: settingsUrl ?? `${appUrl}/sign-in`, ipAddress }
       return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
     }
     case 'withdrawal-requested': {
@@ -167,6 +177,11 @@ export function letterOf(message: Message, wording: Wording, { appUrl, hasPasswo
     case 'withdrawal-by-sign-in': {
       const { settingsUrl, ipAddress } = message
       return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ipAddress }, {})
+    }
+    case 'undo-before-withdrawal': {
+      const { notMe, ipAddress } = message
+      const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
+      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, { userName, ...link, ipAddress }, {})
     }
     case 'data-exported': {
       const { ipAddress, settingsUrl } = message

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { connect, createServer, type Socket } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -10,6 +11,7 @@ import { listening } from '@/testing/listening'
 import { getEnv } from '../settings/env'
 import { metrics } from '../watch/metrics'
 import { checkMailServer } from './check-mail-server'
+import { createMailEvents } from './mail-events/sources'
 import { createMailer } from './mailer'
 import { createSecrets } from './secrets'
 
@@ -63,7 +65,7 @@ async function givenMailServer(options: SMTPServerOptions = {}) {
 }
 
 /** A server that does with a connection only what the test says. */
-async function givenRawServer(onConnection: (socket: Socket) => void) {
+async function givenRawServer(onConnection: (socket: Socket) => void, changes: Partial<typeof settings> = {}) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
     sockets.push(socket)
@@ -75,7 +77,7 @@ async function givenRawServer(onConnection: (socket: Socket) => void) {
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   })
-  return createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` }, secrets)
+  return createMailer({ ...settings, ...changes, smtpUrl: `smtp://127.0.0.1:${port}` }, secrets)
 }
 
 const CODE = '042137'
@@ -130,25 +132,64 @@ test('F3 a message that is sent again keeps its Message-ID, and another message 
   expect(two).not.toBe(one)
 })
 
-test('an international domain is an A-label on the wire, in the command and in the header', async () => {
+/** A mailer, and the bytes that it sends: the server's library decodes headers and shows addresses in Unicode. */
+async function givenWire(changes: Partial<typeof settings> = {}) {
   const { port, deliveries } = await givenMailServer()
-  let wire = ''
-  // The server's library shows addresses in Unicode, so a proxy records the bytes that the mailer sends.
-  const mailer = await givenRawServer((socket) => {
+  let sent = ''
+  const relay = await givenRawServer((socket) => {
     const server = connect(port, '127.0.0.1')
     server.on('error', () => socket.destroy())
     socket.on('data', (data) => {
-      wire += data.toString('latin1')
+      sent += data.toString('latin1')
     })
     socket.pipe(server).pipe(socket)
-  })
+  }, changes)
+  return { mailer: relay, deliveries, sent: () => sent }
+}
+
+test('an international domain is an A-label on the wire, in the command and in the header', async () => {
+  const { mailer, sent } = await givenWire()
   const address = parseAddress('Ada@BÜCHER.test')
   expect(await mailer.send(letter(verification({ newEmail: address?.typed ?? '' }), address?.deliverable))).toBe(
     'accepted',
   )
-  expect(wire.match(/^(RCPT TO|To):.*$/gim)).toEqual(['RCPT TO:<Ada@xn--bcher-kva.test>', 'To: Ada@xn--bcher-kva.test'])
-  expect(wire).not.toContain('SMTPUTF8')
-  expect(only(deliveries).mail.text).toContain('Ada@BÜCHER.test')
+  expect(sent().match(/^(RCPT TO|To):.*$/gim)).toEqual([
+    'RCPT TO:<Ada@xn--bcher-kva.test>',
+    'To: Ada@xn--bcher-kva.test',
+  ])
+  expect(sent()).not.toContain('SMTPUTF8')
+})
+
+test('B72 the headers that providers read leave as they are, JSON among them, and Postmark’s event names the message by what left', async () => {
+  const mailEvents = {
+    ses: 'arn:aws:sns:eu-central-1:123456789012:mail',
+    postmark: 'accounts:a-password-of-sixteen',
+    mailgun: 'a-signing-key-of-mailgun',
+    sendgrid: generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      .publicKey.export({ format: 'der', type: 'spki' })
+      .toString('base64'),
+    resend: `whsec_${Buffer.from('a secret of resend, long enough').toString('base64')}`,
+  }
+  const { mailer, sent } = await givenWire({ mailEvents })
+  expect(await mailer.send(letter(verification()))).toBe('accepted')
+  const { id } = letter(verification())
+  const lines = sent().split('\r\n')
+  for (const line of [
+    `X-Ses-Message-Tags: delivery=${id}`,
+    `X-Mailgun-Variables: {"delivery":"${id}"}`,
+    `X-Smtpapi: {"unique_args":{"delivery":"${id}"}}`,
+    `X-Entity-Ref-Id: ${id}`,
+  ])
+    expect(lines.map((text) => text.toLowerCase())).toContain(line.toLowerCase())
+  const [, name = '', value] = /^X-PM-Metadata-(.*): (.*)$/im.exec(sent().replaceAll('\r', '')) ?? []
+  const { postmark } = createMailEvents({ ...settings, mailEvents })
+  const headers = new Headers({
+    'Content-Type': 'application/json',
+    Authorization: `Basic ${Buffer.from(mailEvents.postmark).toString('base64')}`,
+  })
+  const event = { RecordType: 'Bounce', Type: 'HardBounce', Email: 'ada@b.test', Metadata: { [name]: value } }
+  const read = await postmark?.read({ headers, body: Buffer.from(JSON.stringify(event)) }, new Date())
+  expect(read).toMatchObject([{ message: { id }, addresses: ['ada@b.test'] }])
 })
 
 test.each([

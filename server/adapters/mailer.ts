@@ -75,13 +75,17 @@ function overSmtp(url: string, settings: Settings, secrets: Pick<Secrets, 'mac'>
       from: mailFrom,
       to: { name: '', address: to },
       messageId: `<${delivery}@${host}>`,
-      headers: { 'Auto-Submitted': 'auto-generated', ...headersForEvents(settings, id) },
+      headers: { 'Auto-Submitted': 'auto-generated', ...asTheyAre(headersForEvents(settings, id)) },
       ...(mailReturnPath && returning(mailReturnPath, { to, id: delivery })),
       signal: AbortSignal.timeout(Math.max(0, Math.round(deadline - performance.now()))),
     }
     await transport.sendMail(message).finally(connections.release)
   }
 }
+
+/** Providers read JSON in a header, which would be encoded otherwise. */
+const asTheyAre = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { prepared: true, value }]))
 
 /** The message comes back by a path that names it. A server that can also names the recipient as it was asked for. */
 const returning = (

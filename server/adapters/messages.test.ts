@@ -125,6 +125,14 @@ function everyMessage(text: (name: string) => string): Message[] {
       { ...change, hasPassword, changedAt: at, notMe: null },
       { ...change, hasPassword, changedAt: at, notMe },
     ]),
+    'email-changed-unproven': [
+      {
+        template: 'email-changed-unproven',
+        oldEmail: text('oldEmail'),
+        newEmailMasked: text('newEmailMasked'),
+        changedAt: at,
+      },
+    ],
     'email-change-requested': [true, false].map((hasPassword) => ({
       ...person,
       template: 'email-change-requested',
@@ -148,6 +156,7 @@ function everyMessage(text: (name: string) => string): Message[] {
     ],
     'withdrawal-requested': [{ ...person, template: 'withdrawal-requested', link: text('link'), endsAt: at }],
     'withdrawal-by-sign-in': [{ ...person, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
+    'undo-before-withdrawal': [{ ...person, template: 'undo-before-withdrawal', notMe }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
     'account-withdrawal-started': ASKERS.map((askedBy) => ({
       ...withdrawal,

@@ -8,7 +8,7 @@ const ARGON2ID = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
 // Lower priority than the event loop, so that reads stay fast when all cores are busy; imported hashes come last.
 const NICENESS = { own: 5, foreign: 10 }
 
-/** Set by scripts/build.mjs, which bundles the worker; Node runs its source where there is no bundle. */
+/** Set by scripts/build.ts, which bundles the worker; Node runs its source where there is no bundle. */
 declare const PASSWORD_WORKER_FILE: string | undefined
 const SOURCE = 'server/adapters/password-worker.ts'
 

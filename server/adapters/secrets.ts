@@ -1,3 +1,4 @@
+import 'server-only'
 import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { decrypt, encrypt } from '@/domain/encryption'
 import { MAC_PURPOSES, type MacPurpose, type Secrets } from '@/domain/ports'

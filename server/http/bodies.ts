@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { AppError } from '@/contract/errors'
 import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { parseStrictJson } from '@/domain/strict-json'
+import { mediaTypeOf } from './media-type'
 
 /** The maximum nesting of objects and lists in a body. */
 const MAX_DEPTH = 5
@@ -17,10 +18,11 @@ export async function readJson(request: Request, maxBytes?: number): Promise<{ t
 }
 
 /** The body as it came, for a source that has a form and a signature of its own. */
-export async function readRaw(request: Request, types: readonly string[], maxBytes?: number): Promise<Buffer> {
-  const [type = ''] = (request.headers.get('Content-Type') ?? '').toLowerCase().split(';')
-  if (!types.includes(type.trim())) {
-    throw new AppError('REQUEST_003', `Send the body as Content-Type: ${types.join(', ')}.`)
+export async function readRaw(request: Request, maxBytesOf: Readonly<Record<string, number>>): Promise<Buffer> {
+  const type = mediaTypeOf(request.headers)
+  const maxBytes = Object.hasOwn(maxBytesOf, type) ? maxBytesOf[type] : undefined
+  if (maxBytes === undefined) {
+    throw new AppError('REQUEST_003', `Send the body as Content-Type: ${Object.keys(maxBytesOf).join(', ')}.`)
   }
   return readBody(request, maxBytes)
 }

@@ -387,7 +387,7 @@ const NOT_TEXT = [
 ]
 const ODD_TEXT = ['', ' ', '\u0000', 'a\u0000b', '\ud800', '\udc00x', '\u202e', '\ufeff', "' OR 1=1 --", '{{7*7}}']
 const NO_ID = [...NOT_TEXT, ...ODD_TEXT, 'x'.repeat(10_000), NOBODYS_IDS.changeRequestId]
-const NO_CODE = ['12345', '1234567', '１２３４５６', '12345a', ' 12345', '123456\n', '-12345', ['042137']]
+const NO_CODE = ['12345', '1234567', '１２３４５', '12345a', ' 12345', '123456\n', '-12345', ['042137']]
 const NO_PASSWORD = ['', '\u0000', 'a\u0000b', '\ud800', 'x'.repeat(10_000), ['correct horse battery']]
 const NEARLY_CONFIRMED = [
   ...['delete_my_account', 'DELETE_MY_ACCOUNT ', ' DELETE_MY_ACCOUNT', 'DELETE MY ACCOUNT', 'ＤＥＬＥＴＥ_MY_ACCOUNT'],

@@ -65,8 +65,8 @@ async function serveLink(
 ): Promise<Response> {
   try {
     const { request, buckets, clientGone } = exchange
-    const { rawBody, maxBodyBytes } = contract
-    const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody, maxBodyBytes) }
+    const { rawBody } = contract
+    const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody) }
     const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : ignoreBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
     const ctx = { ...systemContext(), ip, buckets, clientGone, linkToken: bearerOf(request) ?? '' }

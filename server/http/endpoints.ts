@@ -12,6 +12,7 @@ import { retryTask, waiveTask } from '@/domain/applications/operate-tasks'
 import { takeTasks } from '@/domain/applications/take-tasks'
 import { cancelEmailChange } from '@/domain/email/cancel-email-change'
 import { changeEmail } from '@/domain/email/change-email'
+import { getEmailChange } from '@/domain/email/get-email-change'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { getNotMe } from '@/domain/email/get-not-me'
 import { resendVerification } from '@/domain/email/resend-verification'
@@ -64,6 +65,7 @@ const VERBS: { [Name in OperationName]: Verb<(typeof OPERATIONS)[Name]> } = {
   requestWithdrawal,
   previewRequestedWithdrawal,
   confirmRequestedWithdrawal,
+  getEmailChange,
   getNotMe,
   undoEmailChange,
   putUser,

@@ -270,7 +270,7 @@ test('a page starts a re-authentication and its browser gets a cookie that no sc
   const { code, data, headers } = await call(person, 'startReauthentication', { token: person.session, body })
   expect([code, new URL(String(data.authorization_url)).origin]).toEqual(['accepted', provider.issuer])
   expect(headers.get('Set-Cookie')).toMatch(
-    /^__Host-reauthentication=[\w-]{100,}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    /^__Host-reauthentication\.rea_[\w-]{22}=[\w-]{100,}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
   )
   const verifier = new URL(String(data.authorization_url)).searchParams.get('nonce') as string
   expect(headers.get('Set-Cookie')).not.toContain(verifier)

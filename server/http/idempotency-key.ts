@@ -8,7 +8,7 @@ import {
   releaseKey,
 } from '@/domain/idempotency'
 import { sha256 } from '@/domain/sessions/authenticate'
-import { waitForLineOfRepetition } from '@/domain/withdrawal/ledger/ledger-before-answer'
+import { acceptanceOfRepetition } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { describeError, log } from '../watch/log'
 import type { Exchange, Params } from './exchange'
 
@@ -29,10 +29,8 @@ export async function answerOnce(
   const key = sha256(`${caller}\n${path}\n${given.key}`).toString('base64url')
   const call = await beginIdempotentCall(ctx, { key, userId: caller, body: given.body })
   if ('body' in call) {
-    if (exchange.contract?.waitsForLedger && call.status < 300) {
-      await waitForLineOfRepetition(ctx, JSON.parse(call.body).data.withdrawal_id)
-    }
-    return exchange.replay(call.body, call.status, call.headers)
+    const body = exchange.contract?.waitsForLedger ? await withAcceptance(ctx, call) : call.body
+    return exchange.replay(body, call.status, call.headers)
   }
   let isKept = false
   ctx.keepAnswer = async function (data) {
@@ -55,6 +53,14 @@ export async function answerOnce(
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
   )
   return response
+}
+
+/** An answer is kept in the transaction of its withdrawal, before there is an acceptance. */
+async function withAcceptance(ctx: Context, { body, status }: KeptAnswer): Promise<string> {
+  if (status >= 300) return body
+  const kept = JSON.parse(body)
+  kept.data.receipt ||= await acceptanceOfRepetition(ctx, kept.data.withdrawal_id)
+  return JSON.stringify(kept)
 }
 
 async function toKept(response: Response): Promise<KeptAnswer> {

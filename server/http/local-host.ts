@@ -1,4 +1,4 @@
-// No imports, because scripts/dev-server.mjs has Node load this file without a bundler.
+// No imports, because scripts/dev-server.ts has Node load this file without a bundler.
 
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 

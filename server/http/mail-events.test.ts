@@ -1,6 +1,11 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { deliveryId } from '@/domain/mail/mail-deliveries'
 import { givenCaller, givenChange, readAnswer } from '@/testing/api-calls'
+import { listening } from '@/testing/listening'
 import { givenService } from '@/testing/service'
 import { createMailEvents } from '../adapters/mail-events/sources'
 import { api } from './api'
@@ -60,11 +65,77 @@ test('a bounce that the mail server hands on shows in the status of the change, 
   expect(await deliveryAfter(deliveryId(ctx.secrets, id))).toBe('undeliverable')
 })
 
-test('a source that is not switched on does not exist, and one that is needs its secret, a media type and 256 KiB at most', async () => {
+test('a source that is not switched on does not exist, and one that is needs its secret, its own media type and 64 KiB at most', async () => {
   await givenReceiver()
   for (const source of ['unknown', 'ses']) expect((await post(source, 'x')).code).toBe('REQUEST_005')
   expect((await post('dsn', 'x', { token: 'a-secret-of-nobody-else' })).code).toBe('AUTH_001')
-  expect((await post('dsn', 'x', { type: 'image/png' })).code).toBe('REQUEST_003')
-  expect((await post('dsn', new Uint8Array(256 * 1024))).code).toBe('accepted')
-  expect((await post('dsn', new Uint8Array(256 * 1024 + 1))).code).toBe('REQUEST_002')
+  for (const type of ['image/png', 'application/json', 'text/plain', 'constructor']) {
+    expect((await post('dsn', 'x', { type })).code).toBe('REQUEST_003')
+  }
+  expect((await post('dsn', new Uint8Array(64 * 1024))).code).toBe('accepted')
+  expect((await post('dsn', new Uint8Array(64 * 1024 + 1))).code).toBe('REQUEST_002')
 })
+
+test('a provider may send 256 KiB', async () => {
+  const ctx = await givenReceiver()
+  const settings = {
+    mailEvents: { postmark: 'accounts:a-password-of-sixteen' },
+    mailReturnPath: undefined,
+    appUrl: ctx.appUrl,
+  }
+  ctx.mailEvents = createMailEvents(settings)
+  const type = 'application/json'
+  expect((await post('postmark', new Uint8Array(256 * 1024), { type })).code).toBe('AUTH_001')
+  expect((await post('postmark', new Uint8Array(256 * 1024 + 1), { type })).code).toBe('REQUEST_002')
+})
+
+test('a report about an unknown message is asked for again while it says that it is new, and without a time it is not', async () => {
+  const { clock } = await givenReceiver()
+  const now = clock.now().getTime()
+  const bounce = bounceOf('f'.repeat(40), 'ada@example.test')
+  const dated = (date: Date) => `Date: ${date.toUTCString()}\n${bounce}`
+  expect(await post('dsn', bounce)).toMatchObject({ status: 200 })
+  expect(await post('dsn', dated(new Date(now - 10 * 60_000)))).toMatchObject({ status: 200 })
+  expect(await post('dsn', dated(new Date(now)))).toMatchObject({ status: 503, code: 'SERVER_002' })
+})
+
+/** The command of docs/operations.md that hands a bounce on; 75 has the mail server try again. */
+async function runDocumentedPipe(url: string) {
+  const docs = readFileSync('docs/operations.md', 'utf8')
+  const [, command = ''] = /argv=\/bin\/sh -c \{([\s\S]*?)\}\s*```/.exec(docs) ?? []
+  const here = command
+    .replaceAll(/\n +/g, ' ')
+    .replace(/https:\S+\/dsn/, url)
+    .replace('@/etc/postfix/bounce-header', 'A:b')
+  expect(here).toContain(url)
+  const shell = spawn('/bin/sh', ['-c', here], { stdio: ['pipe', 'inherit', 'inherit'] })
+  shell.stdin.end(bounceOf('f'.repeat(40), 'ada@example.test'))
+  const [code] = await once(shell, 'exit')
+  return code
+}
+
+test.skipIf(spawnSync('curl', ['--version']).error)(
+  'B69 the documented pipe has a bounce sent again after 5xx and where nobody answers, and after nothing else',
+  async () => {
+    let status = 200
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(status).end('{}'))
+    })
+    const url = `http://127.0.0.1:${await listening(server)}/dsn`
+    const codes: [status: number, exitCode: number][] = []
+    for (status of [200, 401, 404, 413, 415, 429, 500, 503]) codes.push([status, await runDocumentedPipe(url)])
+    expect(codes).toEqual([
+      [200, 0],
+      [401, 0],
+      [404, 0],
+      [413, 0],
+      [415, 0],
+      [429, 0],
+      [500, 75],
+      [503, 75],
+    ])
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    expect(await runDocumentedPipe(url)).toBe(75)
+  },
+)

@@ -24,6 +24,8 @@ import { isSameProcess, processStamp, withLock } from './process-lock.mjs'
 
 const DATABASE = 'accounts'
 const START_SECONDS = 120
+/** How often somebody who keeps the server alive looks for it. */
+const WATCH_MS = 500
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -64,13 +66,18 @@ interface Cluster {
   logFile: string
 }
 
-/**
- * Runs PostgreSQL in dataDir or joins the one that already runs there.
- * `stop` ends it once no other living process uses it.
- */
-export async function startEmbeddedPostgres(options: Options): Promise<{ url: string; stop: () => Promise<void> }> {
-  const dataDir = resolve(options.dataDir)
-  const cluster = { dataDir, directory: join(dataDir, 'pg'), logFile: join(dataDir, 'pg.log') }
+export interface EmbeddedPostgres {
+  url: string
+  /** Ends it once no other living process uses it. */
+  stop(): Promise<void>
+  /** Starts it again at the same address whenever it has died, and tells of that; after `stop` no more. */
+  keepAlive(tell: (event: 'died' | 'started' | 'failed', sentence: string) => void): void
+}
+
+/** Runs PostgreSQL in dataDir or joins the one that already runs there. */
+export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedPostgres> {
+  const cluster = clusterIn(options.dataDir)
+  const { dataDir } = cluster
   const lock = join(dataDir, 'pg.lock')
   const userFile = join(dataDir, 'pg-users', `${process.pid}-${randomUUID()}`)
   let stopped: Promise<void> | undefined
@@ -97,14 +104,43 @@ export async function startEmbeddedPostgres(options: Options): Promise<{ url: st
       await stopServer(cluster)
       options.onLog?.('PostgreSQL stopped')
     }
+    const revive = () =>
+      withLock(lock, async () => {
+        if (!stopped && !(await findRunning(cluster, password))) await start(cluster, password, options, port)
+      })
     return {
       url,
       stop: () => {
         stopped ??= withLock(lock, stop)
         return stopped
       },
+      async keepAlive(tell) {
+        for (let failures = 0; !stopped; await sleep(WATCH_MS, undefined, { ref: false })) {
+          if (readPostmaster(cluster)) continue
+          if (failures === 0) tell('died', `PostgreSQL in ${cluster.directory} has died. It is started again.`)
+          try {
+            await revive()
+            tell('started', 'PostgreSQL runs again.')
+            failures = 0
+          } catch (error) {
+            if (failures++ === 0) tell('failed', (error as Error).message)
+          }
+        }
+      },
     }
   })
+}
+
+/** The database below dataDir while its PostgreSQL runs, for tools beside it. */
+export function urlOfRunning(dataDir: string): string | undefined {
+  const cluster = clusterIn(dataDir)
+  const port = readPostmaster(cluster)?.port
+  return port ? urlOf(port, readPassword(cluster), DATABASE) : undefined
+}
+
+function clusterIn(relative: string): Cluster {
+  const dataDir = resolve(relative)
+  return { dataDir, directory: join(dataDir, 'pg'), logFile: join(dataDir, 'pg.log') }
 }
 
 function urlOf(port: number, password: string, database: string) {
@@ -217,7 +253,8 @@ async function createDatabase(adminUrl: string) {
   }
 }
 
-async function start(cluster: Cluster, password: string, { onLog, bin = binaries() }: Options) {
+/** Returns the port: the one that is wanted, or a free one. */
+async function start(cluster: Cluster, password: string, { onLog, bin = binaries() }: Options, wanted?: number) {
   const isNew = !existsSync(cluster.directory)
   const directory = isNew ? `${cluster.directory}.new` : cluster.directory
   if (isNew) {
@@ -236,7 +273,7 @@ async function start(cluster: Cluster, password: string, { onLog, bin = binaries
   if (account.owner) chownSync(cluster.logFile, account.owner.uid, account.owner.gid)
 
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort()
+    const port = wanted ?? (await freePort())
     const settings = Object.entries({ ...SETTINGS, port }).map(([name, value]) => `-c ${name}=${value}`)
     // Relative names, because pg_ctl hands them to a shell.
     const args = ['start', '-w', '-t', `${START_SECONDS}`, '-D', 'pg', '-l', 'pg.log', '-o', settings.join(' ')]

@@ -1,3 +1,4 @@
+// @ts-check
 import { randomUUID } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -13,7 +14,7 @@ export function processStamp(pid) {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    if (error.code !== 'EPERM') return null
+    if (codeOf(error) !== 'EPERM') return null
   }
   try {
     const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -63,6 +64,7 @@ export async function withLock(path, action, onWait) {
   }
 }
 
+/** @param {string} path */
 function tryLock(path) {
   const id = randomUUID()
   const draft = `${path}.${id}.draft`
@@ -72,19 +74,23 @@ function tryLock(path) {
     linkSync(draft, path)
     return true
   } catch (error) {
-    if (error.code === 'EEXIST') return false
+    if (codeOf(error) === 'EEXIST') return false
     throw error
   } finally {
     rmSync(draft, { force: true })
   }
 }
 
+/** @param {string} path */
 function readHolder(path) {
   try {
-    const [pid, stamp, id] = readFileSync(path, 'utf8').split(' ')
+    const [pid, stamp = '', id] = readFileSync(path, 'utf8').split(' ')
     return { pid: Number(pid), stamp, id }
   } catch (error) {
-    if (error.code === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   }
 }
+
+/** @param {unknown} error */
+const codeOf = (error) => (error instanceof Error && 'code' in error ? error.code : undefined)

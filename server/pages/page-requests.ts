@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { parseAndValidateFlightRouterState } from 'next/dist/server/app-render/parse-and-validate-flight-router-state.js'
+import { cookiesOfAttempt } from './provider-attempts'
+
+/** Where a link leads whose `#` came as `%23`, as some mail programs send it; null for any other. */
+export function pageOfEncodedFragment({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): string | null {
+  const [, page, fragment] = /^(\/(?!api\/|\/)[\w/-]*)%23(.+)$/.exec(url) ?? []
+  return method === 'GET' && page ? `${page}#${fragment}` : null
+}
 
 /**
  * Removes the parts of a request that make Next or next-auth answer 500, or log them word for word: server actions (no page has one),
@@ -12,6 +19,7 @@ export function cleanPageRequest(incoming: Pick<IncomingMessage, 'headers' | 'ur
   }
   if (headers.cookie)
     headers.cookie = headers.cookie.replaceAll(/(?<=^|; ?)[\w-]*next-auth\.callback-url=[^;]*(?:; ?|$)/g, '')
+  if (headers.cookie) headers.cookie = cookiesOfAttempt(incoming.url ?? '', headers.cookie)
   delete headers['next-action']
   if (/^multipart\//i.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/octet-stream'
   try {

@@ -53,9 +53,35 @@ test.each([
     ])
     expect(sessionId).not.toBe(browser.sessionId)
     expect(session).toMatch(/HttpOnly; SameSite=Lax/)
-    expect(cleared).toMatch(/^reauthentication=; Path=\/; Max-Age=0;/)
+    expect(cleared).toMatch(/^reauthentication\.rea_[\w-]{22}=; Path=\/; Max-Age=0;/)
   },
 )
+
+test('two confirmations of one browser are finished in either order, each on its page', async () => {
+  for (const order of [
+    ['change', 'token'],
+    ['token', 'change'],
+  ]) {
+    const browser = await givenBrowser('change')
+    const token = createSessionToken(ctx, browser.sessionId).token
+    const second = await call(browser, 'startReauthentication', { token, body: { purpose: 'token' } })
+    const cookies = new Map(
+      [...browser.cookies.split('; '), String(second.headers.get('Set-Cookie')).split(';')[0] ?? ''].map((pair) => [
+        pair.split('=')[0],
+        pair,
+      ]),
+    )
+    const urls: Record<string, string> = { change: browser.url, token: String(second.data.authorization_url) }
+    for (const purpose of order) {
+      const answer = answerFor({ ...browser, url: urls[purpose] ?? '' })
+      const response = await returnFromProvider(answer, [...cookies.values()].join('; '))
+      expect(locationOf(response)).toBe(purpose === 'change' ? '/settings/email' : '/settings/access-tokens')
+      for (const line of response.headers.getSetCookie()) cookies.set(line.split('=')[0], line.split(';')[0] ?? '')
+    }
+    const open = await ctx.db.session.findMany({ where: { userId: browser.userId, revokedAt: null } })
+    expect(open.map(({ authenticatedFor }) => authenticatedFor)).toEqual([order[1]])
+  }
+})
 
 test('a failed confirmation returns with a reason for the page, and keeps the session cookie', async () => {
   const ends: [string, (browser: Browser) => [URLSearchParams, string]][] = [

@@ -1,5 +1,5 @@
 import type { Purpose } from '@/contract/access'
-import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/sessions/reauthenticate'
+import { finishReauthentication, type Outcome, reauthenticationCookie } from '@/domain/sessions/reauthenticate'
 import { logEventOf } from '../adapters/database-away'
 import { clientIpOf } from '../http/client-ip'
 import { readCookie, toSetCookie } from '../http/cookies'
@@ -15,6 +15,9 @@ const PAGES: Record<Purpose, string> = {
 }
 
 const stateOf = (request: Request) => new URL(request.url).searchParams.getAll('state')
+/** What is no state of ours must not become part of a header. */
+const cookieOf = (request: Request) =>
+  reauthenticationCookie(stateOf(request).find((state) => /^rea_[\w-]+$/.test(state)) ?? '')
 
 /** Whether the provider's answer belongs to a re-authentication and not to a sign-in, whose states next-auth creates. */
 export const isReauthentication = (request: Request): boolean =>
@@ -31,16 +34,16 @@ export async function answerReauthentication(request: Request): Promise<Response
   try {
     const outcome = await finishReauthentication(ctx, {
       answer: new URL(request.url).searchParams,
-      cookie: readCookie(appUrl, headers, REAUTHENTICATION_COOKIE),
+      cookie: readCookie(appUrl, headers, cookieOf(request)),
       sessionId: await sessionOf(headers),
       userAgent: headers.get('User-Agent') ?? '',
       ip: clientIpOf(headers),
     })
     logOutcome(outcome)
-    return await pageAfter(outcome)
+    return await pageAfter(request, outcome)
   } catch (error) {
     log().error({ event: logEventOf(error), ...describeError(error) })
-    return redirect(`${PAGES.change}?unconfirmed=away`)
+    return redirect(request, `${PAGES.change}?unconfirmed=away`)
   }
 }
 
@@ -50,11 +53,11 @@ function logOutcome(outcome: Outcome) {
   else log().info({ event: 'reauthenticated', purpose: outcome.purpose, userId })
 }
 
-async function pageAfter(outcome: Outcome): Promise<Response> {
+async function pageAfter(request: Request, outcome: Outcome): Promise<Response> {
   const page = PAGES[outcome.purpose ?? 'change']
-  if ('refusal' in outcome) return redirect(`${page}?unconfirmed=${FOR_PAGES[outcome.refusal] ?? 'failed'}`)
+  if ('refusal' in outcome) return redirect(request, `${page}?unconfirmed=${FOR_PAGES[outcome.refusal] ?? 'failed'}`)
   const { sessionId, userId } = outcome
-  return redirect(page, await sessionCookie({ sessionId, userId: userId ?? '' }))
+  return redirect(request, page, await sessionCookie({ sessionId, userId: userId ?? '' }))
 }
 
 /** The refusals that a person can act on; all others share one sentence. */
@@ -66,13 +69,13 @@ const FOR_PAGES: Partial<Record<string, string>> = {
   too_weak: 'weak',
 }
 
-function redirect(path: string, ...cookies: string[]): Response {
+function redirect(request: Request, path: string, ...cookies: string[]): Response {
   const { appUrl } = getEnv()
   const response = new Response(null, {
     status: 303,
     headers: { Location: `${appUrl}${path}`, 'Cache-Control': 'no-store' },
   })
-  for (const cookie of [...cookies, toSetCookie(appUrl, REAUTHENTICATION_COOKIE, '', 0)]) {
+  for (const cookie of [...cookies, toSetCookie(appUrl, cookieOf(request), '', 0)]) {
     response.headers.append('Set-Cookie', cookie)
   }
   return response

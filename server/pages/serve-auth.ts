@@ -11,6 +11,7 @@ import { rateLimitHeaders } from '../http/rate-limit-headers'
 import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
+import { withAttempt, withoutAttempt } from './provider-attempts'
 import { answerReauthentication, isReauthentication } from './reauthentication'
 import { authOptions } from './sign-in'
 
@@ -41,7 +42,8 @@ export async function serveAuth(
   const buckets: BucketState[] = []
   const options = authOptions(buckets, request)
   const response: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
-  if (action === 'callback' && isOidc) return leadOnwards(response)
+  if (action === 'callback' && isOidc) return withoutAttempt(leadOnwards(response), request)
+  if (action === 'signin' && isOidc) return withAttempt(response, request.headers.get('Cookie') ?? '')
   if (action === 'session' && response.ok) return answerSession(response)
   return action === 'callback' ? withLimits(response, buckets) : response
 }

@@ -5,7 +5,7 @@ import { clientIp, markClientIp } from '../http/client-ip'
 import type { Env } from '../settings/env'
 import { inRequest, requestIdOf } from '../watch/log'
 import { hardenPage } from './page-headers'
-import { cleanPageRequest } from './page-requests'
+import { cleanPageRequest, pageOfEncodedFragment } from './page-requests'
 import { isPlainPage, leaveScriptsOut } from './plain-page'
 import { createStaticFiles } from './static-files'
 
@@ -27,6 +27,8 @@ export async function preparePages(env: Env) {
       markClientIp(incoming, clientIp(incoming))
       cleanPageRequest(incoming)
       hardenPage(incoming, outgoing, env)
+      const page = pageOfEncodedFragment(incoming)
+      if (page) return void outgoing.writeHead(302, { Location: page, 'Cache-Control': 'no-store' }).end()
       if (serveStaticFile(incoming, outgoing)) return
       if (isPlainPage(incoming)) leaveScriptsOut(incoming, outgoing)
       const requestId = requestIdOf(incoming.headers['x-request-id'])

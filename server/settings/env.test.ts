@@ -622,6 +622,16 @@ test.each([
   )
 })
 
+test('SETTINGS_URL is a page of an origin that the adopter has listed', () => {
+  const SETTINGS_URL = 'https://app.example.com/settings?tab=email'
+  const settingsUrlWith = (more: object) => parseEnv({ ...SECRETS, SETTINGS_URL, ...more }).settingsUrl
+  expect(settingsUrlWith({ RETURN_TO: 'https://app.example.com' })).toBe(SETTINGS_URL)
+  expect(settingsUrlWith({ ALLOWED_ORIGINS: 'https://app.example.com' })).toBe(SETTINGS_URL)
+  expect(parseEnv(SECRETS).settingsUrl).toBeNull()
+  expect(() => settingsUrlWith({ RETURN_TO: 'https://other.example.com' })).toThrow(/add https:\/\/app\.example\.com/)
+  expect(() => settingsUrlWith({ SETTINGS_URL: 'https://app.example.com/#/settings' })).toThrow(/no fragment/)
+})
+
 // ---- the pages of settings ----
 
 const PAGES = ['docs/settings.md', 'docs/all-settings.md'].map((file) => readFileSync(file, 'utf8')).join()

@@ -1,3 +1,4 @@
+import 'server-only'
 import * as z from 'zod'
 import { BRAND_FIELDS, brandSettings } from './brand-settings'
 import { ENGINE_FIELDS, engineProblems, engineSettings } from './engine-settings'

@@ -1,22 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import * as z from 'zod'
 import type { InstanceFields } from './instance-settings'
-import { flag, type Parsed, secrets } from './setting-fields'
+import { type Parsed, secrets } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export const SECRET_FIELDS = {
   AUTH_SECRET: secrets.optional(),
   CODE_SECRET: secrets.optional(),
-  ACCEPT_NEW_SECRET: flag.default(false),
+  ACCEPT_NEW_SECRET: z.string().optional(),
 }
 
 export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields) => ({
   /** The first secret signs; all of them verify. */
   authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
   codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
-  /** Whether the service starts with a secret that this database does not know. */
-  acceptsNewSecret: settings.ACCEPT_NEW_SECRET,
+  /** Names a secret that this database does not know, and that the service starts with all the same. */
+  acceptedSecret: settings.ACCEPT_NEW_SECRET,
 })
 
 export function keptSecret(dataDir: string, name: string): string {

@@ -20,7 +20,7 @@ export const STORE_FIELDS = {
   LEDGER_DIR_SHARED: flag.optional(),
   LEDGER_BEFORE_ANSWER: flag.default(true),
   LEDGER_REPLAY_MAX: count(100),
-  ACCEPT_OLD_DATABASE: flag.default(false),
+  ACCEPT_OLD_DATABASE: z.string().optional(),
   ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
   ARCHIVE_S3_BUCKET: visible.optional(),
   ARCHIVE_S3_REGION: visible.default('us-east-1'),
@@ -46,8 +46,8 @@ export const storeSettings = (settings: Fields) => ({
   ledgerDir: toLedgerDir(settings),
   /** The bucket for the erasure ledger, which may be that of the archives. */
   ledgerS3: settings.LEDGER_DIR ? undefined : (toS3Settings(settings, 'LEDGER') ?? toS3Settings(settings, 'ARCHIVE')),
-  /** Whether the service opens on a database that is older than its ledger. */
-  acceptsOldDatabase: settings.ACCEPT_OLD_DATABASE,
+  /** Names a database that is older than its ledger, and that the service opens on all the same. */
+  acceptedDatabase: settings.ACCEPT_OLD_DATABASE,
   /** How many lines the database may be behind its ledger for the service to replay them by itself. */
   maxReplayedLines: settings.LEDGER_REPLAY_MAX,
   /** Whether a withdrawal is answered only once its line stands in the ledger. */

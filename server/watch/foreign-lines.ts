@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describeError, log } from './log'
 
-const LEVELS = { debug: 'debug', trace: 'debug', log: 'info', info: 'info', warn: 'warn', error: 'error' } as const
+const LEVELS = { debug: 'debug', trace: 'debug', log: 'debug', info: 'debug', warn: 'warn', error: 'error' } as const
 const MAX_TEXT = 200
 
 /** Turns the output of packages and the warnings of Node into lines of the log, so that the log is nothing but JSON. */

@@ -14,18 +14,11 @@ export const generateMetadata = titled('DeletionPage', 'tab', { referrer: 'no-re
 /** Needs no session: the browser reads the preview with the token in the link's fragment, which is never sent here. */
 export default async function ConfirmDeletionPage() {
   const longestMs = Math.max(...stepTimes().map(({ withinMs }) => withinMs))
-  const { Deletion, DeletionPage, ...texts } = await textsOf([
-    'Blockers',
-    'DeleteAccount',
-    'Deletion',
-    'DeletionPage',
-    'MailedLink',
-  ])
-  const { categories, moreThan, technical } = Deletion
+  const { DeletionPage, ...texts } = await textsOf(['Blockers', 'DeleteAccount', 'DeletionPage', 'MailedLink'])
   const { categories: _, ...page } = DeletionPage
   return (
     <ColumnPage account={null} className="max-w-2xl">
-      <Texts texts={{ ...texts, Deletion: { categories, moreThan, technical }, DeletionPage: page }}>
+      <Texts texts={{ ...texts, DeletionPage: page }}>
         <ConfirmDeletion
           supportEmail={getEnv().supportEmail}
           deletedWithin={formatDuration(longestMs / 1000, await pageLanguage())}

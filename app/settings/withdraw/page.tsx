@@ -4,9 +4,7 @@ import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
 import { formatDuration } from '@/components/ui/duration'
 import { DeleteAccount } from '@/components/withdrawal/delete-account'
-import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
-import { listSessions } from '@/domain/sessions/sessions'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
@@ -23,9 +21,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
   const { unconfirmed } = await props.searchParams
   const { userId } = session
   const now = ctx.clock.now()
-  const [{ sessions }, { access_tokens }, offer, counts] = await Promise.all([
-    listSessions(ctx),
-    listAccessTokens(ctx),
+  const [offer, counts] = await Promise.all([
     offerWithdrawal(ctx, userId),
     previewWithdrawal(ctx, { userId }).then(
       ({ erased, retained }) => ({ erased, retained }),
@@ -40,7 +36,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
   const { categories, moreThan, technical } = Deletion
   return (
     <Texts texts={{ ...texts, Deletion: { categories, moreThan, technical } }}>
-      <PageHeading title={t('title')} description={t('description')} />
+      <PageHeading title={t('title')} />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
       <DeleteAccount
         userId={userId}
@@ -48,7 +44,6 @@ export default async function WithdrawAccountPage(props: PageProps) {
         ways={ways}
         known={{ blockers, pendingTransactions, asksApplications, renderedAt: now.toISOString() }}
         counts={counts}
-        open={{ sessions: sessions.length, access_tokens: access_tokens.length }}
         supportEmail={getEnv().supportEmail}
         applications={applications}
         deletedWithin={formatDuration(longestMs / 1000, await pageLanguage())}

@@ -1,5 +1,3 @@
-import { ChevronRight } from 'lucide-react'
-import type { ReactNode } from 'react'
 import { formatDuration } from '@/components/ui/duration'
 import { LocalTime } from '@/components/ui/local-time'
 import { Rows } from '@/components/ui/rows'
@@ -14,14 +12,15 @@ interface WhatHappensProps {
   keptUntil: string
 }
 
-/** Explains the deletion in full, folded below the short form on the first screen. */
+/** Explains the deletion in full. */
 export async function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
   const t = await pageTexts('DeleteAccount')
   const deletion = await pageTexts('Deletion')
   const language = await pageLanguage()
   return (
-    <div className="divide-y divide-line border-line border-t">
-      <Folded title={t('whenTitle')}>
+    <>
+      <section className="space-y-3">
+        <h3 className="font-semibold">{t('whenTitle')}</h3>
         <Rows
           rows={steps
             .toSorted((a, b) => a.withinMs - b.withinMs)
@@ -30,8 +29,9 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
               deletion(`steps.${step}.plan`, { days }),
             ])}
         />
-      </Folded>
-      <Folded title={t('whyTitle')}>
+      </section>
+      <section className="space-y-3">
+        <h3 className="font-semibold">{t('whyTitle')}</h3>
         <Rows
           rows={[
             [t('why.bookkeeping'), t('why.bookkeepingText')],
@@ -40,23 +40,10 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
             [t('staysRecord'), t('why.recordText')],
           ]}
         />
-        <p className="mt-4 text-ink-muted">
+        <p className="text-ink-muted">
           {t.rich('afterwards', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}
         </p>
-      </Folded>
-    </div>
+      </section>
+    </>
   )
 }
-
-const Folded = ({ title, children }: { title: string; children: ReactNode }) => (
-  <details className="group px-5 sm:px-6">
-    <summary className="flex min-h-12 list-none items-center gap-2 py-2 font-medium [&::-webkit-details-marker]:hidden">
-      <ChevronRight
-        className="size-4 shrink-0 text-ink-muted group-open:rotate-90 rtl:group-not-open:rotate-180"
-        aria-hidden
-      />
-      {title}
-    </summary>
-    <div className="pt-1 pb-5">{children}</div>
-  </details>
-)

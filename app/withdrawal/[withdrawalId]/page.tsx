@@ -23,7 +23,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
   return (
     <ColumnPage account={null} className="max-w-2xl">
       {returnTo.length > 0 && <ReturnLink allowed={returnTo} />}
-      <PageHeading title={t('title')} description={t('description')} />
+      <PageHeading title={t('title')} />
       <Texts texts={await textsOf(['Deletion'])}>
         {userId ? (
           <WithdrawalProgress userId={userId} withdrawalId={withdrawalId} supportEmail={supportEmail} />

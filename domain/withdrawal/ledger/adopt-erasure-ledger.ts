@@ -1,10 +1,11 @@
 import type { SystemContext, Transaction } from '../../context'
 import { integer, sql, statement, text, time } from '../../sql'
-import { restorePublicKeys } from '../receipts/signing-keys'
+import { hashOf, restorePublicKeys } from '../receipts/signing-keys'
 import { compareInside, compareWithLedger } from './compare-with-ledger'
 import {
   batchName,
   beginningName,
+  folderOf,
   lockLedger,
   markStored,
   putLedger,
@@ -75,10 +76,22 @@ async function noteStored(tx: Transaction, origin: string) {
   }
 }
 
+/**
+ * What `ACCEPT_OLD_DATABASE` takes: it names the end of the database and that of the store, so that it accepts nothing else, and is the
+ * same for every instance.
+ */
+export async function nameOfGap(ctx: SystemContext): Promise<string> {
+  const { end } = await compareWithLedger(ctx)
+  const { origin, batch_seq: batchSeq } = await readLedgerHead(ctx)
+  let newest = batchName(origin, batchSeq)
+  for await (const name of ctx.ledger.list(folderOf(origin), batchName(origin, end.seq))) newest = name
+  return hashOf([origin, end.seq, end.hash, newest, await ctx.ledger.get(newest)].join('\n')).slice(0, 12)
+}
+
 /** The operator's decision to serve a restored database without a replay, or to begin a new store after the loss of the old one. */
 export async function acceptOldDatabase(ctx: SystemContext): Promise<void> {
   const { state, end } = await compareWithLedger(ctx)
-  ctx.process.ledger.newest = undefined
+  Object.assign(ctx.process.ledger, { newest: undefined, seen: undefined })
   const head = await readLedgerHead(ctx)
   if (state === 'missing') {
     await putLedger(ctx, beginningName(head.origin), JSON.stringify(end))

@@ -1,5 +1,6 @@
 import type { AnyContext, SystemContext, Transaction } from '../../context'
 import type { LedgerEntry } from '../../ports'
+import { keyIdsOf, pseudonymOf } from '../../pseudonyms'
 import {
   boolean,
   type Described,
@@ -14,6 +15,7 @@ import {
 } from '../../sql'
 import { coalesced } from '../../work/coalesce'
 import { hashOf, readSigningKeys, signingKey, signJws } from '../receipts/signing-keys'
+import { noteSeen } from '../receipts/stored-lines'
 
 /** An entry in the chain. */
 export interface LedgerLine extends LedgerEntry {
@@ -38,7 +40,8 @@ const LEDGER_HEAD = {
 } satisfies Shape
 export type LedgerHead = Described<typeof LEDGER_HEAD>
 
-const BATCH_SIZE = 100
+/** The most lines of a batch. */
+export const BATCH_SIZE = 100
 /** So that the writes of ends take little from the writes that answers wait for. */
 const END_GATHERING_MS = 100
 
@@ -177,6 +180,7 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
     if (batches.length === 0) return
     for (const { origin, first_seq: firstSeq, lines } of batches) {
       const isStored = await storeBatch(ctx, batchName(origin, firstSeq), lines)
+      if (isStored) noteSeen(ctx, { origin, ...lastOf(firstSeq, lines) })
       const [marked] = isStored ? await ctx.sql(markStored, { firstSeq, lines }) : []
       // Another instance has marked it, or a replica that lagged took over meanwhile and the store is ahead of it.
       if (!marked) ctx.process.ledger.needsComparison = true
@@ -185,6 +189,13 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
     // No answer waits for it.
     ctx.background(() => storeEnd(ctx))
   }
+}
+
+export const linesOf = (batch: string): string[] => batch.split('\n').filter(Boolean)
+
+export function lastOf(firstSeq: number, batch: string): StoredEnd {
+  const lines = linesOf(batch)
+  return { seq: firstSeq + lines.length - 1, hash: hashOf(lines.at(-1) ?? '') }
 }
 
 function ledgerAhead(seq: number): Error {
@@ -231,13 +242,6 @@ export async function requireKnownStore(ctx: SystemContext): Promise<void> {
   throw Object.assign(new Error(problem), { code: 'ledger_missing' })
 }
 
-/** For a process that has not compared the store with the database, such as the operator command. */
-export async function learnNewestBatch(ctx: SystemContext): Promise<void> {
-  const { origin, batch_seq: batchSeq } = await readLedgerHead(ctx)
-  const [waiting] = await ctx.sql(waitingBatches, { maxRows: 1 })
-  if (batchSeq > 0 && !waiting) ctx.process.ledger.newest = batchName(origin, batchSeq)
-}
-
 const storeEnd = coalesced(
   'store-ledger-end',
   async (ctx) => {
@@ -275,14 +279,6 @@ const toEntry = (ctx: AnyContext, row: RowOf<typeof unwritten>): LedgerEntry => 
     transactionHistory: row.keep_transaction_history,
   },
 })
-
-/** The keyed hash that replaces the id of an erased user. */
-export const pseudonymOf = (ctx: AnyContext, userId: string): string =>
-  ctx.secrets.mac('pseudonym', userId).toString('base64url')
-
-/** A short name of each secret that makes pseudonyms, newest first. No user has this id. */
-export const keyIdsOf = (ctx: AnyContext): string[] =>
-  ctx.secrets.macs('pseudonym', 'the name of this key').map((mac) => mac.toString('base64url').slice(0, 12))
 
 /** The last line of those that all stand in the store. */
 export interface StoredEnd {

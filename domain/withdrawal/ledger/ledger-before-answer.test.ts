@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { type Answer, type Caller, givenCaller, givenServiceOf, withdraw } from '@/testing/api-calls'
-import { ledgerLines, outcomeOf, unmountLedger } from '@/testing/domain'
+import { givenLedger, ledgerLines, outcomeOf, unmountLedger } from '@/testing/domain'
 import { givenService, type Service, times } from '@/testing/service'
 import { until } from '@/testing/until'
 import { registerApp } from '../../applications/manage'
+import { createProcess } from '../../process'
 import { listReceipts } from '../receipts/receipts'
+import { rotateSigningKey } from '../receipts/signing-keys'
 import { withdrawByOperator } from '../withdraw-account'
-import { learnNewestBatch } from './erasure-ledger'
+import { writeErasureLedger } from './erasure-ledger'
+import { requireLevelLedger } from './ledger-before-answer'
 
 const LINES = /\/\d{12}\.ndjson$/
 
@@ -23,6 +28,8 @@ function failPuts(ctx: Service, names = /./): () => void {
 const lineOf = (ctx: Service, { data }: Pick<Answer, 'data'>) =>
   ledgerLines(ctx).find(({ withdrawalId }) => withdrawalId === data.withdrawal_id)
 
+const confirmation = 'DELETE_MY_ACCOUNT'
+
 type Withdraw = (ctx: Service, caller: Caller) => Promise<{ code: string; details?: string }>
 const BY: Record<string, Withdraw> = {
   'the person': (_ctx, caller) => withdraw(caller),
@@ -31,7 +38,7 @@ const BY: Record<string, Withdraw> = {
     return service('withdrawUser', { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' })
   },
   'the operator': async (ctx, { userId }) => ({
-    code: await outcomeOf(withdrawByOperator(ctx, { userId, confirmation: 'DELETE_MY_ACCOUNT' })),
+    code: await outcomeOf(withdrawByOperator(ctx, { userId, confirmation })),
   }),
 }
 
@@ -75,6 +82,7 @@ test.each(Object.keys(BY))('F42 while the store is away a withdrawal by %s chang
 
 /** The store had a line before. */
 async function givenUnmounted() {
+  await givenLedger()
   const ctx = await givenService()
   expect((await withdraw(await givenCaller(ctx))).code).toBe('accepted')
   await ctx.settle()
@@ -103,16 +111,30 @@ test('F44 a store that is unmounted while a withdrawal runs takes no line, and i
   expect((await withdraw(caller, asked)).code).toBe('accepted')
 })
 
-test('F44 the operator command writes no line beside a store that is unmounted', async () => {
+test('F44 F63 the operator command writes no line beside a store that is unmounted, also while a line waits', async () => {
   const { ctx, caller, mount } = await givenUnmounted()
-  for (const isThere of [false, true]) {
-    if (isThere) mount()
-    // As in a process that has just begun.
-    Object.assign(ctx.process.ledger, { newest: undefined, storedAt: Number.NEGATIVE_INFINITY })
-    await learnNewestBatch(ctx)
-    expect((await (BY['the operator'] as Withdraw)(ctx, caller)).code).toBe(isThere ? 'accepted' : 'SERVER_002')
-    expect(ctx.ledgered.size > 0).toBe(isThere)
+  const command = async () => {
+    // A process that has just begun.
+    ctx.process.ledger = createProcess().ledger
+    return outcomeOf(
+      requireLevelLedger(ctx).then(() => withdrawByOperator(ctx, { userId: caller.userId, confirmation })),
+    )
   }
+  expect(await command()).toBe('SERVER_002')
+  ctx.waitsForLedger = false
+  // Its line gets a place in the chain, and waits.
+  const { put } = ctx.ledger
+  ctx.ledger.put = () => Promise.reject(new Error('the store is away'))
+  expect((await withdraw(await givenCaller(ctx))).code).toBe('accepted')
+  await ctx.settle()
+  Object.assign(ctx.ledger, { put })
+  ctx.waitsForLedger = true
+  expect(await ctx.db.erasureLedgerBatch.count()).toBe(1)
+  expect(await command()).toBe('SERVER_002')
+  expect([...ctx.ledgered.keys()]).toEqual([])
+  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).toMatchObject({ withdrawnAt: null })
+  mount()
+  expect(await command()).toBe('accepted')
 })
 
 test('F42 a store that goes away while applications are asked leaves the account and its place in the limit', async () => {
@@ -167,12 +189,37 @@ test('F42 concurrent withdrawals share writes of the ledger', async () => {
   expect(written.filter((name) => name === 'erasure-ledger/probe')).toHaveLength(1)
 })
 
-test('F42 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store', async () => {
+test('F42 F62 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store, and its acceptance is signed once the line stands', async () => {
   const ctx = await givenService()
   ctx.waitsForLedger = false
   const comeBack = failPuts(ctx)
-  const answer = await withdraw(await givenCaller(ctx))
-  expect(answer.code).toBe('accepted')
-  expect((await listReceipts(ctx, { withdrawalId: String(answer.data.withdrawal_id) })).receipts).toHaveLength(1)
+  const asked = { headers: { 'Idempotency-Key': 'once' } }
+  const caller = await givenCaller(ctx)
+  const answer = await withdraw(caller, asked)
+  expect([answer.code, answer.data.receipt]).toEqual(['accepted', undefined])
+  expect((await withdraw(caller, asked)).text).toBe(answer.text)
+  const read = () => listReceipts(ctx, { withdrawalId: String(answer.data.withdrawal_id) })
+  expect(await read()).toEqual({ receipts: [] })
+  await ctx.settle()
   comeBack()
+  await writeErasureLedger(ctx)
+  const [, again] = [await read(), await read()]
+  expect(again.receipts).toMatchObject([{ kind: 'acceptance' }])
+})
+
+test('F62 an acceptance names the line that stands in the store, and is the same for every later reader', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const asked = { headers: { 'Idempotency-Key': 'once' } }
+  const answer = await withdraw(caller, asked)
+  const line = lineOf(ctx, answer)
+  const hash = createHash('sha256').update(JSON.stringify(line)).digest('base64url')
+  expect(decodeJwt(String(answer.data.receipt))).toMatchObject({ kind: 'acceptance', log: { seq: line?.seq, hash } })
+  // As if the process had died before it signed.
+  await ctx.db.withdrawalReceipt.deleteMany()
+  const [read] = (await listReceipts(ctx, { withdrawalId: String(answer.data.withdrawal_id) })).receipts
+  expect(read?.receipt).toBe(answer.data.receipt)
+  // Another key signs now.
+  await rotateSigningKey(ctx, { isNow: true })
+  expect((await withdraw(caller, asked)).text).toBe(answer.text)
 })

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../../context'
 import { coalesced } from '../../work/coalesce'
-import { isLineStored } from '../receipts/stored-lines'
+import { acceptanceOf } from '../receipts/receipts'
+import { findStandingLine } from '../receipts/stored-lines'
+import { compareWithLedger } from './compare-with-ledger'
 import { putLedger, requireKnownStore, writeErasureLedger } from './erasure-ledger'
 
 /** How long an answer waits for the store, before the withdrawal and after it. */
@@ -44,36 +46,58 @@ export async function askLedgerStore(ctx: SystemContext): Promise<void> {
   await ctx.ledger.get(LEDGER_PROBE)
 }
 
-/** Resolves when the line of a withdrawal that has just begun is in the store. */
-export async function waitForLine(ctx: SystemContext, withdrawalId: string): Promise<void> {
+/**
+ * Refuses a process that no guard watches, such as the operator command, where database and store are not level: it would write its line
+ * beside the store.
+ */
+export async function requireLevelLedger(ctx: SystemContext): Promise<void> {
   if (!ctx.waitsForLedger) return
+  const compare = async () => {
+    const { state } = await compareWithLedger(ctx)
+    if (state !== 'level')
+      throw Object.assign(new Error(), { code: state === 'behind' ? 'ledger_ahead' : 'ledger_missing' })
+  }
+  await withinTime(ctx, compare, AWAY)
+}
+
+/** The acceptance of a withdrawal that has just begun, once its line is in the store; undefined where no answer waits for that. */
+export async function awaitAcceptance(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+  if (!ctx.waitsForLedger) return undefined
   const write = async (isOver: AbortSignal) => {
     while (!isOver.aborted) {
       await writeErasureLedger(ctx)
-      if (await isLineStored(ctx, withdrawalId)) return
+      const acceptance = await standingAcceptance(ctx, withdrawalId)
+      if (acceptance) return acceptance
       await sleep(PAUSE_MS)
     }
+    return undefined
   }
-  await withinTime(ctx, write, BEGUN)
+  return withinTime(ctx, write, BEGUN)
 }
 
-/** For the repetition of an answer that was kept in the transaction of its withdrawal. */
-export async function waitForLineOfRepetition(ctx: SystemContext, withdrawalId: string): Promise<void> {
-  if (ctx.waitsForLedger && !(await isLineStored(ctx, withdrawalId))) await waitForLine(ctx, withdrawalId)
+/** For the repetition of an answer that was kept, without its acceptance, in the transaction of its withdrawal. */
+export async function acceptanceOfRepetition(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+  if (!ctx.waitsForLedger) return undefined
+  return (await standingAcceptance(ctx, withdrawalId)) ?? awaitAcceptance(ctx, withdrawalId)
+}
+
+async function standingAcceptance(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+  const standing = await findStandingLine(ctx, withdrawalId)
+  return standing && acceptanceOf(ctx, standing)
 }
 
 /** Refuses with these details when the work fails or takes too long. */
-async function withinTime(
+async function withinTime<Result>(
   ctx: SystemContext,
-  work: (isOver: AbortSignal) => Promise<void>,
+  work: (isOver: AbortSignal) => Promise<Result>,
   details: string,
-): Promise<void> {
+): Promise<Result> {
   const over = new AbortController()
   const tooLate = sleep(MAX_WAIT_MS, undefined, { signal: over.signal, ref: false }).then(() => {
     throw new Error('the store did not answer in time')
   })
   try {
-    await Promise.race([work(over.signal), tooLate])
+    return await Promise.race([work(over.signal), tooLate])
   } catch (error) {
     const problem = error instanceof Error ? String('code' in error ? error.code : error.message) : String(error)
     ctx.warn('ledger_not_written', { problem })

@@ -140,7 +140,8 @@ function parse(text: string): LedgerEntry | null {
   }
 }
 
-async function readBeginning(ctx: SystemContext, origin: string): Promise<{ seq: number; hash: string }> {
+/** What was dropped before the first line. */
+export async function readBeginning(ctx: SystemContext, origin: string): Promise<{ seq: number; hash: string }> {
   const text = await ctx.ledger.get(beginningName(origin))
   return text ? JSON.parse(text) : { seq: 0, hash: '' }
 }

@@ -7,10 +7,10 @@ import type { AnyContext, SystemContext, Transaction } from '../../context'
 import { countsOf, type DeletionCount, describeCounts } from '../../deletion-counts'
 import { second } from '../../limits/durations'
 import type { SigningKey } from '../../process'
-import { boolean, integer, joined, json, literal, type RowOf, sql, statement, text, time } from '../../sql'
+import { boolean, integer, joined, json, literal, type RowOf, sql, statement, text, time, UNWAITED } from '../../sql'
 import { AFTER, eachDue, isAfter } from '../../work/each-due'
 import { hashOf, signingKey, signingKeyInside, signJws } from './signing-keys'
-import { isLineStored } from './stored-lines'
+import { findStandingLine, type Standing } from './stored-lines'
 
 type Kind = ReceiptClaims['kind']
 
@@ -46,7 +46,7 @@ const readFacts = statement(
     due_by: time.orNull,
     ledger_seq: integer.orNull,
     ledger_hash: text.orNull,
-    /** Its ledger line is not written yet but will be. */
+    /** Its ledger line is not in the store yet but will be. */
     awaits_line: boolean,
     /** False if a release that did not count took part. */
     is_counted: boolean.orNull,
@@ -54,7 +54,8 @@ const readFacts = statement(
     applications: json.of<Told[]>().orNull,
   },
   (v) => sql`SELECT w.started_at, w.completed_at, w.purged_at, w.purge_due_at, w.due_by, w.ledger_seq, w.ledger_hash,
-     w.ledgered_at IS NULL AND w.user_id IS NOT NULL AS awaits_line,
+     w.ledgered_at IS NULL AND w.user_id IS NOT NULL OR EXISTS (
+       SELECT FROM erasure_ledger_batches b WHERE b.first_seq <= w.ledger_seq) AS awaits_line,
      (SELECT bool_and(s.is_counted) FROM deletion_steps s
       WHERE s.withdrawal_id = w.id AND s.status = 'completed') AS is_counted,
      ${countsOf(sql`w.id`)} AS counts,
@@ -76,12 +77,23 @@ const readReceipts = statement(
 )
 
 /** The first of two receipts of one kind stays. */
-export const insertReceipt = statement(
+const insertReceipt = statement(
   'insert-receipt',
-  { withdrawalId: text, kind: text.of<Kind>(), receipt: text, now: time },
+  { withdrawalId: text, kind: text.of<Kind>(), receipt: text, at: time },
   {},
   (v) => sql`INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
-   VALUES (${v.withdrawalId}, ${v.kind}, ${v.receipt}, ${v.now}) ON CONFLICT DO NOTHING`,
+   VALUES (${v.withdrawalId}, ${v.kind}, ${v.receipt}, ${v.at}) ON CONFLICT DO NOTHING`,
+)
+// Returns the one that stays. Its commit does not wait for the disk: one that a crash has lost is signed again, in the same bytes while
+// the key is the same.
+const keepAcceptance = statement(
+  'keep-acceptance',
+  { withdrawalId: text, receipt: text, at: time },
+  { receipt: text, is_kept: boolean },
+  (v) => sql`INSERT INTO withdrawal_receipts AS r (withdrawal_id, kind, receipt, issued_at)
+   VALUES (${v.withdrawalId}, 'acceptance', ${v.receipt}, ${v.at})
+   ON CONFLICT (withdrawal_id, kind) DO UPDATE SET kind = r.kind
+   RETURNING r.receipt, ${UNWAITED} IS NOT NULL AS is_kept`,
 )
 // After the last receipt, which is that of the purge or of a completion after it, nothing reads the counts any more.
 const markWritten = statement(
@@ -103,18 +115,29 @@ const dueReceipts = statement(
    ORDER BY receipt_due_at, id LIMIT ${v.maxRows}`,
 )
 
-/** Signed before the transaction that it proves, so that no lock waits for the signature. */
-export const acceptanceReceipt = async (
-  ctx: SystemContext,
-  { id, startedAt, plan }: { id: string; startedAt: Date; plan: { purgeDueAt: Date; dueBy: Date } },
-): Promise<string> =>
-  sign(ctx, await signingKey(ctx), id, 'acceptance', startedAt, {
-    withdrawal: {
-      started_at: startedAt.toISOString(),
-      purge_due_at: plan.purgeDueAt.toISOString(),
-      due_by: plan.dueBy.toISOString(),
-    },
-  })
+/** Signs the acceptance of a withdrawal whose line stands. The one that was signed first stays. */
+export async function acceptanceOf(ctx: SystemContext, standing: Standing): Promise<string> {
+  const { id: withdrawalId, started_at: at } = standing
+  const receipt = await sign(ctx, await signingKey(ctx), withdrawalId, 'acceptance', at, acceptanceClaims(standing))
+  const [kept] = await ctx.sql(keepAcceptance, { withdrawalId, receipt, at })
+  return kept?.receipt ?? receipt
+}
+
+const acceptanceClaims = (facts: Omit<Standing, 'id' | 'origin'>): Statements => ({
+  withdrawal: timesOf({ ...facts, completed_at: null }),
+  ...logOf(facts),
+})
+
+const timesOf = (facts: Pick<Facts, 'started_at' | 'completed_at' | 'purge_due_at' | 'due_by'>) => ({
+  started_at: facts.started_at.toISOString(),
+  ...(facts.completed_at && { completed_at: facts.completed_at.toISOString() }),
+  purge_due_at: facts.purge_due_at.toISOString(),
+  ...(facts.due_by && { due_by: facts.due_by.toISOString() }),
+})
+
+/** The line of the withdrawal in the ledger; a release before the chain gave it none. */
+const logOf = ({ ledger_seq: seq, ledger_hash: hash }: Pick<Facts, 'ledger_seq' | 'ledger_hash'>) =>
+  seq !== null && hash !== null && { log: { seq, hash } }
 
 type Statements = Omit<ReceiptClaims, 'iss' | 'iat' | 'jti' | 'sub' | 'kind'>
 
@@ -151,6 +174,8 @@ export async function writeReceipts(tx: Transaction, withdrawalId: string): Prom
   if (!facts || facts.awaits_line) return
   const written = await tx.sql(readReceipts, { withdrawalId })
   const reached: [Kind, Date | null][] = [
+    // The call that should have signed it has died.
+    ['acceptance', written.length === 0 && facts.ledger_seq !== null ? facts.started_at : null],
     ['completion', facts.completed_at],
     ['purge', facts.purged_at],
   ]
@@ -159,29 +184,24 @@ export async function writeReceipts(tx: Transaction, withdrawalId: string): Prom
     .sort(([, a], [, b]) => Number(a) - Number(b))
   let previous = written.at(-1)?.receipt
   for (const [kind] of missing) {
-    const now = tx.clock.now()
+    const at = kind === 'acceptance' ? facts.started_at : tx.clock.now()
     const claims = { ...(previous !== undefined && { previous: hashOf(previous) }), ...claimsOf(facts, kind) }
-    const receipt = await sign(tx, await signingKeyInside(tx), withdrawalId, kind, now, claims)
-    await tx.sql(insertReceipt, { withdrawalId, kind, receipt, now })
+    const receipt = await sign(tx, await signingKeyInside(tx), withdrawalId, kind, at, claims)
+    await tx.sql(insertReceipt, { withdrawalId, kind, receipt, at })
     previous = receipt
   }
   await tx.sql(markWritten, { withdrawalId })
 }
 
 function claimsOf(facts: Facts, kind: Kind): Statements {
-  const { ledger_seq: seq, ledger_hash: hash } = facts
+  if (kind === 'acceptance') return acceptanceClaims(facts)
   const until = facts.purge_due_at.toISOString()
   const counts = (facts.counts ?? []).filter(({ step }) => (step === 'purge') === (kind === 'purge'))
   return {
-    withdrawal: {
-      started_at: facts.started_at.toISOString(),
-      ...(facts.completed_at && { completed_at: facts.completed_at.toISOString() }),
-      purge_due_at: until,
-      ...(facts.due_by && { due_by: facts.due_by.toISOString() }),
-    },
+    withdrawal: timesOf(facts),
     ...(facts.is_counted && describeCounts(summed(counts), until)),
     applications: (facts.applications ?? []).map(describeApplication),
-    ...(seq !== null && hash !== null && { log: { seq, hash } }),
+    ...logOf(facts),
   }
 }
 
@@ -215,13 +235,19 @@ function answerOf({ status, is_waived, acknowledges, last_status: answer, retain
   return answer === 404 || answer === 410 ? 'gone' : 'told'
 }
 
-/** The receipts of a withdrawal in their chain. The acceptance is signed before its transaction, and is given out when its line stands. */
+/** The receipts of a withdrawal in their chain; none before its line stands. */
 export async function listReceipts(
   ctx: SystemContext,
   { withdrawalId }: Pick<Input<typeof contract>, 'withdrawalId'>,
 ): Promise<Data<typeof contract>> {
-  if (ctx.waitsForLedger && !(await isLineStored(ctx, withdrawalId))) return { receipts: [] }
-  const rows = await ctx.sql(readReceipts, { withdrawalId })
+  const standing = await findStandingLine(ctx, withdrawalId)
+  if (!standing) return { receipts: [] }
+  let rows = await ctx.sql(readReceipts, { withdrawalId })
+  // No call has waited for the line. After the purge there are none for another reason: they have been kept long enough.
+  if (rows.length === 0 && standing.ledger_seq !== null && ctx.clock.now() < standing.purge_due_at) {
+    await acceptanceOf(ctx, standing)
+    rows = await ctx.sql(readReceipts, { withdrawalId })
+  }
   return {
     receipts: rows.map(({ kind, issued_at, receipt }) => ({ kind, issued_at: issued_at.toISOString(), receipt })),
   }

@@ -127,10 +127,12 @@ export async function signingKey(ctx: SystemContext): Promise<SigningKey> {
 export const signingKeyInside = async (tx: Transaction): Promise<SigningKey> =>
   (await readSigners(tx, tx.clock.now())).newest
 
-/** Whether a configured secret opens the newest key that still has a private part; null if there is none. */
-export async function opensNewestKey(ctx: SystemContext): Promise<boolean | null> {
-  const sealed = (await ctx.sql(readKeys, {})).findLast(({ sealed_private }) => sealed_private)?.sealed_private
-  return sealed ? ctx.secrets.open(sealed) !== null : null
+/** The newest key that still has a private part, and whether a configured secret opens it. */
+export async function readNewestKey(ctx: SystemContext): Promise<{ kid: string; isOpened: boolean } | null> {
+  for (const { kid, sealed_private: sealed } of (await ctx.sql(readKeys, {})).toReversed()) {
+    if (sealed) return { kid, isOpened: ctx.secrets.open(sealed) !== null }
+  }
+  return null
 }
 
 /** The keys that a configured secret opens, and the one of them that signs. If there is none, it is made. */

@@ -17,7 +17,7 @@ async function read(
     mailReturnPath: returnPath,
     appUrl: 'https://accounts.test',
   })
-  const headers = new Headers({ Authorization: `Bearer ${token}` })
+  const headers = new Headers({ Authorization: `Bearer ${token}`, 'Content-Type': 'message/rfc822' })
   return dsn?.read({ headers, body: Buffer.from(mail) }, NOW)
 }
 
@@ -66,13 +66,14 @@ const EVENT: MailEvent = {
   message: { deliveryId: ID },
   addresses: ['ada.new@example.test', 'ada.new@example.test'],
   state: 'undeliverable',
-  at: new Date('2026-11-20T08:59:59.000Z'),
+  isPermanent: true,
+  at: new Date('2026-11-20T08:59:58.000Z'),
 }
 
 test('a bounce names the message that it quotes, the recipient and what became of it', async () => {
   expect(await read(report())).toEqual([EVENT])
   const delayed = report({ status: STATUS.replace('failed', 'delayed').replace('5.1.1', '4.4.1') })
-  expect(await read(delayed)).toEqual([{ ...EVENT, state: 'deferred' }])
+  expect(await read(delayed)).toEqual([{ ...EVENT, state: 'deferred', isPermanent: false }])
   expect(await read(report({ status: STATUS.replace('failed', 'expanded') }))).toEqual([])
 })
 
@@ -93,7 +94,68 @@ test('with a return path the address that the bounce came to names the message, 
   expect(await read(report({ to: `bounce+${ID}@elsewhere.test` }), { returnPath })).toEqual([])
 })
 
-/** Made by `npm run test:bounces`, where the local part says why a message came back. `later` was put off, and then given up. */
+const RECIPIENT = STATUS.slice(STATUS.indexOf('Final-Recipient'))
+
+test.each([
+  [
+    'an address in Unicode as 7 bits',
+    'Final-Recipient: utf-8; n@b\\x{FC}cher.example\nAction: failed\nStatus: 5.1.1',
+    'n@bücher.example',
+  ],
+  ['an action with a comment', RECIPIENT.replace('failed', 'failed (permanent failure)')],
+  ['a local type', RECIPIENT.replaceAll('rfc822', 'local')],
+  ['an unknown type', RECIPIENT.replaceAll('rfc822', 'unknown')],
+  ['no type', RECIPIENT.replaceAll(/rfc822; ?/g, '')],
+  ['an address with a comment', RECIPIENT.replace('test\n', 'test (Ada)\n')],
+  ['a source route', RECIPIENT.replace('rfc822; ', 'rfc822; <@relay.test:').replace('test\n', 'test>\n')],
+  ['no block for the message', RECIPIENT],
+  ['one block for the message and the recipient', `Reporting-MTA: dns; mx.accounts.test\n${RECIPIENT}`],
+  [
+    'xtext',
+    'Original-Recipient: rfc822;ada.new+2Btag@example.test\nAction: failed\nStatus: 5.1.1',
+    'ada.new+tag@example.test',
+  ],
+  ['a status after what the server was told', RECIPIENT.replace('Status: 5.1.1', 'Status: 5.0.0')],
+])('B72 a bounce with %s is read', async (_what, status, address = 'ada.new@example.test') => {
+  const [event, ...more] = (await read(report({ status }))) ?? []
+  expect(more).toEqual([])
+  expect(event).toMatchObject({ state: 'undeliverable', isPermanent: true })
+  expect(event?.addresses).toContain(address)
+})
+
+test.each(['4.2.2', '5.2.2', '5.2.1', '5.7.1', '4.4.7', '5.0.0', '5', ''])(
+  'B71 status %j is not permanent',
+  async (status) => {
+    const bounce = STATUS.replace('5.1.1\nDiagnostic', `${status}\nX-Diagnostic`)
+    expect(await read(report({ status: bounce }))).toMatchObject([{ state: 'undeliverable', isPermanent: false }])
+  },
+)
+
+test('a part in base64 or quoted-printable is read', async () => {
+  const encoded = (encoding: string, status: string) =>
+    report({ status }).replace('message/delivery-status\r\n', `$&Content-Transfer-Encoding: ${encoding}\r\n`)
+  expect(await read(encoded('base64', Buffer.from(STATUS).toString('base64')))).toEqual([EVENT])
+  expect(await read(encoded('Quoted-Printable', STATUS.replace('example', 'exa=\nm=70le')))).toEqual([EVENT])
+})
+
+test('the time is that of the message, or else that of the report, or none', async () => {
+  const timeless = report().replace(/^Date: .*\r\n/m, '')
+  expect(await read(timeless)).toEqual([EVENT])
+  expect(await read(report().replace(/^Arrival-Date: .*\r\n/m, ''))).toEqual([
+    { ...EVENT, at: new Date('2026-11-20T08:59:59.000Z') },
+  ])
+  expect(await read(timeless.replace(/^Arrival-Date: .*\r\n/m, ''))).toEqual([{ ...EVENT, at: null }])
+})
+
+test('B69 of many recipients the first twenty are read', async () => {
+  const status = Array.from({ length: 500 }, (_, n) => RECIPIENT.replaceAll('ada.new', `n${n}`)).join('\n\n')
+  const events = (await read(report({ status }))) ?? []
+  expect(events.map(({ addresses }) => addresses[0])).toEqual(
+    Array.from({ length: 20 }, (_, n) => `n${n}@example.test`),
+  )
+})
+
+/** Made by `npm run lab -- bounces`, where the local part says why a message came back. `later` was put off, and then given up. */
 const BOUNCES = ['postfix', 'exim', 'opensmtpd'].flatMap((system) => {
   const bounces = readFileSync(path.join(import.meta.dirname, `bounces/${system}.mbox`), 'utf8')
     .split(/^From bounce\n/m)
@@ -117,8 +179,11 @@ test.each(BOUNCES)(
     const [byPath, ...more] = (await read(bounce.mail, { returnPath: 'bounce@mail.accounts.test' })) ?? []
     const [byQuote] = (await read(bounce.mail)) ?? []
     expect(more).toEqual([])
+    // OpenSMTPD tells no status but 5.0.0.
+    const isSoft =
+      bounce.state === 'deferred' || bounce.system === 'opensmtpd' || /^(full-at-end|later)@/.test(bounce.to)
     for (const event of [byPath, byQuote]) {
-      expect(event).toMatchObject({ state: bounce.state, at: expect.any(Date) })
+      expect(event).toMatchObject({ state: bounce.state, isPermanent: !isSoft, at: expect.any(Date) })
       expect(event?.addresses).toContain(bounce.to)
     }
     expect(byPath?.message).toEqual({ deliveryId: expect.stringMatching(/^[0-9a-f]{40}$/) })

@@ -1,73 +1,132 @@
-import type { Email } from 'postal-mime'
 import type { MailEvent } from '@/domain/ports'
 import {
   isSame,
   type MailEventAdapter,
   type MailEventSettings,
   messageByHeader,
+  type Outcome,
   requireGenuine,
   timeOf,
+  toEvents,
 } from './mail-event-adapter'
 
 /** Delivery status notifications (RFC 3464) of one's own mail server. Other actions say nothing of the end. */
-const STATES = new Map<string, MailEvent['state']>([
-  ['failed', 'undeliverable'],
+const OUTCOMES = new Map<string, Outcome>([
+  ['failed', 'soft'],
   ['delayed', 'deferred'],
   ['delivered', 'delivered'],
 ])
+const MAX_RECIPIENTS = 20
+/** A report has three or four. */
+const MAX_PARTS = 10
 
 export const dsn: MailEventAdapter = {
   setting: { form: /^[\x21-\x7e]{16,}$/, must: 'must be 16 visible ASCII characters or more' },
+  types: ['message/rfc822'],
   create: (settings) => ({
     async read({ headers, body }) {
       requireGenuine(isSame(headers.get('Authorization') ?? '', `Bearer ${settings.secret}`))
-      const { default: PostalMime } = await import('postal-mime')
-      const mail = await PostalMime.parse(body, { rfc822Attachments: true }).catch(() => null)
-      return mail ? eventsOf(mail, settings) : []
+      return eventsOf(Buffer.from(body).toString(), settings)
     },
   }),
 }
 
+// Strangers choose what a report holds. So only its two parts that matter are read, and every step looks at each line a few times at most.
+
 /** The return path names the message. Without one, the quoted message does. */
-function eventsOf(mail: Email, { host, returnPath }: MailEventSettings): MailEvent[] {
-  const status = partOf(mail, /^message\/(global-)?delivery-status$/)
-  const message = returnPath === undefined ? quotedMessage(mail, host) : messageAt(mail, returnPath)
-  if (status === undefined || message === null) return []
-  const [, ...recipients] = status.split(/(?:\r?\n[ \t]*){2,}/)
-  return recipients.flatMap((text) => {
-    const fields = fieldsOf(text)
-    const state = stateOf(fields)
-    const addresses = ['original-recipient', 'final-recipient'].flatMap((name) => addressIn(fields.get(name)))
-    return state ? [{ message, addresses, state, at: timeOf(mail.date) }] : []
-  })
+function eventsOf(text: string, { host, returnPath }: MailEventSettings): MailEvent[] {
+  const mail = entityOf(text.split(/\r?\n/))
+  const parts = partsOf(mail)
+  const status = parts.find(({ type }) => /^message\/(?:global-)?delivery-status$/.test(type))
+  const message = returnPath === undefined ? quotedMessage(parts, host) : messageAt(mail, returnPath)
+  if (!status || !message) return []
+  // Some servers write no block for the message, or one together with that of the first recipient.
+  const blocks = blocksOf(contentOf(status))
+  const at = timeOf(blocks.find((block) => block.has('arrival-date'))?.get('arrival-date') ?? fieldOf(mail, 'date'))
+  return blocks
+    .filter((block) => NAMES.some((name) => block.has(name)))
+    .slice(0, MAX_RECIPIENTS)
+    .flatMap((block) =>
+      toEvents(message, outcomeOf(block), { to: NAMES.map((name) => recipientIn(block.get(name))), at }),
+    )
 }
+
+const NAMES = ['original-recipient', 'final-recipient'] as const
+
+/** From `rfc822; ada@example.com`. The type may also be `utf-8`, `local` or `unknown`. */
+const recipientIn = (field = '') => field.replace(/^[\w-]+\s*;/, '')
 
 /** OpenSMTPD reports a message that it gives up as delayed, with the status of an expired delivery (RFC 3463, X.4.7). */
-function stateOf(fields: Map<string, string>) {
-  const action = fields.get('action')?.toLowerCase() ?? ''
-  return STATES.get(action === 'delayed' && fields.get('status')?.startsWith('4.4.7') ? 'failed' : action)
+function outcomeOf(block: Fields): Outcome | undefined {
+  const [action = ''] = /^[a-z]+/.exec(block.get('action')?.toLowerCase() ?? '') ?? []
+  const status = statusOf(block)
+  const outcome = OUTCOMES.get(action === 'delayed' && status.startsWith('4.4.7') ? 'failed' : action)
+  return outcome === 'soft' && status.startsWith('5.1.') ? 'hard' : outcome
 }
 
-function partOf({ attachments }: Email, type: RegExp): string | undefined {
-  const part = attachments.find(({ mimeType }) => type.test(mimeType))
-  if (!part) return undefined
-  return typeof part.content === 'string' ? part.content : new TextDecoder().decode(part.content)
+/** Exim reports 5.0.0 for every failure, and repeats the status that it was told. */
+function statusOf(block: Fields): string {
+  const status = block.get('status') ?? ''
+  const [, told] = /^smtp\s*;\s*5\d\d[ -](5\.\d+\.\d+)\b/i.exec(block.get('diagnostic-code') ?? '') ?? []
+  return told !== undefined && (status === '' || status.startsWith('5.0.0')) ? told : status
 }
 
-function quotedMessage(mail: Email, host: string) {
-  const [head = ''] = (partOf(mail, /^(message\/(rfc822|global)|text\/rfc822-headers|message\/global-headers)$/) ?? '')
-    .trimStart()
-    .split(/\r?\n\r?\n/, 1)
-  return messageByHeader(fieldsOf(head).get('message-id'), host)
+interface Entity {
+  fields: (readonly [name: string, value: string])[]
+  type: string
+  body: string[]
 }
 
-// Anybody can send a report, so each expression here looks at a character a few times at most. This one begins where a word does.
+function entityOf(lines: string[]): Entity {
+  const end = lines.indexOf('')
+  const fields = fieldsOf(end < 0 ? lines : lines.slice(0, end))
+  const [type = ''] = (fields.find(([name]) => name === 'content-type')?.[1] ?? 'text/plain').toLowerCase().split(';')
+  return { fields, type: type.trim(), body: end < 0 ? [] : lines.slice(end + 1) }
+}
+
+const fieldOf = ({ fields }: Entity, name: string) => fields.find(([other]) => other === name)?.[1]
+
+/** The parts of a multipart message. Those within other parts are of messages that somebody else has sent. */
+function partsOf(mail: Entity): Entity[] {
+  const [, quoted, plain] =
+    /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(fieldOf(mail, 'content-type') ?? '') ?? []
+  const boundary = `--${quoted ?? plain}`
+  if (!mail.type.startsWith('multipart/') || boundary === '--undefined') return []
+  const parts: string[][] = []
+  for (const line of mail.body) {
+    const text = line.trimEnd()
+    if (text === `${boundary}--` || parts.length > MAX_PARTS) break
+    if (text === boundary) parts.push([])
+    else parts.at(-1)?.push(line)
+  }
+  return parts.map(entityOf)
+}
+
+function contentOf(part: Entity): string[] {
+  const encoding = fieldOf(part, 'content-transfer-encoding')?.toLowerCase()
+  const text = part.body.join('\n')
+  if (encoding === 'base64') return Buffer.from(text, 'base64').toString().split(/\r?\n/)
+  if (encoding !== 'quoted-printable') return part.body
+  const bytes = text
+    .replaceAll('=\n', '')
+    .replaceAll(/=([0-9A-F]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1').toString().split(/\r?\n/)
+}
+
+function quotedMessage(parts: Entity[], host: string) {
+  const part = parts.find(({ type }) =>
+    /^(?:message\/(?:rfc822|global|global-headers)|text\/rfc822-headers)$/.test(type),
+  )
+  return part ? messageByHeader(blocksOf(contentOf(part))[0]?.get('message-id'), host) : null
+}
+
+// This begins where a word does, so that it looks at a character a few times at most.
 const TAGGED = /(?<![^\s<>@+",;])([^\s<>@+",;]+)\+([0-9a-f]{40})@([^\s<>@",;]+)/g
 
 /** The address that the report was sent to, `bounce+<id>@…`. */
-function messageAt(mail: Email, returnPath: string): MailEvent['message'] | null {
+function messageAt(mail: Entity, returnPath: string): MailEvent['message'] | null {
   const [local, domain] = returnPath.toLowerCase().split('@')
-  for (const { key, value } of mail.headers) {
+  for (const [key, value] of mail.fields) {
     if (!['to', 'delivered-to', 'x-original-to', 'envelope-to'].includes(key)) continue
     for (const [, name, id, host] of value.toLowerCase().matchAll(TAGGED)) {
       if (name === local && host === domain && id !== undefined) return { deliveryId: id }
@@ -76,18 +135,23 @@ function messageAt(mail: Email, returnPath: string): MailEvent['message'] | null
   return null
 }
 
-/** Fields by their names in small letters; the first of a name counts. */
-function fieldsOf(text: string): Map<string, string> {
-  const fields = new Map<string, string>()
-  for (const line of text.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)) {
-    const [, name, value] = /^([!-9;-~]+)[ \t]*:(.*)$/.exec(line) ?? []
-    if (name && value !== undefined && !fields.has(name.toLowerCase())) fields.set(name.toLowerCase(), value.trim())
+type Fields = ReadonlyMap<string, string>
+
+/** The first blocks of fields, which blank lines separate, with one for the message; the first field of a name counts. */
+function blocksOf(lines: string[]): Fields[] {
+  const blocks: string[][] = [[]]
+  for (const line of lines) {
+    if (line.trim() !== '') blocks.at(-1)?.push(line)
+    else if (blocks.at(-1)?.length && blocks.push([]) > MAX_RECIPIENTS + 1) break
   }
-  return fields
+  return blocks.map((block) => new Map(fieldsOf(block).toReversed()))
 }
 
-/** From `rfc822; ada@example.com`. */
-const addressIn = (field = ''): string[] => {
-  const [, address = ''] = /^(?:rfc822|utf-8)\s*;(.*)$/i.exec(field) ?? []
-  return address === '' ? [] : [address.trim().replace(/^<|>$/g, '')]
+/** Names are in small letters. */
+function fieldsOf(lines: string[]): Entity['fields'] {
+  const text = lines.join('\n').replaceAll(/\n[ \t]+/g, ' ')
+  return text.split('\n').flatMap((line) => {
+    const [, name, value] = /^([!-9;-~]+)[ \t]*:(.*)$/.exec(line) ?? []
+    return name !== undefined && value !== undefined ? [[name.toLowerCase(), value.trim()] as const] : []
+  })
 }

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { AppError } from '@/contract/errors'
 import { MAX_SIGNED_AGE_MS } from '@/domain/limits/durations'
 import type { MailEvent, MailEventSource } from '@/domain/ports'
+import { addressesIn } from './mailbox'
 
 export interface MailEventSettings {
   /** The value of `MAIL_EVENTS_<SOURCE>`. */
@@ -18,6 +19,8 @@ export interface MailEventSettings {
 export interface MailEventAdapter {
   /** The form of its setting, and the rule as the end of a sentence. */
   setting: { form: RegExp; must: string }
+  /** The media types of its calls; JSON where absent. */
+  types?: readonly string[]
   create(settings: MailEventSettings): MailEventSource
   /** The header by which its events name the message; absent where they tell the Message-ID. */
   header?(messageId: string): [name: string, value: string]
@@ -32,10 +35,25 @@ export function parseJson<Shape extends z.ZodType>(shape: Shape, body: Uint8Arra
   }
 }
 
+/** A member that its reader takes as it comes. */
+export const anything = z.unknown().optional()
+/** A member whose other forms count as absent, so that they take nothing from the rest of the event. */
+export const loose = <Shape extends z.ZodType>(shape: Shape) => shape.optional().catch(undefined)
+
+/** A member of an object, or of a list of names and values. Mail programs and providers change the letter case of a name. */
+export function valueIn(named: unknown, name: string): unknown {
+  const members = Array.isArray(named)
+    ? named.map((one) => [one?.name, one?.value])
+    : Object.entries(named instanceof Object ? named : {})
+  return members.find(([key]) => typeof key === 'string' && key.toLowerCase() === name)?.[1]
+}
+
 /** The message of an event that tells the id in metadata, under the name that we gave it. */
 export const MESSAGE_KEY = 'delivery'
-export const messageById = (id: unknown): MailEvent['message'] | null =>
-  typeof id === 'string' && /^(?:ecr|ntc)_[\w-]{22,60}$/.test(id) ? { id } : null
+export function messageById(id: unknown): MailEvent['message'] | null {
+  return typeof id === 'string' && /^(?:ecr|ntc)_[\w-]{22,60}$/.test(id) ? { id } : null
+}
+export const messageIn = (metadata: unknown) => messageById([valueIn(metadata, MESSAGE_KEY)].flat()[0])
 
 /** The message of an event that tells the Message-ID; null for a message of another sender. */
 export function messageByHeader(messageId: unknown, host: string): MailEvent['message'] | null {
@@ -44,12 +62,20 @@ export function messageByHeader(messageId: unknown, host: string): MailEvent['me
   return deliveryId !== undefined && sentBy === host ? { deliveryId } : null
 }
 
-/** The event, if its source says which message of ours it is about, and a state that matters. */
+/** What became of a message: `soft` and `hard` bounces will not arrive, and only a hard one says that the address takes no mail. */
+export type Outcome = 'deferred' | 'delivered' | 'complained' | 'soft' | 'hard'
+
+/** The event, if its source says which message of ours it is about, and an outcome that matters. */
 export const toEvents = (
   message: MailEvent['message'] | null,
-  state: MailEvent['state'] | undefined,
-  about: Pick<MailEvent, 'addresses' | 'at'>,
-): MailEvent[] => (message && state ? [{ message, state, ...about }] : [])
+  outcome: Outcome | undefined,
+  { to, at }: { to: readonly unknown[]; at: Date | null },
+): MailEvent[] => {
+  if (!message || !outcome) return []
+  const isPermanent = outcome === 'hard'
+  const state = isPermanent || outcome === 'soft' ? 'undeliverable' : outcome
+  return [{ message, addresses: to.flatMap(addressesIn), state, isPermanent, at }]
+}
 
 /** Compares hashes, so that the time does not tell how much is right. */
 export const isSame = (one: string, other: string): boolean => timingSafeEqual(sha256(one), sha256(other))
@@ -63,8 +89,8 @@ export function requireGenuine(isGenuine: boolean): asserts isGenuine {
 export const isFresh = (signedAt: Date, now: Date): boolean =>
   Math.abs(now.getTime() - signedAt.getTime()) <= MAX_SIGNED_AGE_MS
 
-/** Null for a text that is no time. */
-export function timeOf(text: unknown): Date | null {
-  const at = new Date(typeof text === 'string' ? text : Number.NaN)
+/** From a text, or from the seconds since 1970. Null for what is no time. */
+export function timeOf(value: unknown): Date | null {
+  const at = new Date(typeof value === 'number' ? value * 1000 : typeof value === 'string' ? value : Number.NaN)
   return Number.isNaN(at.getTime()) ? null : at
 }

@@ -1,31 +1,49 @@
 import { createHmac } from 'node:crypto'
 import * as z from 'zod'
 import {
+  anything,
   isFresh,
   isSame,
+  loose,
   type MailEventAdapter,
   MESSAGE_KEY,
   messageByHeader,
-  messageById,
+  messageIn,
+  type Outcome,
   parseJson,
   requireGenuine,
+  timeOf,
   toEvents,
+  valueIn,
 } from './mail-event-adapter'
 
 const shape = z.object({
   signature: z.object({ timestamp: z.string(), token: z.string(), signature: z.string() }),
-  'event-data': z
-    .object({
+  'event-data': loose(
+    z.object({
       event: z.string(),
-      severity: z.string().optional(),
-      recipient: z.string(),
-      timestamp: z.number(),
-      message: z.object({ headers: z.object({ 'message-id': z.string().optional() }).optional() }).optional(),
-      'user-variables': z.record(z.string(), z.unknown()).optional(),
-    })
-    .nullable()
-    .catch(null),
+      severity: anything,
+      reason: anything,
+      recipient: anything,
+      timestamp: anything,
+      'delivery-status': anything,
+      message: loose(z.object({ headers: anything })),
+      'user-variables': anything,
+    }),
+  ),
 })
+
+type EventData = NonNullable<z.output<typeof shape>['event-data']>
+
+/** The reasons of a permanent failure that say nothing of the address: given up, blocked, or not wanted. */
+const SOFT_REASONS: readonly unknown[] = ['old', 'espblock', 'greylisted', 'suppress-complaint', 'suppress-unsubscribe']
+
+function outcomeOf({ event, severity, reason, 'delivery-status': status }: EventData): Outcome | undefined {
+  if (event === 'delivered' || event === 'complained') return event
+  if (event !== 'failed') return undefined
+  if (severity !== 'permanent') return 'deferred'
+  return SOFT_REASONS.includes(reason) || valueIn(status, 'bounce-type') === 'soft' ? 'soft' : 'hard'
+}
 
 /** What is signed is a time and a token, and not the event. */
 export const mailgun: MailEventAdapter = {
@@ -42,15 +60,9 @@ export const mailgun: MailEventAdapter = {
       requireGenuine(isSame(signature, expected) && isFresh(new Date(Number(timestamp) * 1000), now))
       const data = call['event-data']
       if (!data) return []
-      const { event, severity, recipient, message, 'user-variables': variables } = data
-      const failed = severity === 'permanent' ? ('undeliverable' as const) : ('deferred' as const)
-      const states = new Map([
-        ['failed', failed],
-        ['delivered', 'delivered' as const],
-        ['complained', 'complained' as const],
-      ])
-      const about = messageById(variables?.[MESSAGE_KEY]) ?? messageByHeader(message?.headers?.['message-id'], host)
-      return toEvents(about, states.get(event), { addresses: [recipient], at: new Date(data.timestamp * 1000) })
+      const about =
+        messageIn(data['user-variables']) ?? messageByHeader(valueIn(data.message?.headers, 'message-id'), host)
+      return toEvents(about, outcomeOf(data), { to: [data.recipient], at: timeOf(data.timestamp) })
     },
   }),
 }

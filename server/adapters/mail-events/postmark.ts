@@ -1,10 +1,11 @@
 import * as z from 'zod'
-import type { MailEvent } from '@/domain/ports'
 import {
+  anything,
   isSame,
   type MailEventAdapter,
   MESSAGE_KEY,
-  messageById,
+  messageIn,
+  type Outcome,
   parseJson,
   requireGenuine,
   timeOf,
@@ -12,25 +13,25 @@ import {
 } from './mail-event-adapter'
 
 /** The types that decide the state. Other types are automatic answers, or not final. */
-const BOUNCES = new Map<string, MailEvent['state']>([
-  ['HardBounce', 'undeliverable'],
-  ['SoftBounce', 'undeliverable'],
-  ['BadEmailAddress', 'undeliverable'],
-  ['DnsError', 'undeliverable'],
-  ['ManuallyDeactivated', 'undeliverable'],
-  ['Blocked', 'undeliverable'],
-  ['DMARCPolicy', 'undeliverable'],
+const BOUNCES = new Map<unknown, Outcome>([
+  ['HardBounce', 'hard'],
+  ['BadEmailAddress', 'hard'],
+  ['SoftBounce', 'soft'],
+  ['DnsError', 'soft'],
+  ['ManuallyDeactivated', 'soft'],
+  ['Blocked', 'soft'],
+  ['DMARCPolicy', 'soft'],
   ['Transient', 'deferred'],
 ])
 
 const shape = z.object({
   RecordType: z.enum(['Bounce', 'Delivery', 'SpamComplaint']),
-  Type: z.string().optional(),
-  Email: z.string().optional(),
-  Recipient: z.string().optional(),
-  BouncedAt: z.string().optional(),
-  DeliveredAt: z.string().optional(),
-  Metadata: z.record(z.string(), z.unknown()).optional(),
+  Type: anything,
+  Email: anything,
+  Recipient: anything,
+  BouncedAt: anything,
+  DeliveredAt: anything,
+  Metadata: anything,
 })
 
 /** Postmark signs nothing: it sends the user and the password that the URL of the webhook has. */
@@ -46,13 +47,10 @@ export const postmark: MailEventAdapter = {
       requireGenuine(isSame(headers.get('Authorization') ?? '', expected))
       const record = parseJson(shape, body)
       if (!record) return []
-      const { RecordType, Type = '', Email, Recipient, BouncedAt, DeliveredAt, Metadata } = record
-      const state = { Bounce: BOUNCES.get(Type), Delivery: 'delivered', SpamComplaint: 'complained' } as const
-      const addresses = [Email, Recipient].filter((address) => address !== undefined)
-      return toEvents(messageById(Metadata?.[MESSAGE_KEY]), state[RecordType], {
-        addresses,
-        at: timeOf(BouncedAt ?? DeliveredAt),
-      })
+      const { RecordType, Type, Email, Recipient, BouncedAt, DeliveredAt, Metadata } = record
+      const outcome = { Bounce: BOUNCES.get(Type), Delivery: 'delivered', SpamComplaint: 'complained' } as const
+      const about = { to: [Email, Recipient], at: timeOf(BouncedAt ?? DeliveredAt) }
+      return toEvents(messageIn(Metadata), outcome[RecordType], about)
     },
   }),
 }

@@ -1,38 +1,44 @@
 import { createHmac } from 'node:crypto'
 import * as z from 'zod'
-import type { MailEvent } from '@/domain/ports'
 import {
+  anything,
   isFresh,
   isSame,
+  loose,
   type MailEventAdapter,
-  MESSAGE_KEY,
   messageByHeader,
   messageById,
+  messageIn,
+  type Outcome,
   parseJson,
   requireGenuine,
   timeOf,
   toEvents,
+  valueIn,
 } from './mail-event-adapter'
 
-const STATES = new Map<string, MailEvent['state']>([
-  ['email.bounced', 'undeliverable'],
-  ['email.suppressed', 'undeliverable'],
-  ['email.failed', 'undeliverable'],
+const OUTCOMES = new Map<string, Outcome>([
+  ['email.bounced', 'soft'],
+  ['email.suppressed', 'soft'],
+  ['email.failed', 'soft'],
   ['email.delivery_delayed', 'deferred'],
   ['email.delivered', 'delivered'],
   ['email.complained', 'complained'],
 ])
+const BOUNCES = new Map<unknown, Outcome>([
+  ['Permanent', 'hard'],
+  ['Undetermined', 'deferred'],
+])
 
-const named = z.array(z.object({ name: z.string(), value: z.string() }))
 const shape = z.object({
   type: z.string(),
-  created_at: z.string().optional(),
+  created_at: anything,
   data: z.object({
-    to: z.array(z.string()),
-    tags: z.union([named, z.record(z.string(), z.string())]).optional(),
-    headers: named.optional(),
-    message_id: z.string().optional(),
-    bounce: z.object({ type: z.string().optional() }).optional(),
+    to: z.union([z.array(z.unknown()), z.string()]),
+    tags: anything,
+    headers: anything,
+    message_id: anything,
+    bounce: loose(z.object({ type: anything })),
   }),
 })
 
@@ -55,13 +61,12 @@ export const resend: MailEventAdapter = {
         requireGenuine(isFresh(new Date(Number(timestamp) * 1000), now))
         const call = parseJson(shape, body)
         if (!call) return []
-        const { to, tags = {}, headers: sent = [], message_id: messageId, bounce } = call.data
-        const tag = Array.isArray(tags) ? tags.find(({ name }) => name === MESSAGE_KEY)?.value : tags[MESSAGE_KEY]
-        const reference = sent.find(({ name }) => name.toLowerCase() === REFERENCE.toLowerCase())?.value
-        const message = messageById(tag) ?? messageById(reference) ?? messageByHeader(messageId, host)
-        const isPassing = call.type === 'email.bounced' && bounce?.type === 'Undetermined'
-        const state = isPassing ? 'deferred' : STATES.get(call.type)
-        return toEvents(message, state, { addresses: to, at: timeOf(call.created_at) })
+        const { to, tags, headers: sent, message_id: messageId, bounce } = call.data
+        const reference = messageById(valueIn(sent, REFERENCE.toLowerCase()))
+        const message = messageIn(tags) ?? reference ?? messageByHeader(messageId, host)
+        const isBounce = call.type === 'email.bounced'
+        const outcome = (isBounce && BOUNCES.get(bounce?.type)) || OUTCOMES.get(call.type)
+        return toEvents(message, outcome, { to: [to].flat(), at: timeOf(call.created_at) })
       },
     }
   },

@@ -1,33 +1,34 @@
 import { createPublicKey, verify } from 'node:crypto'
 import * as z from 'zod'
-import type { MailEvent } from '@/domain/ports'
 import {
+  anything,
   isFresh,
   type MailEventAdapter,
   MESSAGE_KEY,
   messageByHeader,
-  messageById,
+  messageIn,
+  type Outcome,
   parseJson,
   requireGenuine,
+  timeOf,
   toEvents,
+  valueIn,
 } from './mail-event-adapter'
 
-const STATES = new Map<string, MailEvent['state']>([
-  ['bounce', 'undeliverable'],
-  ['dropped', 'undeliverable'],
+const OUTCOMES = new Map<string, Outcome>([
+  ['bounce', 'hard'],
+  ['dropped', 'soft'],
   ['deferred', 'deferred'],
   ['delivered', 'delivered'],
   ['spamreport', 'complained'],
 ])
 
 const shape = z.array(z.unknown())
-const one = z.object({
-  email: z.string(),
-  event: z.string(),
-  timestamp: z.number(),
-  'smtp-id': z.string().optional(),
-  [MESSAGE_KEY]: z.string().optional(),
-})
+const one = z.object({ event: z.string(), type: anything, email: anything, timestamp: anything }).loose()
+
+/** A bounce that has another type than `bounce` was blocked, or its time was over. */
+const outcomeOf = (event: string, type: unknown) =>
+  event === 'bounce' && typeof type === 'string' && type !== 'bounce' ? 'soft' : OUTCOMES.get(event)
 
 /** The setting is the public key of the signed event webhook; the service holds no secret of it. */
 export const sendgrid: MailEventAdapter = {
@@ -48,11 +49,8 @@ export const sendgrid: MailEventAdapter = {
         return (parseJson(shape, body) ?? []).flatMap((value) => {
           const { data } = one.safeParse(value)
           if (!data) return []
-          const message = messageById(data[MESSAGE_KEY]) ?? messageByHeader(data['smtp-id'], host)
-          return toEvents(message, STATES.get(data.event), {
-            addresses: [data.email],
-            at: new Date(data.timestamp * 1000),
-          })
+          const message = messageIn(data) ?? messageByHeader(valueIn(data, 'smtp-id'), host)
+          return toEvents(message, outcomeOf(data.event, data.type), { to: [data.email], at: timeOf(data.timestamp) })
         })
       },
     }

@@ -1,17 +1,21 @@
 import { verify, X509Certificate } from 'node:crypto'
 import * as z from 'zod'
 import { AppError } from '@/contract/errors'
+import { minute } from '@/domain/limits/durations'
 import type { MailEvent } from '@/domain/ports'
 import {
-  isFresh,
+  anything,
+  loose,
   type MailEventAdapter,
   MESSAGE_KEY,
   messageByHeader,
-  messageById,
+  messageIn,
+  type Outcome,
   parseJson,
   requireGenuine,
   timeOf,
   toEvents,
+  valueIn,
 } from './mail-event-adapter'
 
 const envelope = z.object({
@@ -21,32 +25,36 @@ const envelope = z.object({
   Subject: z.string().nullish(),
   Message: z.string(),
   Timestamp: z.string(),
-  Token: z.string().optional(),
-  SubscribeURL: z.string().optional(),
+  Token: z.string().nullish(),
+  SubscribeURL: z.string().nullish(),
   SignatureVersion: z.enum(['1', '2']),
   Signature: z.string(),
   SigningCertURL: z.string(),
 })
 type Envelope = z.output<typeof envelope>
 
-const recipients = z.array(z.object({ emailAddress: z.string() }))
+const recipients = z.array(z.unknown())
 const notification = z.object({
-  eventType: z.string().optional(),
-  notificationType: z.string().optional(),
-  mail: z.object({
-    tags: z.record(z.string(), z.array(z.string())).optional(),
-    headers: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
-  }),
-  bounce: z
-    .object({ bounceType: z.string(), bounceSubType: z.string(), bouncedRecipients: recipients, timestamp: z.string() })
-    .optional(),
-  complaint: z.object({ complainedRecipients: recipients, timestamp: z.string() }).optional(),
-  delivery: z.object({ recipients: z.array(z.string()), timestamp: z.string() }).optional(),
-  deliveryDelay: z.object({ delayedRecipients: recipients, timestamp: z.string() }).optional(),
+  eventType: anything,
+  notificationType: anything,
+  mail: z.object({ tags: anything, headers: anything }),
+  bounce: loose(
+    z.object({
+      bounceType: anything,
+      bounceSubType: anything,
+      bouncedRecipients: recipients,
+      timestamp: anything,
+    }),
+  ),
+  complaint: loose(z.object({ complainedRecipients: recipients, timestamp: anything })),
+  delivery: loose(z.object({ recipients, timestamp: anything })),
+  deliveryDelay: loose(z.object({ delayedRecipients: recipients, timestamp: anything })),
 })
 
 const MAX_CERTIFICATE_BYTES = 16 * 1024
 const TIMEOUT_MS = 5_000
+/** How many certificates are asked for within a minute. Anybody can name one that does not exist. */
+const MAX_CERTIFICATES_A_MINUTE = 10
 
 /** Amazon SES reports through Amazon SNS. The setting names the topics, because anybody can have a topic that Amazon signs. */
 export const ses: MailEventAdapter = {
@@ -54,20 +62,33 @@ export const ses: MailEventAdapter = {
     form: /^arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(,arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+)*$/,
     must: 'must be the ARN of the SNS topic, or several separated by commas',
   },
+  types: ['application/json', 'text/plain'],
   header: (messageId) => ['X-SES-MESSAGE-TAGS', `${MESSAGE_KEY}=${messageId}`],
   create({ secret, host, fetch }) {
     const topics = secret.split(',')
     const certificates = new Map<string, X509Certificate>()
+    let asked: { url: string; at: number; certificate: Promise<X509Certificate> }[] = []
+    /** An answer is kept for a minute, also a bad one, and calls of the same moment share it. */
+    const readOnce = (url: string, now: Date): Promise<X509Certificate> => {
+      asked = asked.filter(({ at }) => at > now.getTime() - minute)
+      const known = asked.find((one) => one.url === url)
+      if (known) return known.certificate
+      if (asked.length >= MAX_CERTIFICATES_A_MINUTE) throw new AppError('SERVER_002', undefined, minute / 1000)
+      const certificate = readCertificate(fetch, url)
+      asked.push({ url, at: now.getTime(), certificate })
+      return certificate
+    }
     return {
       async read({ body }, now) {
         const call = parseJson(envelope, body)
-        requireGenuine(call !== null && topics.includes(call.TopicArn) && isOfSns(call, call.SigningCertURL, '.pem'))
+        requireGenuine(call !== null && topics.includes(call.TopicArn))
         const { SigningCertURL: url } = call
-        const certificate = certificates.get(url) ?? (await readCertificate(fetch, url))
+        requireGenuine(isOfSns(call, url) && CERTIFICATE.test(url))
+        const certificate = certificates.get(url) ?? (await readOnce(url, now))
+        // Amazon repeats a call for hours with its first time, so its age says nothing. A repeated event has no second effect.
         requireGenuine(isSigned(call, certificate))
-        // Kept only now, because anybody can name one certificate by any number of URLs.
+        // Kept only now, so that nobody fills the memory with certificates.
         certificates.set(url, certificate)
-        requireGenuine(isFresh(timeOf(call.Timestamp) ?? new Date(0), now))
         if (call.Type === 'Notification') return eventsOf(call.Message, host)
         if (call.Type === 'SubscriptionConfirmation' && isOfSns(call, call.SubscribeURL)) {
           await askAmazon(fetch, call.SubscribeURL ?? '')
@@ -78,14 +99,14 @@ export const ses: MailEventAdapter = {
   },
 }
 
+const CERTIFICATE = /^https:\/\/[a-z0-9.-]+\/SimpleNotificationService-[0-9a-f]{1,64}\.pem$/
+
 /** Whether the URL is of Amazon SNS in the region of the topic. Other hosts of Amazon serve the files of its customers. */
-function isOfSns({ TopicArn }: Envelope, text = '', ending = ''): boolean {
+function isOfSns({ TopicArn }: Envelope, text: string | null | undefined): boolean {
   const [, partition, , region] = TopicArn.split(':')
-  const url = URL.canParse(text) ? new URL(text) : null
+  const url = text && URL.canParse(text) ? new URL(text) : null
   return (
-    url?.origin === `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}` &&
-    url.username === '' &&
-    url.pathname.endsWith(ending)
+    url?.origin === `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}` && url.username === ''
   )
 }
 
@@ -125,28 +146,33 @@ function eventsOf(text: string, host: string): MailEvent[] {
   const told = parseJson(notification, text)
   if (!told) return []
   const { mail, bounce, complaint, delivery, deliveryDelay: delay } = told
-  const original = mail.headers?.find(({ name }) => name.toLowerCase() === 'message-id')?.value
-  const message = messageById(mail.tags?.[MESSAGE_KEY]?.[0]) ?? messageByHeader(original, host)
-  const event = (state: MailEvent['state'], to: z.output<typeof recipients>, timestamp: string) =>
-    toEvents(message, state, { addresses: to.map(({ emailAddress }) => emailAddress), at: timeOf(timestamp) })
+  const message = messageIn(mail.tags) ?? messageByHeader(valueIn(mail.headers, 'message-id'), host)
+  const event = (outcome: Outcome, to: readonly unknown[] = [], timestamp: unknown) =>
+    toEvents(message, outcome, { to: to.map((one) => valueIn(one, 'emailaddress') ?? one), at: timeOf(timestamp) })
   switch (told.eventType ?? told.notificationType) {
     case 'Bounce':
-      return bounce
-        ? event(isFinal(bounce) ? 'undeliverable' : 'deferred', bounce.bouncedRecipients, bounce.timestamp)
-        : []
+      return bounce ? event(outcomeOf(bounce), bounce.bouncedRecipients, bounce.timestamp) : []
     case 'Complaint':
-      return complaint ? event('complained', complaint.complainedRecipients, complaint.timestamp) : []
+      return event('complained', complaint?.complainedRecipients, complaint?.timestamp)
     case 'Delivery':
-      return delivery
-        ? toEvents(message, 'delivered', { addresses: delivery.recipients, at: timeOf(delivery.timestamp) })
-        : []
+      return event('delivered', delivery?.recipients, delivery?.timestamp)
     case 'DeliveryDelay':
-      return delay ? event('deferred', delay.delayedRecipients, delay.timestamp) : []
+      return event('deferred', delay?.delayedRecipients, delay?.timestamp)
     default:
       return []
   }
 }
 
-/** Whether Amazon has given up. Most other transient bounces are automatic answers. */
-const isFinal = ({ bounceType, bounceSubType }: { bounceType: string; bounceSubType: string }) =>
-  bounceType === 'Permanent' || (bounceType === 'Transient' && bounceSubType === 'MailboxFull')
+/** The transient bounces that are final. Most others are automatic answers. */
+const SOFT_BOUNCES: readonly unknown[] = [
+  'MailboxFull',
+  'MessageTooLarge',
+  'ContentRejected',
+  'AttachmentRejected',
+  'CustomTimeoutExceeded',
+]
+
+function outcomeOf({ bounceType, bounceSubType }: { bounceType?: unknown; bounceSubType?: unknown }): Outcome {
+  if (bounceType === 'Permanent') return 'hard'
+  return bounceType === 'Transient' && SOFT_BOUNCES.includes(bounceSubType) ? 'soft' : 'deferred'
+}

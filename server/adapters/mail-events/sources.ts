@@ -1,5 +1,7 @@
+import { AppError } from '@/contract/errors'
 import type { MailSource } from '@/contract/vocabulary'
-import type { MailEventSource } from '@/domain/ports'
+import type { MailEventCall, MailEventSource } from '@/domain/ports'
+import { mediaTypeOf } from '../../http/media-type'
 import { dsn } from './dsn'
 import type { MailEventAdapter, MailEventSettings } from './mail-event-adapter'
 import { mailgun } from './mailgun'
@@ -33,8 +35,17 @@ export function createMailEvents(
 ): Partial<Record<MailSource, MailEventSource>> {
   const common = { host: new URL(settings.appUrl).hostname, returnPath: settings.mailReturnPath, ...outside }
   return Object.fromEntries(
-    switchedOn(settings).map(({ name, secret, source }) => [name, source.create({ ...common, secret })]),
+    switchedOn(settings).map(({ name, secret, source }) => {
+      const { types = ['application/json'], create } = source
+      const { read } = create({ ...common, secret })
+      return [name, { read: async (call, now) => read(requireType(call, types), now) } satisfies MailEventSource]
+    }),
   )
+}
+
+function requireType(call: MailEventCall, types: readonly string[]): MailEventCall {
+  if (types.includes(mediaTypeOf(call.headers))) return call
+  throw new AppError('REQUEST_003', `Send the body as Content-Type: ${types.join(', ')}.`)
 }
 
 /** The headers by which the events of these sources name a message. */

@@ -1,0 +1,104 @@
+'use client'
+
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTranslations } from 'use-intl/react'
+import type { Answer } from '@/contract/define'
+import type { previewWithdrawal } from '@/contract/withdrawal'
+import { useHost } from '../host/host'
+import { Button } from '../ui/button'
+import { Disclosure } from '../ui/disclosure'
+import { LocalTime } from '../ui/local-time'
+import { Rows } from '../ui/rows'
+import { useCategoryTexts } from './category-texts'
+
+export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
+
+export interface DeletionDetailsProps {
+  userId: string
+  /** Null if the server could not count; then the page asks once more. */
+  counts: Counts | null
+  renderedAt: string
+  applications: readonly { name: string; isToldAtOnce: boolean }[]
+  retentionDays: number
+  /** The time at which the kept records would be deleted. */
+  keptUntil: string
+  /** The full explanation, rendered on the server. */
+  details: ReactNode
+}
+
+/** What is deleted, with its numbers, what stays and who is notified, folded below the form. */
+export function DeletionDetails(props: DeletionDetailsProps) {
+  const { userId, counts, renderedAt, applications, retentionDays: days, keptUntil, details } = props
+  const t = useTranslations('DeleteAccount')
+  const preview = useCounts(userId, counts, renderedAt)
+  return (
+    <Disclosure summary={t('detailsTitle')} className="px-5 sm:px-6">
+      <div className="space-y-6 pt-3">
+        <Rows
+          rows={[
+            [t('goes'), <Erased key="goes" preview={preview} />],
+            [
+              t('stays', { days }),
+              t.rich('staysText', { date: () => <LocalTime dateTime={keptUntil} format="date" /> }),
+            ],
+            [t('notify'), <Notified key="notify" applications={applications} />],
+          ]}
+        />
+        {details}
+      </div>
+    </Disclosure>
+  )
+}
+
+function useCounts(userId: string, counts: Counts | null, renderedAt: string): UseQueryResult<Counts> {
+  const { call } = useHost()
+  return useQuery<Counts>({
+    queryKey: ['withdrawal-preview', userId],
+    queryFn: () => call('previewWithdrawal', { userId }),
+    initialData: counts ?? undefined,
+    initialDataUpdatedAt: Date.parse(renderedAt),
+    staleTime: 60_000,
+    // The next visit begins with what the server renders then.
+    gcTime: 0,
+    retry: false,
+  })
+}
+
+function Erased({ preview }: { preview: UseQueryResult<Counts> }) {
+  const t = useTranslations('DeleteAccount')
+  const { peoplesText } = useCategoryTexts()
+  return (
+    <div aria-live="polite" className="tabular-nums">
+      {preview.data ? (
+        peoplesText(preview.data.erased)
+      ) : preview.isError ? (
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <p>{t('notCounted')}</p>
+          <Button variant="secondary" size="small" isPending={preview.isFetching} onClick={() => preview.refetch()}>
+            {t('countAgain')}
+          </Button>
+        </div>
+      ) : (
+        t('counting')
+      )}
+    </div>
+  )
+}
+
+const namesOf = (applications: DeletionDetailsProps['applications']) => [
+  ...new Set(applications.map(({ name }) => name)),
+]
+
+function Notified({ applications }: Pick<DeletionDetailsProps, 'applications'>) {
+  const t = useTranslations('DeleteAccount')
+  const { listed } = useCategoryTexts()
+  const [now, all] = [namesOf(applications.filter(({ isToldAtOnce }) => isToldAtOnce)), namesOf(applications)]
+  return (
+    <div>
+      <p>{t('notifyYou')}</p>
+      {now.length > 0 && <p>{t('notifyNow', { apps: listed(now) })}</p>}
+      {all.length > 0 && <p>{t('notifyDay', { apps: listed(all) })}</p>}
+    </div>
+  )
+}

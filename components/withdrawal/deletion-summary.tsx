@@ -1,0 +1,45 @@
+import { useTranslations } from 'use-intl/react'
+import { useHost } from '../host/host'
+import { bold } from '../ui/bold'
+import { textLink } from '../ui/text-link'
+import { useListed } from './category-texts'
+
+interface SummaryProps {
+  /** As the person knows it, or masked. */
+  address: string
+  /** “7 days”: the time in which all steps should be done. */
+  deletedWithin: string
+}
+
+/** What goes, in one sentence. */
+export function Summary({ address, deletedWithin: time }: SummaryProps) {
+  const t = useTranslations('DeleteAccount')
+  return <span className="wrap-anywhere">{t.rich('summary', { address, time, email: bold })}</span>
+}
+
+interface SummaryNotesProps {
+  applications: readonly { name: string }[]
+  retentionDays: number
+}
+
+/** What stays, who is asked to delete it too, and the way to a copy. */
+export function SummaryNotes({ applications, retentionDays: days }: SummaryNotesProps) {
+  const t = useTranslations('DeleteAccount')
+  const listed = useListed()
+  const { exportPath } = useHost()
+  const apps = [...new Set(applications.map(({ name }) => name))]
+  return (
+    <div className="space-y-2 text-ink-muted">
+      <p>
+        {t('summaryKept', { days })} {apps.length > 0 && t('summaryApps', { apps: listed(apps) })}
+      </p>
+      {exportPath && (
+        <p>
+          <a href={exportPath} className={textLink}>
+            {t('download')}
+          </a>
+        </p>
+      )}
+    </div>
+  )
+}

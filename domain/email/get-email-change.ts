@@ -1,0 +1,18 @@
+import type { Data, Input } from '@/contract/define'
+import type { getEmailChange as contract } from '@/contract/email'
+import type { LinkContext } from '../context'
+import { networkOf } from '../limits/buckets'
+import { takeReadPlaceOf } from '../limits/reads'
+import { findRequest } from './get-email-status'
+import { wrongLink } from './not-me'
+
+/** The id is random and stands in mailed links alone, and the state tells nobody whose change it is. */
+export async function getEmailChange(
+  ctx: LinkContext,
+  { changeRequestId: changeId }: Input<typeof contract>,
+): Promise<Data<typeof contract>> {
+  takeReadPlaceOf(ctx, networkOf(ctx.ip))
+  const request = await findRequest(ctx, { changeId, userId: null })
+  if (!request) throw wrongLink()
+  return { change_request_id: changeId, status: request.status }
+}

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+import { createTranslator } from 'use-intl/core'
+import en from '../messages/en.json'
+import type { Look } from './layout'
+import type { LetterTexts, Mails } from './letter-texts'
+import type { Slot } from './slot'
+
+/** The slots of a template as texts, and what else it takes beside what every letter is given. */
+type Shown<Props> = {
+  [Name in Exclude<keyof Props, 'look' | 't' | 'userName'>]: Props[Name] extends Slot ? string : Props[Name]
+}
+
+const textsOf = <Name extends keyof Mails>(name: Name) =>
+  createTranslator({
+    locale: 'en',
+    messages: en,
+    namespace: `Mails.${name}` as 'Mails',
+  }) as unknown as LetterTexts<Name>
+
+function show<Name extends keyof Mails, Props>(
+  name: Name,
+  _template: (props: Props) => ReactNode,
+  values: Shown<Props>,
+): object {
+  const look: Look = {
+    language: 'en',
+    product: 'Corner Shop',
+    productUrl: 'https://shop.example.com',
+    logoUrl: null,
+    accentColor: '#1f4fc4',
+    accentInTheDark: '#9dbdff',
+    supportEmail: 'support@shop.example.com',
+    supportUrl: null,
+    t: textsOf('letter'),
+  }
+  return { look, t: textsOf(name), userName: 'Ada', ...values }
+}
+
+/** What the preview of `npm run emails` shows of a template. The service has properties of its own, so that no build holds this. */
+export const preview: typeof show = process.env.NODE_ENV === 'production' ? () => ({}) : show

@@ -1,0 +1,136 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fail, note, root, run, tool } from './ensure.mjs'
+import { OF_REACT, packParts } from './pack-parts.ts'
+
+// npm run pack:client -- [DIRECTORY]: the typed client as a package that npm installs, in dist/ without a directory.
+const destination = resolve(process.argv[2] ?? join(root, 'dist'))
+const contents = join(destination, 'client')
+const { name, version, license, engines, ...own } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+rmSync(contents, { recursive: true, force: true })
+mkdirSync(contents, { recursive: true })
+await packParts(contents)
+await writeTypesOfClient()
+await writeTypesOfParts()
+writePackage()
+writeReadme()
+const packed = await run('npm', ['pack', contents, '--pack-destination', destination, '--loglevel=error'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+  shell: process.platform === 'win32',
+})
+if (packed !== 0) fail('npm pack failed.')
+note(`npm install ${join(destination, `${name}-${version}.tgz`)}`)
+
+async function writeTypesOfClient() {
+  const types = join(contents, 'types')
+  const code = await declare('contract/sdk.ts', join(root, 'contract'), types)
+  if (code !== 0) fail('The types of the client could not be written.')
+  // Node resolves no path without its extension, and neither does a compiler that follows Node.
+  for (const file of readdirSync(types)) {
+    const path = join(types, file)
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/((?:from|import\() ?['"]\.\/[\w-]+)/g, '$1.js'))
+  }
+}
+
+/** Writes the declarations of a file, and of what it imports, into a directory. Resolves with the exit code. */
+function declare(file: string, rootDir: string, outDir: string): Promise<number> {
+  const compiler = ['--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--ignoreConfig']
+  const modules = ['--target', 'es2024', '--module', 'esnext', '--moduleResolution', 'bundler']
+  return tool('tsc', [join(root, file), ...compiler, ...modules, '--rootDir', rootDir, '--outDir', outDir])
+}
+
+/** `types.ts` describes the parts; the declarations of the components themselves would bring all that they import. */
+async function writeTypesOfParts() {
+  const emitted = join(contents, 'types/parts')
+  const code = await declare('components/embed/types.ts', root, emitted)
+  if (code !== 0) fail('The types of the parts could not be written.')
+  const declared = readFileSync(join(emitted, 'components/embed/types.d.ts'), 'utf8').replaceAll(
+    /'\.\.\/\.\.\/contract\/([\w-]+)'/g,
+    "'./$1.js'",
+  )
+  const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
+    ([, name]) => name,
+  )
+  writeFileSync(
+    join(contents, 'types/react.d.ts'),
+    `${declared}${names.map((name) => `export declare const ${name}: Parts['${name}']\n`).join('')}`,
+  )
+  writeFileSync(
+    join(contents, 'types/texts.d.ts'),
+    "import type { Texts } from './react.js'\ndeclare const texts: Texts\nexport default texts\n",
+  )
+  // What is imported for its effect alone.
+  writeFileSync(join(contents, 'types/none.d.ts'), 'export {}\n')
+  rmSync(emitted, { recursive: true })
+}
+
+function writePackage() {
+  const packages = { ...own.dependencies, ...own.devDependencies }
+  writeFileSync(
+    join(contents, 'package.json'),
+    JSON.stringify(
+      {
+        name,
+        version,
+        description: 'The typed client of the User Account Service, and its settings as parts for your own pages.',
+        license,
+        type: 'module',
+        sideEffects: ['./element/*', './styles.css'],
+        engines,
+        exports: {
+          './client': { types: './types/sdk.d.ts', default: './client.js' },
+          './react': { types: './types/react.d.ts', default: './react.js' },
+          './element': { types: './types/none.d.ts', default: './element/element.js' },
+          './styles.css': { types: './types/none.d.ts', default: './styles.css' },
+          './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },
+        },
+        dependencies: { zod: `^${packages.zod}` },
+        // The parts alone need them; the client and the elements do not.
+        peerDependencies: Object.fromEntries(OF_REACT.map((name) => [name, `^${packages[name]}`])),
+        peerDependenciesMeta: Object.fromEntries(OF_REACT.map((name) => [name, { optional: true }])),
+      },
+      null,
+      2,
+    ),
+  )
+}
+
+function writeReadme() {
+  writeFileSync(
+    join(contents, 'README.md'),
+    `# ${name}
+
+\`\`\`ts
+import { changeEmail, createClient } from '${name}/client'
+
+const call = createClient({ baseUrl: 'https://accounts.example.com', accessToken: () => token })
+await call(changeEmail, { userId }, { new_email, current_password })
+\`\`\`
+
+\`${name}/react\` and \`${name}/element\` have the settings as parts for your own pages: see \`docs/adopting.md\`.
+
+A connected application takes its messages with a receiver, which answers a web \`Request\`:
+
+\`\`\`ts
+import { createReceiver, reportTask } from '${name}/client'
+
+const receive = createReceiver({
+  secrets: [signingSecret],
+  async handle({ type, data: { account, new_email, task } }) {
+    if (type === 'account.email_changed') await saveAddress(account, new_email)
+    if (type !== 'account.withdrawn') return 'done'
+    await queue.add({ account, task }) // its worker calls reportTask(task, { status: 'processing', progress: { done: 3, total: 10 } })
+    return 'later'
+  },
+})
+\`\`\`
+
+It refuses what is not signed, hands each message on once, and the messages of an account one after the other. An address that is older than
+the known one, or that belongs to a withdrawn account, never reaches \`handle\`. With several processes give it \`done\` and \`versions\` in your
+database.
+
+The service describes every operation at \`/docs/api\`. A refusal throws an \`ApiError\`, whose \`code\` never changes.
+`,
+  )
+}

@@ -1,0 +1,227 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import tailwind from '@tailwindcss/postcss'
+import { type BuildOptions, build, type Plugin, transform } from 'esbuild'
+import postcss, { type AtRule, type Declaration, type Root } from 'postcss'
+import { root } from './ensure.mjs'
+
+const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt-BR', 'ja']
+/** What the parts show of the catalogue. */
+const AREAS = ['Blockers', 'Common', 'DeleteAccount', 'Deletion', 'EmailSettings', 'Errors', 'Failure', 'Identity']
+/** Packages that an adopter's React page has or installs. */
+export const OF_REACT = ['react', 'react-dom', '@tanstack/react-query', 'react-hook-form']
+
+/** The options of every build of the package. */
+const COMMON: BuildOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  format: 'esm',
+  splitting: true,
+  minify: true,
+  target: 'es2022',
+  jsx: 'automatic',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  // Texts are compiled, so that no page loads a parser for them.
+  alias: { 'use-intl/format-message': 'use-intl/format-message/format-only' },
+}
+
+/** Writes the typed client, `/react` and `/element` with their style sheet and texts into `contents`. */
+export async function packParts(contents: string): Promise<void> {
+  const texts = await compiledTexts(contents)
+  mkdirSync(join(contents, 'texts'), { recursive: true })
+  for (const language of LANGUAGES) writeFileSync(join(contents, 'texts', `${language}.js`), texts[language] as string)
+  const sources = await buildClientAndReact(contents)
+  const styles = await stylesOf(sources.filter((path) => path.startsWith('components/')))
+  writeFileSync(join(contents, 'styles.css'), FROM_NOTHING + styles)
+  await build({
+    ...COMMON,
+    entryPoints: [{ in: 'components/embed/element.tsx', out: 'element' }],
+    outdir: join(contents, 'element'),
+    platform: 'browser',
+    // In a shadow root stands no rule of the page.
+    plugins: [builtModules({ styles: styles.replaceAll(ABOVE_THE_PAGE, ''), texts })],
+  })
+}
+
+/** One build, so that an ApiError of the client is that of the parts. Returns the files that it was made from. */
+async function buildClientAndReact(contents: string): Promise<string[]> {
+  const { metafile } = await build({
+    ...COMMON,
+    metafile: true,
+    entryPoints: [
+      { in: 'contract/sdk.ts', out: 'client' },
+      { in: 'components/embed/react.tsx', out: 'react' },
+    ],
+    outdir: contents,
+    chunkNames: 'chunks/[name]-[hash]',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['import'],
+    external: [...OF_REACT, 'zod'],
+    banner: { js: "'use client'" },
+  })
+  return Object.keys(metafile.inputs)
+}
+
+function builtModules({ styles, texts }: { styles: string; texts: Record<string, string> }): Plugin {
+  return {
+    name: 'built-modules',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^account-parts\// }, ({ path }) => ({ path, namespace: 'built' }))
+      onLoad({ filter: /styles$/, namespace: 'built' }, () => ({ contents: styles, loader: 'text' }))
+      onLoad({ filter: /\/texts\//, namespace: 'built' }, ({ path }) => ({
+        contents: texts[path.split('/').at(-1) ?? ''] as string,
+        loader: 'js',
+      }))
+    },
+  }
+}
+
+async function compiledTexts(contents: string): Promise<Record<string, string>> {
+  const outfile = join(contents, 'catalogue.mjs')
+  const stdin = { contents: "export { compileCatalogue } from '@/server/texts/catalogue'", resolveDir: root }
+  await build({ absWorkingDir: root, stdin, bundle: true, format: 'esm', platform: 'node', outfile })
+  const { compileCatalogue } = await import(pathToFileURL(outfile).href)
+  rmSync(outfile)
+  return Object.fromEntries(
+    await Promise.all(
+      LANGUAGES.map(async (language) => {
+        const catalogue = await compileCatalogue(language)
+        const texts = Object.fromEntries(AREAS.map((area) => [area, catalogue[area]]))
+        return [language, `export default ${JSON.stringify({ language, texts })}\n`]
+      }),
+    ),
+  )
+}
+
+/** Has each rule count as much as one with an id, so that it wins over what a page says of elements. */
+const ABOVE_THE_PAGE = ':not(#account-parts)'
+const PARTS = `.account-parts${ABOVE_THE_PAGE}`
+
+/**
+ * Inside the parts everything is as in a page without styles, until the rules after these. What an icon says in its attributes would go with
+ * it, so that it is said here once more.
+ */
+const FROM_NOTHING = `
+${PARTS}:not(:first-child) { margin-top: var(--account-gap, 1.5rem) }
+${PARTS}::before, ${PARTS}::after,
+${PARTS} :where(:not(svg *)), ${PARTS} ::before, ${PARTS} ::after, ${PARTS} ::placeholder { all: revert }
+${PARTS} svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
+${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity: 1 }
+`
+
+/**
+ * What follows a colour that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
+ * what is written on a button is black or white, whichever can be read.
+ */
+const OF_THE_PAGE = `
+${PARTS} {
+  background: transparent;
+  font-family: var(--account-font, inherit);
+  --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));
+  --own-accent-soft: light-dark(
+    color-mix(in srgb, var(--own-accent) 8%, var(--surface)), color-mix(in srgb, var(--own-accent) 18%, var(--surface)));
+  --own-action-hover: color-mix(in oklab, var(--account-action) 88%, var(--ink));
+  --own-on-action: oklch(from var(--account-action) clamp(0, (0.57 - l) * 1000, 1) 0 0);
+}
+:host { display: block }
+:host(:not(:first-child)) { margin-top: var(--account-gap, 1.5rem) }`
+
+/** Rules for elements that no part has. */
+const ABSENT =
+  /^(?:hr|abbr|b|small|sub|sup|table|progress|img|select|:where\(select.*|:-moz-.*)\b|file-selector|-webkit-(?:date|search|inner|outer|calendar)/
+
+/** The styles of our pages that these files use, for what is inside the parts alone. */
+async function stylesOf(files: string[]): Promise<string> {
+  const sheet = await compiledStyles(files)
+  dissolveAtRules(sheet)
+  followPage(sheet)
+  keepInside(sheet)
+  takeSizeAndFontFromPage(sheet)
+  nameAnimations(sheet)
+  sheet.prepend(postcss.parse(`${PARTS} { all: initial; display: block }`))
+  sheet.append(postcss.parse(OF_THE_PAGE))
+  removeUnread(sheet)
+  return (await transform(sheet.toString(), { loader: 'css', minify: true })).code
+}
+
+async function compiledStyles(files: string[]): Promise<Root> {
+  const from = join(root, 'app/globals.css')
+  const sources = files.map((file) => `@source "../${file}";`).join('\n')
+  const css = readFileSync(from, 'utf8')
+    .replace('@import "tailwindcss";', `@import "tailwindcss" source(none);\n${sources}`)
+    .replace('var(--font-geist-mono)', 'var(--account-font-mono, ui-monospace)')
+  return (await postcss([tailwind({ optimize: true })]).process(css, { from })).root
+}
+
+function dissolveAtRules(sheet: Root): void {
+  sheet.walkAtRules((rule) => {
+    // No shadow root registers a property. The rule for old browsers sets the same first values.
+    if (['property', 'page'].includes(rule.name)) rule.remove()
+    else if (rule.name === 'supports' && (rule.parent as AtRule).params === 'properties') rule.replaceWith(rule.nodes)
+  })
+  sheet.walkAtRules('layer', (layer) => void layer.replaceWith(...(layer.nodes ?? [])))
+}
+
+function keepInside(sheet: Root): void {
+  sheet.walkRules((rule) => {
+    if ((rule.parent as AtRule).name?.endsWith('keyframes')) return
+    if (rule.selectors.every((selector) => ABSENT.test(selector))) return void rule.remove()
+    if (rule.selector === ':root') rule.walkDecls(/^--(?!shadow)/, takeFromPage)
+    const inside = rule.selectors.map((selector) => `${PARTS} ${selector}`.replace(/ (?::root|:host|html|body)\b/, ''))
+    rule.selectors = [...new Set(inside)]
+  })
+}
+
+function takeSizeAndFontFromPage(sheet: Root): void {
+  sheet.walkDecls((decl) => {
+    decl.value = decl.value.replace(/(?<![\w.-])([\d.]+)rem\b/g, 'calc($1 * var(--account-size, max(1rem, 16px)))')
+  })
+  // OF_THE_PAGE sets the font.
+  sheet.walkDecls('font-family', (font) => {
+    if (font.value.startsWith('var(--default-font-family')) font.remove()
+  })
+}
+
+/** A page may have an animation of the same name. */
+function nameAnimations(sheet: Root): void {
+  sheet.walkAtRules('keyframes', (keyframes) => {
+    keyframes.params = `account-${keyframes.params}`
+  })
+  sheet.walkDecls(/^(?:animation|--animate-\w+)$/, (animation) => {
+    animation.value = animation.value.replace(/^(?=[a-z]+ )/, 'account-')
+  })
+}
+
+function removeUnread(sheet: Root): void {
+  const read = new Set([...sheet.toString().matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name))
+  sheet.walkDecls(/^--/, (property) => {
+    if (!read.has(property.prop)) property.remove()
+  })
+}
+
+/** Light or dark like the element that the parts stand in, whatever the person prefers: the page may know one of both. */
+function followPage(sheet: Root): void {
+  const dark: Record<string, string> = {}
+  sheet.walkAtRules('media', (media) => {
+    if (!/prefers-color-scheme: ?dark/.test(media.params)) return
+    media.walkDecls(/^--(?!shadow)/, ({ prop, value }) => {
+      dark[prop] = value
+    })
+    media.remove()
+  })
+  sheet.walkRules(':root', (rule) => {
+    rule.walkDecls((decl) => {
+      if (decl.prop === 'color-scheme') decl.value = 'inherit'
+      else if (decl.prop in dark) decl.value = `light-dark(${decl.value}, ${dark[decl.prop]})`
+    })
+  })
+}
+
+const DERIVED = ['--accent', '--accent-soft', '--action-hover', '--on-action']
+
+function takeFromPage(color: Declaration) {
+  const from = `--${DERIVED.includes(color.prop) ? 'own' : 'account'}-${color.prop.slice(2)}`
+  color.value = `var(${from}, ${color.value})`
+}

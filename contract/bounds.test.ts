@@ -42,11 +42,39 @@ function isDescribed(schema: TextSchema, text: string): boolean {
   )
 }
 
+/** What shows nothing, ends a line, turns its direction or hides a text, and the joiners. */
+const UNSEEN = [
+  '\u2028',
+  '\u2029',
+  '\u202e',
+  '\u2066',
+  '\u061c',
+  '\u{e0041}',
+  '\u200d',
+  '\u200c',
+  '\u3164',
+  '\u2800',
+  '\ufe0f',
+]
+
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.string({
-    unit: fc.constantFrom(' ', '\t', '\n', '\0', '\u0085', '\u00ad', '\u200b', '\ufeff', '\u3000', 'a', '🙂'),
+    unit: fc.constantFrom(
+      ' ',
+      '\t',
+      '\n',
+      '\0',
+      '\u0085',
+      '\u00ad',
+      '\u200b',
+      '\ufeff',
+      '\u3000',
+      'a',
+      '🙂',
+      ...UNSEEN,
+    ),
     maxLength: 4,
   }),
   fc
@@ -173,7 +201,7 @@ test('the description and the service agree on which characters are visible', ()
   const differing: number[] = []
   for (let code = 0; code <= 0xffff; code++) {
     const char = String.fromCharCode(code)
-    if (visible.test(char) !== /[^\s\p{Cf}]/u.test(char)) differing.push(code)
+    if (visible.test(char) !== /[^\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(char)) differing.push(code)
   }
   expect(differing).toEqual([])
 })

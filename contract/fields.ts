@@ -77,17 +77,32 @@ export const appId = z
 /** Control characters, written for use inside a character class of the API description. */
 export const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
 
-/** The member `name`: one line of text that is not blank. */
+/** Neither white space nor a character that shows nothing, for the API description too. */
+export const VISIBLE =
+  '[^\\s\\u00AD\\u034F\\u0600-\\u0605\\u061C\\u06DD\\u070F\\u0890-\\u0891\\u08E2\\u115F-\\u1160\\u17B4-\\u17B5\\u180B-\\u180F\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFFB\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]'
+const VISIBLE_CHARACTER = new RegExp(VISIBLE, 'u')
+export const hasVisible = (text: string) => VISIBLE_CHARACTER.test(text)
+
+/** What ends a line, turns its direction or hides a text in it, written for use inside a character class. */
+const UNRULY = `${CONTROLS}\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069\u{E0000}-\u{E007F}`
+const UNRULY_CHARACTER = new RegExp(`[${UNRULY}]`, 'u')
+/** The rule of every name. Joiners are good, because words of some languages and some emoji need them. */
+export const isName = (text: string) => hasVisible(text) && !UNRULY_CHARACTER.test(text)
+
+/** The member `name`. */
 export const lineName = (description: string, max: number) =>
   z
     .string('REQUEST_001: name must be a string.')
     .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
-    .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
+    .refine(
+      isName,
+      'REQUEST_001: name must be text of one line, with something to see and without direction or tag characters.',
+    )
     .check(maxLength(max, `REQUEST_001: name has at most ${max} characters.`))
     .meta({
       description,
       minLength: 1,
-      pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
+      pattern: `^[^${UNRULY}]*(?=${VISIBLE})[^${UNRULY}]+$`,
     })
 
 interface AddressMessages {

@@ -5,6 +5,7 @@ import { givenTime, grantedScopes, isoDateTime, maxLength } from './fields'
 
 const MAX_ORIGIN_LENGTH = 255
 const MAX_PAGE_TOKEN_SECONDS = 15 * 60
+const ACR = /^[\x20-\x7e]{1,255}$/
 
 const PERIOD = /^PT(?:(\d{1,2})M)?(?:(\d{1,3})S)?$/
 /** Seconds of a duration such as PT15M; NaN for any other text. */
@@ -19,7 +20,7 @@ export const issuePageToken = contract({
   name: 'issuePageToken',
   summary: 'Issue Page Token',
   description:
-    'Makes a token with which a page of yours calls the API for this person. It works for one origin, for 15 minutes at most, and ends with all access of the account.',
+    'Makes a token with which a page of yours calls the API for this person. It works for one origin, for 15 minutes at most, and ends with all access of the account and with the service token that made it.',
   method: 'POST',
   path: '/admin/users/{externalId}/page-tokens',
   scope: 'pages:issue',
@@ -33,6 +34,13 @@ export const issuePageToken = contract({
     authenticated_at: givenTime('REQUEST_001: authenticated_at must be a time such as 2026-11-20T09:00:00Z.')
       .optional()
       .describe('When the person last proved to you who they are; without it the token is no fresh sign-in'),
+    acr: z
+      .string('REQUEST_001: acr must be a string.')
+      .regex(ACR, 'REQUEST_001: acr must be 1 to 255 printable ASCII characters.')
+      .optional()
+      .describe(
+        'What that sign-in reached; where AUTH_REQUIRED_ACR is set, a token without that value is no fresh sign-in',
+      ),
     expires_in: z
       .string('REQUEST_001: expires_in must be a string.')
       .refine(isLifetime, 'REQUEST_001: expires_in must be a duration of PT15M at most, such as PT5M.')
@@ -50,6 +58,7 @@ export const issuePageToken = contract({
       scopes: ['email:manage'],
       origin: 'https://app.example.com',
       authenticated_at: '2026-11-20T08:58:00.000Z',
+      acr: 'urn:example:two-factors',
       expires_in: 'PT15M',
     },
     data: {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
-import { blocker, dateOrTime, isoDateTime, maxLength, userId } from './fields'
+import { blocker, dateOrTime, hasVisible, isoDateTime, maxLength, userId, VISIBLE } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
 import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
 
@@ -22,8 +22,6 @@ const feedback = z
   .refine(isStorable, 'REQUEST_001: feedback contains characters that cannot be stored.')
   .check(maxLength(MAX_FEEDBACK_LENGTH, `REQUEST_001: feedback has at most ${MAX_FEEDBACK_LENGTH} characters.`))
   .meta({ pattern: STORABLE })
-/** Neither white space nor a formatting character, for the API description. */
-const VISIBLE = String.raw`[^\s\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890-\u0891\u08E2\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\uFFF9-\uFFFB]`
 
 /** The rule about reason and feedback runs only on values of these types. */
 const withReasonOther = z.object({ reason: z.literal('other'), feedback: z.string().optional() })
@@ -50,7 +48,7 @@ export const withdrawBody = z
       .optional()
       .describe('What to keep, under a pseudonym, until the retention ends; members left out mean: do not keep'),
   })
-  .refine(({ feedback }) => /[^\s\p{Cf}]/u.test(feedback ?? ''), {
+  .refine(({ feedback }) => hasVisible(feedback ?? ''), {
     path: ['feedback'],
     message: `REQUEST_001: ${RULES.feedback}`,
     // Also runs when another field has failed, so that the form shows both faults at once.

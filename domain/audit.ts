@@ -1,11 +1,11 @@
 import type { AuditAction } from './audit-actions'
-import type { AnyContext } from './context'
+import type { Actor, AnyContext } from './context'
 import { sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
   actor: string
-  /** The service token that acts. */
+  /** Who acts, where `actor` alone does not say it; left out, the service token of the caller. */
   actorId?: string | null
   requestedBy?: string | null
   ip: string | null
@@ -35,7 +35,12 @@ const insertAudit = statement(
    VALUES (${v.id}, ${v.userId}, ${v.action}, ${v.actor}, ${v.actorId}, ${v.requestedBy}, ${v.subject}, ${v.ip}, ${v.at})`,
 )
 
-export async function addAudit({ sql, secrets }: AnyContext, action: AuditAction, of: Audited): Promise<void> {
-  const { actorId = null, requestedBy = null, subject = null } = of
+/** The service token by which this kind of actor calls: its own, or the one that issued its page token. */
+export const serviceTokenOf = (actor: Actor | undefined, kind: string): string | null =>
+  actor && (kind === 'service' || kind === 'page_token') ? actor.id : null
+
+export async function addAudit(ctx: AnyContext & { actor?: Actor }, action: AuditAction, of: Audited): Promise<void> {
+  const { actorId = serviceTokenOf(ctx.actor, of.actor), requestedBy = null, subject = null } = of
+  const { sql, secrets } = ctx
   await sql(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
 }

@@ -38,6 +38,8 @@ export interface Credential {
     issuedAt: Date | null
     /** Only of a page token: the state of the account's credentials that it was issued for. Any other state has ended it. */
     issuedFor?: { version: number; since: Date | null }
+    /** Only of a page token: the service token that issued it, which it ends with. */
+    issuedBy?: string
     /** What the token says of the person's last sign-in at its issuer; null if it says nothing. */
     authenticatedAt: Date | null
     acr: string | null
@@ -70,7 +72,10 @@ export interface Link {
 /** The caller, with the user and the pending change as the statement that checked the token read them. */
 export interface Actor {
   kind: Credential['kind'] | 'status_token' | 'report_token' | 'mailed_link'
-  /** The id of the credential's row or, for a report token, of its task, or of the letter of a link; empty if there is none. */
+  /**
+   * The id of the credential's row or, for a page token, of its service token, for a report token, of its task, or of the letter of a link;
+   * empty if there is none.
+   */
   id: string
   /** Empty for a service token, which acts for no user. */
   userId: string

@@ -194,6 +194,7 @@ interface AuditRow {
   id: Part
   user: Part
   actor: Part
+  actorId?: Part
   subject?: Part
   ip?: Part
   at: Part
@@ -204,8 +205,8 @@ interface AuditRow {
  * everything else calls `addAudit`.
  */
 export const audit = (action: AuditAction, of: AuditRow) =>
-  sql`INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-   SELECT ${of.id}, ${of.user}, ${literal(action as 'email.changed')}, ${of.actor}, ${of.subject ?? NULL}, ${of.ip ?? NULL}, ${of.at}::timestamptz
+  sql`INSERT INTO audit_events (id, user_id, action, actor, actor_id, subject_id, ip, at)
+   SELECT ${of.id}, ${of.user}, ${literal(action as 'email.changed')}, ${of.actor}, ${of.actorId ?? NULL}, ${of.subject ?? NULL}, ${of.ip ?? NULL}, ${of.at}::timestamptz
    FROM ${of.from}`
 
 /**

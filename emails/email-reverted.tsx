@@ -1,4 +1,4 @@
-import { Facts, Layout, type Look, marks, Paragraph } from './layout'
+import { Facts, Greeting, Layout, type Look, marks, Paragraph } from './layout'
 import type { LetterTexts } from './letter-texts'
 import { preview } from './preview'
 import type { Slot } from './slot'
@@ -38,7 +38,7 @@ function ToOldAddress({ look, t, outcome, userName, email, newEmail, revertedAt 
       reason={t('reason')}
       footnote={t.rich('footnoteOld', marks(look))}
     >
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      <Greeting look={look} userName={userName} />
       <Paragraph>{t.rich(intro, marks(look))}</Paragraph>
       <Facts
         facts={[

@@ -37,6 +37,8 @@ export interface Look {
   accentInTheDark: string
   supportEmail: string
   supportUrl: string | null
+  /** Whether the letter calls its reader by the name. */
+  isNamed: boolean
   t: LetterTexts<'letter'>
 }
 
@@ -194,11 +196,15 @@ export function Letter({
 }: FramedLetterProps) {
   return (
     <Layout look={look} preview={preview} title={title} reason={reason} footnote={footnote}>
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      <Greeting look={look} userName={userName} />
       {children}
     </Layout>
   )
 }
+
+export const Greeting = ({ look, userName }: { look: Look; userName: Slot }) => (
+  <Paragraph>{look.isNamed ? look.t('greeting', { userName }) : look.t('greetingNobody')}</Paragraph>
+)
 
 export function Paragraph({ children }: { children: ReactNode }) {
   return (

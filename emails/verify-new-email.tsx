@@ -22,7 +22,7 @@ export default function VerifyNewEmail(props: Props) {
   return (
     <Letter
       {...{ look, t, userName }}
-      preview={t('preview', { code, newEmail, userName })}
+      preview={t('preview', { code, newEmail, userName: look.isNamed ? userName : currentEmail })}
       title={t(isOwn ? 'titleOwn' : 'title')}
       reason={t(isOwn ? 'reasonOwn' : 'reason', { newEmail })}
     >

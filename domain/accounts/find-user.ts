@@ -112,6 +112,6 @@ export async function findUser(
 ): Promise<Data<typeof contract.findUser>> {
   const account = await findAccountByAddress(ctx, parseAddress(email)?.key ?? '')
   if (!account) throw new AppError('USER_001')
-  await noteLookUp(ctx, { userId: account.id, actor: 'service', actorId: ctx.actor.id, ip: ctx.ip })
+  await noteLookUp(ctx, { userId: account.id, actor: 'service', ip: ctx.ip })
   return describeAccount(ctx, account)
 }

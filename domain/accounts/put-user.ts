@@ -24,7 +24,7 @@ export async function putUser(ctx: Context, input: Input<typeof contract>): Prom
     throw new AppError('REQUEST_001', 'old_mailbox needs email, the address that replaces the one of the lost mailbox.')
   }
   const passwordHash = input.password ? acceptPassword(input.password) : null
-  const by: AuditActor = { actor: 'service', actorId: ctx.actor.id, ip: ctx.ip }
+  const by: AuditActor = { actor: 'service', ip: ctx.ip }
   return retryConflicts(() =>
     ctx.transaction(async (tx) => {
       await tx.sql(lockExternalId, { externalId: input.externalId })

@@ -60,9 +60,8 @@ const auditConnection = (
   action: `connection.${'put' | 'removed'}`,
   { userId, appId }: Connection,
 ) => {
-  const { kind: actor, id } = managerOf(tx)
-  const by = { actor, actorId: actor === 'service' ? id : null, ip: tx.ip ?? null }
-  return addAudit(tx, action, { ...by, userId, subject: appId, at: tx.clock.now() })
+  const { kind: actor } = managerOf(tx)
+  return addAudit(tx, action, { actor, ip: tx.ip ?? null, userId, subject: appId, at: tx.clock.now() })
 }
 
 /** Another subject replaces the one of before. Events that are already written keep theirs. */

@@ -1,6 +1,7 @@
 import type { Data, Input } from '@/contract/define'
 import type { resendVerification as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
+import { serviceTokenOf } from '../audit'
 import type { Context, PendingChange } from '../context'
 import {
   type Bucket,
@@ -90,6 +91,7 @@ const replaceCode = statement(
     expiresAt: time,
     auditId: text,
     callerKind: text,
+    serviceTokenId: text.orNull,
     ip: text,
   },
   { id: text },
@@ -103,6 +105,7 @@ const replaceCode = statement(
      id: v.auditId,
      user: sql`user_id`,
      actor: v.callerKind,
+     actorId: v.serviceTokenId,
      subject: sql`id`,
      ip: v.ip,
      at: v.claimedAt,
@@ -131,6 +134,7 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
     expiresAt,
     auditId: ctx.secrets.randomId('aud_'),
     callerKind: ctx.actor.kind,
+    serviceTokenId: serviceTokenOf(ctx.actor, ctx.actor.kind),
     ip: ctx.ip,
   })
   ctx.background(() => recordVerification(ctx, message))

@@ -12,7 +12,7 @@ const SERVICE_TOKEN = /^svc_[A-Za-z0-9_-]{43}$/
 const OUTSIDE_TOKEN = /^(?!p[sg]t_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 
-/** The key that finds the token's row; null for a text that cannot be a token, or is that of a page of another origin. */
+/** The key that finds the token's row; null for a text that cannot be a token, or is that of a page of another origin, or of one that is no longer allowed. */
 export async function readCredential(
   ctx: SystemContext,
   token: string,
@@ -28,12 +28,12 @@ export async function readCredential(
   }
   const opened = openPageToken(ctx, token)
   if (opened?.sessionId !== undefined) return sessionCredential(opened.sessionId)
-  if (opened?.page.origin !== origin) return null
-  const { userId, version, since, scopes, authenticatedAt } = opened.page
+  if (opened?.page.origin !== origin || !ctx.allowedOrigins.includes(origin)) return null
+  const { userId, version, since, scopes, authenticatedAt, acr, issuedBy } = opened.page
   const toDate = (ms: number | null) => (ms === null ? null : new Date(ms))
   const issuedFor = { version, since: toDate(since) }
-  const presence = { authenticatedAt: toDate(authenticatedAt), acr: null }
-  const rowless = { hash: sha256(token), expiresAt: opened.expiresAt, issuedAt: null, issuedFor, ...presence }
+  const presence = { authenticatedAt: toDate(authenticatedAt), acr }
+  const rowless = { hash: sha256(token), expiresAt: opened.expiresAt, issuedAt: null, issuedFor, issuedBy, ...presence }
   return { kind: 'page_token', key: userId, scopes, rowless }
 }
 

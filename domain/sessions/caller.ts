@@ -52,8 +52,9 @@ type CallerRow = Described<typeof CALLER_ROW> &
 
 interface Source {
   tables: Part
-  /** The column that is compared with the credential's key; `and` is a further condition. */
+  /** The column that is compared with the credential's key, or with what `asked` makes of it; `and` is a further condition. */
   key: Part
+  asked?(key: Part): Part
   and?: Part
   /** Replaces the plain join of the pending change where the user is not found by the user id. */
   joinPending?: Part
@@ -97,6 +98,16 @@ const SOURCES = {
     row: OWN_COLUMNS.outside,
     columns: outsideColumns,
   },
+  // A page token ends with its service token. One that names none finds nobody.
+  page_token: {
+    tables: sql`users u CROSS JOIN service_tokens t`,
+    key: sql`(u.id, t.id)`,
+    asked: (key) => sql`(split_part(${key}, ' ', 1), split_part(${key}, ' ', 2))`,
+    ...TEXT_KEYS,
+    row: OWN_COLUMNS.outside,
+    columns: (at) => sql`t.id, u.created_at, u.credentials_since, u.credential_version,
+       t.revoked_at IS NULL AND t.expires_at > ${at} AND u.withdrawn_at IS NULL AS is_live`,
+  },
   // For AUTH_SUBJECT=external_id. The condition is that of the partial index on external ids.
   outside_token_of_external_id: {
     tables: sql`users u`,
@@ -110,13 +121,17 @@ const SOURCES = {
 } satisfies Record<string, Source>
 
 // Reads the user and the pending change too, so that a read needs no second statement.
-const selectCaller = ({ tables, key, and, joinPending = JOIN_PENDING, columns }: Source, asked: Part, at: Part) =>
+const selectCaller = (
+  { tables, key, asked, and, joinPending = JOIN_PENDING, columns }: Source,
+  given: Part,
+  at: Part,
+) =>
   sql`SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at,
      u.email_undeliverable_at IS NOT NULL AS is_undeliverable, u.locale,
      ${SELECT_PENDING}
    FROM ${tables}
    ${joinPending}
-   WHERE ${key} = ${asked}${and ? sql` AND ${and}` : NOTHING}`
+   WHERE ${key} = ${asked?.(given) ?? given}${and ? sql` AND ${and}` : NOTHING}`
 
 /** Coalesces the lookups of concurrent calls; under load this answers 1.5 to 2.4 times as many calls. */
 const lookUp = (kind: keyof typeof SOURCES) => {
@@ -135,13 +150,11 @@ const lookUp = (kind: keyof typeof SOURCES) => {
     return keys.map((_key, index) => found.get(index + 1))
   })
 }
-const byUserId = lookUp('outside_token')
 const lookUps = {
   access_token: lookUp('access_token'),
   session: lookUp('session'),
-  outside_token: byUserId,
-  // A page token names its user by the user's id, as an outside token does.
-  page_token: byUserId,
+  outside_token: lookUp('outside_token'),
+  page_token: lookUp('page_token'),
   outside_token_of_external_id: lookUp('outside_token_of_external_id'),
 }
 
@@ -150,9 +163,10 @@ export async function findCaller(ctx: SystemContext, credential: Credential): Pr
   if (credential.kind === 'service_token') return findService(ctx, credential)
   const byExternalId = credential.kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
   const find = lookUps[byExternalId ? 'outside_token_of_external_id' : credential.kind]
-  const row = await find(ctx, credential.key)
+  const { key, rowless } = credential
+  const row = await find(ctx, credential.kind === 'page_token' ? `${key} ${rowless?.issuedBy}` : key)
   if (!row?.is_live) return null
-  if (credential.rowless && isOutdated(row as CallerRow & CredentialState, credential.rowless)) return null
+  if (rowless && isOutdated(row as CallerRow & CredentialState, rowless)) return null
   if (row.is_last_use_old) noteUse(ctx, touchToken, row.id)
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes ?? [] })
 }

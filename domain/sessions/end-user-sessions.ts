@@ -18,7 +18,7 @@ export const endUserSessions = (ctx: Context, { externalId }: Input<typeof contr
     const [ended] = await Promise.all([
       endAccess(tx, { userId, at, ends: ['sessions', 'access_tokens', 'outside_tokens'] }),
       addEvent(tx, 'account.sessions_ended', { userId, at }),
-      addAudit(tx, 'access.all_ended', { userId, actor: 'service', actorId: tx.actor.id, ip: tx.ip, at }),
+      addAudit(tx, 'access.all_ended', { userId, actor: 'service', ip: tx.ip, at }),
       noteIncident(tx, 'sessions_ended', { userId }),
     ])
     return { user_id: userId, sessions_ended: ended.sessions, tokens_ended: ended.tokens }

@@ -10,10 +10,13 @@ import { boolean, sql, statement, text } from '../sql'
  */
 export function requireFreshSignIn(ctx: Context, purpose: Purpose | 'operate'): void {
   const { kind } = ctx.actor
-  if ((kind === 'session' || kind === 'page_token') && !isSessionFresh(ctx, purpose)) {
+  if (kind === 'session' && !isSessionFresh(ctx, purpose)) {
     throw new AppError('REAUTH_001', 'This needs a sign-in of the last ten minutes. Sign in again, then repeat it.')
   }
-  if (kind === 'outside_token' && !isOutsideTokenFresh(ctx, purpose)) {
+  const isWeak =
+    (kind === 'outside_token' && !isOutsideTokenFresh(ctx, purpose)) ||
+    (kind === 'page_token' && !(hasRequiredAcr(ctx) && isSessionFresh(ctx, purpose)))
+  if (isWeak) {
     throw new AppError('REAUTH_001', 'Get a token of a sign-in that is as fresh, and as strong, as the challenge says.')
   }
   // A withdrawal with an access token needs no fresh sign-in. For a change the token does not count as one, because its owner may
@@ -29,13 +32,17 @@ function isSessionFresh({ actor, clock }: Context, purpose: Purpose | 'operate')
   return clock.now().getTime() - authenticatedAt.getTime() <= FRESH_SIGN_IN_MS
 }
 
-function isOutsideTokenFresh({ actor, clock, freshSignIn }: Context, purpose: Purpose | 'operate'): boolean {
-  const { maxOutsideAgeMs, requiredAcr } = freshSignIn
-  const { authenticatedAt = null, acr = null } = actor.rowless ?? {}
-  if (requiredAcr !== null && acr !== requiredAcr) return false
+/** What the token says of the sign-in, which somebody else has seen. */
+const hasRequiredAcr = ({ actor, freshSignIn: { requiredAcr } }: Context): boolean =>
+  requiredAcr === null || actor.rowless?.acr === requiredAcr
+
+function isOutsideTokenFresh(ctx: Context, purpose: Purpose | 'operate'): boolean {
+  const { maxOutsideAgeMs } = ctx.freshSignIn
+  const authenticatedAt = ctx.actor.rowless?.authenticatedAt ?? null
+  if (!hasRequiredAcr(ctx)) return false
   if (maxOutsideAgeMs === null && purpose === 'withdraw') return true
   if (!authenticatedAt) return false
-  const ageMs = clock.now().getTime() - authenticatedAt.getTime()
+  const ageMs = ctx.clock.now().getTime() - authenticatedAt.getTime()
   return ageMs >= -MAX_AHEAD_MS && ageMs <= (maxOutsideAgeMs ?? FRESH_SIGN_IN_MS)
 }
 

@@ -11,11 +11,13 @@ import {
   givenServiceToken,
   hour,
   minute,
+  resend,
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { PAGE_ORIGIN, pass, type TestContext } from '@/testing/domain'
+import { codeSentTo, heldUp, PAGE_ORIGIN, pass, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
+import { revokeServiceToken } from './service-tokens'
 
 let ctx: TestContext
 let caller: Caller
@@ -80,6 +82,8 @@ test('L29 a page token is refused without its exact origin, after its end, and w
     withClaims({ origin: 'https://evil.test' }),
     withClaims({ scopes: ['tokens:manage'] }),
     withClaims({ authenticatedAt: 0 }),
+    withClaims({ acr: 'urn:acme:mfa' }),
+    withClaims({ issuedBy: undefined }),
     withClaims({ version: 1 }),
     `${head}.${Number(expires) + 60}.${mac}`,
     `${head}.${expires}.${mac.slice(0, -1)}`,
@@ -123,6 +127,109 @@ test('authenticated_at is the fresh sign-in of a page token for ten minutes, and
   expect((await withdraw(caller, fresh)).code).toBe('REAUTH_001')
   const ahead = await givenPage(ctx, caller, { authenticated_at: now(minute) })
   expect((await withdraw(caller, ahead)).code).toBe('accepted')
+})
+
+test('B65 where an acr is required, a page token without exactly that one is no fresh sign-in', async () => {
+  ctx.freshSignIn = { maxOutsideAgeMs: null, requiredAcr: 'urn:acme:mfa' }
+  for (const acr of [undefined, 'urn:acme:password', 'URN:acme:mfa', 'urn:acme:mfa ']) {
+    const weak = await givenPage(ctx, caller, { authenticated_at: now(), acr })
+    const refused = await withdraw(caller, weak)
+    expect([acr, refused.code, refused.headers.get('WWW-Authenticate')]).toEqual([
+      acr,
+      'REAUTH_001',
+      'Bearer error="insufficient_user_authentication", max_age=600, acr_values="urn:acme:mfa"',
+    ])
+    expect(await status(weak)).toBe('accepted')
+  }
+  const timeless = await givenPage(ctx, caller, { acr: 'urn:acme:mfa' })
+  expect((await withdraw(caller, timeless)).code).toBe('REAUTH_001')
+  const strong = await givenPage(ctx, caller, { authenticated_at: now(), acr: 'urn:acme:mfa' })
+  expect((await withdraw(caller, strong)).code).toBe('accepted')
+})
+
+/** A service token that lives a quarter of an hour, and a page token that it has made. */
+async function givenIssued(more: object = {}) {
+  const service = await givenServiceToken(ctx, ['pages:issue'], 15 * minute)
+  await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: `ext-${caller.userId}` } })
+  return { service, page: await givenPageOf(service, more) }
+}
+
+async function givenPageOf(service: Awaited<ReturnType<typeof givenServiceToken>>, more: object = {}) {
+  const body = { scopes: ['email:manage', 'account:manage'], origin: PAGE_ORIGIN, ...more }
+  const { data } = await call(service, 'issuePageToken', { ids: { externalId: `ext-${caller.userId}` }, body })
+  return { token: String(data.page_token), headers: { Origin: PAGE_ORIGIN } }
+}
+
+test('B65 a page token ends with the service token that issued it, and with no other', async () => {
+  const [revoked, other] = [await givenIssued(), await givenIssued()]
+  await revokeServiceToken(ctx, revoked.service.id)
+  expect([await status(revoked.page), await status(other.page)]).toEqual(['AUTH_001', 'accepted'])
+
+  ctx.clock.advance(14 * minute)
+  const late = await givenPageOf(other.service)
+  ctx.clock.advance(minute - 1)
+  expect(await status(late)).toBe('accepted')
+  ctx.clock.advance(1)
+  expect(await status(late)).toBe('AUTH_001')
+})
+
+test('B65 a write is refused whose service token is revoked while the call waits for the account', async () => {
+  const { service, page } = await givenIssued({ authenticated_at: now() })
+  const waited = await heldUp(
+    ctx,
+    ['users', caller.userId],
+    () => withdraw(caller, page),
+    () => revokeServiceToken(ctx, service.id),
+  )
+  expect(waited.code).toBe('AUTH_001')
+  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
+})
+
+test('B65 after a withdrawal a page token whose service token was revoked is not even told of it', async () => {
+  const { service, page } = await givenIssued({ authenticated_at: now() })
+  const asking = { ...page, headers: { ...page.headers, 'Idempotency-Key': 'once' } }
+  expect((await withdraw(caller, asking)).code).toBe('accepted')
+  expect((await withdraw(caller, page)).code).toBe('WITHDRAWAL_002')
+  await revokeServiceToken(ctx, service.id)
+  expect([(await withdraw(caller, page)).code, (await withdraw(caller, asking)).code]).toEqual(['AUTH_001', 'AUTH_001'])
+})
+
+test('B65 a page token is refused once its origin is no longer allowed', async () => {
+  const page = await givenPage(ctx, caller)
+  ctx.allowedOrigins = ['https://next.example.com']
+  expect(await status(page)).toBe('AUTH_001')
+  ctx.allowedOrigins = [PAGE_ORIGIN]
+  expect(await status(page)).toBe('accepted')
+})
+
+test('the audit names the service token of a page token, when it is issued and in all that is done with it', async () => {
+  const { service, page } = await givenIssued({ authenticated_at: now() })
+  const newEmail = `new-${caller.email}`
+  const { data } = await change(caller, newEmail, page)
+  ctx.clock.advance(5 * minute)
+  expect((await resend(caller, data.change_request_id, page)).code).toBe('accepted')
+  await ctx.settle()
+  expect((await verify(caller, data.change_request_id, codeSentTo(ctx, newEmail), page)).code).toBe('accepted')
+  const second = await change(caller, `other-${caller.email}`, page)
+  const ids = { changeRequestId: String(second.data.change_request_id) }
+  expect((await call(caller, 'cancelEmailChange', { ...page, ids })).code).toBe('accepted')
+  expect((await withdraw(caller, page)).code).toBe('accepted')
+  const rows = await ctx.db.auditEvent.findMany({
+    where: { userId: caller.userId, actor: { in: ['service', 'page_token'] } },
+    orderBy: { at: 'asc' },
+  })
+  expect(rows.map(({ actorId }) => actorId)).toEqual(rows.map(() => service.id))
+  expect(new Set(rows.map(({ action, actor }) => `${action} ${actor}`))).toEqual(
+    new Set([
+      'page_token.issued service',
+      'email_change.requested page_token',
+      'email_change.resent page_token',
+      'email.changed page_token',
+      'email_change.cancelled page_token',
+      'account.withdrawn page_token',
+    ]),
+  )
+  expect((await call(caller, 'getEmailStatus')).code).toBe('AUTH_001')
 })
 
 test('L30 after a withdrawal a page token reads nothing; its call can be repeated, and the status token reads on', async () => {
@@ -175,6 +282,11 @@ test('a page token is issued for known accounts, allowed origins and times that 
   for (const authenticated_at of [now(minute + 1), 'yesterday', 0, null, '2026-11-20']) {
     expect([authenticated_at, await mint({ authenticated_at })]).toEqual([authenticated_at, 'REQUEST_001'])
   }
+  for (const acr of ['', 'é', 'a\nb', 'x'.repeat(256), 7, null]) {
+    expect([acr, await mint({ acr })]).toEqual([acr, 'REQUEST_001'])
+  }
+  const longest = await givenPage(ctx, caller, { acr: '"'.repeat(255) })
+  expect(await status(longest)).toBe('accepted')
   for (const scopes of [[], ['tokens:manage'], ['users:write'], 'email:manage', undefined, [null]]) {
     expect([scopes, await mint({ scopes })]).toEqual([scopes, 'REQUEST_001'])
   }

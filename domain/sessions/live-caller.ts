@@ -4,14 +4,16 @@ import { isLinkLive } from '../mail/linked-account'
 import { boolean, sql, statement, text } from '../sql'
 import { CREDENTIAL_STATE, isOutdated } from './rowless-token'
 
-// The caller's row is locked after the account's, as by every statement that ends the caller.
+// The caller's row is locked after the account's, as by every statement that ends the caller. A service token is not locked: the calls of
+// all its pages would wait for one another, and its end sweeps nothing up that they could have begun.
 const findLiveAccount = statement(
   'find-live-account',
   { userId: text, callerId: text },
   { ...CREDENTIAL_STATE, has_row: boolean },
   (v) => sql`SELECT created_at, credentials_since, credential_version,
      EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL FOR SHARE)
-     OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL FOR SHARE) AS has_row
+     OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL FOR SHARE)
+     OR EXISTS (SELECT FROM service_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL) AS has_row
    FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
 )
 
@@ -21,7 +23,8 @@ export async function isStillLive(ctx: AnyContext, actor: Actor): Promise<boolea
   const { userId, id: callerId, rowless } = actor
   const [account] = await ctx.sql(findLiveAccount, { userId, callerId })
   if (!account) return false
-  return rowless ? !isOutdated(account, rowless) : account.has_row
+  const hasRow = !rowless || rowless.issuedBy !== undefined
+  return (!hasRow || account.has_row) && (!rowless || !isOutdated(account, rowless))
 }
 
 /** The refusal for a write that changed nothing because account, credential or password ended after the check. */

@@ -12,6 +12,9 @@ export interface PageClaims {
   scopes: GrantableScope[]
   origin: string
   authenticatedAt: number | null
+  acr: string | null
+  /** The id of the service token that issued it. */
+  issuedBy: string
 }
 
 const PURPOSES = { pst: 'session-token', pgt: 'page-token' } as const

@@ -19,6 +19,12 @@ const byCredential = statement(
   (v) => sql`SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials
    WHERE credential_hash = ${v.hash} AND expires_at > ${v.now}`,
 )
+const liveServiceToken = statement(
+  'live-service-token',
+  { id: text, now: time },
+  { id: text },
+  (v) => sql`SELECT id FROM service_tokens WHERE id = ${v.id} AND revoked_at IS NULL AND expires_at > ${v.now}`,
+)
 // Where an account has the external id again, a token that was issued since the withdrawal was of that account.
 const byRowlessToken = statement(
   'withdrawal-of-rowless-token',
@@ -74,6 +80,8 @@ export async function authenticateWithdrawn(
   if (purpose === 'receipts') return null
   const credential = await readCredential(ctx, token, origin)
   if (!credential || (credential.kind === 'page_token' && purpose === 'reads')) return null
+  const { issuedBy } = credential.rowless ?? {}
+  if (issuedBy && (await ctx.sql(liveServiceToken, { id: issuedBy, now: ctx.clock.now() })).length === 0) return null
   const [row] = await ctx.sql(byCredential, { hash: hashOfCredential(credential), now: ctx.clock.now() })
   if (!row) return purpose === 'refused' ? ownerOfRowless(ctx, given, credential) : null
   if (!row.scopes.includes('account:manage') || !(await usersOf(ctx, given)).includes(row.user_id)) return null

@@ -45,7 +45,6 @@ const auditBlocker = (tx: Transaction<Context>, action: `withdrawal.blocker_${'p
   addAudit(tx, action, {
     userId,
     actor: 'service',
-    actorId: tx.actor.id,
     ip: tx.ip,
     at: tx.clock.now(),
   })

@@ -251,7 +251,6 @@ async function recordRequest(
     addAudit(tx, 'account.withdrawn', {
       userId,
       actor: nameOfCaller(caller),
-      actorId: caller?.actor?.kind === 'service_token' ? caller.actor.id : null,
       requestedBy: caller?.requestedBy ?? null,
       subject: withdrawalId,
       ip: caller?.ip ?? null,

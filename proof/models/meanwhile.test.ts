@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import { setEmail } from '@/domain/accounts/set-email'
 import { setPassword } from '@/domain/accounts/user'
 import { connectApp } from '@/domain/applications/connect'
 import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { Transacted } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
+import { undoEmailChange } from '@/domain/email/undo-email-change'
 import { verifyEmail } from '@/domain/email/verify-email'
 import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { endOtherSessions, endSession } from '@/domain/sessions/sessions'
 import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { call } from '@/testing/api-calls'
 import {
   asUser,
   changeInput,
@@ -21,8 +24,11 @@ import {
   type TestContext,
   type TestUser,
   testContext,
+  verifyChange,
 } from '@/testing/domain'
+import { linkTo, MINE, type NotMeLink } from '@/testing/not-me'
 import { rawSql } from '@/testing/raw-sql'
+import { givenService, mailsTo, type Service } from '@/testing/service'
 
 const pendingOf = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.emailChangeRequest.count({ where: { userId, status: 'pending_verification' } })
@@ -174,3 +180,70 @@ describe('a withdrawal that waits for the account', () => {
     ])
   })
 })
+
+/** Each way prepares what ends a mailed deletion link, and returns the function that ends it with this context. */
+const endsOfLink: [string, (ctx: Service, user: TestUser) => Promise<(inside: TestContext) => Promise<unknown>>][] = [
+  [
+    'a new password is set',
+    async (_ctx, { userId }) =>
+      (inside) =>
+        setPassword(inside, { userId, password: 'another password' }),
+  ],
+  [
+    'a new address is verified',
+    async (ctx, user) => {
+      const pending = await givenPendingChange(ctx, user)
+      return (inside) => verifyChange(inside, user, pending)
+    },
+  ],
+  [
+    'the operator sets another address',
+    async (_ctx, { userId, email }) =>
+      (inside) =>
+        setEmail(inside, { userId, email: `set-${email}` }),
+  ],
+  [
+    'a change is stopped',
+    async (ctx, user) => {
+      await givenPendingChange(ctx, user)
+      return (inside) => undo(inside, linkTo(ctx, user.email))
+    },
+  ],
+  [
+    'a change is verified and undone',
+    async (ctx, user) => {
+      const pending = await givenPendingChange(ctx, user)
+      return async (inside) => {
+        await verifyChange(inside, user, pending)
+        await undo(inside, linkTo(ctx, user.email))
+      }
+    },
+  ],
+]
+
+const undo = (inside: TestContext, { id, token }: NotMeLink) =>
+  undoEmailChange({ ...inside, ip: '', buckets: [], linkToken: token }, { changeRequestId: id, new_password: MINE })
+
+test.each(endsOfLink)(
+  'B68 a mailed deletion link deletes nothing when %s while it waits for the account',
+  async (_what, prepare) => {
+    const ctx = await givenService()
+    const user = await givenUser(ctx)
+    await call({ userId: '' }, 'requestWithdrawal', { body: { email: user.email }, ip: user.userId })
+    await ctx.settle()
+    const [letter] = mailsTo(ctx, user.email, 'withdrawal-requested')
+    const token =
+      letter?.message.template === 'withdrawal-requested' ? letter.message.link.split('#token=')[1] : undefined
+    const confirming = () =>
+      call({ userId: '', token: token ?? '' }, 'confirmRequestedWithdrawal', {
+        body: { confirmation: 'DELETE_MY_ACCOUNT' },
+      })
+    const end = await prepare(ctx, user)
+    const { code } = await heldUp(ctx, ['users', user.userId], confirming, (sql) =>
+      // The answer of an ending waits for its letters, which would wait for the commit.
+      end(insideOf(ctx, [sql, (effect) => effect()])),
+    )
+    expect(code).toBe('WITHDRAWAL_006')
+    expect(await ctx.db.withdrawal.count({ where: { userId: user.userId } })).toBe(0)
+  },
+)

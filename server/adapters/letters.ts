@@ -1,6 +1,7 @@
 import { createElement, type ReactElement, type ReactNode } from 'react'
 import { createTranslator } from 'use-intl/core'
 import { deviceOf } from '@/contract/device'
+import { isName } from '@/contract/fields'
 import { dateTag, type Language } from '@/contract/languages'
 import type { Message, NotMeLink } from '@/domain/ports'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
@@ -61,6 +62,8 @@ export interface Letter {
   subject: 'subject' | 'subjectMany' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
+  /** Whether it calls its reader by the name. */
+  isNamed: boolean
   /** Renders the template. Its slots hold the texts, or the marks that stand for them. */
   toElement(look: Look, texts: Record<string, string>): ReactElement
 }
@@ -80,7 +83,7 @@ export const wordingIn = async (language: Language): Promise<Wording> => ({
 
 const OWN_ACCENT = { accentColor: '#1f4fc4', accentInTheDark: '#9dbdff' }
 
-export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: MessageSettings): Look {
+export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: MessageSettings, isNamed: boolean): Look {
   const { accentColor } = brand
   return {
     language: wording.language,
@@ -90,12 +93,13 @@ export function lookIn(wording: Wording, { brand, appUrl, supportEmail }: Messag
     ...(accentColor ? { accentColor, accentInTheDark: accentInTheDark(accentColor) } : OWN_ACCENT),
     supportEmail,
     supportUrl: brand.supportUrl ?? null,
+    isNamed,
     t: textsOf(wording, 'letter'),
   }
 }
 
 const letterIn =
-  (wording: Wording) =>
+  (wording: Wording, isNamed: boolean) =>
   <Name extends LetterName, Props extends LetterProps<Name>>(
     name: Name,
     template: (props: Props & LetterProps<Name>) => ReactNode,
@@ -107,6 +111,7 @@ const letterIn =
     subject,
     values,
     choices,
+    isNamed,
     // A text becomes a slot only here.
     toElement: (look, texts) =>
       createElement(template, { look, t: textsOf(wording, name), ...texts, ...choices } as unknown as Props),
@@ -119,7 +124,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
   const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
   const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
-  const letter = letterIn(wording)
+  const letter = letterIn(wording, userName !== '')
   switch (message.template) {
     case 'verify-new-email': {
       const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
@@ -229,8 +234,17 @@ function utcIn(language: Language, date: Date): string {
   return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
 }
 
-/** Cuts a long name, so that it cannot push the message out of sight. */
+/** A text that a mail program may make a link of: a scheme, a domain after whatever stands for its dots, an address, an IP address. */
+const LINK = /[\p{L}\p{N}]:\S|\/\/|@|[^\s.。][.。](?:[\p{L}\p{M}]{2,}|xn--)|\d(?:\.\d+){3}/iu
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu
+const hasLink = (name: string) => LINK.test(name.normalize('NFKC').replace(UNSEEN, ''))
+
+/**
+ * Empty if the letter must not show the name: strangers can write one that our letter would advertise, and names of before the rule
+ * are still stored. Cuts a long one, so that it cannot push the message out of sight.
+ */
 function displayName(name: string): string {
+  if (!isName(name) || hasLink(name)) return ''
   const characters = Array.from(name.trim())
   return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : characters.join('')
 }

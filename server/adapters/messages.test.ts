@@ -46,8 +46,8 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
 /** The template with the texts themselves, without slots. */
 async function filled(message: Message, language: Language = 'en', by = settings): Promise<ReactElement> {
   const wording = await wordingIn(language)
-  const { values, toElement } = letterOf(message, wording, by)
-  return toElement(lookIn(wording, by), values)
+  const { values, isNamed, toElement } = letterOf(message, wording, by)
+  return toElement(lookIn(wording, by, isNamed), values)
 }
 
 test('a template whose rendering failed is rendered again for the next message', async () => {
@@ -206,6 +206,60 @@ test.each(LANGUAGES)('the letters about a deletion say in %s which of the three 
     const letters = SAMPLES.filter((message) => message.template === template)
     const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
     expect(new Set(texts).size).toBe(3)
+  }
+})
+
+/** Names that mail programs make a link of, or that hide one from a look at the bare text. */
+const LINKS = [
+  'You won! http://evil.example/win',
+  'evil.example',
+  'Ada www.evil.example Lovelace',
+  'HTTPS://EVIL.EXAMPLE',
+  'evil。example',
+  'evil．example',
+  'evil.\u00adexample',
+  'evil\u200b.example',
+  'ｅｖｉｌ.ｅｘａｍｐｌｅ',
+  'evil.xn--p1ai',
+  'müll.рф',
+  'mailto:bob',
+  'javascript:alert(1)',
+  'ada@evil',
+  '//evil',
+  '203.0.113.7/win',
+]
+
+test.each(LANGUAGES)(
+  'B67 no letter in %s shows a name that carries a link, and each greets without it',
+  async (language) => {
+    for (const message of SAMPLES) {
+      for (const userName of LINKS) {
+        const { subject, html, text } = await renderMessage(
+          'userName' in message ? { ...message, userName } : message,
+          language,
+          settings,
+        )
+        for (const part of [subject, html, text]) expect(part).not.toContain(userName)
+        expect(text).toContain(
+          ((await sourceOf(language)) as { Mails: typeof ENGLISH.Mails }).Mails.letter.greetingNobody,
+        )
+      }
+    }
+  },
+)
+
+test('B67 a name with dots or joiners that make no link is greeted', async () => {
+  for (const userName of [
+    'Dr. J.R.R. Tolkien',
+    'Ada Lovelace Jr.',
+    'No. 5',
+    'Ada…',
+    'Ann/Bob',
+    '李',
+    'می‌خواهم',
+    'Ph. D. Ada',
+  ]) {
+    expect((await renderMessage(changed({ userName }), null, settings)).text).toContain(`Hello ${userName},`)
   }
 })
 

@@ -22,7 +22,7 @@ export async function renderMessage(message: Message, locale: string | null, set
   const wording = await wordingIn(language)
   const letter = letterOf(message, wording, settings)
   const { values, choices } = letter
-  const look = lookIn(wording, settings)
+  const look = lookIn(wording, settings, letter.isNamed)
   const key = JSON.stringify([message.template, choices, look])
   const form =
     forms.get(key) ??

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { givenUser, heldUp, type TestUser, testContext } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
+import { recordMails } from './mail-deliveries'
+
+test('a mail of an account whose erasure came first has no row, and the mails that share its statement have theirs', async () => {
+  const ctx = await testContext()
+  const [erased, other] = [await givenUser(ctx), await givenUser(ctx)]
+  const toMail = ({ userId, email: to }: TestUser) => ({
+    ...{ messageId: `ntc_${userId}`, userId, kind: 'data_exported', recipient: 'sealed', changeId: null, to },
+    sentAt: ctx.clock.now(),
+  })
+  await heldUp(
+    ctx,
+    ['users', erased.userId],
+    () => recordMails(ctx, [erased, other].map(toMail)),
+    (sql) => rawSql(sql, 'DELETE FROM users WHERE id = $1', [erased.userId]),
+  )
+  const rows = await ctx.db.mailDelivery.findMany({ where: { userId: { in: [erased.userId, other.userId] } } })
+  expect(rows.map(({ userId }) => userId)).toEqual([other.userId])
+})

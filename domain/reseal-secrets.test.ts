@@ -173,5 +173,6 @@ test('every column of bytes is resealed, or holds hashes or MACs that cannot be'
     'idempotency_keys.body_mac',
     'mail_deliveries.address_mac',
     'service_tokens.token_hash',
+    'sign_ins.device',
   ])
 })

@@ -81,7 +81,7 @@ test.describe('with a browser that asks for German', () => {
   test('a date inside a sentence is in the language of the sentence', async ({ page, user }) => {
     await signInInGerman(page, user)
     await page.goto('/settings/withdraw')
-    await page.getByText(de.DeleteAccount.whyTitle).click()
+    await page.getByText(de.DeleteAccount.detailsTitle).click()
     await expect(page.getByText(/all das am \d{1,2}\. [A-Z][a-zä]+ \d{4} gelöscht/)).toBeVisible()
     await page.goto('/settings/sessions')
     await expect(page.getByText(/Angemeldet am \d{1,2}\. [A-Z][a-zä]+ \d{4}/)).toBeVisible()

@@ -145,7 +145,7 @@ test('the style sheet of the parts says nothing of what is outside them, and ani
     if (!isStep) outside.push(...selectors.filter((selector) => !/^(?:\.account-parts|:host)\b/.test(selector)))
   })
   expect(outside).toEqual([])
-  expect([...animations].toSorted()).toEqual(['account-enter', 'account-pulse', 'account-spin'])
+  expect([...animations].toSorted()).toEqual(['account-arrive', 'account-enter', 'account-pulse', 'account-spin'])
   const used = [...sheet.toString().matchAll(/(?:animation|--animate-\w+): ?([a-z-]+) /g)].map(([, name]) => name)
   expect([...new Set(used)].toSorted()).toEqual([...animations].toSorted())
 })

@@ -13,7 +13,7 @@ interface WhatIsKeptProps extends Omit<Deletion, 'steps'> {
 /** What each step deletes, and when. */
 export async function WhatIsErased({ steps }: Pick<Deletion, 'steps'>) {
   const language = await pageLanguage()
-  const t = await pageTexts('DeleteAccount')
+  const t = await pageTexts('WhatHappens')
   const deletion = await pageTexts('Deletion')
   // A category that several steps erase is named once.
   const named = new Set<Category>()
@@ -43,7 +43,7 @@ const WHY: Partial<Record<Category, 'bookkeepingText' | 'securityText' | 'legalT
 /** What is kept, why and for how long. */
 export async function WhatIsKept({ kept, untilPurge, retentionDays: days, applications }: WhatIsKeptProps) {
   const t = await pageTexts('DeletionPage')
-  const form = await pageTexts('DeleteAccount')
+  const form = await pageTexts('WhatHappens')
   const { categories, reasons } = applications
   const language = await pageLanguage()
   const listed = new Intl.ListFormat(language)

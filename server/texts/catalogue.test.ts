@@ -23,9 +23,6 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'Receipts.appLine': 'values only',
   'de AccessTokens.name': 'the German word',
   'de Common.support': 'the word of the field',
-  'de DeleteAccount.feedback': 'the German word',
-  'de EmailSettings.codeMethod': 'the German word',
-  'de EmailSettings.linkMethod': 'the German word',
   'de Mails.newDevice.browser': 'the German word',
   'de NotMe.browser': 'the German word',
   'es Common.sections.accessTokensShort': 'the word of the field',
@@ -34,10 +31,8 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'fr Deletion.categories.transactions': 'the French word',
   'fr DeletionPage.categories.sessions': 'the French word',
   'fr DeletionPage.categories.transactions': 'the French word',
-  'fr EmailSettings.codeMethod': 'the French word',
   'fr Sessions.title': 'the French word',
   'pt-BR Common.sections.accessTokensShort': 'the word of the field',
-  'pt-BR EmailSettings.linkMethod': 'the Portuguese word',
 }
 
 test('no text of another language is left in English, but for words that both have', async () => {

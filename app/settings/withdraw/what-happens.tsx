@@ -14,7 +14,7 @@ interface WhatHappensProps {
 
 /** Explains the deletion in full. */
 export async function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
-  const t = await pageTexts('DeleteAccount')
+  const t = await pageTexts('WhatHappens')
   const deletion = await pageTexts('Deletion')
   const language = await pageLanguage()
   return (

@@ -1,11 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
+import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
 import {
+  asNobody,
   asUser,
   authenticate,
   givenPendingChange,
   givenUser,
   givenWithdrawal,
   outcomeOf,
+  resetTokenTo,
   runDueWork,
   type TestContext,
   testContext,
@@ -41,11 +44,11 @@ test('a new password ends every session and access token, and with --keep-tokens
   ] as const) {
     const user = await givenUser(ctx)
     const { access_token = '' } = await givenToken(user.userId)
-    const line = `user set-password --user ${user.userId} --password 12345678${option}`
+    const line = `user set-password --user ${user.userId} --password staple-lantern${option}`
     expect(await run(line)).toEqual({ user_id: user.userId })
     expect((await authenticate(ctx, access_token)) !== null).toBe(keepsTokens)
     await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
-    expect(await ctx.passwords.verify(await passwordHashOf(user.userId), '12345678')).toBe(true)
+    expect(await ctx.passwords.verify(await passwordHashOf(user.userId), 'staple-lantern')).toBe(true)
   }
 })
 
@@ -435,4 +438,16 @@ test('user show and user find are noted with the account and without what was as
     { userId, actor: 'operator', actorId: null, subjectId: null, ip: null },
     { userId, actor: 'operator', actorId: null, subjectId: null, ip: null },
   ])
+})
+
+test('user send-reset mails the person a link that sets a new password, and support learns none', async () => {
+  const user = await givenUser(ctx)
+  expect(await run(`user send-reset --user ${user.userId}`)).toEqual({ user_id: user.userId, mailed: true })
+  await ctx.settle()
+  await confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, user.email)), { new_password: 'staple carries a lantern' })
+  const audits = await ctx.db.auditEvent.findMany({
+    where: { userId: user.userId, action: 'password_reset.requested' },
+  })
+  expect(audits).toMatchObject([{ actor: 'operator', ip: null }])
+  expect(await refusal('user send-reset --user usr_unknown')).toBe('There is no active user with this id.')
 })

@@ -1,5 +1,6 @@
 import { appCommands } from './app.ts'
 import { archiveCommands } from './archive.ts'
+import { auditCommands } from './audit.ts'
 import type { Command } from './command.ts'
 import { eventCommands } from './event.ts'
 import { maintenanceCommands } from './maintenance.ts'
@@ -22,5 +23,6 @@ export const COMMANDS: Command[] = [
   ...appCommands,
   ...eventCommands,
   ...archiveCommands,
+  ...auditCommands,
   ...maintenanceCommands,
 ]

@@ -247,6 +247,7 @@ test('an export can be imported elsewhere without loss', async () => {
     version,
     emailVerifiedAt,
     ledgerMark,
+    neverSignedIn,
     ...user
   }: Awaited<ReturnType<typeof allUsers>>[number]) => ({
     ...user,

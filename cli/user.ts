@@ -5,6 +5,7 @@ import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import { setRole } from '@/domain/accounts/operators'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser, setPassword } from '@/domain/accounts/user'
+import { sendPasswordReset } from '@/domain/passwords/request-password-reset'
 import { showUser } from '@/domain/withdrawal/show-account'
 import { command, type ReadInput, UsageError } from './command.ts'
 import { importUsers } from './import-users.ts'
@@ -38,9 +39,17 @@ export const userCommands = [
     },
   }),
   command({
+    name: 'user send-reset',
+    summary: 'Mails the person a link with which they choose a new password themselves.',
+    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
+    async run(ctx, { user: userId }) {
+      await sendPasswordReset(ctx, userId)
+      return { user_id: userId, mailed: true }
+    },
+  }),
+  command({
     name: 'user set-password',
-    summary:
-      'Sets a password of at least 8 characters, ends every session and access token, and cancels a pending change.',
+    summary: 'Sets a password, ends every session and access token, and cancels a pending change.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
       ...passwordOptions,

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { contract } from './define'
-import { grantedScopes, isoDateTime, lineName, userId } from './fields'
+import { grantedScopes, isoDateTime, lineName, newPassword, userId } from './fields'
+import { SESSION_ID } from './vocabulary'
 
 const MAX_DAYS = 366
 const MAX_NAME_LENGTH = 100
@@ -29,11 +30,11 @@ const session = z.object({
   user_agent: z.string().describe('What the browser said it is'),
   ip_address: z.string().describe('Where it was signed in from'),
   created_at: isoDateTime.describe('When it signed in'),
-  last_seen_at: isoDateTime.describe('To the minute'),
+  last_seen_at: isoDateTime.describe('When it was used, to the hour'),
 })
 
 /** The purpose of a fresh sign-in. */
-export const PURPOSES = ['change', 'withdraw', 'token'] as const
+export const PURPOSES = ['change', 'withdraw', 'token', 'sessions'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
 const params = z.object({ userId })
@@ -42,10 +43,7 @@ const accessId = z
   .string()
   .regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
   .describe('The access token, `tok_…`')
-const sessionId = z
-  .string()
-  .regex(/^ses_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
-  .describe('The session, `ses_…`')
+const sessionId = z.string().regex(SESSION_ID, 'REQUEST_005').describe('The session, `ses_…`')
 const common = { scope: 'tokens:manage', forbidden: 'AUTH_002', limit: { bucket: 'read' } } as const
 const exampleToken = {
   token_id: 'tok_9sK2mVbQ4xYc7TnLr0ZdPw',
@@ -135,7 +133,7 @@ export const endSession = contract({
   ...common,
   name: 'endSession',
   summary: 'End Session',
-  description: 'Signs one browser out immediately.',
+  description: 'Signs one browser out immediately; another one than the own needs a fresh sign-in.',
   method: 'DELETE',
   path: '/users/{userId}/sessions/{sessionId}',
   params: z.object({ userId, sessionId }),
@@ -144,7 +142,7 @@ export const endSession = contract({
     ended: z.literal(true).describe('It is signed out'),
   }),
   message: 'This browser is signed out.',
-  errors: ['REQUEST_005', 'RATE_001'],
+  errors: ['REAUTH_001', 'REQUEST_005', 'RATE_001'],
   example: { data: { session_id: 'ses_4hTq8vXb1nKc6YzRw2LmPd', ended: true } },
 })
 
@@ -152,13 +150,13 @@ export const endOtherSessions = contract({
   ...common,
   name: 'endOtherSessions',
   summary: 'End Other Sessions',
-  description: 'Signs every other browser out and cancels a pending change of the address.',
+  description: 'Signs every other browser out and cancels a pending change of the address. Needs a fresh sign-in.',
   method: 'DELETE',
   path: '/users/{userId}/sessions',
   params,
   data: z.object({ ended: z.int().describe('How many were signed out') }),
   message: 'All other browsers are signed out, and a pending email change is cancelled.',
-  errors: ['RATE_001'],
+  errors: ['REAUTH_001', 'RATE_001'],
   example: { data: { ended: 2 } },
 })
 
@@ -189,5 +187,67 @@ export const startReauthentication = contract({
       authorization_url:
         'https://login.example.com/authorize?response_type=code&client_id=accounts&prompt=login&max_age=0',
     },
+  },
+})
+
+/** The link in the mail about a sign-in from a new device. */
+const signInLink = {
+  path: '/sessions/{sessionId}/not-me',
+  bearer: 'link_token',
+  tag: 'Account',
+  params: z.object({
+    sessionId: z.string().regex(SESSION_ID, 'EMAIL_006').describe('The session that the mail tells of, `ses_…`'),
+  }),
+} as const
+const EXAMPLE_SESSION = 'ses_4hTq8vXb1nKc6YzRw2LmPd'
+
+export const getSignIn = contract({
+  ...signInLink,
+  name: 'getSignIn',
+  summary: 'Show a Sign-in to Its Account',
+  description:
+    'Shows whoever reads the mailbox of the account which sign-in its link is about. Reading changes nothing.',
+  method: 'GET',
+  data: z.object({
+    session_id: z.string().describe('The session, `ses_…`'),
+    signed_in_at: isoDateTime.describe('When it was'),
+    user_agent: z.string().describe('What the browser said it is'),
+    ip_address: z.string().describe('Where it was signed in from'),
+    email: z.string().describe('The address of the account, to which the mail went'),
+    has_password: z.boolean().describe('Whether a new password has to be set'),
+    works_until: isoDateTime.describe('Until when the link works'),
+  }),
+  errors: ['EMAIL_006', 'EMAIL_008', 'RATE_001'],
+  example: {
+    data: {
+      session_id: EXAMPLE_SESSION,
+      signed_in_at: '2026-11-20T09:00:00.000Z',
+      user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+      ip_address: '203.0.113.7',
+      email: 'ada@example.com',
+      has_password: true,
+      works_until: '2026-11-27T09:00:00.000Z',
+    },
+  },
+})
+
+export const disownSignIn = contract({
+  ...signInLink,
+  name: 'disownSignIn',
+  summary: 'Disown a Sign-in',
+  description: 'Ends every session and access token of the account, and sets a new password where it has one.',
+  method: 'POST',
+  body: z.object({
+    new_password: newPassword.optional().describe('The password from now on; required where the account has one'),
+  }),
+  data: z.object({
+    session_id: z.string().describe('The session, `ses_…`'),
+    ended: z.literal(true).describe('It is signed out, as is every other one'),
+  }),
+  message: 'Everyone is signed out.',
+  errors: ['EMAIL_006', 'EMAIL_008', 'PASSWORD_001'],
+  example: {
+    body: { new_password: 'a new horse battery' },
+    data: { session_id: EXAMPLE_SESSION, ended: true },
   },
 })

@@ -3,7 +3,8 @@ import { MAX_BODY_BYTES, MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from
 export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
 
 /** The end of a sentence about a new password. */
-export const PASSWORD_LENGTH = `must have ${MIN_NEW_PASSWORD_LENGTH} to ${MAX_NEW_PASSWORD_LENGTH} characters`
+export const passwordLength = (min = MIN_NEW_PASSWORD_LENGTH) =>
+  `must have ${min} to ${MAX_NEW_PASSWORD_LENGTH} characters`
 
 /**
  * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the caller can do (a verb
@@ -172,7 +173,7 @@ export const ERRORS = {
   PASSWORD_001: {
     status: 400,
     message: 'Password not acceptable',
-    details: `new_password ${PASSWORD_LENGTH}, and differ from the current password.`,
+    details: `new_password ${passwordLength()}, and differ from the current password.`,
     field: 'new_password',
   },
   PASSWORD_002: {
@@ -268,13 +269,17 @@ export const UNREADABLE = 'The answer of the service could not be read. Try agai
  * whoever shows the refusal use the same sentence.
  */
 export const RULES = {
+  breachedPassword: 'new_password is in a list of stolen passwords. Choose another one.',
   changeLimit: 'This account has asked for too many changes in a short time. Nothing was changed.',
+  commonPassword: 'new_password is one of the most used passwords. Choose another one.',
   currentAsNew: 'new_password is the current password. Choose another one.',
   currentPassword: 'current_password must not be empty.',
   email: 'email must be one plain address, such as ada@example.com.',
   feedback: 'feedback is required when reason is other.',
   noConnection: NO_CONNECTION,
   ownAddress: 'This is already your address.',
+  ownWordAsPassword:
+    'new_password is a name or an address that belongs to the account or the product. Choose another one.',
   passwordChanged: 'The password was changed meanwhile. Enter the new one.',
   unreadable: UNREADABLE,
 } as const

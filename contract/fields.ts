@@ -42,7 +42,8 @@ export const newPassword = z
   .check(minLength(MIN_NEW_PASSWORD_LENGTH, 'PASSWORD_001'), maxLength(MAX_NEW_PASSWORD_LENGTH, 'PASSWORD_001'))
   .refine(isStorable, 'PASSWORD_001: new_password contains characters that no password can have.')
   .meta({
-    description: 'Any characters, used as they are; not the current password',
+    description:
+      'Any characters, compared after Unicode NFKC; not the current password, and none that is easy to guess. The service may ask for more characters',
     pattern: STORABLE,
   })
 

@@ -1,3 +1,4 @@
+import { disownSignIn, getSignIn } from './access'
 import type { AccountLinkContract, LinkContract } from './define'
 import { getEmailChange, getNotMe, undoEmailChange } from './email'
 import { receiveMailEvents } from './mail-events'
@@ -9,6 +10,8 @@ export const LINK_OPERATIONS = {
   getEmailChange,
   getNotMe,
   undoEmailChange,
+  getSignIn,
+  disownSignIn,
   requestPasswordReset,
   getPasswordReset,
   confirmPasswordReset,

@@ -147,7 +147,14 @@ test('every answer is JSON, except a file', () => {
 })
 
 /** The verbs of these operations count the calls, because no account makes them. */
-const COUNTED_BY_VERB = ['getEmailChange', 'getNotMe', 'getPasswordReset', 'requestPasswordReset', 'requestWithdrawal']
+const COUNTED_BY_VERB = [
+  'getEmailChange',
+  'getNotMe',
+  'getSignIn',
+  'getPasswordReset',
+  'requestPasswordReset',
+  'requestWithdrawal',
+]
 
 test('RATE_001 is described exactly where a general limit counts', () => {
   const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
@@ -252,8 +259,10 @@ test('admin operations take a service token, links and tasks take tokens of thei
       [
         'confirmPasswordReset',
         'confirmRequestedWithdrawal',
+        'disownSignIn',
         'getNotMe',
         'getPasswordReset',
+        'getSignIn',
         'previewRequestedWithdrawal',
         'undoEmailChange',
       ].map((name) => [name, [{ linkToken: [] }]]),

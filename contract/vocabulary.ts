@@ -14,6 +14,7 @@ export const CHANGE_STATES = [
 export const DEFAULT_VERIFICATION_METHOD: (typeof VERIFICATION_METHODS)[number] = 'email_code'
 
 export const CHANGE_REQUEST_ID = /^ecr_[A-Za-z0-9_-]{22}$/
+export const SESSION_ID = /^ses_[A-Za-z0-9_-]{22}$/
 export const RESET_TOKEN = /^prt_[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 export const WITHDRAWAL_LINK_TOKEN = /^wrt_[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 export const VERIFICATION_CODE = /^[0-9]{6}$/
@@ -32,6 +33,7 @@ export const CATEGORIES = [
   'profile',
   'preferences',
   'sessions',
+  'sign_ins',
   'access_tokens',
   'sign_in_confirmations',
   'email_changes',
@@ -84,6 +86,7 @@ export const EVENT_TYPES = [
   'account.email_reverted',
   'account.password_changed',
   'account.sessions_ended',
+  'account.signed_in_from_new_device',
   'account.email_undeliverable',
   'account.security_notice_undelivered',
   'account.withdrawal_started',

@@ -116,6 +116,10 @@ const BY_TYPE: Record<EventType, (name: EventType) => Webhook> = {
     'The account has another password, and other sessions have ended.',
   ),
   'account.sessions_ended': ofAccount('Sessions Ended', 'Sessions of the person were ended; end your own as well.'),
+  'account.signed_in_from_new_device': ofAccount(
+    'Signed In From New Device',
+    'Somebody signed in from a browser that the account was not seen on for 90 days; the person was told by mail.',
+  ),
   'account.email_undeliverable': ofAccount(
     'Email Undeliverable',
     "The account's address takes no mail, because a message to it failed permanently; ask the person for another address.",

@@ -1,3 +1,4 @@
+import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext } from './context'
 import { sql, statement, text, time } from './sql'
 
@@ -38,8 +39,7 @@ const insertAudit = statement(
 export const serviceTokenOf = (actor: Actor | undefined, kind: string): string | null =>
   actor && (kind === 'service' || kind === 'page_token') ? actor.id : null
 
-/** `action` is `noun.verb`, such as `email.changed`. */
-export async function addAudit(ctx: AnyContext & { actor?: Actor }, action: string, of: Audited): Promise<void> {
+export async function addAudit(ctx: AnyContext & { actor?: Actor }, action: AuditAction, of: Audited): Promise<void> {
   const { actorId = serviceTokenOf(ctx.actor, of.actor), requestedBy = null, subject = null } = of
   const { sql, secrets } = ctx
   await sql(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })

@@ -9,6 +9,8 @@ import type {
   AppAnswer,
   AppRequest,
   ArchiveStore,
+  AuditRecord,
+  BreachedPasswords,
   Clock,
   EngineEvent,
   IdentityProvider,
@@ -83,6 +85,8 @@ export interface Actor {
   authenticatedAt?: Date | null | undefined
   /** The only purpose that this session's sign-in serves; null or undefined if it serves all. */
   authenticatedFor?: Purpose | null | undefined
+  /** Only of a browser session: its last use, to the hour. */
+  lastSeenAt?: Date | undefined
   user: {
     name: string
     email: string
@@ -127,6 +131,15 @@ export interface FreshSignInSettings {
   requiredAcr: string | null
 }
 
+/** What a new password has to be. */
+export interface NewPasswordRules {
+  minLength: number
+  /** The product's name, which is no password. */
+  product: string
+  /** Null if none is configured. */
+  breaches: BreachedPasswords | null
+}
+
 /** What there is inside a transaction and outside. */
 export interface AnyContext {
   /** Inside, the statements of the transaction; outside, each statement is a transaction of its own. */
@@ -134,6 +147,7 @@ export interface AnyContext {
   clock: Clock
   secrets: Secrets
   passwords: Passwords
+  newPasswords: NewPasswordRules
   /** Who may tell what became of messages; a source that is not configured is missing. */
   mailEvents: Partial<Record<MailSource, MailEventSource>>
   /** Null if none is configured. */
@@ -143,6 +157,8 @@ export interface AnyContext {
   /** Where people sign in without a password of ours; null if none is configured. */
   identityProvider: IdentityProvider | null
   freshSignIn: FreshSignInSettings
+  /** Whether a mail tells of a sign-in from a new device. */
+  newDeviceMail: boolean
   /** Whether a mailed link may delete an account. */
   deletionByMail: boolean
   /** Null if none is configured; then no archive can be written. */
@@ -154,6 +170,8 @@ export interface AnyContext {
   problemOfEndpoint(endpoint: string): string | null
   /** True when the engine accepted the events. Null if none is configured; the timer works off the same rows. */
   emit: ((events: EngineEvent[]) => Promise<boolean>) | null
+  /** Takes rows of the audit; throws if it did not. Null if no collector is configured. */
+  auditCollector: ((records: AuditRecord[]) => Promise<void>) | null
   limits: Limits
   /** Multiplies the windows of a withdrawal and the waits of jobs; 1 except in trials. */
   timeScale: number

@@ -2,6 +2,7 @@ import type { Step } from '@/contract/withdrawal'
 import { markAccounts } from './accounts/mark-accounts'
 import { beginDueDeliveries } from './applications/deliveries'
 import type { SystemContext } from './context'
+import { sendAudit } from './export-audit'
 import { expireNotices, sendDueNotices } from './mail/notice-queue'
 import { answerDueLinkRequests } from './mail/request-link'
 import { mapConcurrently } from './map-concurrently'
@@ -93,6 +94,12 @@ export const DUE_WORK: readonly DueJob[] = [
     description: 'Hands events to the engine, gives up expired notices, cleans up, and reports silent applications.',
     runBy: 'sweep',
     run: runHousekeeping,
+  },
+  {
+    name: 'send-audit',
+    description: 'Sends the rows of the audit to the collector of telemetry, if one is configured.',
+    runBy: 'sweep',
+    run: sendAudit,
   },
   {
     name: 'write-ledger',

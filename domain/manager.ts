@@ -1,4 +1,5 @@
 import { addAudit } from './audit'
+import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext, SystemContext } from './context'
 
 /** Of a call of the admin API, which services and the pages of operators make, or of the operator command, which has no actor. */
@@ -13,7 +14,7 @@ export const managerOf = ({ actor }: Pick<ManagerContext, 'actor'>) =>
     : { kind: 'operator' as const, id: actor?.userId ?? OPERATOR_COMMAND_ID }
 
 /** The audit row belongs to the manager, because no new row may refer to a user who is being erased. */
-export function auditManager(ctx: AnyContext & { actor?: Actor }, action: string, subject: string): Promise<void> {
+export function auditManager(ctx: AnyContext & { actor?: Actor }, action: AuditAction, subject: string): Promise<void> {
   const { kind, id } = managerOf(ctx)
   return addAudit(ctx, action, { userId: id, actor: kind, ip: null, subject, at: ctx.clock.now() })
 }

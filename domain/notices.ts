@@ -6,6 +6,7 @@ import type { LinkKind } from './mail/links'
 import type { NoticeKinds } from './mail/notice-queue'
 import { passwordChanged } from './passwords/replace-password'
 import { passwordReset } from './passwords/request-password-reset'
+import { newDevice, newDevices } from './sessions/new-device'
 import { dataExported } from './withdrawal/export-data'
 import { undoBeforeWithdrawal, withdrawalRequested } from './withdrawal/request-withdrawal'
 import { withdrawalStarted, withdrawalTold } from './withdrawal/withdrawal-notices'
@@ -23,6 +24,8 @@ export const NOTICE_KINDS = Object.fromEntries(
     emailChanged,
     emailReverted,
     passwordChanged,
+    newDevice,
+    newDevices,
     dataExported,
     withdrawalStarted,
     withdrawalTold,

@@ -21,6 +21,7 @@ export const MAC_PURPOSES = {
   'password-reset': 'auth',
   'withdrawal-request': 'auth',
   'not-me': 'auth',
+  'sign-in': 'auth',
   'sign-in-line': 'auth',
   'mail-message': 'code',
   'mail-address': 'code',
@@ -66,10 +67,19 @@ interface PasswordCheck {
 export interface Passwords {
   /** Both refuse with SERVER_002 where they cannot begin in time or `signal` is aborted before they begin. */
   hash(password: string, signal?: AbortSignal): Promise<string>
-  /** Without a hash it does the work of a hash of our own and returns false, so that an unknown account takes as long as a known one. */
-  verify(hash: string | undefined, password: string, options?: PasswordCheck): Promise<boolean>
+  /**
+   * Without a hash it does the work of a hash of our own and returns false, so that an unknown account takes as long as a known one.
+   * `as_typed`: the hash is of what was typed, and not of its normalised form.
+   */
+  verify(hash: string | undefined, password: string, options?: PasswordCheck): Promise<boolean | 'as_typed'>
   /** How many milliseconds a check against this hash takes now. */
   timeOf(hash: string): Promise<number>
+}
+
+/** A service that knows passwords from breaches. */
+export interface BreachedPasswords {
+  /** Null if there was no answer in time. */
+  has(password: string): Promise<boolean | null>
 }
 
 export interface NotMeLink {
@@ -143,6 +153,26 @@ export type Message =
       userName: string
       changedAt: Date
       ipAddress: string
+    }
+  | {
+      template: 'new-device'
+      userName: string
+      hasPassword: boolean
+      signedInAt: Date
+      /** Null where the address was never verified: its mailbox may be a stranger's. */
+      told: { userAgent: string; ipAddress: string; notMe: NotMeLink } | null
+    }
+  | {
+      template: 'new-devices'
+      userName: string
+      hasPassword: boolean
+      /** The newest first; `more` were left out. */
+      signIns: { userAgent: string; ipAddress: string }[]
+      more: number
+      firstAt: Date
+      lastAt: Date
+      /** Null once the link has ended. */
+      notMe: NotMeLink | null
     }
   | {
       template: 'password-reset'
@@ -331,6 +361,19 @@ export interface IdentityProvider {
   reauthenticationUrl(request: ProviderRequest, acr: string | null): Promise<string>
   /** The claims in the provider's answer to this request; null if the answer or its ID token is invalid. */
   redeem(answer: URLSearchParams, request: ProviderRequest): Promise<IdTokenClaims | null>
+}
+
+/** A row of the audit outside this service. */
+export interface AuditRecord {
+  /** ISO 8601 */
+  at: string
+  event: string
+  /** The keyed pseudonym; null where the row is about no account. */
+  account: string | null
+  /** How it was done: by a session, a token, a mailed link, the operator … */
+  way: string
+  /** What the event is about, by the name that docs/audit.md gives it. */
+  [member: string]: string | null
 }
 
 export interface EngineEvent {

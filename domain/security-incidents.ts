@@ -8,6 +8,7 @@ const INCIDENTS = {
   code_locked: 'Every attempt of a verification code was used up with wrong codes.',
   change_undone: 'A change of the email address was stopped or undone by the link in the mail about it.',
   proof_refused: 'The identity provider did not confirm that it was you.',
+  sign_in_disowned: 'A sign-in was reported as somebody else’s by the link in the mail about it.',
   sessions_ended: 'Support ended every session.',
 } as const
 type Incident = keyof typeof INCIDENTS

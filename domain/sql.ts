@@ -1,3 +1,5 @@
+import type { AuditAction } from './audit-actions'
+
 declare const writtenHere: unique symbol
 
 /** SQL text that the code has written: a piece of a statement, or the placeholder of a value. A plain text does not compile in its place. */
@@ -202,9 +204,9 @@ interface AuditRow {
  * The audit row of what the part `from` did; every member is a column of the part, or a value. Only for what has to be one statement;
  * everything else calls `addAudit`.
  */
-export const audit = <const Action extends string>(action: string extends Action ? never : Action, of: AuditRow) =>
+export const audit = (action: AuditAction, of: AuditRow) =>
   sql`INSERT INTO audit_events (id, user_id, action, actor, actor_id, subject_id, ip, at)
-   SELECT ${of.id}, ${of.user}, ${literal(action)}, ${of.actor}, ${of.actorId ?? NULL}, ${of.subject ?? NULL}, ${of.ip ?? NULL}, ${of.at}::timestamptz
+   SELECT ${of.id}, ${of.user}, ${literal(action as 'email.changed')}, ${of.actor}, ${of.actorId ?? NULL}, ${of.subject ?? NULL}, ${of.ip ?? NULL}, ${of.at}::timestamptz
    FROM ${of.from}`
 
 /**

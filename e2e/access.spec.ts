@@ -119,7 +119,9 @@ test('“Sign out everywhere else” cancels a pending change', async ({ page, b
 test('a person who ends the session of this browser is signed out here', async ({ page, signedInUser: _ }) => {
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: /^Sign out Chrome/ }).click()
+  const signOut = page.waitForResponse('**/api/auth/signout')
   await page.getByRole('button', { name: 'Yes, sign out' }).click()
+  expect(await (await signOut).headerValue('clear-site-data')).toBe('"cache"')
   await expectSignInPage(page)
   await page.goto('/settings/sessions')
   await expectSignInPage(page)

@@ -169,3 +169,47 @@ test('the page says whether a link is incomplete or no longer works', async ({ p
     await expectAccessible(page)
   }
 })
+
+test('B89 the owner signs a stranger out with the mail about the sign-in, and a known browser brings no mail', async ({
+  browser,
+  user,
+  inbox,
+}) => {
+  const subject = 'New sign-in to your account'
+  const [own, stranger, owner] = [await newPage(browser), await newPage(browser), await newPage(browser)]
+  // The first sign-in ever, a sign-out, and the same browser again: its cookie outlives the sign-out.
+  for (let time = 0; time < 2; time++) {
+    await signIn(own, user)
+    const cookies = await own.context().cookies()
+    expect(cookies.find(({ name }) => name.endsWith('device'))?.value).toMatch(/^[\w-]{43}$/)
+    await own.goto('/settings/sessions')
+    await own.getByRole('button', { name: /^Sign out Chrome/ }).click()
+    await own.getByRole('button', { name: 'Yes, sign out' }).click()
+    await expect(own.getByRole('heading', { level: 1 })).toBeVisible()
+  }
+  expect((await inbox.all(user.email)).map((mail) => mail.subject)).not.toContain(subject)
+
+  await signIn(stranger, user)
+  const mail = await inbox.latest(user.email, subject)
+  expect(mail.text).toContain('127.0.0.1')
+  await owner.goto(linkIn(mail, '/not-me'))
+  await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Sign everyone out' })).toBeVisible()
+  await expect(owner.getByText(/^Chrom\w+ on /)).toBeVisible()
+  await expectAccessible(owner)
+  await stranger.goto('/settings/sessions')
+  await expect(stranger.getByText('Signed in', { exact: true })).toBeVisible()
+
+  await owner.getByLabel('New password', { exact: true }).fill('password')
+  await expect(owner.getByLabel('New password', { exact: true })).toHaveAccessibleDescription(/most used passwords/)
+  await owner.getByLabel('New password', { exact: true }).fill(MINE)
+  await owner.getByRole('button', { name: 'Sign everyone out' }).click()
+  await expect(owner.getByRole('heading', { level: 1, name: 'Your account is yours alone again' })).toBeVisible()
+  await expectAccessible(owner)
+  await stranger.goto('/settings/sessions')
+  await expect(stranger.getByText('Your session has ended')).toBeVisible()
+  await signIn(owner, { ...user, password: MINE })
+
+  const again = await newPage(browser)
+  await again.goto(linkIn(mail, '/not-me'))
+  await expect(again.getByText(/a new password was set by email/)).toBeVisible()
+})

@@ -48,6 +48,24 @@ test('a user changes their password, other browsers are signed out, and the addr
   await other.close()
 })
 
+test('a page says while somebody types that a password is easy to guess, and sends it nowhere', async ({
+  page,
+  signedInUser: _,
+}) => {
+  await page.goto('/settings/password')
+  const field = page.getByLabel('New password', { exact: true })
+  const sent: string[] = []
+  page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`))
+  await field.pressSequentially('Qwertyuiop')
+  await expect(field).toHaveAccessibleDescription(/one of the most used passwords/)
+  await expectAccessible(page)
+  await field.fill('user account service')
+  await expect(field).toHaveAccessibleDescription(/easy to guess/)
+  await field.fill(NEW)
+  await expect(field).toHaveAccessibleDescription(/At least 8 characters/)
+  expect(sent.filter((text) => /qwertyuiop|user account service/i.test(decodeURIComponent(text)))).toEqual([])
+})
+
 test('the mailed link sets a new password when its button is pressed, and not before', async ({
   page,
   user,

@@ -1,6 +1,7 @@
 import { transaction } from '@/domain/context'
 import { createProcess } from '@/domain/process'
 import { createAppCaller, createEndpointRule } from './adapters/app-caller'
+import { createBreachedPasswords } from './adapters/breached-passwords'
 import { createClock } from './adapters/clock'
 import { openDatabase } from './adapters/database'
 import { createLedgerStore } from './adapters/ledger-store'
@@ -11,6 +12,7 @@ import { createPasswords } from './adapters/passwords'
 import { createSecrets } from './adapters/secrets'
 import { processState, type ServiceContext } from './process-state'
 import { getEnv } from './settings/env'
+import { createAuditCollector } from './watch/audit-collector'
 import { LedgerGuard } from './watch/guard-database'
 import { describeError, log } from './watch/log'
 import { traced } from './watch/tracing'
@@ -45,6 +47,11 @@ export async function openContext(): Promise<ServiceContext> {
     },
     secrets,
     passwords: createPasswords(),
+    newPasswords: {
+      minLength: env.passwordMin,
+      product: env.brand.name,
+      breaches: env.passwordBreaches === undefined ? null : createBreachedPasswords(env.passwordBreaches),
+    },
     mail: createMailer(env, secrets),
     mailEvents: createMailEvents(env),
     outsideIssuer: env.outsideIssuer
@@ -59,6 +66,7 @@ export async function openContext(): Promise<ServiceContext> {
       : null,
     hasPasswordSignIn: env.hasPasswordSignIn,
     freshSignIn: env.freshSignIn,
+    newDeviceMail: env.newDeviceMail,
     deletionByMail: env.deletionByMail,
     archives: createArchiveStore(env),
     ledger: createLedgerStore(env),
@@ -67,6 +75,7 @@ export async function openContext(): Promise<ServiceContext> {
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.
     emit: env.hasEngine ? (await import('./adapters/engine')).emit : null,
+    auditCollector: env.otlpEndpoint === undefined ? null : createAuditCollector(env.otlpEndpoint),
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,
     statutoryPeriod: env.statutoryPeriod,

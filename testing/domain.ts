@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
-import { DEFAULT_VERIFICATION_METHOD } from '@/contract/vocabulary'
+import { DEFAULT_VERIFICATION_METHOD, MIN_NEW_PASSWORD_LENGTH } from '@/contract/vocabulary'
 import type { withdrawAccount as withdrawContract } from '@/contract/withdrawal'
 import { createUser } from '@/domain/accounts/user'
 import { writeArchive } from '@/domain/applications/archives'
@@ -135,12 +135,14 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     },
     secrets: createSecrets({ auth: ['auth-secret-for-tests'], code: ['code-secret-for-tests'] }),
     passwords,
+    newPasswords: { minLength: MIN_NEW_PASSWORD_LENGTH, product: 'Acme', breaches: null },
     mail: mailInto(mailbox, mailServer),
     mailEvents: {},
     outsideIssuer: null,
     hasPasswordSignIn: true,
     identityProvider: null,
     freshSignIn: { maxOutsideAgeMs: null, requiredAcr: null },
+    newDeviceMail: true,
     deletionByMail: true,
     archives: archivesIn(archived),
     archived,
@@ -155,6 +157,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       return engine.accepts
     },
     engine,
+    auditCollector: null,
     warn: (event, facts) => void warnings.push({ event, ...facts }),
     warnings,
     timeScale: 1,

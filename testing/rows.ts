@@ -13,6 +13,8 @@ export const ROWS: Record<string, string> = {
     SELECT md5($1 || n), $1, $3, $3, now(), now(), now() + interval '1 day' FROM generate_series(1, $2) n`,
   access_tokens: `INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
     SELECT md5($1 || n), $1, $3, sha256(('token ' || $1 || n)::bytea), '{}', now(), now() FROM generate_series(1, $2) n`,
+  sign_ins: `INSERT INTO sign_ins (id, user_id, outcome, way, user_agent, ip, at)
+    SELECT md5($1 || n), $1, 'signed_in', 'password', $3, $3, now() FROM generate_series(1, $2) n`,
   reauth_requests: `INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at)
     SELECT md5($1 || n), '', $1, '', now() FROM generate_series(1, $2) n`,
   notices: `INSERT INTO notices (id, user_id, kind, created_at) SELECT md5($1 || n), $1, 'email_changed', now() FROM generate_series(1, $2) n`,

@@ -83,6 +83,7 @@ const CANCELS = [
   'password.reset',
   'session.others_revoked',
   'session.all_revoked',
+  'sign_in.disowned',
   'access.all_ended',
 ]
 /** Rows that are written under the lock of the account, and those of them that are no transition or may come after the withdrawal. */

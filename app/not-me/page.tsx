@@ -3,6 +3,7 @@ import { NotMe } from '@/components/email/not-me'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { textsOf } from '@/server/pages/language'
+import { newPasswordRules } from '@/server/pages/new-password-rules'
 import { getEnv } from '@/server/settings/env'
 
 export const generateMetadata = titled('NotMe', 'tabTitle', { referrer: 'no-referrer' })
@@ -11,8 +12,8 @@ export const generateMetadata = titled('NotMe', 'tabTitle', { referrer: 'no-refe
 export default async function NotMePage() {
   return (
     <CenteredPage account={null}>
-      <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'NotMe'])}>
-        <NotMe supportEmail={getEnv().supportEmail} />
+      <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'NotMe', 'Sessions'])}>
+        <NotMe supportEmail={getEnv().supportEmail} rules={newPasswordRules()} />
       </Texts>
     </CenteredPage>
   )

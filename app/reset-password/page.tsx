@@ -4,6 +4,7 @@ import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { ResetPassword } from '@/components/password/reset-password'
 import { textsOf } from '@/server/pages/language'
+import { newPasswordRules } from '@/server/pages/new-password-rules'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 
@@ -15,7 +16,7 @@ export default async function ResetPasswordPage() {
   return (
     <CenteredPage account={session && accountOf(session)}>
       <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'Passwords'])}>
-        <ResetPassword />
+        <ResetPassword rules={newPasswordRules()} />
       </Texts>
     </CenteredPage>
   )

@@ -1,5 +1,5 @@
 import { useTranslations } from 'use-intl/react'
-import { deviceOf } from './device'
+import { deviceOf } from '@/contract/device'
 
 /** “Firefox on Linux”, in the language of the page. */
 export function useDeviceName(): (userAgent: string) => string {

@@ -2,27 +2,29 @@
 
 import { Monitor, Smartphone } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
+import { deviceOf } from '@/contract/device'
 import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { signOutHere } from '../session/sign-out'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { deviceOf } from './device'
 import { useDeviceName } from './device-name'
 import { ignoreEnded } from './ignore-ended'
+import { type Owner, useConfirmedIdentity } from './use-confirmed-identity'
 import type { Session } from './use-sessions'
 
 interface SessionRowProps {
-  userId: string
+  owner: Owner
   session: Session
   onEnded: () => void
 }
 
-export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
+export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
   const t = useTranslations('Sessions')
   const name = useDeviceName()(session.user_agent)
   const { session_id: sessionId, current, user_agent, created_at, last_seen_at, ip_address } = session
+  const { question, confirmed } = useConfirmedIdentity(owner)
   const { browser, isHandheld } = deviceOf(user_agent)
   const Icon = isHandheld ? Smartphone : Monitor
   const button = {
@@ -75,10 +77,15 @@ export function SessionRow({ userId, session, onEnded }: SessionRowProps) {
         <ConfirmedButton
           {...button}
           question={t('question', { name })}
-          consequence={<p>{t('consequence')}</p>}
+          consequence={
+            <>
+              <p>{t('consequence')}</p>
+              {question}
+            </>
+          }
           keep={t('keep')}
           confirm={t('confirm')}
-          act={() => call('endSession', { userId, sessionId }).catch(ignoreEnded)}
+          act={() => confirmed(() => call('endSession', { userId: owner.userId, sessionId }).catch(ignoreEnded))}
           onDone={onEnded}
         />
       )}

@@ -14,16 +14,17 @@ import { textLink } from '../ui/text-link'
 import { useDeviceName } from './device-name'
 import { type Outcome, OutcomeAlert } from './outcome'
 import { SessionRow } from './session-row'
+import { type Owner, useConfirmedIdentity } from './use-confirmed-identity'
 import { type Session, sessionsKey, useSessions } from './use-sessions'
 
-interface SessionSettingsProps {
-  userId: string
+interface SessionSettingsProps extends Owner {
   initialSessions: Session[]
   initialStatus: EmailStatus
   renderedAt: string
 }
 
-export function SessionSettings({ userId, initialSessions, initialStatus, renderedAt }: SessionSettingsProps) {
+export function SessionSettings({ initialSessions, initialStatus, renderedAt, ...owner }: SessionSettingsProps) {
+  const { userId } = owner
   const t = useTranslations('Sessions')
   const nameOf = useDeviceName()
   const queryClient = useQueryClient()
@@ -49,7 +50,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
             {[...sessions.filter(({ current }) => current), ...others].map((session) => (
               <SessionRow
                 key={session.session_id}
-                userId={userId}
+                owner={owner}
                 session={session}
                 onEnded={() => {
                   setOutcome({
@@ -65,7 +66,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
         </CardBody>
         {others.length > 0 && (
           <EndOthers
-            userId={userId}
+            owner={owner}
             others={others.length}
             newEmail={pending?.newEmail}
             onEnded={(text) => {
@@ -80,15 +81,16 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
 }
 
 interface EndOthersProps {
-  userId: string
+  owner: Owner
   others: number
   /** The address of a pending change, which ends with the other sessions. */
   newEmail: string | undefined
   onEnded: (text: string) => unknown
 }
 
-function EndOthers({ userId, others, newEmail, onEnded }: EndOthersProps) {
+function EndOthers({ owner, others, newEmail, onEnded }: EndOthersProps) {
   const t = useTranslations('Sessions')
+  const { question, confirmed } = useConfirmedIdentity(owner)
   return (
     <CardFooter>
       <p className="text-ink-muted text-sm">
@@ -105,13 +107,16 @@ function EndOthers({ userId, others, newEmail, onEnded }: EndOthersProps) {
         className="w-full sm:w-auto"
         question={t('othersQuestion')}
         consequence={
-          <p>
-            {t('othersConsequence', { others })} {newEmail && t.rich('othersChange', { newEmail, email: bold })}
-          </p>
+          <>
+            <p>
+              {t('othersConsequence', { others })} {newEmail && t.rich('othersChange', { newEmail, email: bold })}
+            </p>
+            {question}
+          </>
         }
         keep={t('othersKeep')}
         confirm={t('othersConfirm')}
-        act={() => call('endOtherSessions', { userId })}
+        act={() => confirmed(() => call('endOtherSessions', { userId: owner.userId }))}
         onDone={() => onEnded(newEmail ? t('othersEndedChange', { newEmail }) : t('othersEndedText'))}
       />
     </CardFooter>

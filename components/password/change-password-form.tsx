@@ -14,7 +14,7 @@ import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { CurrentPasswordField } from '../ui/field'
 import { textLink } from '../ui/text-link'
-import { NewPasswordFields } from './new-password-fields'
+import { NewPasswordFields, type NewPasswordRules } from './new-password-fields'
 
 interface ChangePasswordFormProps {
   userId: string
@@ -22,12 +22,13 @@ interface ChangePasswordFormProps {
   /** What a new password ends: `2 other browsers`, `1 access token`. */
   ends: string[]
   canReset: boolean
+  rules: NewPasswordRules
 }
 
 type Values = Body<typeof changePassword> & { repeated: string }
 const resolver = rulesOf<Values>((rules) => rules.changePasswordRules)
 
-export function ChangePasswordForm({ userId, email, ends, canReset }: ChangePasswordFormProps) {
+export function ChangePasswordForm({ userId, email, ends, canReset, rules }: ChangePasswordFormProps) {
   const t = useTranslations('Passwords')
   const language = useLocale()
   const { fieldOf, showError } = useErrorTexts()
@@ -79,7 +80,12 @@ export function ChangePasswordForm({ userId, email, ends, canReset }: ChangePass
         onSubmit={form.handleSubmit((values) => change.mutate(values))}
       >
         <CurrentPasswordField email={email} {...fieldOf(form, 'current_password')} />
-        <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
+        <NewPasswordFields
+          rules={rules}
+          typed={form.watch('new_password')}
+          password={fieldOf(form, 'new_password')}
+          repeated={fieldOf(form, 'repeated')}
+        />
       </FormCard>
     </div>
   )

@@ -21,14 +21,14 @@ import { buttonStyle } from '../ui/button-style'
 import { PageCard } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { StatusCard } from '../ui/status-card'
-import { NewPasswordFields } from './new-password-fields'
+import { NewPasswordFields, type NewPasswordRules } from './new-password-fields'
 
 const { useSecret, clear } = secretOfLink<string>((fields) => {
   const token = fields.get('token') ?? ''
   return RESET_TOKEN.test(token) ? token : null
 })
 
-export function ResetPassword() {
+export function ResetPassword({ rules }: { rules: NewPasswordRules }) {
   const t = useTranslations('Passwords')
   const token = useSecret()
   const [isChanged, setChanged] = useState(false)
@@ -48,7 +48,7 @@ export function ResetPassword() {
       )}
     >
       {({ email }, { secret, end }) => (
-        <ChoosePassword token={secret} email={email} onRefused={end} onChanged={() => setChanged(true)} />
+        <ChoosePassword rules={rules} token={secret} email={email} onRefused={end} onChanged={() => setChanged(true)} />
       )}
     </LinkPage>
   )
@@ -57,6 +57,7 @@ export function ResetPassword() {
 const isRefused = (error: unknown) => error instanceof ApiError && error.code === 'PASSWORD_002'
 
 interface ChoosePasswordProps {
+  rules: NewPasswordRules
   token: string
   /** The address of the account. */
   email: string
@@ -67,7 +68,7 @@ interface ChoosePasswordProps {
 type Values = Body<typeof confirmPasswordReset> & { repeated: string }
 const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
 
-function ChoosePassword({ token, email, onRefused, onChanged }: ChoosePasswordProps) {
+function ChoosePassword({ rules, token, email, onRefused, onChanged }: ChoosePasswordProps) {
   const t = useTranslations('Passwords')
   const { fieldOf, showError } = useErrorTexts()
   const router = useRouter()
@@ -90,7 +91,12 @@ function ChoosePassword({ token, email, onRefused, onChanged }: ChoosePasswordPr
       <Form onSubmit={form.handleSubmit((values) => confirm.mutate(values))} className="mt-6 space-y-5">
         {/* Tells a password manager whose password it is. */}
         <input type="text" autoComplete="username" value={email} readOnly hidden />
-        <NewPasswordFields password={fieldOf(form, 'new_password')} repeated={fieldOf(form, 'repeated')} />
+        <NewPasswordFields
+          rules={rules}
+          typed={form.watch('new_password')}
+          password={fieldOf(form, 'new_password')}
+          repeated={fieldOf(form, 'repeated')}
+        />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button type="submit" isPending={form.formState.isSubmitting || confirm.isPending} className="w-full">
           {t('setNew')}

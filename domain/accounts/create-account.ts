@@ -7,6 +7,8 @@ import { ledgerMarkOf } from '../pseudonyms'
 import { integer, sql, statement, text, time } from '../sql'
 import { sinceFormer } from './update-account'
 
+// A hash that a service gives is from where the person has signed in before. Any other account is new to everybody, so that no mail
+// tells of its first sign-in.
 const insertAccount = statement(
   'create-account-of-service',
   {
@@ -27,9 +29,10 @@ const insertAccount = statement(
   (
     v,
   ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, ledger_mark,
-                      created_at, credentials_since)
+                      created_at, credentials_since, never_signed_in)
    SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
-          ${v.firstVersion}::int, ${v.ledgerMark}, ${v.now}, ${sinceFormer(v)}
+          ${v.firstVersion}::int, ${v.ledgerMark}, ${v.now}, ${sinceFormer(v)},
+          ${v.externalId}::text IS NULL OR ${v.passwordHash}::text IS NULL
    WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
    RETURNING id`,
 )

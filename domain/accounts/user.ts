@@ -1,11 +1,11 @@
 import { parseAddress } from '@/contract/address'
-import { AppError, PASSWORD_LENGTH, parseIssueMessage } from '@/contract/errors'
-import { newPassword } from '@/contract/fields'
+import { AppError, parseIssueMessage } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { refuseTakenAddress } from '../email/set-address'
 import { requireAccountOfId } from '../lock-account'
+import { requireGoodPassword } from '../passwords/new-password'
 import { replacePassword } from '../passwords/replace-password'
 import { createAccount } from './create-account'
 import { importedName } from './import-line'
@@ -18,7 +18,7 @@ export async function createUser(
   const address = parseAddress(input.email)
   if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
   const name = checkName(input.name)
-  const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
+  const passwordHash = await hashGood(ctx, input.password, { name, email: input.email })
   const account = { externalId: null, name, address, isVerified: input.emailVerified, passwordHash }
   const by = { actor: 'operator', ip: null }
   return ctx
@@ -32,7 +32,11 @@ export async function setPassword(
   input: { userId: string; password: string; keepTokens?: boolean },
 ): Promise<void> {
   const { userId, keepTokens = false } = input
-  const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
+  const passwordHash = await hashGood(
+    ctx,
+    input.password,
+    await ctx.transaction((tx) => requireAccountOfId(tx, userId)),
+  )
   await ctx.transaction(async (tx) => {
     await requireAccountOfId(tx, userId)
     const at = tx.clock.now()
@@ -44,13 +48,16 @@ export async function setPassword(
   })
 }
 
-function checkPassword(password: string): string {
-  const parsed = newPassword.safeParse(password)
-  if (parsed.success) return parsed.data
-  // Nothing but the length has no sentence of its own, and that of the code speaks of a current password.
-  const message = parsed.error.issues[0]?.message ?? ''
-  const sentence = message === 'PASSWORD_001' ? `The password ${PASSWORD_LENGTH}.` : parseIssueMessage(message).details
-  throw new AppError('REQUEST_001', sentence.replace('new_password', 'The password'))
+async function hashGood(
+  ctx: SystemContext,
+  password: string,
+  person: { name: string; email: string },
+): Promise<string> {
+  await requireGoodPassword(ctx, password, person).catch((error) => {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.code, error.details.replace('new_password', 'The password'))
+  })
+  return ctx.passwords.hash(password)
 }
 
 function checkName(name: string): string {

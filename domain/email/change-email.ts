@@ -26,7 +26,7 @@ import { STOP_CHANGE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
-import { renewForeignHash } from '../passwords/foreign-hashes'
+import { renewHash } from '../passwords/foreign-hashes'
 import { isWrongPassword, lockProven } from '../passwords/replace-password'
 import { codeExpiresAt } from '../pending-change'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
@@ -173,7 +173,7 @@ async function begin(ctx: Context, { address, quota, taken }: Asked, input: Inpu
   await withPlaces(ctx, guess, () => requireProof(ctx, passwordHash, input), isWrongPassword)
   await givePlacesBack(ctx, guess)
   const { current_password: password } = input
-  if (password !== undefined) renewForeignHash(ctx, { userId, passwordHash, password })
+  if (password !== undefined) renewHash(ctx, { userId, passwordHash, password })
   return { credentialVersion, hasPassword: passwordHash !== null, is_taken }
 }
 

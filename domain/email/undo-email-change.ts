@@ -1,7 +1,6 @@
 import { maskAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { undoEmailChange as contract } from '@/contract/email'
-import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { LinkContext, Transaction } from '../context'
@@ -9,9 +8,10 @@ import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
-import { hashNewPassword, replacePassword } from '../passwords/replace-password'
+import { hashRequired, replacePassword } from '../passwords/replace-password'
 import type { UndoOutcome } from '../ports'
 import { noteIncident } from '../security-incidents'
+import { endSignInLinks } from '../sessions/sign-in-link'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
@@ -84,22 +84,12 @@ export async function undoEmailChange(
 ): Promise<Data<typeof contract>> {
   await requireNotMeToken(ctx, changeId)
   const places = await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMe', changeId)] })
-  const { user_id: userId, password_hash: current } = await requireUndoableChange(ctx, changeId)
+  const { user_id: userId, password_hash: current, name, old_email: email } = await requireUndoableChange(ctx, changeId)
   // A rejected new password does not count toward the limit.
-  const passwordHash = await withPlaces(ctx, places, () => hashRequired(ctx, current, password))
+  const passwordHash = await withPlaces(ctx, places, () =>
+    hashRequired(ctx, { current, password, person: { name, email } }),
+  )
   return ctx.transaction((tx) => undo(tx, { userId, changeId, passwordHash }))
-}
-
-/** Null if the account has no password and gets none. */
-async function hashRequired(
-  ctx: LinkContext,
-  current: string | null,
-  password: string | undefined,
-): Promise<string | null> {
-  if (current === null && password === undefined) return null
-  if (current === null) throw new AppError('PASSWORD_001', 'This account has no password. Leave new_password out.')
-  if (password === undefined) throw new AppError('PASSWORD_001', 'This account has a password. Send new_password.')
-  return hashNewPassword(ctx, { current, password })
 }
 
 async function undo(
@@ -130,6 +120,7 @@ async function undo(
       at,
     }),
     tellAddresses(tx, account, change, undone, at),
+    endSignInLinks(tx, userId),
     noteIncident(tx, 'change_undone', { userId }),
   ])
   return { change_request_id: changeId, status: isVerified ? 'reverted' : 'cancelled', email: oldEmail }

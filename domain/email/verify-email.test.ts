@@ -23,7 +23,7 @@ import { type AskedPlaces, type Bucket, takePlaces, userBucket } from '../limits
 import { hour, minute } from '../limits/durations'
 import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
-import { signOut } from '../sessions/sessions'
+import { signOut } from '../sessions/sign-ins'
 import { previewWithdrawal } from '../withdrawal/preview-withdrawal'
 import { cancelEmailChange } from './cancel-email-change'
 import { changeEmail } from './change-email'

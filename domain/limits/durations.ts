@@ -6,8 +6,6 @@ export const day = 24 * hour
 // Every duration that no setting changes and that a person, another system or another duration depends on. Rate limits and settings
 // stand in limits.ts, the windows of a deletion step in its module, and what only tunes the batches of one loop beside that loop.
 
-/** How long a browser session lives, whether it is used or not. */
-export const SESSION_LIFETIME_MS = 30 * day
 /** How recent a sign-in must be for a withdrawal or a new access token. */
 export const FRESH_SIGN_IN_MS = 10 * minute
 /** How far ahead of ours the clock may be that states the time of a sign-in. */
@@ -22,8 +20,11 @@ export const PAGE_TOKEN_LIFETIME_MS = 10 * minute
 export const PASSWORD_RESET_MS = 30 * minute
 /** A mailed link that deletes the account works for so long. */
 export const WITHDRAWAL_LINK_MS = 30 * minute
-/** How exact the last use of a session or an access token is: a busy one writes no oftener. */
+/** How exact the last use of a token is: a busy one writes no oftener. */
 export const LAST_USE_PRECISION_MS = minute
+/** The same of a browser session, and what part of a short `SESSION_IDLE`. */
+export const SESSION_USE_PRECISION_MS = hour
+export const SESSION_USES_WITHIN_IDLE = 12
 
 /** So long a hash that was imported through another process may tell, by the time of a sign-in, that its account exists. */
 export const MAX_FLOOR_AGE_MS = 10 * second
@@ -90,6 +91,13 @@ export const DUE_SOON_MS = 7 * day
 export const STOP_CHANGE_MS = 7 * day
 /** How long an address that a verified change replaced also gets the notice of a withdrawal. */
 export const REPLACED_ADDRESS_MS = 7 * day
+
+/** How long a device is recognised, and how long device and client of a sign-in are kept. */
+export const KNOWN_DEVICE_MS = 90 * day
+/** A link that says that a sign-in was somebody else's works for so long. */
+export const SIGN_IN_LINK_MS = 7 * day
+/** Refused sign-ins of one client count as one within this time. */
+export const REPEATED_REFUSAL_MS = 15 * minute
 
 /** How long ended sessions, tokens and changes and the client addresses of audit rows are kept. */
 export const ENDED_RETENTION_MS = 30 * day

@@ -255,6 +255,9 @@ export const SETTING_ROWS = {
   resendCooldownMs: { value: 5 * minute, setting: 'EMAIL_RESEND_COOLDOWN' },
   /** How long the old address can undo a verified change; 0 is never. Rows of changes are kept for 30 days. */
   undoWindowMs: { value: 7 * day, setting: 'EMAIL_UNDO_WINDOW', upTo: 30 * day },
+  /** How long a browser session lives without use, and from its sign-in at most. Both hold for a session from its next use on. */
+  sessionIdleMs: { value: 14 * day, setting: 'SESSION_IDLE' },
+  sessionLifetimeMs: { value: 30 * day, setting: 'SESSION_LIFETIME' },
   /** From the start of a withdrawal to the purge of what had to stay; the time scale multiplies it. */
   withdrawalRetentionMs: { value: 30 * day, setting: 'WITHDRAWAL_RETENTION' },
 } as const satisfies Record<string, SettingRow>

@@ -22,6 +22,7 @@ import { verifyEmail } from '../email/verify-email'
 import { NOTICE_KINDS } from '../notices'
 import { changePassword } from '../passwords/change-password'
 import { requestPasswordReset } from '../passwords/request-password-reset'
+import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
 import { exportData } from '../withdrawal/export-data'
 import { requestWithdrawal } from '../withdrawal/request-withdrawal'
@@ -154,6 +155,12 @@ test('a refusal after another try was accepted changes nothing', async () => {
 })
 
 /** Causes a notice of each kind, to all of its recipients. */
+/** Sign-ins from so many new devices, after the first one ever. */
+async function signInFromNew(ctx: TestContext, { email, password }: TestUser, count: number) {
+  for (let n = 0; n <= count; n++)
+    await signIn(ctx, { email, password, userAgent: 'Firefox/145.0', ip: '192.0.2.1', device: `${n}` })
+}
+
 const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
   email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
   async email_changed(ctx, user) {
@@ -174,6 +181,12 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
       current_password: user.password,
       new_password: 'a new password',
     }),
+  new_device: (ctx, user) => signInFromNew(ctx, user, 1),
+  async new_devices(ctx, user) {
+    await signInFromNew(ctx, user, 5)
+    ctx.clock.advance(day)
+    await sendDueNotices(ctx, NOTICE_KINDS)
+  },
   password_reset: (ctx, user) => requestPasswordReset(asNobody(ctx), { email: user.email }),
   withdrawal_requested: (ctx, user) => requestWithdrawal(asNobody(ctx), { email: user.email }),
   async undo_before_withdrawal(ctx, user) {

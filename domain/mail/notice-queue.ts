@@ -125,6 +125,7 @@ const insertNotices = statement(
     at: time,
     dueAt: time,
     expiresAt: time.orNull,
+    attempts: integer,
   },
   {},
   (
@@ -132,7 +133,7 @@ const insertNotices = statement(
   ) => sql`INSERT INTO notices (id, recipient, user_id, kind, locale, change_request_id, withdrawal_id, sealed, created_at, due_at,
                         expires_at, attempts)
    SELECT id, recipient, ${v.userId}, ${v.kind}, ${v.locale}, ${v.changeId}, ${v.withdrawalId}, ${v.sealed}::bytea, ${v.at}::timestamptz,
-          ${v.dueAt}::timestamptz, ${v.expiresAt}::timestamptz, 1
+          ${v.dueAt}::timestamptz, ${v.expiresAt}::timestamptz, ${v.attempts}::int
    FROM unnest(${v.ids}::text[], ${v.recipients}::text[]) AS n (id, recipient)`,
 )
 
@@ -147,6 +148,8 @@ interface NewNotice<Recipient> {
   isSentBySweep?: boolean
   /** Where the letter itself needs its id. */
   id?: string
+  /** The first try is the sweep's, from then on. Until then other rows may add to the letter. */
+  dueAt?: Date
 }
 
 /** Resolves once the first try is over: true if the mail server took every letter. Never, if the transaction does not commit. */
@@ -161,7 +164,7 @@ export interface FirstTry {
 export async function addNotice<Facts, Recipient extends string>(
   tx: Transaction,
   notice: Notice<Facts, Recipient>,
-  { userId, locale, recipients, at, isSentBySweep = false, id: givenId }: NewNotice<Recipient>,
+  { userId, locale, recipients, at, isSentBySweep = false, id: givenId, dueAt }: NewNotice<Recipient>,
   facts: Facts,
 ): Promise<FirstTry> {
   const { changeId = null, withdrawalId = null, sealed, expiresAt = null } = notice.keep(facts)
@@ -181,8 +184,9 @@ export async function addNotice<Facts, Recipient extends string>(
     withdrawalId,
     sealed: sealed ? seal(tx, sealed) : null,
     at,
-    dueAt: isSentBySweep ? at : leaseUntil(at),
+    dueAt: dueAt ?? (isSentBySweep ? at : leaseUntil(at)),
     expiresAt,
+    attempts: dueAt ? 0 : 1,
   })
   const { promise: isTaken, resolve } = Promise.withResolvers<boolean>()
   const send = async (ctx: SystemContext) => {
@@ -193,7 +197,7 @@ export async function addNotice<Facts, Recipient extends string>(
     resolve(areAllTaken(tries.map(({ outcome }) => outcome)))
     await Promise.all(tries.map(async ({ mail, outcome }) => noteAttempt(ctx, mail, await outcome)))
   }
-  if (!isSentBySweep) tx.afterCommit(send)
+  if (!isSentBySweep && !dueAt) tx.afterCommit(send)
   return { isTaken }
 }
 

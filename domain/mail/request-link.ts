@@ -5,6 +5,7 @@ import type { LinkContext, SystemContext, Transaction } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { NOTICE_LEASE_MS } from '../limits/durations'
 import { HAS_REPLACED_VERIFIED, heldSince } from '../limits/held-addresses'
+import { requireAccountOfId, unknownUser } from '../lock-account'
 import { openSealed, seal } from '../sealed'
 import { bytes, openAccount, type RowOf, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
@@ -154,6 +155,23 @@ const takesPlace = (
     },
   )
 }
+
+/** The operator has the link mailed to the account. No limit counts it, and the letter names no client. */
+export const mailLink = (ctx: SystemContext, notice: LinkNotice, userId: string): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    const { locale } = await requireAccountOfId(tx, userId)
+    const { name: kind } = notice
+    const at = tx.clock.now()
+    const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
+    const account = await findLinkedAccount(tx, userId)
+    if (!account) throw unknownUser()
+    const noticeId = tx.secrets.randomId('ntc_')
+    const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress: '–' })
+    await Promise.all([
+      addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at }, facts),
+      addAudit(tx, LINKS[kind].requested, { userId, actor: 'operator', ip: null, at }),
+    ])
+  })
 
 const dueRequests = statement(
   'due-link-requests',

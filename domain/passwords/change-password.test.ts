@@ -15,7 +15,7 @@ import {
 import { setPassword } from '../accounts/user'
 import { sendDueNotices } from '../mail/notice-queue'
 import { issueAccessToken } from '../sessions/access-tokens'
-import { signOut } from '../sessions/sessions'
+import { signOut } from '../sessions/sign-ins'
 import { changePassword } from './change-password'
 import { signIn } from './sign-in'
 

@@ -1,10 +1,12 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError, RULES } from '@/contract/errors'
+import { normalisedPassword } from '@/contract/guessable-password'
 import type { changePassword as contract } from '@/contract/password'
 import type { Context } from '../context'
 import { givePlacesBack, takePlaces, userBucket, withPlaces } from '../limits/buckets'
 import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
 import { integer, type RowOf, sql, statement, text } from '../sql'
+import { requireGoodPassword } from './new-password'
 import { isWrongPassword, lockProven, replaceAndTell } from './replace-password'
 
 type Password = RowOf<typeof findPassword>
@@ -28,7 +30,10 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
   // Any other failure means that the password was not checked, so this was no guess.
   const proven = await withPlaces(ctx, guess, () => prove(ctx, userId, current), isWrongPassword)
   await givePlacesBack(ctx, guess)
-  if (wanted === current) throw new AppError('PASSWORD_001', RULES.currentAsNew)
+  if (normalisedPassword(wanted) === normalisedPassword(current)) {
+    throw new AppError('PASSWORD_001', RULES.currentAsNew)
+  }
+  await requireGoodPassword(ctx, wanted, actor.user)
   const passwordHash = await ctx.passwords.hash(wanted, ctx.clientGone?.())
 
   const data = { password_changed: true } as const

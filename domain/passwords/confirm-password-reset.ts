@@ -4,6 +4,7 @@ import type { confirmPasswordReset as contract } from '@/contract/password'
 import { addAudit } from '../audit'
 import type { LinkContext } from '../context'
 import { openLink } from '../mail/linked-account'
+import { endSignInLinks } from '../sessions/sign-in-link'
 import { sql, statement, text, time } from '../sql'
 import { hashNewPassword, lockProven, replaceAndTell } from './replace-password'
 import { requirePasswordSignIn } from './request-password-reset'
@@ -26,14 +27,17 @@ export async function confirmPasswordReset(
   requirePasswordSignIn(ctx)
   const { link, account } = await openLink(ctx, 'password_reset', ctx.linkToken)
   if (password === null) throw new AppError('PASSWORD_001')
-  const passwordHash = await hashNewPassword(ctx, { current: account.password_hash, password })
+  const passwordHash = await hashNewPassword(ctx, { current: account.password_hash, password, person: account })
 
   const { userId, credentialVersion, emailKey } = link
   await ctx.transaction(async (tx) => {
     const locked = await lockProven(tx, { userId, credentialVersion })
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
     const by = { actor: 'reset_link', ip: tx.ip }
-    await replaceAndTell(tx, locked, { action: 'password.reset', by, passwordHash })
+    await Promise.all([
+      replaceAndTell(tx, locked, { action: 'password.reset', by, passwordHash }),
+      endSignInLinks(tx, userId),
+    ])
     if (locked.email_verified_at) return
     const at = tx.clock.now()
     await Promise.all([tx.sql(verifyAddress, { userId, at }), addAudit(tx, 'email.verified', { ...by, userId, at })])

@@ -12,7 +12,7 @@ import {
 } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import { setPassword } from '../accounts/user'
-import { countForeignHashes, listForeignKinds, renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
+import { countForeignHashes, listForeignKinds, renewHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 import { acceptPassword, OWN_PASSWORD_PREFIX } from './password-formats'
 import { signIn } from './sign-in'
 
@@ -70,7 +70,11 @@ test('renewing a hash ends no session, cancels no change and does not count as a
     const before = await rowOf(userId)
     await signInAs({ email, password: BCRYPT.password })
     await ctx.settle()
-    expect(await rowOf(userId)).toEqual({ ...before, passwordHash: expect.stringContaining(OWN_PASSWORD_PREFIX) })
+    expect(await rowOf(userId)).toEqual({
+      ...before,
+      neverSignedIn: false,
+      passwordHash: expect.stringContaining(OWN_PASSWORD_PREFIX),
+    })
     expect(await ctx.db.auditEvent.count({ where: { userId, action: 'password.renewed', actor: 'system' } })).toBe(1)
   }
   expect((await asUser(ctx, own)).actor.userId).toBe(own.userId)
@@ -104,7 +108,7 @@ test('a password that is changed while the old one is renewed stays the new one'
   const user = await givenForeigner()
   const { passwordHash } = await rowOf(user.userId)
   await setPassword(ctx, { userId: user.userId, password: 'a new password' })
-  renewForeignHash(ctx, { userId: user.userId, passwordHash, password: user.password })
+  renewHash(ctx, { userId: user.userId, passwordHash, password: user.password })
   await ctx.settle()
   expect(await signInAs(user)).toBeNull()
   expect(await signInAs({ ...user, password: 'a new password' })).toMatchObject({ userId: user.userId })

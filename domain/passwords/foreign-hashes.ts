@@ -96,7 +96,7 @@ async function timeOf(ctx: SystemContext, sample: string): Promise<number> {
   }
 }
 
-const renewHash = statement(
+const replaceHash = statement(
   'renew-hash',
   { userId: text, from: text, to: text },
   { id: text },
@@ -104,20 +104,25 @@ const renewHash = statement(
    WHERE id = ${v.userId} AND password_hash = ${v.from} AND withdrawn_at IS NULL RETURNING id`,
 )
 
+interface Proven {
+  userId: string
+  passwordHash: string | null
+  password: string
+  /** `as_typed`: our own hash is of another form of the password than we hash today. */
+  fits?: boolean | 'as_typed'
+}
+
 /**
  * Runs after a correct password and stores it in our own form, in the background. The password stays the same, so no session ends
  * and no change is cancelled. If it was changed meanwhile, nothing happens.
  */
-export function renewForeignHash(
-  ctx: SystemContext,
-  { userId, passwordHash, password }: { userId: string; passwordHash: string | null; password: string },
-): void {
-  if (passwordHash === null || passwordHash.startsWith(OWN_PASSWORD_PREFIX)) return
+export function renewHash(ctx: SystemContext, { userId, passwordHash, password, fits }: Proven): void {
+  if (passwordHash === null || (passwordHash.startsWith(OWN_PASSWORD_PREFIX) && fits !== 'as_typed')) return
   ctx.background(async () => {
     try {
       const to = await ctx.passwords.hash(password)
       await ctx.transaction(async (tx) => {
-        const [renewed] = await tx.sql(renewHash, { userId, from: passwordHash, to })
+        const [renewed] = await tx.sql(replaceHash, { userId, from: passwordHash, to })
         const by = { actor: 'system', ip: null, at: tx.clock.now() }
         if (renewed) await addAudit(tx, 'password.renewed', { ...by, userId })
       })

@@ -1,11 +1,13 @@
 import { AppError, RULES } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
+import type { AuditAction } from '../audit-actions'
 import type { SystemContext, Transaction } from '../context'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { endAccess } from '../sessions/end-access'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
+import { requireGoodPassword } from './new-password'
 
 interface PasswordFacts {
   /** The account's address at that time, encrypted in the row, because whoever took the account over may change it. */
@@ -27,16 +29,32 @@ export const passwordChanged = defineNotice<PasswordFacts, 'sealed'>({
   }),
 })
 
-/** The hash of a new password. Throws PASSWORD_001 if it is the account's current password. */
-export async function hashNewPassword(
-  ctx: SystemContext,
-  { current, password }: { current: string | null; password: string },
-): Promise<string> {
+interface NewPassword {
+  /** The hash of the present password. */
+  current: string | null
+  password: string
+  person: { name: string; email: string }
+}
+
+/** The hash of a new password. Throws PASSWORD_001 if it is the account's current password, or easy to guess. */
+export async function hashNewPassword(ctx: SystemContext, { current, password, person }: NewPassword): Promise<string> {
   const signal = ctx.clientGone?.()
   if (current !== null && (await ctx.passwords.verify(current, password, { signal }))) {
     throw new AppError('PASSWORD_001', RULES.currentAsNew)
   }
+  await requireGoodPassword(ctx, password, person)
   return ctx.passwords.hash(password, signal)
+}
+
+/** For what a mailbox takes back: the hash of the new password; null if the account has no password and gets none. */
+export async function hashRequired(
+  ctx: SystemContext,
+  { current, password, person }: Omit<NewPassword, 'password'> & { password: string | undefined },
+): Promise<string | null> {
+  if (current === null && password === undefined) return null
+  if (current === null) throw new AppError('PASSWORD_001', 'This account has no password. Leave new_password out.')
+  if (password === undefined) throw new AppError('PASSWORD_001', 'This account has a password. Send new_password.')
+  return hashNewPassword(ctx, { current, password, person })
 }
 
 /** Such a failure is what the limit of guesses counts. */
@@ -103,7 +121,7 @@ export async function replacePassword(
 export async function replaceAndTell(
   tx: Transaction,
   { id: userId, name: userName, email: to, locale }: ProvenAccount,
-  { action, by, ...replacement }: { action: string; by: AuditActor; passwordHash: string; except?: string },
+  { action, by, ...replacement }: { action: AuditAction; by: AuditActor; passwordHash: string; except?: string },
 ): Promise<void> {
   const at = tx.clock.now()
   await Promise.all([

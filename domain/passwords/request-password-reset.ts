@@ -4,7 +4,7 @@ import type { requestPasswordReset as contract } from '@/contract/password'
 import type { LinkContext, SystemContext } from '../context'
 import { defineLinkNotice } from '../mail/link-notice'
 import { linkUrl } from '../mail/links'
-import { requestLink } from '../mail/request-link'
+import { mailLink, requestLink } from '../mail/request-link'
 
 export const passwordReset = defineLinkNotice('password_reset', (ctx, { userName, hasPassword, ipAddress, ...link }) =>
   hasPassword
@@ -24,6 +24,12 @@ export async function requestPasswordReset(
 ): Promise<Data<typeof contract>> {
   requirePasswordSignIn(ctx)
   return requestLink(ctx, passwordReset, email)
+}
+
+/** For support: the person chooses the password, and nobody else ever knows it. */
+export async function sendPasswordReset(ctx: SystemContext, userId: string): Promise<void> {
+  requirePasswordSignIn(ctx)
+  await mailLink(ctx, passwordReset, userId)
 }
 
 /** Refuses where nobody signs in with a password. */

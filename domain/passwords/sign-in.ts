@@ -3,9 +3,10 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { givePlacesBack, type NotingContext, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { noteIncident } from '../security-incidents'
-import { endReplaced, startSession } from '../sessions/sessions'
+import { endReplaced } from '../sessions/sessions'
+import { type Browser, noteRefusedSignIn, signInTo } from '../sessions/sign-ins'
 import { integer, type RowOf, sql, statement, text } from '../sql'
-import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
+import { renewHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 
 type UserRow = RowOf<typeof byEmailKey>
 
@@ -30,14 +31,17 @@ const byEmailKey = statement(
  */
 export async function signIn(
   ctx: SystemContext & NotingContext,
-  input: { email: string; password: string; userAgent: string; ip: string; replaces?: string },
+  { replaces, ...input }: { email: string; password: string; replaces?: string | undefined } & Browser,
 ): Promise<{ sessionId: string; userId: string; name: string; email: string } | null> {
   const key = parseAddress(input.email)?.key ?? ''
   const network = networkOf(input.ip)
   const places = await takePlaces(ctx, {
     take: [pseudonymousBucket(ctx, 'signIn', `${key}\n${network}`), pseudonymousBucket(ctx, 'signInAddress', network)],
   }).catch((error) => {
-    if (error instanceof AppError && key) ctx.background(() => noteIncident(ctx, 'sign_in_locked', { emailKey: key }))
+    if (error instanceof AppError && key) {
+      noteRefusedSignIn(ctx, key, input)
+      ctx.background(() => noteIncident(ctx, 'sign_in_locked', { emailKey: key }))
+    }
     throw error
   })
   const user = await findProvenUser(ctx, { key, password: input.password }).catch(async (error) => {
@@ -45,17 +49,23 @@ export async function signIn(
     await givePlacesBack(ctx, places).catch(() => {})
     throw error
   })
-  if (!user) return null
+  if (!user) {
+    if (key) noteRefusedSignIn(ctx, key, input)
+    return null
+  }
   await givePlacesBack(ctx, places)
   const { id: userId, name, email, credential_version: credentialVersion } = user
-  const { userAgent, ip } = input
+  const { userAgent, ip, device } = input
   // The setting asks for what only the identity provider can show, so the person confirms there what needs a fresh sign-in.
   const isWeak = ctx.freshSignIn.requiredAcr !== null
   const authenticatedAt = ctx.clock.now()
-  const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, isWeak, userAgent, ip })
+  const sessionId = await signInTo(ctx, {
+    ...{ userId, credentialVersion, authenticatedAt, isWeak },
+    ...{ way: 'password', browser: { userAgent, ip, device } },
+  })
   if (!sessionId) return null
-  renewForeignHash(ctx, { userId, passwordHash: user.password_hash, password: input.password })
-  if (input.replaces) await endReplaced(ctx, { userId, from: input.replaces, to: sessionId })
+  renewHash(ctx, { userId, passwordHash: user.password_hash, password: input.password, fits: user.fits })
+  if (replaces) await endReplaced(ctx, { userId, from: replaces, to: sessionId })
   return { sessionId, userId, name, email }
 }
 
@@ -63,7 +73,7 @@ export async function signIn(
 async function findProvenUser(
   ctx: SystemContext,
   { key, password }: { key: string; password: string },
-): Promise<UserRow | null> {
+): Promise<(UserRow & { fits: true | 'as_typed' }) | null> {
   const notBeforeMs = await signInFloorMs(ctx)
   const [user] = key ? await ctx.sql(byEmailKey, { emailKey: key }) : []
   const fits = await ctx.passwords.verify(user?.password_hash ?? undefined, password, {
@@ -71,5 +81,5 @@ async function findProvenUser(
     isForeign: waitsAsForeign(ctx, key),
     signal: ctx.clientGone?.(),
   })
-  return fits && user ? user : null
+  return fits && user ? { ...user, fits } : null
 }

@@ -39,7 +39,7 @@ const CALLER_ROW = {
 
 const OWN_COLUMNS = {
   token: { scopes: text.of<Scope>().list, is_last_use_old: boolean },
-  session: { authenticated_at: time.orNull, authenticated_for: text.of<Purpose>().orNull },
+  session: { authenticated_at: time.orNull, authenticated_for: text.of<Purpose>().orNull, last_seen_at: time },
   outside: CREDENTIAL_STATE,
 } satisfies Record<string, Shape>
 
@@ -88,7 +88,7 @@ const SOURCES = {
     key: sql`s.id`,
     ...TEXT_KEYS,
     row: OWN_COLUMNS.session,
-    columns: (at) => sql`s.id, s.authenticated_at, s.authenticated_for,
+    columns: (at) => sql`s.id, s.authenticated_at, s.authenticated_for, s.last_seen_at,
        s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS is_live`,
   },
   outside_token: {
@@ -210,6 +210,7 @@ const toActor = (row: CallerRow, { kind, scopes, rowless }: Credential & Pick<Ac
   scopes,
   authenticatedAt: kind === 'page_token' ? rowless?.authenticatedAt : row.authenticated_at,
   authenticatedFor: row.authenticated_for,
+  lastSeenAt: row.last_seen_at,
   user: {
     name: row.name,
     email: row.email,

@@ -33,6 +33,8 @@ const endAccessOf = statement(
      ${endSessions({ user: v.userId, at: v.at, except: v.except })} AND ${ends(v, 'sessions')} RETURNING ${wasOpen(v)}
    ), cancelled AS (
      ${closePendingChange('cancelled', { user: v.userId, at: v.at })} AND ${ends(v, 'sessions')}
+   ), forgotten AS (
+     UPDATE sign_ins SET device = NULL WHERE user_id = ${v.userId} AND device IS NOT NULL AND ${ends(v, 'outside_tokens')}
    ), ended_tokens AS (
      ${endTokens({ user: v.userId, at: v.at })} AND ${ends(v, 'access_tokens')} RETURNING ${wasOpen(v)}
    )
@@ -55,7 +57,7 @@ export interface Ended {
 }
 
 /**
- * Ends what opens an account. Outside tokens have no row of their own, so those that were issued until now are refused. `tx` must hold
+ * Ends what opens an account; with all of it, its devices are forgotten. Outside tokens have no row of their own, so those that were issued until now are refused. `tx` must hold
  * the account's lock, so that this sees what concurrent calls have started.
  */
 export async function endAccess(tx: Transaction, { except = '', ...ending }: Ending): Promise<Ended> {

@@ -70,8 +70,9 @@ export async function waysToConfirm(ctx: Context, purpose: Purpose) {
   // For all but a change, which takes the password itself, a sign-in by password does not count where an acr is required.
   const isTooWeak = hasExternalId && purpose !== 'change' && ctx.freshSignIn.requiredAcr !== null
   const hasPassword = !isTooWeak && (ways?.has_password ?? false)
-  // A person with a password types it, unless the provider has just confirmed them for this purpose.
-  const isConfirmed = isSessionFresh(ctx, purpose) && (authenticatedFor === purpose || !hasPassword)
+  // A person with a password types it, unless the provider has just confirmed them for this purpose. To end sessions, a sign-in is enough.
+  const isEnough = authenticatedFor === purpose || !hasPassword || purpose === 'sessions'
+  const isConfirmed = isSessionFresh(ctx, purpose) && isEnough
   return {
     hasPassword,
     provider: hasExternalId ? (ctx.identityProvider?.name ?? null) : null,

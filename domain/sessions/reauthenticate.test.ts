@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Purpose } from '@/contract/access'
+import { PURPOSES, type Purpose } from '@/contract/access'
 import {
   asUser,
   givenSession,
@@ -17,7 +17,8 @@ import { changeEmail } from '../email/change-email'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { createAccessToken } from './access-tokens'
 import { finishReauthentication, startReauthentication } from './reauthenticate'
-import { signOut } from './sessions'
+import { endOtherSessions } from './sessions'
+import { signOut } from './sign-ins'
 
 const second = 1000
 const minute = 60 * second
@@ -212,16 +213,17 @@ describe('a re-authentication on any instance', () => {
           reauthentication: 'fresh_sign_in',
           verification_method: 'email_code',
         }),
+      sessions: endOtherSessions,
     }
-    for (const purpose of ['token', 'change', 'withdraw'] as const) {
+    for (const purpose of ['token', 'change', 'sessions', 'withdraw'] as const) {
       const person = await givenPerson()
       const outcome = await finish(await start(person, purpose))
       const sessionId = 'sessionId' in outcome ? outcome.sessionId : ''
       const outcomes: Partial<Record<Purpose, string>> = {}
-      for (const use of ['token', 'change', 'withdraw'] as const) {
+      for (const use of ['token', 'change', 'sessions', 'withdraw'] as const) {
         outcomes[use] = await outcomeOf(uses[use](await asUser(other, { ...person, sessionId }), person))
       }
-      const refused = { token: 'REAUTH_001', change: 'REAUTH_001', withdraw: 'REAUTH_001' }
+      const refused = Object.fromEntries(PURPOSES.map((use) => [use, 'REAUTH_001']))
       expect(outcomes).toEqual({ ...refused, [purpose]: 'accepted' })
     }
   })

@@ -10,18 +10,28 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
+import { atStatement } from '@/testing/statements'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession } from './authenticate'
 import { createSessionToken } from './page-tokens'
-import { endOtherSessions, endSession, listSessions, signOut, touchSession } from './sessions'
+import { endOtherSessions, endSession, listSessions, noteSessionUse } from './sessions'
+import { signOut } from './sign-ins'
 
 const minute = 60 * 1000
-const day = 24 * 60 * minute
+const hour = 60 * minute
+const day = 24 * hour
 
 const listed = async (ctx: TestContext, user: TestUser) => (await listSessions(await asUser(ctx, user))).sessions
 
 const end = async (ctx: TestContext, user: TestUser, sessionId: string) =>
   endSession(await asUser(ctx, user), { userId: user.userId, sessionId })
+
+/** A page is opened in this session. */
+async function use(sessionId: string) {
+  const actor = await authenticateSession(ctx, sessionId)
+  if (actor) noteSessionUse(ctx, actor)
+  await ctx.settle()
+}
 
 let ctx: TestContext
 let user: TestUser
@@ -64,8 +74,8 @@ test('the hundred sessions of an account that were seen last stay open, however 
   const second = await signInAgain()
   for (let n = 3; n <= 100; n++) await signInAgain()
   expect(await listed(ctx, user)).toHaveLength(100)
-  ctx.clock.advance(minute)
-  await touchSession(ctx, user.sessionId)
+  ctx.clock.advance(hour)
+  await use(user.sessionId)
   const last = await signInAgain()
   const ids = (await listed(ctx, user)).map(({ session_id }) => session_id)
   expect(ids).toHaveLength(100)
@@ -73,21 +83,87 @@ test('the hundred sessions of an account that were seen last stay open, however 
   expect(ids).not.toContain(second)
 })
 
-test('the last use of a session is recorded to the minute and puts it first in the list', async () => {
+test('the last use of a session is recorded to the hour and puts it first in the list', async () => {
   const other = await givenSession(ctx, user.userId)
   const seenAfter = async (ms: number) => {
     ctx.clock.advance(ms)
-    await touchSession(ctx, other)
+    await use(other)
     return (await listed(ctx, user))[0]
   }
-  expect((await seenAfter(minute))?.last_seen_at).toBe('2026-11-20T09:00:00.000Z')
-  expect(await seenAfter(1)).toMatchObject({ session_id: other, last_seen_at: '2026-11-20T09:01:00.001Z' })
+  expect((await seenAfter(hour - 1))?.last_seen_at).toBe('2026-11-20T09:00:00.000Z')
+  expect(await seenAfter(1)).toMatchObject({ session_id: other, last_seen_at: '2026-11-20T10:00:00.000Z' })
+})
+
+test('B83 a session ends when it was not used for SESSION_IDLE, and at SESSION_LIFETIME however much it is used', async () => {
+  ctx.limits = { ...ctx.limits, sessionIdleMs: 2 * day, sessionLifetimeMs: 7 * day }
+  const [used, unused] = [await givenSession(ctx, user.userId), await givenSession(ctx, user.userId)]
+  const isOpen = async (id: string) => (await authenticateSession(ctx, id)) !== null
+  ctx.clock.advance(2 * day - 1)
+  expect([await isOpen(used), await isOpen(unused)]).toEqual([true, true])
+  await use(used)
+  ctx.clock.advance(1)
+  expect([await isOpen(used), await isOpen(unused)]).toEqual([true, false])
+  // What has ended is not used any more.
+  await use(unused)
+  expect(await isOpen(unused)).toBe(false)
+  for (let days = 3; days <= 6; days++) {
+    ctx.clock.advance(day)
+    await use(used)
+  }
+  ctx.clock.advance(day - 1)
+  expect(await isOpen(used)).toBe(true)
+  const shown = (await listed(ctx, { ...user, sessionId: used })).map(({ session_id }) => session_id)
+  expect([shown.includes(used), shown.includes(unused)]).toEqual([true, false])
+  await use(used)
+  ctx.clock.advance(1)
+  expect(await isOpen(used)).toBe(false)
+})
+
+test('B83 a shorter lifetime holds for a session from its next use on', async () => {
+  ctx.clock.advance(8 * day)
+  ctx.limits = { ...ctx.limits, sessionLifetimeMs: 7 * day }
+  await use(user.sessionId)
+  expect(await authenticateSession(ctx, user.sessionId)).toBeNull()
+})
+
+test('a session in constant use writes once an hour, and oftener only where SESSION_IDLE is short', async () => {
+  const writes = async () => {
+    let count = 0
+    const counting = atStatement(ctx, 'touch-session', (run) => {
+      count++
+      return run()
+    })
+    for (let minutes = 0; minutes < 120; minutes += 5) {
+      ctx.clock.advance(5 * minute)
+      const actor = await authenticateSession(ctx, user.sessionId)
+      noteSessionUse(counting, actor as NonNullable<typeof actor>)
+      await ctx.settle()
+    }
+    return count
+  }
+  expect(await writes()).toBe(2)
+  ctx.limits = { ...ctx.limits, sessionIdleMs: hour }
+  expect(await writes()).toBe(24)
+})
+
+test('B84 another session, one or all, is ended after a fresh sign-in alone, and the own one at any time', async () => {
+  const other = await givenSession(ctx, user.userId)
+  ctx.clock.advance(10 * minute + 1)
+  expect(await outcomeOf(end(ctx, user, other))).toBe('REAUTH_001')
+  expect(await outcomeOf(end(ctx, user, 'ses_0000000000000000000000'))).toBe('REAUTH_001')
+  expect(await outcomeOf(endOtherSessions(await asUser(ctx, user)))).toBe('REAUTH_001')
+  expect(await authenticateSession(ctx, other)).not.toBeNull()
+  const fresh = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  expect(await outcomeOf(end(ctx, fresh, other))).toBe('accepted')
+  expect(await endOtherSessions(await asUser(ctx, fresh))).toEqual({ ended: 1 })
+  ctx.clock.advance(10 * minute + 1)
+  expect(await outcomeOf(end(ctx, fresh, fresh.sessionId))).toBe('accepted')
 })
 
 test('expired sessions are not in the list', async () => {
   ctx.clock.advance(day)
   const later = { ...user, sessionId: await givenSession(ctx, user.userId) }
-  ctx.clock.advance(29 * day)
+  ctx.clock.advance(13 * day)
   expect((await listed(ctx, later)).map(({ session_id }) => session_id)).toEqual([later.sessionId])
 })
 
@@ -113,7 +189,9 @@ test('a session can end itself, and signing out does the same', async () => {
   await signOut(ctx, other)
   await signOut(ctx, other)
   expect(await authenticateSession(ctx, other)).toBeNull()
-  const events = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'session.revoked' } })
+  const events = await ctx.db.auditEvent.findMany({
+    where: { userId: user.userId, action: { in: ['session.revoked', 'sign_out'] } },
+  })
   expect(events.map(({ subjectId }) => subjectId).sort()).toEqual([user.sessionId, other].sort())
 })
 

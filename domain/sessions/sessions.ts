@@ -4,13 +4,15 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
-import type { Context, SystemContext, Transaction } from '../context'
-import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
+import type { AuditAction } from '../audit-actions'
+import type { Actor, Context, SystemContext, Transaction } from '../context'
+import { SESSION_USE_PRECISION_MS, SESSION_USES_WITHIN_IDLE } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
-import { boolean, integer, isOneOf, sql, statement, text, time, UNWAITED, type ValuesOf } from '../sql'
+import { boolean, integer, isOneOf, real, sql, statement, text, time, UNWAITED, type ValuesOf } from '../sql'
 import { endAccess } from './end-access'
 import { endOne } from './end-one'
+import { requireFreshSignIn } from './fresh-sign-in'
 import { isStillLive } from './live-caller'
 
 /**
@@ -58,42 +60,57 @@ const insertSession = statement(
    RETURNING id`,
 )
 
+export interface NewSession
+  extends Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> {
+  isWeak?: boolean
+  /** The only purpose that the sign-in serves; without it, all. */
+  authenticatedFor?: Purpose
+}
+
+/** What a browser says of itself, as a database can store it. */
+export const storableUserAgent = (userAgent: string) => userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300)
+
 /**
  * Returns the session's id; null if the account was withdrawn, or its password changed, since the check.
  * `authenticatedAt` is when the person last signed in or confirmed who they are.
  */
 export async function startSession(
-  ctx: Pick<SystemContext, 'clock' | 'secrets' | 'sql'>,
-  input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> & {
-    isWeak?: boolean
-    /** The only purpose that the sign-in serves; without it, all. */
-    authenticatedFor?: Purpose
-  },
+  ctx: Pick<SystemContext, 'clock' | 'secrets' | 'sql' | 'limits'>,
+  input: NewSession,
 ): Promise<string | null> {
   const now = ctx.clock.now()
+  const { sessionIdleMs, sessionLifetimeMs } = ctx.limits
   const [row] = await ctx.sql(insertSession, {
     id: ctx.secrets.randomId('ses_'),
     ...input,
     isWeak: input.isWeak ?? false,
     authenticatedFor: input.authenticatedFor ?? null,
-    userAgent: input.userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
+    userAgent: storableUserAgent(input.userAgent),
     now,
-    expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),
+    expiresAt: new Date(now.getTime() + Math.min(sessionIdleMs, sessionLifetimeMs)),
   })
   return row?.id ?? null
 }
 
 const touch = statement(
   'touch-session',
-  { id: text, now: time, before: time },
+  { id: text, now: time, before: time, idleUntil: time, lifetimeMs: real },
   {},
-  (v) => sql`UPDATE sessions SET last_seen_at = ${v.now}
-   WHERE id = ${v.id} AND last_seen_at < ${v.before} AND revoked_at IS NULL RETURNING ${UNWAITED}`,
+  (v) => sql`UPDATE sessions SET last_seen_at = ${v.now},
+     expires_at = least(${v.idleUntil}, created_at + ${v.lifetimeMs} * interval '1 millisecond')
+   WHERE id = ${v.id} AND last_seen_at <= ${v.before} AND revoked_at IS NULL AND expires_at > ${v.now}
+   RETURNING ${UNWAITED}`,
 )
 
-export async function touchSession(ctx: SystemContext, sessionId: string): Promise<void> {
+/** Called for what a person does with a session; a page that only asks whether it is still signed in is no use. */
+export function noteSessionUse(ctx: SystemContext, { id, lastSeenAt }: Pick<Actor, 'id' | 'lastSeenAt'>): void {
   const now = ctx.clock.now()
-  await ctx.sql(touch, { id: sessionId, now, before: new Date(now.getTime() - LAST_USE_PRECISION_MS) })
+  const { sessionIdleMs, sessionLifetimeMs: lifetimeMs } = ctx.limits
+  const precisionMs = Math.min(SESSION_USE_PRECISION_MS, sessionIdleMs / SESSION_USES_WITHIN_IDLE)
+  const before = new Date(now.getTime() - precisionMs)
+  if (!lastSeenAt || lastSeenAt > before) return
+  const idleUntil = new Date(now.getTime() + sessionIdleMs)
+  ctx.background(() => ctx.sql(touch, { id, now, before, idleUntil, lifetimeMs }))
 }
 
 export async function listSessions(ctx: Context): Promise<Data<typeof contract.listSessions>> {
@@ -133,14 +150,10 @@ const passChangeOn = statement(
 export const passChange = (ctx: Pick<SystemContext, 'sql'>, of: ValuesOf<typeof passChangeOn>): Promise<unknown> =>
   ctx.sql(passChangeOn, of)
 
-/** Ends the session that a browser held before it got a new one of this user. */
+/** Ends the session that a browser held before it got a new one of this user. Does nothing if it has already ended. */
 export async function endReplaced(ctx: SystemContext, of: ValuesOf<typeof passChangeOn>): Promise<void> {
   await passChange(ctx, of)
-  await signOut(ctx, of.from)
-}
-
-/** Does nothing if the session has already ended. */
-export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
+  const sessionId = of.from
   await endOne(ctx, 'session', { id: sessionId, userId: null, actor: 'session', ip: null })
 }
 
@@ -148,6 +161,7 @@ export async function endSession(
   ctx: Context,
   input: Input<typeof contract.endSession>,
 ): Promise<Data<typeof contract.endSession>> {
+  if (input.sessionId !== ctx.actor.id) requireFreshSignIn(ctx, 'sessions')
   const ended = await endOne(ctx, 'session', {
     id: input.sessionId,
     userId: ctx.actor.userId,
@@ -165,15 +179,17 @@ export async function endSessionOf(ctx: SystemContext, sessionId: string): Promi
   return { userId }
 }
 
-export const endOtherSessions = (ctx: Context): Promise<Data<typeof contract.endOtherSessions>> =>
-  ctx.transaction(async (tx) => {
+export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
+  requireFreshSignIn(ctx, 'sessions')
+  return ctx.transaction(async (tx) => {
     const { userId, id: except, kind: actor } = tx.actor
     if (!(await lockAccountOfId(tx, userId))) return { ended: 0 }
     // Else the call of a thief that waited for the owner's new password would end the owner's session.
     if (!(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
-    const by = { userId, except, action: 'session.others_revoked', actor, ip: tx.ip }
+    const by = { userId, except, action: 'session.others_revoked' as const, actor, ip: tx.ip }
     return { ended: await endMany(tx, by) }
   })
+}
 
 /** The operator signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
 export const endAllSessions = (ctx: SystemContext, userId: string): Promise<number> =>
@@ -185,7 +201,7 @@ export const endAllSessions = (ctx: SystemContext, userId: string): Promise<numb
 
 async function endMany(
   tx: Transaction,
-  { userId, except = '', action, ...by }: AuditActor & { userId: string; except?: string; action: string },
+  { userId, except = '', action, ...by }: AuditActor & { userId: string; except?: string; action: AuditAction },
 ): Promise<number> {
   const at = tx.clock.now()
   const [{ sessions }] = await Promise.all([

@@ -25,6 +25,7 @@ const EMPTIED_BY: Record<ErasurePhase, string[]> = {
     'reauth_requests',
     'security_incidents',
     'sessions',
+    'sign_ins',
     'transaction_audit_logs',
     'users',
     'withdrawal_blockers',

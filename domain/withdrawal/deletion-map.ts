@@ -52,6 +52,7 @@ export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   withdrawal_receipts:
     'signed statements about a withdrawal, which name nobody; the cleanup deletes them after 24 months',
   signing_keys: 'keys of the service',
+  audit_collector: 'how far the audit was sent to the collector of telemetry',
   erasure_ledger: 'the end of the chain of the ledger',
   erasure_ledger_batches: 'lines of the ledger under a pseudonym; deleted once the store has them',
   withdrawals: 'the purge clears feedback and, once no erasure is left, the user id; id, reason and times stay',

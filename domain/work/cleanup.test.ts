@@ -3,13 +3,13 @@ import { givenPendingChange, givenSession, givenUser, pass, testContext, verifyC
 import { day } from '../limits/durations'
 import { expireNotices } from '../mail/notice-queue'
 import { issueAccessToken } from '../sessions/access-tokens'
-import { signOut } from '../sessions/sessions'
+import { signOut } from '../sessions/sign-ins'
 import { cleanUp } from './cleanup'
 
 const millisecond = 1
 
 test('ended sessions, tokens and changes are kept for thirty days, and open ones stay', async () => {
-  const ctx = await testContext()
+  const ctx = await testContext({ sessionIdleMs: 30 * day })
   const user = await givenUser(ctx)
   const { userId } = user
   const token = { userId, name: 'test', scopes: ['email:manage' as const], actor: 'operator' }

@@ -3,6 +3,7 @@ import {
   ACCOUNT_NOTICE_RETENTION_MS,
   day,
   ENDED_RETENTION_MS,
+  KNOWN_DEVICE_MS,
   RECEIPTS_KEPT_MS,
   RETIRED_KEY_KEPT_MS,
   SENT_EVENT_RETENTION_MS,
@@ -36,6 +37,7 @@ const CLEANUPS: readonly Cleanup[] = [
   { table: 'idempotency_keys', key: 'key', ended: hasExpired },
   { table: 'outbox_events', ended: isBefore(sql`sent_at`), afterMs: SENT_EVENT_RETENTION_MS },
   { table: 'sessions', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
+  { table: 'sign_ins', ended: isBefore(sql`at`), afterMs: KNOWN_DEVICE_MS },
   { table: 'access_tokens', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
   { table: 'withdrawal_blockers', key: 'ctid', ended: hasExpired },
   // An event's deliveries, the log of what was sent, are deleted with it.

@@ -54,6 +54,7 @@ const UNWAITED_WRITES = [
   'outbox_events.sent_at',
   'rate_limits',
   'service_tokens.last_used_at',
+  'sessions.expires_at',
   'sessions.last_seen_at',
   // Those of an acceptance, which is signed again in the same bytes.
   'withdrawal_receipts INSERT',

@@ -91,6 +91,7 @@ const READ_WHOLE = {
   'clean-up-rate-limits': 'rate_limits_expires_at_idx',
   'clean-up-reauth-requests': 'reauth_requests_started_at_idx',
   'clean-up-sessions': 'sessions_ended',
+  'clean-up-sign-ins': 'sign_ins_at_idx',
   'clean-up-signing-keys': 'signing_keys_pkey signing_keys_pkey',
   // The statement deletes rows by their ctid, which no index has.
   'clean-up-withdrawal-blockers': 'withdrawal_blockers_expires_at_idx withdrawal_blockers',
@@ -135,6 +136,7 @@ const READ_WHOLE = {
   'mark-silent-apps': 'deletion_tasks_tried, sorted',
   'purges-due': 'withdrawals_to_purge',
   'read-apps': 'event_deliveries_dead, sorted',
+  'read-audit': 'audit_events_at_id_idx',
   'receipt-facts': 'erasure_ledger_batches_pkey, sorted',
   'resend-dead-letters': 'event_deliveries_dead',
   'sealed-archive_keys': 'archive_keys_pkey',

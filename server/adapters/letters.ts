@@ -1,8 +1,9 @@
 import { createElement, type ReactElement, type ReactNode } from 'react'
 import { createTranslator } from 'use-intl/core'
+import { deviceOf } from '@/contract/device'
 import { isName } from '@/contract/fields'
 import { dateTag, type Language } from '@/contract/languages'
-import type { Message } from '@/domain/ports'
+import type { Message, NotMeLink } from '@/domain/ports'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
 import DataExported from '@/emails/data-exported'
@@ -12,6 +13,7 @@ import EmailChangedUnproven from '@/emails/email-changed-unproven'
 import EmailReverted from '@/emails/email-reverted'
 import type { Look } from '@/emails/layout'
 import type { LetterTexts } from '@/emails/letter-texts'
+import NewDevice from '@/emails/new-device'
 import NoPasswordToReset from '@/emails/no-password-to-reset'
 import PasswordChanged from '@/emails/password-changed'
 import PasswordReset from '@/emails/password-reset'
@@ -57,7 +59,7 @@ type Choices<Props> = {
 /** A message before it is rendered. */
 export interface Letter {
   name: LetterName
-  subject: 'subject' | 'subjectOwn' | 'subjectStopped'
+  subject: 'subject' | 'subjectMany' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
   /** Whether it calls its reader by the name. */
@@ -121,6 +123,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
   const { language } = wording
   const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
+  const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
   const letter = letterIn(wording, userName !== '')
   switch (message.template) {
     case 'verify-new-email': {
@@ -134,8 +137,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const { hasPassword, oldEmail, newEmail, notMe } = message
       // A call of the operator command has no address.
       const ipAddress = message.ipAddress || '–'
-      const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
-      const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }
+      const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...linkIn(notMe) }
       return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
     }
     case 'email-changed-unproven': {
@@ -144,9 +146,8 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'email-change-requested': {
       const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
-      const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
       const requestedAt = time(message.requestedAt)
-      const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...link }
+      const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...linkIn(notMe) }
       return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
     }
     case 'email-reverted': {
@@ -160,6 +161,25 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const resetUrl = `${appUrl}/forgot-password`
       const values = { userName, changedAt: time(message.changedAt), ipAddress, resetUrl }
       return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
+    }
+    case 'new-device': {
+      const { hasPassword, signedInAt, told } = message
+      const device = told ? deviceIn(wording, told.userAgent) : ''
+      const link = linkIn(told?.notMe ?? null)
+      const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: told?.ipAddress ?? '' }
+      const choices = { tells: 'one', hasPassword, isTold: told !== null, hasLink: told !== null } as const
+      return letter('newDevice', NewDevice, { ...values, ...link }, choices)
+    }
+    case 'new-devices': {
+      const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
+      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
+      const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
+      const device = [...named, ...rest].join('; ')
+      const count = String(signIns.length + more)
+      const signedInAt = `${time(firstAt)} – ${time(lastAt)}`
+      const values = { userName, count, signedInAt, device, ipAddress: '', ...linkIn(notMe) }
+      const choices = { tells: 'many', hasPassword, isTold: signIns.length > 0, hasLink: notMe !== null } as const
+      return letter('newDevice', NewDevice, values, choices, 'subjectMany')
     }
     case 'password-reset': {
       const { link, ipAddress } = message
@@ -200,6 +220,13 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, { askedBy })
     }
   }
+}
+
+/** Such as “Firefox on Linux”. */
+function deviceIn(wording: Wording, userAgent: string): string {
+  const t = textsOf(wording, 'newDevice')
+  const { browser = t('unknownBrowser'), system } = deviceOf(userAgent)
+  return system ? t('device', { browser, system }) : browser
 }
 
 /** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */

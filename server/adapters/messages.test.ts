@@ -149,6 +149,22 @@ function everyMessage(text: (name: string) => string): Message[] {
       })),
     ),
     'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],
+    'new-device': [true, false].flatMap((hasPassword) => {
+      const one = { template: 'new-device' as const, userName, hasPassword, signedInAt: at }
+      return [
+        { ...one, told: { userAgent: text('userAgent'), ipAddress: text('ipAddress'), notMe } },
+        { ...one, told: null },
+      ]
+    }),
+    'new-devices': [true, false].flatMap((hasPassword) => {
+      const many = { template: 'new-devices' as const, userName, hasPassword, firstAt: at, lastAt: until }
+      const signIns = [{ userAgent: '', ipAddress: text('ipAddress') }]
+      return [
+        { ...many, signIns, more: 3, notMe },
+        { ...many, signIns, more: 0, notMe: null },
+        { ...many, signIns: [], more: 4, notMe: null },
+      ]
+    }),
     'password-reset': [{ ...person, template: 'password-reset', link: text('link'), endsAt: at }],
     'no-password-to-reset': [
       { ...noPassword, provider: text('provider') },
@@ -306,6 +322,8 @@ const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy']
 const UNSHOWN: Record<string, string> = {
   'email-reverted userName': "the new address does not learn the owner's name",
   'email-reverted newEmail': 'only the owner is told which address was taken away',
+  'new-device told.userAgent': 'people read its browser and its system',
+  'new-devices signIns.0.userAgent': 'people read its browser and its system',
   'verify-new-email currentEmail': 'the own address is the new one too',
 }
 
@@ -322,7 +340,7 @@ const variantsOf = <Of extends object>(message: Of): { name: string; shown?: str
     return variantsOf(value).map((inner) => ({
       ...inner,
       name: `${name}.${inner.name}`,
-      variant: variant(inner.variant),
+      variant: variant(Array.isArray(value) ? Object.values(inner.variant) : inner.variant),
     }))
   })
 

@@ -7,6 +7,8 @@ import { checkPassword } from './password-checks.ts'
 /** With a hash the password is compared with it, otherwise hashed. */
 export interface PasswordJob {
   password: string
+  /** What was typed, where that is another text: a hash may be of it. A wrong password is compared in both forms. */
+  asTyped?: string
   hashed?: string
 }
 
@@ -17,9 +19,12 @@ try {
   setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), niceness)
 } catch {}
 
-parentPort?.on('message', ({ id, job: { password, hashed } }: { id: number; job: PasswordJob }) => {
+parentPort?.on('message', ({ id, job: { password, asTyped, hashed } }: { id: number; job: PasswordJob }) => {
   try {
-    const result = hashed === undefined ? hashSync(password, costs) : checkPassword(hashed, password)
+    const result =
+      hashed === undefined
+        ? hashSync(password, costs)
+        : checkPassword(hashed, password) || (asTyped !== undefined && checkPassword(hashed, asTyped) && 'as_typed')
     parentPort?.postMessage({ id, result })
   } catch (error) {
     parentPort?.postMessage({ id, error })

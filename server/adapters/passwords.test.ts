@@ -93,6 +93,17 @@ test('L13 a check without a hash costs as much as one with a hash made today, an
   expect(await verified).toBe(false)
 })
 
+test('B81 a password in another form than the normalised one costs as many hashes for an unknown account as for a known one', async () => {
+  const { queues, passwords } = heldThreads()
+  const typed = 'pässwörd'.normalize('NFD')
+  const calls = [passwords.verify(undefined, typed), passwords.verify(OWN, typed)]
+  await settle()
+  expect(queues.flat().map(({ job }) => [job.password, job.asTyped])).toEqual(
+    Array(2).fill([typed.normalize('NFKC'), typed]),
+  )
+  await endAll(queues, calls)
+})
+
 test('no more threads start than allowed, each has two jobs at most, and a job goes to the thread with the fewest', async () => {
   const { queues, passwords } = heldThreads()
   const calls = Array.from({ length: AT_THREADS + 2 }, (_, n) => passwords.verify(OWN, `password ${n}`))

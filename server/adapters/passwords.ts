@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { normalisedPassword } from '@/contract/guessable-password'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import type { Passwords } from '@/domain/ports'
 import { createPasswordQueue, type PasswordQueue } from './password-queue'
@@ -34,18 +35,21 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
   let heldMs = 0
 
   return {
-    hash: async (password, signal) => String((await own.inTurn({ password }, signal)).result),
-    async verify(hashed, password, { notBeforeMs = 0, isForeign = false, signal } = {}) {
+    hash: async (typed, signal) => String((await own.inTurn({ password: normalisedPassword(typed) }, signal)).result),
+    async verify(hashed, typed, { notBeforeMs = 0, isForeign = false, signal } = {}) {
       const waitsWithForeign = hashed === undefined ? isForeign : !hashed.startsWith(OWN_PASSWORD_PREFIX)
       const queue = waitsWithForeign ? foreign : own
-      const { result, beganAt } = await queue.inTurn({ password, hashed: hashed ?? HASH_OF_NOBODY }, signal)
-      const tookMs = performance.now() - beganAt
+      const password = normalisedPassword(typed)
+      const other = password === typed ? {} : { asTyped: typed }
+      const { result, beganAt } = await queue.inTurn({ password, ...other, hashed: hashed ?? HASH_OF_NOBODY }, signal)
+      const forms = 'asTyped' in other ? 2 : 1
+      const tookMs = (performance.now() - beganAt) / forms
       if (notBeforeMs > 0) {
         // If the machine is busier than when it was measured, the next checks also take as long as a slow one takes now.
         heldMs = Math.min(MAX_RAISE * notBeforeMs, Math.max(notBeforeMs, tookMs, heldMs * HELD_DECAY))
-        if (heldMs > tookMs) await sleep(heldMs - tookMs)
+        if (heldMs > tookMs) await sleep((heldMs - tookMs) * forms)
       }
-      return result === true && hashed !== undefined
+      return hashed !== undefined && (result === 'as_typed' ? result : result === true)
     },
     async timeOf(hashed) {
       const { beganAt } = await foreign.atOnce({ password: 'nobody’s', hashed })

@@ -3,7 +3,7 @@ import type { GrantableScope as Scope } from '@/contract/define'
 import { operations as all, userOperations } from '@/contract/operations'
 import { withdrawAccount as withdrawContract } from '@/contract/withdrawal'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { signOut } from '@/domain/sessions/sessions'
+import { signOut } from '@/domain/sessions/sign-ins'
 import {
   type Answer,
   type Asking,

@@ -18,6 +18,7 @@ import type { Download } from '@/domain/download'
 import { readCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { requireFreshSignIn } from '@/domain/sessions/fresh-sign-in'
+import { noteSessionUse } from '@/domain/sessions/sessions'
 import { authenticateLink } from '@/domain/withdrawal/authenticate-link'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { systemContext } from '../system-context'
@@ -123,6 +124,7 @@ async function admit(
     const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
     if (missing) throw new AppError(contract.forbidden, missing)
   }
+  noteSessionUse(system, actor)
   return { ...system, actor, ip, buckets, setCookie, clientGone }
 }
 

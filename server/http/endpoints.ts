@@ -20,6 +20,7 @@ import { undoEmailChange } from '@/domain/email/undo-email-change'
 import { verifyEmail } from '@/domain/email/verify-email'
 import { changePassword } from '@/domain/passwords/change-password'
 import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
+import { disownSignIn, getSignIn } from '@/domain/passwords/disown-sign-in'
 import { getPasswordReset } from '@/domain/passwords/get-password-reset'
 import { requestPasswordReset } from '@/domain/passwords/request-password-reset'
 import { createAccessToken, listAccessTokens, revokeAccessToken } from '@/domain/sessions/access-tokens'
@@ -68,6 +69,8 @@ const VERBS: { [Name in OperationName]: Verb<(typeof OPERATIONS)[Name]> } = {
   getEmailChange,
   getNotMe,
   undoEmailChange,
+  getSignIn,
+  disownSignIn,
   putUser,
   getUser,
   findUser,

@@ -35,3 +35,7 @@ export const securityTxt = async (): Promise<Response> => {
   ]
   return published(`${lines.join('\n')}\n`, 'text/plain; charset=utf-8', 3600)
 }
+
+/** Where password managers find the page for a new password (https://w3c.github.io/webappsec-change-password-url/). */
+export const changePasswordPage = async (): Promise<Response> =>
+  new Response(null, { status: 302, headers: { Location: `${getEnv().appUrl}/settings/password` } })

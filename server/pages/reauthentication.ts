@@ -12,6 +12,7 @@ const PAGES: Record<Purpose, string> = {
   change: '/settings/email',
   withdraw: '/settings/withdraw',
   token: '/settings/access-tokens',
+  sessions: '/settings/sessions',
 }
 
 const stateOf = (request: Request) => new URL(request.url).searchParams.getAll('state')

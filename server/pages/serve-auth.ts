@@ -3,7 +3,6 @@ import { ERRORS, isErrorCode } from '@/contract/errors'
 import type { BucketState } from '@/domain/context'
 import { authenticateSession } from '@/domain/sessions/authenticate'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { touchSession } from '@/domain/sessions/sessions'
 import { logEventOf } from '../adapters/database-away'
 import { answer } from '../http/answer'
 import { answerInvalidJson } from '../http/invalid-json'
@@ -11,6 +10,7 @@ import { rateLimitHeaders } from '../http/rate-limit-headers'
 import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
+import { deviceCookie, deviceOf } from './device-cookie'
 import { withAttempt, withoutAttempt } from './provider-attempts'
 import { answerReauthentication, isReauthentication } from './reauthentication'
 import { authOptions } from './sign-in'
@@ -40,12 +40,22 @@ export async function serveAuth(
   }
   if (action === 'callback' && isOidc && isReauthentication(request)) return answerReauthentication(request)
   const buckets: BucketState[] = []
-  const options = authOptions(buckets, request)
-  const response: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
+  const device = deviceOf(request.headers)
+  const options = authOptions(buckets, request, device)
+  const answered: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
+  const response = device.isSignedIn ? withHeader(answered, 'Set-Cookie', deviceCookie(device)) : answered
   if (action === 'callback' && isOidc) return withoutAttempt(leadOnwards(response), request)
   if (action === 'signin' && isOidc) return withAttempt(response, request.headers.get('Cookie') ?? '')
   if (action === 'session' && response.ok) return answerSession(response)
+  // No page of the account stays in the browser's cache.
+  if (action === 'signout' && request.method === 'POST') return withHeader(response, 'Clear-Site-Data', '"cache"')
   return action === 'callback' ? withLimits(response, buckets) : response
+}
+
+function withHeader(response: Response, name: string, value: string): Response {
+  const headers = new Headers(response.headers)
+  headers.append(name, value)
+  return new Response(response.body, { status: response.status, headers })
 }
 
 /** next-auth would lead to the front page, but only the browser knows where the person was going. */
@@ -91,7 +101,6 @@ async function describeSession(sessionId: string): Promise<SessionAnswer | null>
   const ctx = systemContext()
   const actor = await authenticateSession(ctx, sessionId)
   if (!actor) return null
-  ctx.background(() => touchSession(ctx, actor.id))
   const { token, expiresAt } = createSessionToken(ctx, actor.id)
   return {
     user: { id: actor.userId, name: actor.user.name, email: actor.user.email },

@@ -1,10 +1,10 @@
 import { decode, encode, type JWT, type JWTDecodeParams } from 'next-auth/jwt'
-import { SESSION_LIFETIME_MS } from '@/domain/limits/durations'
 import { readCookie, toSetCookie } from '../http/cookies'
 import { getEnv } from '../settings/env'
 
 export const SESSION_COOKIE = 'next-auth.session-token'
-export const SESSION_SECONDS = SESSION_LIFETIME_MS / 1000
+/** The row of the session ends it earlier. */
+export const sessionSeconds = () => Math.ceil(getEnv().limits.sessionLifetimeMs / 1000)
 
 /** Tries every secret, so that cookies from before a rotation stay valid until they expire. */
 export async function decodeCookie(params: Pick<JWTDecodeParams, 'token' | 'salt'>): Promise<JWT | null> {
@@ -25,6 +25,6 @@ export async function sessionOf(headers: Headers): Promise<string | undefined> {
 export async function sessionCookie({ userId, sessionId }: { userId: string; sessionId: string }): Promise<string> {
   const { appUrl, authSecrets } = getEnv()
   const token = { sub: userId, sid: sessionId }
-  const value = await encode({ token, secret: authSecrets[0] as string, maxAge: SESSION_SECONDS })
-  return toSetCookie(appUrl, SESSION_COOKIE, value, SESSION_SECONDS)
+  const value = await encode({ token, secret: authSecrets[0] as string, maxAge: sessionSeconds() })
+  return toSetCookie(appUrl, SESSION_COOKIE, value, sessionSeconds())
 }

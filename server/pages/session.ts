@@ -7,7 +7,7 @@ import { isOperator } from '@/domain/accounts/operators'
 import type { Context } from '@/domain/context'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { authenticateSession } from '@/domain/sessions/authenticate'
-import { touchSession } from '@/domain/sessions/sessions'
+import { noteSessionUse } from '@/domain/sessions/sessions'
 import { systemContext } from '../system-context'
 import { orDatabaseAwayPage, unlessAway } from './away'
 import { authOptions } from './sign-in'
@@ -43,7 +43,7 @@ export const pageContext = cache(async (): Promise<Context | null> => {
   const ctx = systemContext()
   const actor = session?.sessionId ? await orDatabaseAwayPage(authenticateSession(ctx, session.sessionId)) : null
   if (!actor) return null
-  ctx.background(() => touchSession(ctx, actor.id))
+  noteSessionUse(ctx, actor)
   return { ...ctx, actor, ip: '', buckets: [] }
 })
 

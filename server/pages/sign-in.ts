@@ -8,8 +8,8 @@ import { AppError } from '@/contract/errors'
 import type { BucketState, SystemContext } from '@/domain/context'
 import { signIn } from '@/domain/passwords/sign-in'
 import type { IdTokenClaims } from '@/domain/ports'
-import { signOut } from '@/domain/sessions/sessions'
 import { signInWithProvider } from '@/domain/sessions/sign-in-with-provider'
+import { type Browser, signOut } from '@/domain/sessions/sign-ins'
 import { logEventOf } from '../adapters/database-away'
 import { wellKnownOf } from '../adapters/identity-provider'
 import { clientIpOf } from '../http/client-ip'
@@ -18,23 +18,44 @@ import { getEnv } from '../settings/env'
 import type { ProviderSettings } from '../settings/sign-in-settings'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
-import { decodeCookie, SESSION_COOKIE, SESSION_SECONDS, sessionOf } from './session-cookie'
+import type { SignInDevice } from './device-cookie'
+import { decodeCookie, SESSION_COOKIE, sessionOf, sessionSeconds } from './session-cookie'
+
+const browserOf = (headers: Headers): Browser => ({
+  userAgent: headers.get('User-Agent') ?? '',
+  ip: clientIpOf(headers),
+})
 
 let options: Omit<NextAuthOptions, 'providers'> | undefined
 
-/** Options of next-auth. The cookie only names a session row, which is looked up on every call. A sign-in adds its limits to `buckets`. */
-export function authOptions(buckets: BucketState[] = [], request?: Request): NextAuthOptions {
+/**
+ * Options of next-auth. The cookie only names a session row, which is looked up on every call. A sign-in adds its limits to `buckets`,
+ * and says in `device` that it succeeded.
+ */
+export function authOptions(
+  buckets: BucketState[] = [],
+  request?: Request,
+  device: SignInDevice = { value: undefined, isSignedIn: false },
+): NextAuthOptions {
   options ??= createOptions()
   const { hasPasswordSignIn, identityProvider } = getEnv()
+  const headers = request?.headers ?? new Headers()
   return {
     ...options,
     providers: [
-      ...(hasPasswordSignIn ? [byPassword(buckets, request?.signal)] : []),
+      ...(hasPasswordSignIn ? [byPassword(buckets, device, request?.signal)] : []),
       ...(identityProvider ? [byProvider(identityProvider)] : []),
     ],
     callbacks: {
       ...options.callbacks,
-      signIn: (attempt) => admitFromProvider(attempt, request?.headers ?? new Headers()),
+      signIn: (attempt) => admitFromProvider(attempt, headers, device),
+    },
+    events: {
+      async signOut({ token }) {
+        if (!token?.sid) return
+        await signOut(systemContext(), token.sid, browserOf(headers))
+        log().info({ event: 'signed_out', userId: token.sub })
+      },
     },
   }
 }
@@ -48,7 +69,7 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
   })
   return {
     secret: env.authSecrets[0],
-    session: { strategy: 'jwt', maxAge: SESSION_SECONDS },
+    session: { strategy: 'jwt', maxAge: sessionSeconds() },
     pages: { signIn: '/sign-in', error: '/sign-in' },
     cookies: {
       sessionToken: cookie(SESSION_COOKIE),
@@ -69,11 +90,6 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
       jwt: ({ token, user }) => (user ? { sub: user.id, sid: user.sessionId } : token),
       session: ({ token }) => ({ sessionId: token.sid }) as Session,
     },
-    events: {
-      async signOut({ token }) {
-        if (token?.sid) await signOut(systemContext(), token.sid)
-      },
-    },
     logger: {
       error: (code) => log().error({ event: 'sign_in_error', code }),
       warn: (code) => log().warn({ event: 'sign_in_warning', code }),
@@ -82,7 +98,7 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
   }
 }
 
-const byPassword = (buckets: BucketState[], signal: AbortSignal | undefined) =>
+const byPassword = (buckets: BucketState[], device: SignInDevice, signal: AbortSignal | undefined) =>
   Credentials({
     credentials: { email: {}, password: {} },
     async authorize(credentials, request) {
@@ -91,6 +107,7 @@ const byPassword = (buckets: BucketState[], signal: AbortSignal | undefined) =>
         { ...systemContext(), buckets, clientGone: () => signal },
         credentials,
         headers,
+        device,
       )
       return signedIn && { id: signedIn.userId, sessionId: signedIn.sessionId }
     },
@@ -115,7 +132,7 @@ const byProvider = ({
   clientId,
   clientSecret,
   // With a maximum age, a provider must put the time of the sign-in into the ID token. It is the lifetime of our sessions.
-  authorization: { params: { scope: scopes, max_age: SESSION_SECONDS } },
+  authorization: { params: { scope: scopes, max_age: sessionSeconds() } },
   checks: ['pkce', 'state', 'nonce'],
   httpOptions: { timeout: 5_000 },
   token: {
@@ -136,18 +153,23 @@ type SignInCallback = NonNullable<NextAuthOptions['callbacks']>['signIn']
 type Attempt = Parameters<NonNullable<SignInCallback>>[0]
 
 /** Connects the provider's answer with an account, or leads to a sentence that says why not. A password was checked before. */
-async function admitFromProvider({ user, account, profile }: Attempt, headers: Headers): Promise<boolean | string> {
+async function admitFromProvider(
+  { user, account, profile }: Attempt,
+  headers: Headers,
+  device: SignInDevice,
+): Promise<boolean | string> {
   if (account?.provider !== 'oidc') return true
   const claims = profile as unknown as IdTokenClaims
   try {
     const signedIn = await signInWithProvider(systemContext(), {
       ...claims,
-      userAgent: headers.get('User-Agent') ?? '',
-      ip: clientIpOf(headers),
+      ...browserOf(headers),
+      device: device.value,
       replaces: await sessionOf(headers),
     })
     log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', by: 'oidc', userId: signedIn?.userId })
     if (!signedIn) return '/sign-in?error=NoAccount'
+    device.isSignedIn = true
     user.id = signedIn.userId
     Object.assign(user, { sessionId: signedIn.sessionId })
     return true
@@ -161,20 +183,20 @@ async function checkCredentials(
   ctx: SystemContext & { buckets: BucketState[] },
   credentials: Record<string, string> | undefined,
   headers: Headers,
+  device: SignInDevice,
 ) {
   const { email, password } = credentials ?? {}
   if (typeof email !== 'string' || typeof password !== 'string') return null
   if (!password || lengthOf(password) > MAX_PASSWORD_LENGTH) return null
   try {
-    const ip = clientIpOf(headers)
-    const userAgent = headers.get('User-Agent') ?? ''
-    const replaces = await sessionOf(headers)
-    const signedIn = await signIn(ctx, { email, password, userAgent, ip, replaces })
-    log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', userId: signedIn?.userId })
+    const browser = { ...browserOf(headers), device: device.value }
+    const signedIn = await signIn(ctx, { email, password, ...browser, replaces: await sessionOf(headers) })
+    device.isSignedIn = signedIn !== null
+    log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', by: 'password', userId: signedIn?.userId })
     return signedIn
   } catch (error) {
     if (error instanceof AppError) {
-      log().info({ event: 'sign_in_refused', code: error.code })
+      log().info({ event: 'sign_in_refused', by: 'password', code: error.code })
       throw new Error(`${error.code}:${error.retryAfterSeconds ?? ''}`)
     }
     log().error({ event: 'sign_in_failed', ...describeError(error) })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MIN_NEW_PASSWORD_LENGTH } from '@/contract/vocabulary'
 import type { InstanceFields } from './instance-settings'
 import { keptSecret } from './secret-settings'
 import { durationText, flag, list, type Parsed, port, url } from './setting-fields'
@@ -13,6 +14,9 @@ export interface ProviderSettings {
   /** The name that people know. */
   name: string
 }
+
+/** More would keep people out rather than in. */
+const MAX_PASSWORD_MIN = 64
 
 export const SIGN_IN_FIELDS = {
   AUTH_JWKS_URL: url(['https:', 'http:'], 'https://login.example.com/.well-known/jwks.json').optional(),
@@ -46,6 +50,20 @@ export const SIGN_IN_FIELDS = {
       'must be a name of 40 characters at most',
     )
     .optional(),
+  PASSWORD_MIN: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be a whole number')
+    .transform(Number)
+    .refine(
+      (min) => min >= MIN_NEW_PASSWORD_LENGTH && min <= MAX_PASSWORD_MIN,
+      `must be from ${MIN_NEW_PASSWORD_LENGTH} to ${MAX_PASSWORD_MIN}`,
+    )
+    .default(MIN_NEW_PASSWORD_LENGTH),
+  PASSWORD_BREACHES: url(['https:', 'http:'], 'https://api.pwnedpasswords.com')
+    .refine((text) => !/[?#@]/.test(text), 'must have no query, no fragment and no user')
+    .transform((text) => text.replace(/\/+$/, ''))
+    .optional(),
+  NEW_DEVICE_MAIL: flag.default(true),
   DELETION_BY_MAIL: flag.default(true),
   DEMO_OIDC: flag.default(false),
   DEMO_OIDC_PORT: port.optional(),
@@ -60,9 +78,18 @@ export function signInSettings(settings: Fields) {
       'AUTH_REQUIRED_ACR needs an identity provider where people confirm who they are: set AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET, and name oidc in SIGN_IN_METHODS.',
     )
   }
+  if (settings.APP_ENV === 'production' && settings.PASSWORD_BREACHES?.startsWith('http:')) {
+    throw new SettingsError('PASSWORD_BREACHES must be https when APP_ENV is production.')
+  }
   return {
+    /** How many characters a new password has at least. */
+    passwordMin: settings.PASSWORD_MIN,
+    /** The base URL of the service that knows passwords from breaches. */
+    passwordBreaches: settings.PASSWORD_BREACHES,
     /** The issuer whose JWTs are accepted beside our own tokens. */
     outsideIssuer: toIssuerSettings(settings),
+    /** Whether a mail tells of a sign-in from a new device. */
+    newDeviceMail: settings.NEW_DEVICE_MAIL,
     /** Whether a mailed link may delete an account. */
     deletionByMail: settings.DELETION_BY_MAIL,
     /** Whether people sign in with a password of ours. */

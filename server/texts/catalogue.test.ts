@@ -26,6 +26,8 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'de DeleteAccount.feedback': 'the German word',
   'de EmailSettings.codeMethod': 'the German word',
   'de EmailSettings.linkMethod': 'the German word',
+  'de Mails.newDevice.browser': 'the German word',
+  'de NotMe.browser': 'the German word',
   'es Common.sections.accessTokensShort': 'the word of the field',
   'fr Common.sections.sessions': 'the French word',
   'fr Deletion.categories.sessions': 'the French word',

@@ -8,6 +8,7 @@ import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
+import { newPasswordRules } from '@/server/pages/new-password-rules'
 import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = titled('Passwords', 'title')
@@ -34,7 +35,13 @@ export default async function PasswordPage(props: PageProps) {
     <>
       <PageHeading title={t('title')} description={t('description')} />
       <Texts texts={await textsOf(['NewPassword', 'Passwords'])}>
-        <ChangePasswordForm userId={userId} email={user.email} ends={ends} canReset={ctx.hasPasswordSignIn} />
+        <ChangePasswordForm
+          userId={userId}
+          email={user.email}
+          ends={ends}
+          canReset={ctx.hasPasswordSignIn}
+          rules={newPasswordRules(user)}
+        />
       </Texts>
     </>
   )

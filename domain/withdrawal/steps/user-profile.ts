@@ -40,6 +40,15 @@ export const userProfile: DeletionStep = {
       },
     },
     {
+      table: 'sign_ins',
+      category: 'sign_ins',
+      exported: {
+        isLarge: true,
+        kind: 'observed',
+        members: { ...columns('outcome', 'way', 'user_agent', 'ip'), at: utc('at') },
+      },
+    },
+    {
       table: 'access_tokens',
       category: 'access_tokens',
       exported: {

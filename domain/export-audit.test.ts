@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { beforeEach, expect, test } from 'vitest'
+import { asUser, changeInput, givenUser, givenVerifiedChange, type TestContext, testContext } from '@/testing/domain'
+import { addAudit } from './audit'
+import { AUDIT_ACTIONS } from './audit-actions'
+import { changeEmail } from './email/change-email'
+import { exportAudit, sendAudit } from './export-audit'
+import { signIn } from './passwords/sign-in'
+import type { AuditRecord } from './ports'
+
+const second = 1_000
+
+let ctx: TestContext
+let since: Date
+beforeEach(async () => {
+  ctx = await testContext()
+  await ctx.db.auditEvent.deleteMany()
+  await ctx.db.auditCollector.deleteMany()
+  since = ctx.clock.now()
+})
+
+async function exported(): Promise<AuditRecord[]> {
+  const records: AuditRecord[] = []
+  for await (const batch of exportAudit(ctx, { since })) records.push(...batch)
+  return records
+}
+
+test('B91 the export tells what happened by which way, and nothing personal', async () => {
+  const user = await givenUser(ctx)
+  await signIn(ctx, {
+    email: user.email,
+    password: user.password,
+    userAgent: 'Firefox/145.0',
+    ip: '192.0.2.250',
+    device: 'd',
+  })
+  await signIn(ctx, { email: user.email, password: 'wrong', userAgent: 'Firefox/145.0', ip: '192.0.2.250' })
+  await givenVerifiedChange(ctx, user)
+  await changeEmail(await asUser(ctx, user), changeInput(user, `third-${user.email}`))
+  await ctx.settle()
+  const records = await exported()
+  const account = ctx.secrets.mac('pseudonym', user.userId).toString('base64url')
+  const session_id = expect.stringMatching(/^ses_/)
+  const change_request_id = expect.stringMatching(/^ecr_/)
+  const at = since.toISOString()
+  expect(records).toEqual(
+    expect.arrayContaining([
+      { at, event: 'user.created', account, way: 'operator' },
+      { at, event: 'sign_in', account, way: 'password', session_id },
+      { at, event: 'sign_in_refused', account, way: 'password' },
+      { at, event: 'email_change.requested', account, way: 'session', change_request_id },
+      { at, event: 'email.changed', account, way: 'session', change_request_id },
+    ]),
+  )
+  const told = JSON.stringify(records)
+  for (const personal of [user.userId, user.email, 'Ada', '192.0.2', 'Firefox']) expect(told).not.toContain(personal)
+})
+
+test('B91 a row that is committed after a later one is followed too, and each row is told once', async () => {
+  const { userId } = await givenUser(ctx)
+  const add = (afterMs: number) => {
+    const at = new Date(since.getTime() + afterMs)
+    return addAudit(ctx, 'password.renewed', { userId, actor: 'system', ip: null, at })
+  }
+  ctx.clock.advance(5 * second)
+  const following = exportAudit(ctx, { since, follow: true })
+  const next = async () => ((await following.next()).value ?? []) as AuditRecord[]
+  expect((await next()).map(({ event }) => event)).toEqual(['user.created'])
+  await add(3 * second)
+  expect(await next()).toMatchObject([
+    { event: 'password.renewed', at: new Date(since.getTime() + 3 * second).toISOString() },
+  ])
+  await add(1 * second)
+  expect(await next()).toMatchObject([{ at: new Date(since.getTime() + second).toISOString() }])
+  await following.return(undefined)
+})
+
+test('B91 a collector gets every row from its first run on, by one instance at a time, and again what it did not take', async () => {
+  const { userId } = await givenUser(ctx)
+  const sent: string[] = []
+  let isAway = false
+  ctx.auditCollector = async (records) => {
+    if (isAway) throw new Error('away')
+    sent.push(...records.map(({ event }) => event))
+  }
+  ctx.clock.advance(60 * second)
+  await sendAudit(ctx)
+  expect(sent).toEqual([])
+  const row = { userId, actor: 'system', ip: null }
+  await addAudit(ctx, 'password.renewed', { ...row, at: ctx.clock.now() })
+  await sendAudit(ctx)
+  expect(sent).toEqual([])
+  ctx.clock.advance(10 * second)
+  isAway = true
+  await expect(sendAudit(ctx)).rejects.toThrow('away')
+  isAway = false
+  await Promise.all([sendAudit(ctx), sendAudit(ctx), sendAudit(ctx)])
+  expect(sent).toEqual(['password.renewed'])
+  await sendAudit(ctx)
+  expect(sent).toHaveLength(1)
+})
+
+test('docs/audit.md names every action with its member, and no other', () => {
+  const rows = [...readFileSync('docs/audit.md', 'utf8').matchAll(/^\| `([a-z_.]+)` \| (?:`([a-z_]+)`)? ?\| \S/gm)]
+  expect(Object.fromEntries(rows.map(([, action, member]) => [action, member ?? null]))).toEqual(AUDIT_ACTIONS)
+})

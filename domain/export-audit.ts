@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AUDIT_ACTIONS } from './audit-actions'
+import type { SystemContext } from './context'
+import { second } from './limits/durations'
+import type { AuditRecord } from './ports'
+import { pseudonymOf } from './pseudonyms'
+import { integer, type RowOf, sql, statement, text, time } from './sql'
+
+const BATCH_SIZE = 1000
+/** A row tells the time before its commit. Later than this no transaction is still open. */
+const MAX_COMMIT_DELAY_MS = 10 * second
+const FOLLOW_INTERVAL_MS = 2 * second
+
+const readAudit = statement(
+  'read-audit',
+  { after: time, afterId: text, before: time, maxRows: integer },
+  { id: text, user_id: text, action: text, actor: text, actor_id: text.orNull, subject_id: text.orNull, at: time },
+  (v) => sql`SELECT id, user_id, action, actor, actor_id, subject_id, at FROM audit_events
+   WHERE (at, id) > (${v.after}::timestamptz, ${v.afterId}) AND at <= ${v.before}
+   ORDER BY at, id LIMIT ${v.maxRows}`,
+)
+
+type Row = RowOf<typeof readAudit>
+
+/** Nothing personal: ids of rows, and the account as its pseudonym, which only this service can make. */
+function toRecord(ctx: SystemContext, row: Row): AuditRecord {
+  const { user_id: userId, action, actor_id: serviceId, subject_id: subject } = row
+  const member = Object.hasOwn(AUDIT_ACTIONS, action) ? AUDIT_ACTIONS[action as keyof typeof AUDIT_ACTIONS] : null
+  return {
+    at: row.at.toISOString(),
+    event: action,
+    account: userId.startsWith('usr_') ? pseudonymOf(ctx, userId) : null,
+    way: row.actor,
+    ...(member && subject !== null && { [member]: subject }),
+    ...(row.actor === 'service' && serviceId?.startsWith('svt_') && { service_token_id: serviceId }),
+  }
+}
+
+interface Place {
+  after: Date
+  afterId: string
+}
+
+/** The rows since a time, oldest first. With `follow` it never ends, and yields each further row once, within seconds. */
+export async function* exportAudit(
+  ctx: SystemContext,
+  { since, follow = false }: { since: Date; follow?: boolean },
+): AsyncGenerator<AuditRecord[]> {
+  let place: Place = { after: new Date(since.getTime() - 1), afterId: '\uffff' }
+  /** What was told already of the time in which older rows may still be committed. */
+  let told = new Map<string, number>()
+  for (;;) {
+    const now = ctx.clock.now()
+    for await (const rows of readBatches(ctx, place, now)) {
+      const fresh = rows.filter(({ id }) => !told.has(id))
+      for (const { id, at } of fresh) told.set(id, at.getTime())
+      if (fresh.length > 0) yield fresh.map((row) => toRecord(ctx, row))
+    }
+    if (!follow) return
+    const settled = Math.max(place.after.getTime(), now.getTime() - MAX_COMMIT_DELAY_MS)
+    place = { after: new Date(settled), afterId: '' }
+    told = new Map([...told].filter(([, at]) => at >= settled))
+    await sleep(FOLLOW_INTERVAL_MS)
+  }
+}
+
+async function* readBatches(ctx: SystemContext, { after, afterId }: Place, before: Date): AsyncGenerator<Row[]> {
+  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+    const rows = await ctx.sql(readAudit, { after, afterId, before, maxRows: BATCH_SIZE })
+    const last = rows.at(-1)
+    if (last) {
+      after = last.at
+      afterId = last.id
+    }
+    count = rows.length
+    yield rows
+  }
+}
+
+const LEASE_MS = 30 * second
+
+// The first claim begins with its own time: what was before is for the export.
+const claimPlace = statement(
+  'claim-audit-place',
+  { now: time, leaseUntil: time, start: time },
+  { after: time, after_id: text },
+  (v) => sql`INSERT INTO audit_collector (id, after, after_id, leased_until) VALUES (1, ${v.start}, '', ${v.leaseUntil})
+   ON CONFLICT (id) DO UPDATE SET leased_until = excluded.leased_until WHERE audit_collector.leased_until <= ${v.now}
+   RETURNING after, after_id`,
+)
+
+const movePlace = statement(
+  'move-audit-place',
+  { after: time, afterId: text },
+  {},
+  (v) => sql`UPDATE audit_collector SET after = ${v.after}, after_id = ${v.afterId} WHERE id = 1`,
+)
+
+const releasePlace = statement(
+  'release-audit-place',
+  { now: time },
+  {},
+  (v) => sql`UPDATE audit_collector SET leased_until = ${v.now} WHERE id = 1`,
+)
+
+/** Sends the rows that the collector does not have yet. One instance does at a time; rows that it did not take are sent again. */
+export async function sendAudit(ctx: SystemContext): Promise<void> {
+  const { auditCollector } = ctx
+  if (!auditCollector) return
+  const now = ctx.clock.now()
+  const before = new Date(now.getTime() - MAX_COMMIT_DELAY_MS)
+  const [claimed] = await ctx.sql(claimPlace, { now, leaseUntil: new Date(now.getTime() + LEASE_MS), start: before })
+  if (!claimed) return
+  try {
+    for await (const rows of readBatches(ctx, { after: claimed.after, afterId: claimed.after_id }, before)) {
+      const last = rows.at(-1)
+      if (!last) break
+      await auditCollector(rows.map((row) => toRecord(ctx, row)))
+      await ctx.sql(movePlace, { after: last.at, afterId: last.id })
+    }
+  } finally {
+    await ctx.sql(releasePlace, { now })
+  }
+}

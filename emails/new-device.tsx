@@ -1,0 +1,47 @@
+import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import type { Slot } from './slot'
+
+interface Props extends LetterProps<'newDevice'> {
+  /** One sign-in, or all further ones of a day. */
+  tells: 'one' | 'many'
+  /** False for an address that was never verified: a stranger may read it. */
+  isTold: boolean
+  hasPassword: boolean
+  hasLink: boolean
+  /** How many sign-ins it tells of. */
+  count: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”; of many the first and the last. */
+  signedInAt: Slot
+  /** Such as “Firefox on Linux”; of many with their addresses. */
+  device: Slot
+  ipAddress: Slot
+  /** The fragment holds the token. */
+  notMeUrl: Slot
+  notMeUntil: Slot
+}
+
+export default function NewDevice(props: Props) {
+  const { look, t, userName, tells, isTold, hasPassword, hasLink, signedInAt, device, ipAddress } = props
+  const isOne = tells === 'one'
+  return (
+    <Letter look={look} t={t} userName={userName} title={t(isOne ? 'title' : 'titleMany')}>
+      <Paragraph>{isOne ? t('intro') : t('introMany', { count: props.count })}</Paragraph>
+      <Facts
+        facts={[
+          [look.t('date'), signedInAt],
+          ...(isTold ? [[t('browser'), device] as [string, Slot]] : []),
+          ...(isTold && isOne ? [[look.t('ipAddress'), ipAddress] as [string, Slot]] : []),
+        ]}
+      />
+      {hasLink ? (
+        <>
+          <Paragraph>{t.rich(hasPassword ? 'notYou' : 'notYouWithoutPassword', marks(look))}</Paragraph>
+          <LinkPanel look={look} href={props.notMeUrl} label={t('button')} />
+          <Paragraph>{t.rich('linkEnds', { ...marks(look), until: props.notMeUntil })}</Paragraph>
+        </>
+      ) : (
+        <Paragraph>{t.rich('notYouSupport', marks(look))}</Paragraph>
+      )}
+    </Letter>
+  )
+}

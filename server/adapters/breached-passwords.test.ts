@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { createServer, type RequestListener } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { listening } from '@/testing/listening'
+import { createBreachedPasswords } from './breached-passwords'
+
+const PASSWORD = 'pässwörd für ada'
+const HASH = createHash('sha1').update(PASSWORD.normalize('NFKC')).digest('hex').toUpperCase()
+const SUFFIX = HASH.slice(5)
+const OTHERS = '00000000000000000000000000000000000:4\r\n'
+
+/** The answer for the password by a list that answers like this, and what the list was sent. */
+async function ask(answer: RequestListener, password = PASSWORD) {
+  const asked: { url?: string; padding?: unknown; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const part of request) body += part
+    asked.push({ url: request.url ?? '', padding: request.headers['add-padding'], body })
+    answer(request, response)
+  })
+  const port = await listening(server)
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const list = createBreachedPasswords(`http://127.0.0.1:${port}/list`)
+  return { has: await list.has(password), asked }
+}
+const says =
+  (text: string, status = 200): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(status).end(text)
+
+test('B82 the list learns the first five characters of the hash and nothing else', async () => {
+  const { has, asked } = await ask(says(`${OTHERS}${SUFFIX}:3`), PASSWORD.normalize('NFD'))
+  expect(has).toBe(true)
+  expect(asked).toEqual([{ url: `/list/range/${HASH.slice(0, 5)}`, padding: 'true', body: '' }])
+})
+
+test.each([
+  ['a count of 0, which is padding', `${OTHERS}${SUFFIX}:0\r\n`, false],
+  ['other hashes', OTHERS, false],
+  ['a hash that only begins alike', `${SUFFIX}0:7`, false],
+  ['small letters', `${OTHERS}${SUFFIX.toLowerCase()}:12\r\n`, true],
+  ['a page of HTML', '<html>Sign in to the network</html>', false],
+  ['nothing', '', false],
+])('a list that tells %s is read right', async (_what, text, has) => {
+  expect((await ask(says(text))).has).toBe(has)
+})
+
+test.each<[string, RequestListener]>([
+  ['answers 500', says(`${SUFFIX}:3`, 500)],
+  ['redirects', (_request, response) => void response.writeHead(302, { Location: '/list/range/00000' }).end()],
+  ['cuts the connection', (request) => void request.socket.destroy()],
+  ['sends without end', (_request, response) => void response.end(`${SUFFIX}:3\r\n`.repeat(20_000))],
+  ['hangs', () => {}],
+  [
+    'hangs in the middle of its answer',
+    (_request, response) => void response.writeHead(200).write(`${OTHERS}${SUFFIX}:3\r\n`),
+  ],
+])('B82 a list that %s has given no answer', async (_how, answer) => {
+  expect((await ask(answer)).has).toBeNull()
+})

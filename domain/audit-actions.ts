@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = {
   'email_change.requested': 'change_request_id',
   'email_change.resent': 'change_request_id',
   'events.resent': 'event_or_app_id',
+  'page_token.issued': null,
   'password.changed': null,
   'password.renewed': null,
   'password.reset': null,

@@ -31,6 +31,7 @@ function show<Name extends keyof Mails, Props>(
     accentInTheDark: '#9dbdff',
     supportEmail: 'support@shop.example.com',
     supportUrl: null,
+    isNamed: true,
     t: textsOf('letter'),
   }
   return { look, t: textsOf(name), userName: 'Ada', ...values }

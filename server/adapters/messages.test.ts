@@ -234,7 +234,11 @@ test.each(LANGUAGES)(
   async (language) => {
     for (const message of SAMPLES.filter((message) => 'userName' in message)) {
       for (const userName of LINKS) {
-        const { subject, html, text } = await renderMessage({ ...message, userName }, language, settings)
+        const { subject, html, text } = await renderMessage(
+          'userName' in message ? { ...message, userName } : message,
+          language,
+          settings,
+        )
         for (const part of [subject, html, text]) expect(part).not.toContain(userName)
         expect(text).toContain(
           ((await sourceOf(language)) as { Mails: typeof ENGLISH.Mails }).Mails.letter.greetingNobody,

@@ -246,7 +246,6 @@ async function expectSameUnderLoudStyles(page: Page) {
   )
   expect(compared).toEqual({ count: expect.any(Number), other: [] })
   expect(compared.count).toBeGreaterThan(50_000)
-  await page.getByRole('button', { name: 'Back' }).click()
 }
 
 /**

@@ -321,8 +321,9 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
 test('an empty deletion form is refused at its first wrong field', async ({ page, user }) => {
   await signInByKeys(page, user)
   await page.goto('/settings/withdraw')
-  await page.getByRole('button', { name: 'Delete account…' }).press('Enter')
-  await page.getByRole('button', { name: 'Continue' }).press('Enter')
+  const erase = page.getByRole('button', { name: 'Delete my account' })
+  await expect(erase).toBeEnabled()
+  await erase.press('Enter')
   await expectRefusedAt(page.getByLabel('to confirm'), /exactly as shown/)
   await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true')
 })

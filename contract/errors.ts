@@ -222,8 +222,15 @@ export interface Blocker {
   until?: string | undefined
 }
 
+/** Of a wrong code and a wrong password. */
+export const COUNTED_CODES = ['EMAIL_003', 'EMAIL_007'] as const
+type CountedCode = (typeof COUNTED_CODES)[number]
+
 /** The only error that a verb throws on purpose. Any other error is a bug and is answered with SERVER_001. */
 export class AppError extends Error {
+  /** It took an attempt or a place of a guess. An Idempotency-Key keeps it, so that its repetition takes no second one. */
+  isCounted = false
+
   /** The server and Next each bundle their own copy of this class and pass errors to each other, so the name decides. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === 'AppError'
@@ -239,6 +246,10 @@ export class AppError extends Error {
   ) {
     super(ERRORS[code].message)
     this.name = 'AppError'
+  }
+
+  static counted(code: CountedCode, details?: string): AppError {
+    return Object.assign(new AppError(code, details), { isCounted: true })
   }
 }
 

@@ -8,7 +8,7 @@ import {
   isTaskContract,
   type Scope,
 } from './define'
-import { type Blocker, ERRORS, type ErrorCode } from './errors'
+import { type Blocker, COUNTED_CODES, ERRORS, type ErrorCode } from './errors'
 import { blocker } from './fields'
 import { operations } from './operations'
 import { type Webhook, webhooks } from './webhooks'
@@ -23,7 +23,6 @@ interface OpenApiDocument extends Json {
 const ANY_ENDPOINT: ErrorCode[] = ['REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003']
 const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
-const PASSES_LATER: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001', 'REAUTH_001']
 
 /** Every code that an operation can answer with. */
 const errorsOf = (contract: Contract): ErrorCode[] => [
@@ -41,9 +40,8 @@ const errorsOf = (contract: Contract): ErrorCode[] => [
 const takesKey = (contract: Contract) =>
   contract.method === 'POST' && (!isLinkContract(contract) || isAccountLinkContract(contract)) && !contract.file
 
-/** The answers of the verb and of the body's rules are kept for an Idempotency-Key, unless a later call can pass. */
 const isReplayed = (contract: Contract, code: ErrorCode) =>
-  takesKey(contract) && [...contract.errors, 'REQUEST_001'].includes(code) && !PASSES_LATER.includes(code)
+  takesKey(contract) && COUNTED_CODES.some((counted) => counted === code)
 
 const TAGS: Record<Scope, string> = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' }
 export const tagOf = (contract: Contract) => {
@@ -232,7 +230,8 @@ function toOperation(contract: Contract): Json {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'For 24 hours the same key and body get the first answer again, without a second effect.',
+    description:
+      'For 24 hours the same key and body get the first answer again, without a second effect. A refusal other than EMAIL_003 and EMAIL_007 leaves the key free.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
   }
   return {

@@ -56,6 +56,22 @@ test('B91 the export tells what happened by which way, and nothing personal', as
   for (const personal of [user.userId, user.email, 'Ada', '192.0.2', 'Firefox']) expect(told).not.toContain(personal)
 })
 
+test('B91 the export names the service token that acted, also by a page token, and no other actor', async () => {
+  const { userId } = await givenUser(ctx)
+  const add = (actor: string, actorId: string) =>
+    addAudit(ctx, 'user.updated', { userId, actor, actorId, ip: null, at: ctx.clock.now() })
+  for (const actor of ['service', 'page_token']) await add(actor, 'svt_one')
+  await add('operator', userId)
+  const named = (await exported()).flatMap(({ event, at: _, account: __, ...rest }) =>
+    event === 'user.updated' ? [rest] : [],
+  )
+  expect(named.toSorted((one, other) => one.way.localeCompare(other.way))).toEqual([
+    { way: 'operator' },
+    { way: 'page_token', service_token_id: 'svt_one' },
+    { way: 'service', service_token_id: 'svt_one' },
+  ])
+})
+
 test('B91 a row that is committed after a later one is followed too, and each row is told once', async () => {
   const { userId } = await givenUser(ctx)
   const add = (afterMs: number) => {

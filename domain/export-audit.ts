@@ -32,7 +32,7 @@ function toRecord(ctx: SystemContext, row: Row): AuditRecord {
     account: userId.startsWith('usr_') ? pseudonymOf(ctx, userId) : null,
     way: row.actor,
     ...(member && subject !== null && { [member]: subject }),
-    ...(row.actor === 'service' && serviceId?.startsWith('svt_') && { service_token_id: serviceId }),
+    ...(serviceId?.startsWith('svt_') && { service_token_id: serviceId }),
   }
 }
 

@@ -183,7 +183,7 @@ async function requireProof(ctx: Context, hash: string | null, input: Input<type
   const { verify } = ctx.passwords
   if (hash === null && password === undefined && reauthentication) return requireFreshSignIn(ctx, 'change')
   if (!reauthentication && (await verify(hash ?? undefined, password ?? '', { signal: ctx.clientGone?.() }))) return
-  throw new AppError('EMAIL_007', refusedProof(hash, input))
+  throw AppError.counted('EMAIL_007', refusedProof(hash, input))
 }
 
 function refusedProof(hash: string | null, { reauthentication }: Input<typeof contract>): string | undefined {

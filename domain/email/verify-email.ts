@@ -174,10 +174,10 @@ async function refusalOf(ctx: Context, { userId, changeId, maxAttempts }: Attemp
   }
   const left = maxAttempts - attempts
   if (left > 0) {
-    return new AppError('EMAIL_003', `The code is wrong. ${left} ${left === 1 ? 'attempt' : 'attempts'} left.`)
+    return AppError.counted('EMAIL_003', `The code is wrong. ${left} ${left === 1 ? 'attempt' : 'attempts'} left.`)
   }
   ctx.background(() => noteIncident(ctx, 'code_locked', { userId }))
-  return new AppError('EMAIL_003', 'The code is wrong. No attempts are left; start a new change.')
+  return AppError.counted('EMAIL_003', 'The code is wrong. No attempts are left; start a new change.')
 }
 
 /** False when the time has passed; the work itself goes on. */

@@ -57,7 +57,7 @@ async function prove(ctx: Context, userId: string, current: string): Promise<Pas
   if (!found) throw new AppError('AUTH_001')
   const hash = found.password_hash ?? undefined
   if (!(await ctx.passwords.verify(hash, current, { signal: ctx.clientGone?.() }))) {
-    throw new AppError('EMAIL_007', found.password_hash === null ? 'This account has no password.' : undefined)
+    throw AppError.counted('EMAIL_007', found.password_hash === null ? 'This account has no password.' : undefined)
   }
   return found
 }

@@ -232,7 +232,7 @@ const LINKS = [
 test.each(LANGUAGES)(
   'B67 no letter in %s shows a name that carries a link, and each greets without it',
   async (language) => {
-    for (const message of SAMPLES) {
+    for (const message of SAMPLES.filter((message) => 'userName' in message)) {
       for (const userName of LINKS) {
         const { subject, html, text } = await renderMessage(
           'userName' in message ? { ...message, userName } : message,

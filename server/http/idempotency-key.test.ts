@@ -4,10 +4,22 @@ import type { SystemContext, Transact } from '@/domain/context'
 import { createProcess } from '@/domain/process'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import type { Sql } from '@/domain/sql'
-import { type Answer, type Caller, call, givenCaller, givenToken, hour, minute } from '@/testing/api-calls'
+import {
+  type Answer,
+  type Asking,
+  type Caller,
+  call,
+  day,
+  givenCaller,
+  givenChange,
+  givenToken,
+  hour,
+  minute,
+  NOBODYS_IDS,
+} from '@/testing/api-calls'
 import { type TestContext, tally, testDatabase } from '@/testing/domain'
 import { anotherInstance, installContext, installed } from '@/testing/install-context'
-import { ask, asks, change, NO_TRACE, tracesOf, withdraw } from '@/testing/judged-calls'
+import { ask, asks, change, NO_TRACE, tracesOf, verify, withdraw } from '@/testing/judged-calls'
 import { wrapping } from '@/testing/statements'
 import { within } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
@@ -109,14 +121,89 @@ test('a body that is too large is refused also by operations without a body', as
   expect((await asks(caller, 'getEmailStatus', sized(16_384))).status).toBe(200)
 })
 
-test('a refusal that no limit counted is not kept under its key, so the body can be corrected', async () => {
-  const key = keyed('mended')
-  const body = { new_email: 'not an address', current_password: caller.password }
-  expect((await asks(caller, 'changeEmail', { ...key, body })).code).toBe('EMAIL_001')
+/** What leads to each refusal. The call is made twice with one key. */
+const FREE: Record<string, (caller: Caller, asking: Asking) => Promise<Answer>> = {
+  REQUEST_001: (caller, asking) => asks(caller, 'changeEmail', { ...asking, body: { new_email: 'ada@example.test' } }),
+  EMAIL_001: (caller, asking) => change(caller, 'not an address', asking),
+  EMAIL_002: (caller, asking) => change(caller, caller.email, asking),
+  'EMAIL_003 of a malformed code': async (caller, asking) => verify(caller, (await pendingOf(caller)).id, '12', asking),
+  EMAIL_004: async (caller, asking) => {
+    const { id, code } = await pendingOf(caller)
+    ctx.clock.advance(day)
+    return verify(caller, id, code, asking)
+  },
+  EMAIL_005: async (caller, asking) => {
+    const { id, code } = await pendingOf(caller)
+    for (let n = 0; n < ctx.limits.codeAttempts; n++) await verify(caller, id, wrong(code))
+    return verify(caller, id, code, asking)
+  },
+  EMAIL_006: (caller, asking) => verify(caller, NOBODYS_IDS.changeRequestId, '123456', asking),
+  EMAIL_008: async (caller, asking) => {
+    for (const n of [1, 2, 3]) await change(caller, `${n}-${caller.email}`)
+    return change(caller, `4-${caller.email}`, asking)
+  },
+  EMAIL_009: (caller, asking) => {
+    ctx.mailServer.accepts = false
+    return change(caller, `new-${caller.email}`, asking)
+  },
+  PASSWORD_001: (caller, asking) =>
+    asks(caller, 'changePassword', { ...asking, body: { current_password: caller.password, new_password: 'short' } }),
+  RATE_001: async (caller, asking) => {
+    for (let n = 0; n < 5; n++) await held(caller)
+    return withdraw(caller, asking)
+  },
+  WITHDRAWAL_001: (caller, asking) => asks(caller, 'withdrawAccount', { ...asking, body: { confirmation: 'no' } }),
+  WITHDRAWAL_003: (caller, asking) => held(caller, asking),
+}
+
+const wrong = (code: string) => (code === '000000' ? '000001' : '000000')
+const pendingOf = (caller: Caller) => givenChange(ctx, caller)
+/** A withdrawal that something still holds back. */
+async function held(caller: Caller, asking?: Asking) {
+  await ctx.db.transaction.createMany({
+    data: {
+      ...{ id: `txn_${caller.userId}`, userId: caller.userId, status: 'pending' },
+      ...{ description: 'Order', amountCents: 1, createdAt: ctx.clock.now() },
+    },
+    skipDuplicates: true,
+  })
+  return withdraw(caller, asking)
+}
+
+test.each(Object.entries(FREE))('a refusal leaves its key free: %s', async (name, refused) => {
+  const { code } = await refused(caller, keyed('k1'))
+  expect(code).toBe(name.slice(0, code.length))
   expect(await ctx.db.idempotencyKey.count({ where: { userId: caller.userId } })).toBe(0)
-  const mended = { ...body, new_email: `new-${caller.email}` }
-  expect((await asks(caller, 'changeEmail', { ...key, body: mended })).status).toBe(200)
 })
+
+test('a wrong code is kept under its key, so that its repetition takes no second attempt', async () => {
+  const { id, code } = await givenChange(ctx, caller)
+  const first = await verify(caller, id, wrong(code), keyed('k1'))
+  expect(first.code).toBe('EMAIL_003')
+  for (let n = 0; n < 9; n++) {
+    const again = await verify(caller, id, wrong(code), keyed('k1'))
+    expect([again.text, again.headers.get('Idempotency-Replayed')]).toEqual([first.text, 'true'])
+  }
+  expect((await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).attempts).toBe(1)
+})
+
+const FIELDS = {
+  changeEmail: { new_email: 'ada.new@example.test' },
+  changePassword: { new_password: 'a-long-new-one-7' },
+}
+
+test.each(['changeEmail', 'changePassword'])(
+  'a wrong password of %s is kept under its key, so that its repetition takes no second guess',
+  async (operation) => {
+    const body = { current_password: 'wrong', ...FIELDS[operation as keyof typeof FIELDS] }
+    const first = await asks(caller, operation, { ...keyed('k1'), body })
+    expect(first.code).toBe('EMAIL_007')
+    for (let n = 0; n < 9; n++) {
+      expect((await asks(caller, operation, { ...keyed('k1'), body })).text).toBe(first.text)
+    }
+    expect((await change(caller, `new-${caller.email}`)).code).toBe('accepted')
+  },
+)
 
 test('a call whose token is revoked meanwhile is refused and releases its key', async () => {
   const [caller, address] = [await givenCaller(ctx), 'between-two-looks@example.test']

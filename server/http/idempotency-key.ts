@@ -12,7 +12,7 @@ import { acceptanceOfRepetition } from '@/domain/withdrawal/ledger/ledger-before
 import { describeError, log } from '../watch/log'
 import type { Exchange, Params } from './exchange'
 
-/** Handles the Idempotency-Key: keeps the first answer and repeats it. An answer that a later try could change is not kept. */
+/** Handles the Idempotency-Key: keeps a success or a counted refusal and repeats it. Every other refusal leaves the key free. */
 export async function answerOnce(
   exchange: Exchange,
   ctx: Context,
@@ -38,18 +38,16 @@ export async function answerOnce(
     isKept = true
   }
   let response: Response
+  let isFinal = true
   try {
     response = await run()
     if (isKept) return response
   } catch (error) {
     response = exchange.fail(error)
+    isFinal = error instanceof AppError && error.isCounted
   }
-  // A 401 is not kept, because the credential ended meanwhile and the call itself had no outcome. A refusal that no limit counted is not
-  // kept either: it is the same every time, and unlimited calls could fill the table.
-  const counted = response.status < 400 || exchange.buckets.length > 0
-  const final = counted && response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
   // The verb has already had its effect, so a failure to keep the answer must not change the answer.
-  await (final ? keepAnswer(ctx, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
+  await (isFinal ? keepAnswer(ctx, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
   )
   return response
@@ -65,7 +63,7 @@ async function withAcceptance(ctx: Context, { body, status }: KeptAnswer): Promi
 
 async function toKept(response: Response): Promise<KeptAnswer> {
   const headers = Object.fromEntries(
-    ['Location', 'WWW-Authenticate', 'Set-Cookie'].flatMap((name) => {
+    ['Location', 'Set-Cookie'].flatMap((name) => {
       const value = response.headers.get(name)
       return value ? [[name, value]] : []
     }),

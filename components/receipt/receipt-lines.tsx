@@ -56,11 +56,12 @@ export function ReceiptLines({ receipt, takesFocus }: ReceiptLinesProps) {
 /** The whole receipt in one sentence. */
 function Verdict({ claims, unconfirmed: count }: { claims: ReadClaims; unconfirmed: number }) {
   const t = useTranslations('Receipts')
-  const { kind, iss: issuer = '', iat = 0, withdrawal } = claims
+  const { kind, iss = '', iat = 0, withdrawal } = claims
+  const issuer = URL.canParse(iss) ? new URL(iss).host : iss
   const known = RECEIPT_KINDS.find((each) => each === kind) ?? 'unknown'
   const at = (known === 'completion' && withdrawal?.completed_at) || new Date(iat * 1000).toISOString()
   const date = () => <LocalTime dateTime={at} format="date" />
-  const sentence = t.rich(`verdicts.${known}`, { issuer: new URL(issuer).host, date })
+  const sentence = t.rich(`verdicts.${known}`, { issuer, date })
   return count > 0 ? (
     <>
       {sentence} {t('unconfirmed', { count })}

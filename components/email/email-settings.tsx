@@ -168,7 +168,7 @@ function CurrentAddress({ status, children }: { status: EmailStatus; children: R
         <div className="space-y-1">
           <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
             {/* The address that replaces another one under the reader's eyes comes in by a small movement. */}
-            <bdi key={email} className={email === first ? undefined : 'address-arrives'}>
+            <bdi key={email} className={email === first ? undefined : 'inline-block animate-arrive'}>
               {email}
             </bdi>
           </p>

@@ -4,6 +4,7 @@ import {
   enterCode,
   expect,
   expectAccessible,
+  expectSignInPage,
   type Inbox,
   linkIn,
   requestChange,
@@ -185,7 +186,7 @@ test('B89 the owner signs a stranger out with the mail about the sign-in, and a 
     await own.goto('/settings/sessions')
     await own.getByRole('button', { name: /^Sign out Chrome/ }).click()
     await own.getByRole('button', { name: 'Yes, sign out' }).click()
-    await expect(own.getByRole('heading', { level: 1 })).toBeVisible()
+    await expectSignInPage(own)
   }
   expect((await inbox.all(user.email)).map((mail) => mail.subject)).not.toContain(subject)
 

@@ -44,6 +44,7 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
   expect([session.status(), session.headers()['set-cookie']]).toEqual([503, undefined])
 
   // What was typed is refused with one text.
+  await page.getByRole('button', { name: en.EmailSettings.changeTitle }).click()
   await page.getByLabel(en.EmailSettings.newEmail).fill(`new-${user.email}`)
   await page.getByLabel(en.Identity.currentPassword).fill(user.password)
   await page.getByRole('button', { name: en.EmailSettings.submit }).click()

@@ -184,6 +184,8 @@ async function samplesOf(page: Page): Promise<Map<string, string>> {
 
 /** Operations for a mail provider, a deletion link or a page of another origin. Other tests call them. */
 const CALLED_BY_OTHERS: readonly OperationName[] = [
+  'getSignIn',
+  'disownSignIn',
   'receiveMailEvents',
   'requestWithdrawal',
   'previewRequestedWithdrawal',

@@ -29,6 +29,7 @@ async function confirm(page: Page) {
 test('the sign-in page says that this service does not know a person whom the provider knows', async ({ page }) => {
   await signIn(page, { as: /Sam Stranger/ })
   await expect(page.getByRole('alert').filter({ hasText: 'isn’t linked to one here' })).toBeVisible()
+  await page.waitForLoadState('networkidle')
   await expectAccessible(page)
 })
 

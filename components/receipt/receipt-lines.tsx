@@ -57,7 +57,7 @@ export function ReceiptLines({ receipt, takesFocus }: ReceiptLinesProps) {
 function Verdict({ claims, unconfirmed: count }: { claims: ReadClaims; unconfirmed: number }) {
   const t = useTranslations('Receipts')
   const { kind, iss = '', iat = 0, withdrawal } = claims
-  const issuer = URL.canParse(iss) ? new URL(iss).host : iss
+  const issuer = (URL.canParse(iss) && new URL(iss).host) || iss
   const known = RECEIPT_KINDS.find((each) => each === kind) ?? 'unknown'
   const at = (known === 'completion' && withdrawal?.completed_at) || new Date(iat * 1000).toISOString()
   const date = () => <LocalTime dateTime={at} format="date" />

@@ -1,7 +1,7 @@
 'use client'
 
 import { FileText } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { Alert } from '../ui/alert'
 import { Card } from '../ui/card'
@@ -15,9 +15,13 @@ export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
   const t = useTranslations('Receipts')
   const [text, setText] = useState('')
   const [findings, setFindings] = useState<Finding[]>([])
+  const newest = useRef('')
   const read = async (given: string) => {
+    newest.current = given
     setText(given)
-    setFindings(await verifyReceipts(given, keys))
+    const found = await verifyReceipts(given, keys)
+    // A long text may be verified after a shorter one that has taken its place.
+    if (newest.current === given) setFindings(found)
   }
   const firstRead = findings.findIndex(({ state }) => state === 'genuine')
   return (

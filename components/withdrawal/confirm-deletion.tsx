@@ -41,6 +41,7 @@ interface ConfirmDeletionProps {
 export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps) {
   const t = useTranslations('DeletionPage')
   const { product } = useHost()
+  const [wasPressed, setWasPressed] = useState(false)
   return (
     <LinkPage
       icon={Trash2}
@@ -57,8 +58,12 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
       )}
     >
       {(preview, { secret, end, readAgain, isReading, isStale }) => {
+        const onHeldBack = () => {
+          setWasPressed(true)
+          void readAgain()
+        }
         if (preview.blockers.length === 0)
-          return <Confirm token={secret} preview={preview} onRefused={end} onHeldBack={readAgain} {...props} />
+          return <Confirm token={secret} preview={preview} onRefused={end} onHeldBack={onHeldBack} {...props} />
         const held: HeldBack = {
           blockers: preview.blockers,
           pendingTransactions: [],
@@ -67,7 +72,7 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           check: readAgain,
           show: () => {},
         }
-        return <Blockers held={held} supportEmail={supportEmail} takesFocus={false} />
+        return <Blockers held={held} supportEmail={supportEmail} takesFocus={wasPressed} />
       }}
     </LinkPage>
   )

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { asUser, changeInput, givenUser, givenVerifiedChange, type TestContext, testContext } from '@/testing/domain'
 import { addAudit } from './audit'
 import { AUDIT_ACTIONS } from './audit-actions'
@@ -89,6 +89,26 @@ test('B91 a row that is committed after a later one is followed too, and each ro
   await add(1 * second)
   expect(await next()).toMatchObject([{ at: new Date(since.getTime() + second).toISOString() }])
   await following.return(undefined)
+})
+
+test('B91 an export remembers no row, and one that follows those alone beside which older rows may still be committed', async () => {
+  const { userId } = await givenUser(ctx)
+  await addAudit(ctx, 'password.renewed', { userId, actor: 'system', ip: null, at: ctx.clock.now() })
+  ctx.clock.advance(11 * second)
+  await addAudit(ctx, 'password.renewed', { userId, actor: 'system', ip: null, at: ctx.clock.now() })
+  const ids = (await ctx.db.auditEvent.findMany({ orderBy: { at: 'asc' } })).map(({ id }) => id)
+  const set = vi.spyOn(Map.prototype, 'set')
+  const remembered = () => set.mock.calls.map(([key]) => key).filter((key) => ids.includes(key as string))
+  try {
+    expect(await exported()).toHaveLength(ids.length)
+    expect(remembered()).toEqual([])
+    const following = exportAudit(ctx, { since, follow: true })
+    expect((await following.next()).value).toHaveLength(ids.length)
+    await following.return(undefined)
+    expect(remembered()).toEqual(ids.slice(-1))
+  } finally {
+    set.mockRestore()
+  }
 })
 
 test('B91 a collector gets every row from its first run on, by one instance at a time, and again what it did not take', async () => {

@@ -136,6 +136,62 @@ test('B91 a collector gets every row from its first run on, by one instance at a
   expect(sent).toHaveLength(1)
 })
 
+test('B91 an instance that took longer than its lease neither sets the place back nor ends the lease of another one', async () => {
+  const { userId } = await givenUser(ctx)
+  const row = { userId, actor: 'system', ip: null }
+  ctx.clock.advance(60 * second)
+  ctx.auditCollector = async () => {}
+  await sendAudit(ctx)
+  await addAudit(ctx, 'password.renewed', { ...row, at: ctx.clock.now() })
+  ctx.clock.advance(11 * second)
+  const [slow, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [slowSends, otherSends] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  ctx.auditCollector = () => {
+    slowSends.resolve()
+    return slow.promise
+  }
+  const slowRun = sendAudit(ctx)
+  await slowSends.promise
+  await addAudit(ctx, 'password.changed', { ...row, at: ctx.clock.now() })
+  ctx.clock.advance(40 * second)
+  ctx.auditCollector = () => {
+    otherSends.resolve()
+    return other.promise
+  }
+  const otherRun = sendAudit(ctx)
+  await otherSends.promise
+  const late: string[] = []
+  ctx.auditCollector = async (records) => void late.push(...records.map(({ event }) => event))
+  slow.resolve()
+  await slowRun
+  await sendAudit(ctx)
+  expect(late).toEqual([])
+  other.resolve()
+  await otherRun
+  await sendAudit(ctx)
+  expect(late).toEqual([])
+})
+
+test('B91 an instance that sends many rows keeps its lease with each batch', async () => {
+  const { userId } = await givenUser(ctx)
+  ctx.clock.advance(60 * second)
+  ctx.auditCollector = async () => {}
+  await sendAudit(ctx)
+  const row = { userId, action: 'password.renewed', actor: 'system', at: ctx.clock.now() }
+  await ctx.db.auditEvent.createMany({
+    data: Array.from({ length: 1001 }, (_, index) => ({ ...row, id: `aud_lease_${String(index).padStart(4, '0')}` })),
+  })
+  ctx.clock.advance(11 * second)
+  const batches: number[] = []
+  ctx.auditCollector = async (records) => {
+    batches.push(records.length)
+    ctx.clock.advance(20 * second)
+    await sendAudit(ctx)
+  }
+  await sendAudit(ctx)
+  expect(batches).toEqual([1000, 1])
+})
+
 test('docs/audit.md names every action with its member, and no other', () => {
   const rows = [...readFileSync('docs/audit.md', 'utf8').matchAll(/^\| `([a-z_.]+)` \| (?:`([a-z_]+)`)? ?\| \S/gm)]
   expect(Object.fromEntries(rows.map(([, action, member]) => [action, member ?? null]))).toEqual(AUDIT_ACTIONS)

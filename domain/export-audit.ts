@@ -91,16 +91,18 @@ const claimPlace = statement(
 
 const movePlace = statement(
   'move-audit-place',
-  { after: time, afterId: text },
-  {},
-  (v) => sql`UPDATE audit_collector SET after = ${v.after}, after_id = ${v.afterId} WHERE id = 1`,
+  { after: time, afterId: text, heldUntil: time, leaseUntil: time },
+  { leased_until: time },
+  (v) => sql`UPDATE audit_collector SET after = ${v.after}, after_id = ${v.afterId}, leased_until = ${v.leaseUntil}
+   WHERE id = 1 AND leased_until = ${v.heldUntil} AND (after, after_id) < (${v.after}::timestamptz, ${v.afterId})
+   RETURNING leased_until`,
 )
 
 const releasePlace = statement(
   'release-audit-place',
-  { now: time },
+  { now: time, heldUntil: time },
   {},
-  (v) => sql`UPDATE audit_collector SET leased_until = ${v.now} WHERE id = 1`,
+  (v) => sql`UPDATE audit_collector SET leased_until = ${v.now} WHERE id = 1 AND leased_until = ${v.heldUntil}`,
 )
 
 /** Sends the rows that the collector does not have yet. One instance does at a time; rows that it did not take are sent again. */
@@ -108,17 +110,23 @@ export async function sendAudit(ctx: SystemContext): Promise<void> {
   const { auditCollector } = ctx
   if (!auditCollector) return
   const now = ctx.clock.now()
+  const leaseFromNow = () => new Date(ctx.clock.now().getTime() + LEASE_MS)
   const before = new Date(now.getTime() - MAX_COMMIT_DELAY_MS)
-  const [claimed] = await ctx.sql(claimPlace, { now, leaseUntil: new Date(now.getTime() + LEASE_MS), start: before })
+  let heldUntil = leaseFromNow()
+  const [claimed] = await ctx.sql(claimPlace, { now, leaseUntil: heldUntil, start: before })
   if (!claimed) return
   try {
     for await (const rows of readBatches(ctx, { after: claimed.after, afterId: claimed.after_id }, before)) {
       const last = rows.at(-1)
       if (!last) break
       await auditCollector(rows.map((row) => toRecord(ctx, row)))
-      await ctx.sql(movePlace, { after: last.at, afterId: last.id })
+      const place = { after: last.at, afterId: last.id }
+      const [moved] = await ctx.sql(movePlace, { ...place, heldUntil, leaseUntil: leaseFromNow() })
+      // Another instance claimed the place when this one took too long.
+      if (!moved) return
+      heldUntil = moved.leased_until
     }
   } finally {
-    await ctx.sql(releasePlace, { now })
+    await ctx.sql(releasePlace, { now: ctx.clock.now(), heldUntil })
   }
 }

@@ -75,7 +75,7 @@ export async function openContext(): Promise<ServiceContext> {
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.
     emit: env.hasEngine ? (await import('./adapters/engine')).emit : null,
-    auditCollector: env.otlpEndpoint === undefined ? null : createAuditCollector(env.otlpEndpoint),
+    auditCollector: env.otlpEndpoint === undefined ? null : createAuditCollector(env.otlpEndpoint, env),
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,
     statutoryPeriod: env.statutoryPeriod,

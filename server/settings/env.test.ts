@@ -120,6 +120,10 @@ test.each([
   ['INNGEST_BASE_URL', 'inngest:8288'],
   ['METRICS_TOKEN', 'short'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=100%'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=a%0Ab'],
+  ['OTEL_RESOURCE_ATTRIBUTES', 'load=100%'],
   ['EMAIL_CHANGE_LIMIT', '3.5'],
   ['EMAIL_CHANGE_LIMIT', '1e3'],
   ['EMAIL_CHANGE_WINDOW', '1h'],
@@ -129,6 +133,14 @@ test.each([
 ])('%s=%s stops the start with a sentence that names the variable', (name, value) => {
   const problem = problemOf({ [name]: value })
   expect(problem).toMatch(new RegExp(`^${name} must be [^\\n]+\\.$`))
+})
+
+test('headers and attributes of telemetry are lists of pairs with percent-encoded values', () => {
+  const OTEL_EXPORTER_OTLP_HEADERS = 'api-key=a%20b, x=y=z,'
+  expect(parseEnv({ ...SECRETS, OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES: 'zone=one' })).toMatchObject({
+    otlpHeaders: { 'api-key': 'a b', x: 'y=z' },
+    otlpAttributes: { zone: 'one' },
+  })
 })
 
 const inFile = (name: string, content: string) => {

@@ -21,11 +21,8 @@ const RECORD = { at: '2026-11-20T09:12:00.123Z', event: 'sign_in', account: null
 
 test('a row of the audit is a log record of OTLP with its time, event and members', async () => {
   const { endpoint, received } = await givenCollector(200)
-  const env = {
-    OTEL_SERVICE_NAME: 'accounts',
-    OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b, x=y',
-  } as unknown as NodeJS.ProcessEnv
-  await createAuditCollector(endpoint, env)([RECORD])
+  const otlpAttributes = { 'service.name': 'accounts' }
+  await createAuditCollector(endpoint, { otlpHeaders: { 'api-key': 'a b', x: 'y' }, otlpAttributes })([RECORD])
   expect(received).toMatchObject([
     { path: '/v1/logs', headers: { 'content-type': 'application/json', 'api-key': 'a b', x: 'y' } },
   ])
@@ -56,5 +53,6 @@ test('a row of the audit is a log record of OTLP with its time, event and member
 
 test('a collector that refuses is no collector that took the rows', async () => {
   const { endpoint } = await givenCollector(503)
-  await expect(createAuditCollector(endpoint, {} as NodeJS.ProcessEnv)([RECORD])).rejects.toThrow('503')
+  const send = createAuditCollector(endpoint, { otlpHeaders: {}, otlpAttributes: {} })
+  await expect(send([RECORD])).rejects.toThrow('503')
 })

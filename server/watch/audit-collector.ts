@@ -10,24 +10,15 @@ const attributes = (of: Record<string, unknown>): Attribute[] =>
     typeof value === 'string' ? [{ key, value: { stringValue: value } }] : [],
   )
 
-/** `name=value,…` with percent-encoded values, as the standard variables have it. */
-const listOf = (text = ''): Record<string, string> =>
-  Object.fromEntries(
-    text.split(',').flatMap((pair) => {
-      const [, name, value = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
-      return name ? [[name, decodeURIComponent(value)]] : []
-    }),
-  )
-
 /**
  * Sends rows of the audit to a collector as log records, in the JSON form of OTLP. Throws if it did not take them. The exporter of
  * OpenTelemetry would bring its own queue, which loses what a process held when it died.
  */
-export const createAuditCollector = (endpoint: string, env: NodeJS.ProcessEnv = process.env) => {
-  const resource = {
-    'service.name': env.OTEL_SERVICE_NAME || 'user-account-service',
-    ...listOf(env.OTEL_RESOURCE_ATTRIBUTES),
-  }
+export const createAuditCollector = (
+  endpoint: string,
+  { otlpHeaders, otlpAttributes }: { otlpHeaders: Record<string, string>; otlpAttributes: Record<string, string> },
+) => {
+  const resource = { 'service.name': process.env.OTEL_SERVICE_NAME || 'user-account-service', ...otlpAttributes }
   return async (records: AuditRecord[]): Promise<void> => {
     const logRecords = records.map(({ at, ...record }) => ({
       timeUnixNano: `${Date.parse(at)}000000`,
@@ -40,7 +31,7 @@ export const createAuditCollector = (endpoint: string, env: NodeJS.ProcessEnv = 
     const scopeLogs = [{ scope: { name: 'audit' }, logRecords }]
     const answer = await fetch(`${endpoint.replace(/\/+$/, '')}/v1/logs`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...listOf(env.OTEL_EXPORTER_OTLP_HEADERS) },
+      headers: { 'Content-Type': 'application/json', ...otlpHeaders },
       body: JSON.stringify({ resourceLogs: [{ resource: { attributes: attributes(resource) }, scopeLogs }] }),
       redirect: 'error',
       signal: AbortSignal.timeout(MAX_WAIT_MS),

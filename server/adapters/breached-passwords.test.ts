@@ -9,8 +9,8 @@ const HASH = createHash('sha1').update(PASSWORD.normalize('NFKC')).digest('hex')
 const SUFFIX = HASH.slice(5)
 const OTHERS = '00000000000000000000000000000000000:4\r\n'
 
-/** The answer for the password by a list that answers like this, and what the list was sent. */
-async function ask(answer: RequestListener, password = PASSWORD) {
+/** A list that answers like this, and what it was sent. */
+async function givenList(answer: RequestListener, now?: () => number) {
   const asked: { url?: string; padding?: unknown; body: string }[] = []
   const server = createServer(async (request, response) => {
     let body = ''
@@ -23,7 +23,11 @@ async function ask(answer: RequestListener, password = PASSWORD) {
     server.closeAllConnections()
     server.close()
   })
-  const list = createBreachedPasswords(`http://127.0.0.1:${port}/list`)
+  return { list: createBreachedPasswords(`http://127.0.0.1:${port}/list`, now), asked }
+}
+
+async function ask(answer: RequestListener, password = PASSWORD) {
+  const { list, asked } = await givenList(answer)
   return { has: await list.has(password), asked }
 }
 const says =
@@ -60,4 +64,43 @@ test.each<[string, RequestListener]>([
   ],
 ])('B82 a list that %s has given no answer', async (_how, answer) => {
   expect((await ask(answer)).has).toBeNull()
+})
+
+test('B82 a range is kept for five minutes, so that one password that is tried again makes no further call', async () => {
+  let now = 0
+  const { list, asked } = await givenList(says(`${SUFFIX}:3`), () => now)
+  for (let tries = 0; tries < 3; tries++) expect(await list.has(PASSWORD)).toBe(true)
+  expect(asked).toHaveLength(1)
+  now = 5 * 60_000
+  expect(await list.has(PASSWORD)).toBe(true)
+  expect(asked).toHaveLength(2)
+})
+
+test('B82 no answer is not kept: the next try asks again', async () => {
+  let status = 500
+  const { list } = await givenList((_request, response) => void response.writeHead(status).end(`${SUFFIX}:3`))
+  expect(await list.has(PASSWORD)).toBeNull()
+  status = 200
+  expect(await list.has(PASSWORD)).toBe(true)
+})
+
+test('B82 200 ranges are kept at most, and the oldest goes first', async () => {
+  const { list, asked } = await givenList(says(OTHERS))
+  for (let number = 0; asked.length < 201; number++) await list.has(`password ${number}`)
+  await list.has('password 0')
+  expect(asked).toHaveLength(202)
+})
+
+test('B82 eight calls at most are made at once, and a password beyond them has no answer', async () => {
+  const all = Promise.withResolvers<void>()
+  const { list, asked } = await givenList(async (_request, response) => {
+    await all.promise
+    response.end(OTHERS)
+  })
+  const first = Array.from({ length: 8 }, (_, number) => list.has(`password ${number}`))
+  expect(await list.has('one more')).toBeNull()
+  all.resolve()
+  expect(await Promise.all(first)).toEqual(Array(8).fill(false))
+  expect(asked).toHaveLength(8)
+  expect(await list.has('one more')).toBe(false)
 })

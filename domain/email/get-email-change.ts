@@ -6,7 +6,7 @@ import { takeReadPlaceOf } from '../limits/reads'
 import { findRequest } from './get-email-status'
 import { wrongLink } from './not-me'
 
-/** The id is random and stands in mailed links alone, and the state tells nobody whose change it is. */
+/** The id has 128 random bits, which the caller, the links and the audit know. The state alone is told, and not whose change it is. */
 export async function getEmailChange(
   ctx: LinkContext,
   { changeRequestId: changeId }: Input<typeof contract>,

@@ -62,6 +62,7 @@ async function signIn(browser: Browser, email: string) {
 }
 
 async function requestChange(browser: Browser, newEmail: string) {
+  await browser.press(t.EmailSettings.changeTitle)
   await browser.fill(t.EmailSettings.newEmail, newEmail)
   await browser.fill(t.Identity.currentPassword, PASSWORD)
   await browser.press(t.EmailSettings.submit)

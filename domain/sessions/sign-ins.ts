@@ -39,6 +39,7 @@ const accountOfSignIn = statement(
     mailed: integer,
     mailed_since: time.orNull,
     digest_id: text.orNull,
+    digest_sealed: bytes.orNull,
   },
   (
     v,
@@ -47,11 +48,15 @@ const accountOfSignIn = statement(
      EXISTS (
        SELECT FROM (${fenced(sql`SELECT at FROM sign_ins WHERE user_id = ${v.userId} AND device = ${v.device}`)}) AS s WHERE s.at > ${v.knownSince}
      ) AS is_known,
-     n.mailed, n.mailed_since, n.digest_id
+     n.mailed, n.mailed_since, n.digest_id, n.digest_sealed
    FROM users u CROSS JOIN LATERAL (
-     SELECT count(*) FILTER (WHERE kind = 'new_device')::int AS mailed,
-       min(created_at) FILTER (WHERE kind = 'new_device') AS mailed_since,
-       max(id) FILTER (WHERE kind = 'new_devices' AND due_at > ${v.now}) AS digest_id
+     SELECT max(greatest(closed_at, reverted_at)) AS at FROM email_change_requests
+     WHERE user_id = ${v.userId} AND status IN ('verified', 'reverted')
+   ) AS changed CROSS JOIN LATERAL (
+     SELECT count(*) FILTER (WHERE kind = 'new_device' AND created_at >= coalesce(changed.at, created_at))::int AS mailed,
+       min(created_at) FILTER (WHERE kind = 'new_device' AND created_at >= coalesce(changed.at, created_at)) AS mailed_since,
+       (array_agg(id ORDER BY created_at DESC, id) FILTER (WHERE kind = 'new_devices' AND due_at > ${v.now}))[1] AS digest_id,
+       (array_agg(sealed ORDER BY created_at DESC, id) FILTER (WHERE kind = 'new_devices' AND due_at > ${v.now}))[1] AS digest_sealed
      FROM notices WHERE user_id = ${v.userId} AND created_at > ${v.mailedAfter} AND kind IN ('new_device', 'new_devices')
    ) AS n
    WHERE u.id = ${v.userId}`,

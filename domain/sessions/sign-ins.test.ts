@@ -282,3 +282,14 @@ test('B87 a digest that was opened for an address that is replaced tells nothing
   expect(addresses(old)).toEqual([['192.0.2.11']])
   expect(addresses(user.email)).toEqual([['192.0.2.22', '192.0.2.22']])
 })
+
+test('B85 a refused sign-in that is noted already waits for no lock of its account', async () => {
+  const guess = () => signInFrom('device of a stranger', { password: 'not the password' })
+  await guess()
+  ctx.clock.advance(minute)
+  await ctx.db.$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT FROM users WHERE id = ${user.userId} FOR UPDATE`
+    await guess()
+  })
+  expect((await auditsOf()).filter(({ action }) => action === 'sign_in_refused')).toHaveLength(1)
+})

@@ -8,7 +8,7 @@ import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
-import { hashRequired, replacePassword } from '../passwords/replace-password'
+import { hashRequired, refuseLostPassword, replacePassword } from '../passwords/replace-password'
 import type { UndoOutcome } from '../ports'
 import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
@@ -101,6 +101,7 @@ async function undo(
   const at = tx.clock.now()
   const [change] = account ? await tx.sql(lockChange, { changeId, userId, ...windowAt(tx, at) }) : []
   if (!account || !change) throw wrongLink()
+  refuseLostPassword(account, passwordHash)
   const isVerified = change.status === 'verified'
   const undone = isVerified ? await revert(tx, change, { userId, at }) : [change]
   const { old_email: oldEmail } = change

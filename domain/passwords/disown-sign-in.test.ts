@@ -193,3 +193,17 @@ test('a sign-in from a known device has no link', async () => {
   const { token } = await givenStranger()
   expect(await outcomeOf(read({ sessionId, token }))).toBe('EMAIL_006')
 })
+
+test('B89 a password that is set while the link is pressed is not lost', async () => {
+  const link = await givenStranger()
+  await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: null } })
+  const passwordHash = await ctx.passwords.hash(NEW)
+  const nobody = asNobody(ctx, link.token)
+  const transaction = async (work: never) => {
+    await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash } })
+    return nobody.transaction(work)
+  }
+  const pressed = disownSignIn({ ...nobody, transaction: transaction as never }, { sessionId: link.sessionId })
+  expect(await outcomeOf(pressed)).toBe('PASSWORD_001')
+  expect(await ctx.db.user.findUnique({ where: { id: user.userId } })).toMatchObject({ passwordHash })
+})

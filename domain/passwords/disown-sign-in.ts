@@ -8,7 +8,7 @@ import { takeReadPlaceOf } from '../limits/reads'
 import { lockAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
-import { hashRequired, replaceAndTell, replacePassword } from './replace-password'
+import { hashRequired, refuseLostPassword, replaceAndTell, replacePassword } from './replace-password'
 import { findSignInOfLink, requireSignInOfLink, wrongSignInLink } from './sign-in-of-link'
 
 /** What the link's page shows before its button is pressed. */
@@ -43,6 +43,7 @@ export async function disownSignIn(
     const account = await lockAccountOfId(tx, userId)
     // Another press, a new password by mail or another address may have ended the link meanwhile.
     if (!account || !(await findSignInOfLink(tx, sessionId))) throw wrongSignInLink()
+    refuseLostPassword(account, passwordHash)
     const by = { actor: 'mailed_link', ip: tx.ip }
     const at = tx.clock.now()
     await Promise.all([

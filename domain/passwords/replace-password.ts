@@ -53,8 +53,15 @@ export async function hashRequired(
 ): Promise<string | null> {
   if (current === null && password === undefined) return null
   if (current === null) throw new AppError('PASSWORD_001', 'This account has no password. Leave new_password out.')
-  if (password === undefined) throw new AppError('PASSWORD_001', 'This account has a password. Send new_password.')
+  if (password === undefined) throw newPasswordMissing()
   return hashNewPassword(ctx, { current, password, person })
+}
+
+const newPasswordMissing = () => new AppError('PASSWORD_001', 'This account has a password. Send new_password.')
+
+/** Called under the account's lock: a password that was set since `hashRequired` must not be lost. */
+export function refuseLostPassword(account: { has_password: boolean }, passwordHash: string | null): void {
+  if (account.has_password && passwordHash === null) throw newPasswordMissing()
 }
 
 /** Such a failure is what the limit of guesses counts. */

@@ -104,12 +104,13 @@ interface Told {
   mailed: number
   mailed_since: Date | null
   digest_id: string | null
+  digest_sealed: Buffer | null
 }
 
 /** Mails the address at once, or adds the sign-in to the mail that is sent when the day ends. `tx` must hold the account's lock. */
 export async function tellNewDevice(
   tx: Transaction,
-  { name, email, email_key, locale, is_verified, has_password, mailed, mailed_since, digest_id }: Told,
+  { name, email, email_key, locale, is_verified, has_password, mailed, mailed_since, digest_id, digest_sealed }: Told,
   found: NewDevice,
 ): Promise<{ linkUntil: Date | null; noticeId: string | null }> {
   if (!tx.newDeviceMail) return { linkUntil: null, noticeId: null }
@@ -123,8 +124,11 @@ export async function tellNewDevice(
     await addNotice(tx, newDevice, { userId, locale, recipients: ['sealed'], at }, { ...recipient, ...found })
     return { linkUntil, noticeId: null }
   }
-  const noticeId = digest_id ?? tx.secrets.randomId('ntc_')
-  if (digest_id === null) {
+  // One that was opened for another address tells only what happened before the change.
+  const opened = openSealed<Recipient>(tx, digest_sealed)
+  const isForAddress = opened?.emailKey === email_key && opened.isVerified === is_verified
+  const noticeId = (isForAddress && digest_id) || tx.secrets.randomId('ntc_')
+  if (noticeId !== digest_id) {
     const dueAt = new Date((mailed_since ?? at).getTime() + NEW_DEVICE_WINDOW_MS)
     const row = { id: noticeId, userId, locale, recipients: ['sealed' as const], at, dueAt }
     await addNotice(tx, newDevices, row, { ...recipient, signIns: [], more: 0, firstAt: at })

@@ -266,3 +266,30 @@ test('B86 the mail goes to the address of the sign-in, while a change of it can 
   await signInFrom('a stranger’s device')
   expect(mailed('new-device')).toHaveLength(1)
 })
+
+test('B87 a digest that was opened for an address that is replaced tells nothing of later sign-ins', async () => {
+  for (let n = 0; n < 4; n++) await signInFrom(`before ${n}`, { ip: '192.0.2.11' })
+  ctx.clock.advance(minute)
+  const old = user.email
+  const sessionId = await givenSession(ctx, user.userId)
+  await givenVerifiedChange(ctx, { ...user, sessionId }, `new-${old}`)
+  user = { ...user, email: `new-${old}` }
+  ctx.clock.advance(minute)
+  for (let n = 0; n < 5; n++) await signInFrom(`after ${n}`, { ip: '192.0.2.22' })
+  expect(mailed('new-device')).toHaveLength(3)
+  await pass(ctx, day + minute)
+  const addresses = (to: string) => mailed('new-devices', to).map(({ signIns }) => signIns.map((one) => one.ipAddress))
+  expect(addresses(old)).toEqual([['192.0.2.11']])
+  expect(addresses(user.email)).toEqual([['192.0.2.22', '192.0.2.22']])
+})
+
+test('B85 a refused sign-in that is noted already waits for no lock of its account', async () => {
+  const guess = () => signInFrom('device of a stranger', { password: 'not the password' })
+  await guess()
+  ctx.clock.advance(minute)
+  await ctx.db.$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT FROM users WHERE id = ${user.userId} FOR UPDATE`
+    await guess()
+  })
+  expect((await auditsOf()).filter(({ action }) => action === 'sign_in_refused')).toHaveLength(1)
+})

@@ -39,6 +39,7 @@ const accountOfSignIn = statement(
     mailed: integer,
     mailed_since: time.orNull,
     digest_id: text.orNull,
+    digest_sealed: bytes.orNull,
   },
   (
     v,
@@ -47,11 +48,15 @@ const accountOfSignIn = statement(
      EXISTS (
        SELECT FROM (${fenced(sql`SELECT at FROM sign_ins WHERE user_id = ${v.userId} AND device = ${v.device}`)}) AS s WHERE s.at > ${v.knownSince}
      ) AS is_known,
-     n.mailed, n.mailed_since, n.digest_id
+     n.mailed, n.mailed_since, n.digest_id, n.digest_sealed
    FROM users u CROSS JOIN LATERAL (
-     SELECT count(*) FILTER (WHERE kind = 'new_device')::int AS mailed,
-       min(created_at) FILTER (WHERE kind = 'new_device') AS mailed_since,
-       max(id) FILTER (WHERE kind = 'new_devices' AND due_at > ${v.now}) AS digest_id
+     SELECT max(greatest(closed_at, reverted_at)) AS at FROM email_change_requests
+     WHERE user_id = ${v.userId} AND status IN ('verified', 'reverted')
+   ) AS changed CROSS JOIN LATERAL (
+     SELECT count(*) FILTER (WHERE kind = 'new_device' AND created_at >= coalesce(changed.at, created_at))::int AS mailed,
+       min(created_at) FILTER (WHERE kind = 'new_device' AND created_at >= coalesce(changed.at, created_at)) AS mailed_since,
+       (array_agg(id ORDER BY created_at DESC, id) FILTER (WHERE kind = 'new_devices' AND due_at > ${v.now}))[1] AS digest_id,
+       (array_agg(sealed ORDER BY created_at DESC, id) FILTER (WHERE kind = 'new_devices' AND due_at > ${v.now}))[1] AS digest_sealed
      FROM notices WHERE user_id = ${v.userId} AND created_at > ${v.mailedAfter} AND kind IN ('new_device', 'new_devices')
    ) AS n
    WHERE u.id = ${v.userId}`,
@@ -162,20 +167,24 @@ const endSignedOut = statement(
    WHERE s.id = ${v.id} AND s.revoked_at IS NULL RETURNING s.user_id`,
 )
 
+// Reads no other row of the account and locks nothing, so that strangers cannot make it slow.
+const findRefusal = statement(
+  'find-refused-sign-in',
+  { ids: text.list, since: time },
+  { id: text },
+  (v) => sql`SELECT id FROM sign_ins WHERE id = ANY(${v.ids}::text[]) AND at > ${v.since}`,
+)
+
 // A withdrawal that starts meanwhile waits, and then sees the row.
 const insertRefusal = statement(
   'add-refused-sign-in',
-  { id: text, emailKey: text, way: text, userAgent: text, client: text, at: time, since: time },
+  { id: text, emailKey: text, way: text, userAgent: text, client: text, at: time },
   { user_id: text },
   (v) => sql`WITH account AS (
-     SELECT id FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL FOR SHARE
+     SELECT id FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL FOR KEY SHARE
    )
    INSERT INTO sign_ins (id, user_id, outcome, way, user_agent, ip, at)
    SELECT ${v.id}, account.id, 'refused', ${v.way}, ${v.userAgent}, ${v.client}, ${v.at} FROM account
-   WHERE NOT EXISTS (
-     SELECT FROM (${fenced(sql`SELECT outcome, ip, at FROM sign_ins WHERE user_id = account.id`)}) AS s
-     WHERE s.outcome = 'refused' AND s.ip = ${v.client} AND s.at > ${v.since}
-   )
    ON CONFLICT (id) DO NOTHING RETURNING user_id`,
 )
 
@@ -188,14 +197,17 @@ export function noteRefusedSignIn(ctx: SystemContext, emailKey: string, { userAg
   const client = networkOf(ip)
   // Refusals of the same moment have the same id, so that one of them is written.
   const moment = Math.floor(at.getTime() / REPEATED_REFUSAL_MS)
-  const id = `sgn_${ctx.secrets.mac('sign-in', `${emailKey}\n${client}\n${moment}`).toString('base64url')}`
+  const idAt = (of: number) =>
+    `sgn_${ctx.secrets.mac('sign-in', `${emailKey}\n${client}\n${of}`).toString('base64url')}`
+  const id = idAt(moment)
   const since = new Date(at.getTime() - REPEATED_REFUSAL_MS)
   const way: Way = 'password'
-  ctx.background(() =>
-    ctx.transaction(async (tx) => {
-      const row = { id, emailKey, way, userAgent: storableUserAgent(userAgent), client, at, since }
+  ctx.background(async () => {
+    if ((await ctx.sql(findRefusal, { ids: [id, idAt(moment - 1)], since })).length > 0) return
+    await ctx.transaction(async (tx) => {
+      const row = { id, emailKey, way, userAgent: storableUserAgent(userAgent), client, at }
       const [refused] = await tx.sql(insertRefusal, row)
       if (refused) await addAudit(tx, 'sign_in_refused', { userId: refused.user_id, actor: way, ip: null, at })
-    }),
-  )
+    })
+  })
 }

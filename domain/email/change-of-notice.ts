@@ -21,9 +21,10 @@ const changeOfNotice = statement(
     closed_ip: text.orNull,
     reverted_at: time.orNull,
   },
+  // A service may have stored the address in other letters since.
   (v) => sql`SELECT c.id, u.name, u.password_hash IS NOT NULL AS has_password, c.status, c.old_email,
-     (c.status <> 'verified' AND u.email = c.old_email AND u.email_verified_at IS NOT NULL) OR EXISTS (
-       SELECT FROM email_change_requests r WHERE r.user_id = c.user_id AND r.old_email = c.old_email AND ${HAS_REPLACED_VERIFIED}
+     (c.status <> 'verified' AND lower(u.email) = lower(c.old_email) AND u.email_verified_at IS NOT NULL) OR EXISTS (
+       SELECT FROM email_change_requests r WHERE r.user_id = c.user_id AND lower(r.old_email) = lower(c.old_email) AND ${HAS_REPLACED_VERIFIED}
      ) AS is_old_proven,
      c.new_email, c.requested_at, c.request_ip, c.closed_at, c.closed_ip, c.reverted_at
    FROM email_change_requests c JOIN users u ON u.id = c.user_id WHERE c.id = ${v.changeId}`,

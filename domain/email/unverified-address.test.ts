@@ -57,6 +57,18 @@ beforeEach(async () => {
   await setVerified(ctx, owner, null)
 })
 
+test('a notice of a requested change that waits is sent although the address got other letters meanwhile', async () => {
+  await setVerified(ctx, owner, ctx.clock.now())
+  await givenChange(ctx, owner, right)
+  const waits = { sentAt: null, dueAt: ctx.clock.now() }
+  await ctx.db.notice.updateMany({ where: { kind: 'email_change_requested', userId: owner.userId }, data: waits })
+  const service = await givenServiceOf(ctx, owner)
+  expect((await service('putUser', { email: owner.email.toUpperCase() })).code).toBe('accepted')
+  const before = templatesTo(ctx, owner.email).length
+  await pass(ctx, minute)
+  expect(templatesTo(ctx, owner.email).slice(before)).toEqual(['email-change-requested'])
+})
+
 describe('an address that was never verified', () => {
   test.each(Object.keys(WAYS))('B61 undoes nothing, by no link, when its change is one that %s', async (way) => {
     const id = (await WAYS[way]?.(ctx, owner, right)) ?? ''

@@ -194,6 +194,13 @@ test('B65 after a withdrawal a page token whose service token was revoked is not
   expect([(await withdraw(caller, page)).code, (await withdraw(caller, asking)).code]).toEqual(['AUTH_001', 'AUTH_001'])
 })
 
+test('B65 a page token ends when the account gets a role, which the operator command alone changes', async () => {
+  const page = await givenPage(ctx, caller)
+  expect(await status(page)).toBe('accepted')
+  await setRole(ctx, { userId: caller.userId, role: 'operator' })
+  expect(await status(page)).toBe('AUTH_001')
+})
+
 test('B65 a page token is refused once its origin is no longer allowed', async () => {
   const page = await givenPage(ctx, caller)
   ctx.allowedOrigins = ['https://next.example.com']

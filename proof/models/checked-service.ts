@@ -9,6 +9,7 @@ import { addTransaction } from '@/domain/applications/transactions'
 import type { Transacted } from '@/domain/context'
 import { macsOfCode } from '@/domain/email/verification-code'
 import { pseudonymousBucket } from '@/domain/limits/buckets'
+import { LIMITS } from '@/domain/limits/limits'
 import { signIn } from '@/domain/passwords/sign-in'
 import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { sha256 } from '@/domain/sessions/authenticate'
@@ -93,7 +94,9 @@ export class Service {
     // The store of the ledger is new, too.
     await query(`INSERT INTO erasure_ledger (origin) VALUES ('${mark}')`)
     const addresses = Array.from({ length: users + 2 }, (_, n) => `a${n}-${mark}@example.test`)
-    const service = new Service(await testContext(), query, addresses)
+    // The model knows how long a session lives, and not what counts as its use.
+    const ctx = await testContext({ sessionIdleMs: LIMITS.sessionLifetimeMs })
+    const service = new Service(ctx, query, addresses)
     service.equip()
     return { service, state: await service.populate(users) }
   }

@@ -194,12 +194,14 @@ export function expected(state: State, call: Exclude<Call, { do: 'sweep' }>): Ou
     case 'endSession': {
       const session = account.sessions[call.session]
       if (call.as === 'token') return refused('AUTH_002')
+      if (call.session !== call.as && !isFresh(account.sessions[call.as], state.now)) return refused('REAUTH_001')
       if (!session || session.ended) return refused('REQUEST_005')
       session.ended = true
       return ok()
     }
     case 'endOthers':
       if (call.as === 'token') return refused('AUTH_002')
+      if (!isFresh(account.sessions[call.as], state.now)) return refused('REAUTH_001')
       endSessionsBut(state, account, call.as)
       account.pending = null
       return ok()

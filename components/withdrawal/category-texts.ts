@@ -61,7 +61,7 @@ export function useCategoryTexts() {
     ].flatMap(({ what, until }) => (until ? [{ what, until }] : []))
   }
 
-  return { countText, peoplesText, keptTexts, listed }
+  return { countText, peoplesText, keptTexts }
 }
 /** Rows of one category may be deleted by several steps. */
 function mergedByCategory(counts: readonly Count[]): Count[] {

@@ -10,7 +10,8 @@ import { Button } from '../ui/button'
 import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
 import { Rows } from '../ui/rows'
-import { useCategoryTexts } from './category-texts'
+import { useCategoryTexts, useListed } from './category-texts'
+import { namesOf } from './deletion-summary'
 
 export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
 
@@ -86,13 +87,9 @@ function Erased({ preview }: { preview: UseQueryResult<Counts> }) {
   )
 }
 
-const namesOf = (applications: DeletionDetailsProps['applications']) => [
-  ...new Set(applications.map(({ name }) => name)),
-]
-
 function Notified({ applications }: Pick<DeletionDetailsProps, 'applications'>) {
   const t = useTranslations('DeleteAccount')
-  const { listed } = useCategoryTexts()
+  const listed = useListed()
   const [now, all] = [namesOf(applications.filter(({ isToldAtOnce }) => isToldAtOnce)), namesOf(applications)]
   return (
     <div>

@@ -17,6 +17,11 @@ export function Summary({ address, deletedWithin: time }: SummaryProps) {
   return <span className="wrap-anywhere">{t.rich('summary', { address, time, email: bold })}</span>
 }
 
+/** Each name once, because two applications may share one. */
+export const namesOf = (applications: readonly { name: string }[]): string[] => [
+  ...new Set(applications.map(({ name }) => name)),
+]
+
 interface SummaryNotesProps {
   applications: readonly { name: string }[]
   retentionDays: number
@@ -27,7 +32,7 @@ export function SummaryNotes({ applications, retentionDays: days }: SummaryNotes
   const t = useTranslations('DeleteAccount')
   const listed = useListed()
   const { exportPath } = useHost()
-  const apps = [...new Set(applications.map(({ name }) => name))]
+  const apps = namesOf(applications)
   return (
     <div className="space-y-2 text-ink-muted">
       <p>

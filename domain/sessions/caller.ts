@@ -98,7 +98,7 @@ const SOURCES = {
     row: OWN_COLUMNS.outside,
     columns: outsideColumns,
   },
-  // A page token ends with its service token, and when the account gets a role. One that names none finds nobody.
+  // A page token ends with its service token; one that names none finds nobody. It opens nothing while the account has a role.
   page_token: {
     tables: sql`users u CROSS JOIN service_tokens t`,
     key: sql`(u.id, t.id)`,

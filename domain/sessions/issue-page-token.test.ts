@@ -194,7 +194,7 @@ test('B65 after a withdrawal a page token whose service token was revoked is not
   expect([(await withdraw(caller, page)).code, (await withdraw(caller, asking)).code]).toEqual(['AUTH_001', 'AUTH_001'])
 })
 
-test('B65 a page token ends when the account gets a role, which the operator command alone changes', async () => {
+test('B65 a page token opens nothing while the account has a role, because the operator command alone changes such an account', async () => {
   const page = await givenPage(ctx, caller)
   expect(await status(page)).toBe('accepted')
   await setRole(ctx, { userId: caller.userId, role: 'operator' })

@@ -65,6 +65,8 @@ test('a code that is submitted offline is refused, visibly on a small phone', as
 })
 
 test('“Try again” reloads a page that could not be shown', async ({ page, signedInUser: _ }) => {
+  // Before the page is interactive, the link would be followed by the browser itself.
+  await expect(page.getByRole('button', { name: 'Change address' })).toBeEnabled()
   const script = '**/_next/static/chunks/*.js'
   await page.route(script, (route) => route.abort())
   await page.getByRole('link', { name: 'Delete account' }).click()

@@ -3,7 +3,7 @@
 import type { Ref } from 'react'
 import { type UseFormReturn, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS, type Reason } from '@/contract/vocabulary'
+import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
 import { useErrorTexts } from '../api/error-texts'
 import { Disclosure } from '../ui/disclosure'
 import { CheckboxField, RadioField, TextAreaField } from '../ui/field'

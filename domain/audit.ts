@@ -9,6 +9,8 @@ export interface AuditActor {
   actorId?: string | null
   requestedBy?: string | null
   ip: string | null
+  /** What a letter about it names as the device. The audit does not store it. */
+  userAgent?: string
 }
 
 interface Audited extends AuditActor {

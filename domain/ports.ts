@@ -105,6 +105,7 @@ export type Message =
       code: string
       link: string
       validMs: number
+      expiresAt: Date
       firstMethod: VerificationMethod
     }
   | {
@@ -115,6 +116,7 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
+      userAgent: string
       /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
     }
@@ -134,6 +136,7 @@ export type Message =
       newEmailMasked: string
       requestedAt: Date
       ipAddress: string
+      userAgent: string
       notMe: NotMeLink
     }
   | {
@@ -147,12 +150,16 @@ export type Message =
       newEmail: string
       revertedAt: Date
       outcome: UndoOutcome
+      /** Where the link was used; the new address does not learn it. */
+      ipAddress: string
+      userAgent: string
     }
   | {
       template: 'password-changed'
       userName: string
       changedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'new-device'
@@ -179,41 +186,54 @@ export type Message =
       userName: string
       link: string
       endsAt: Date
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'no-password-to-reset'
       userName: string
       /** Where the person signs in; null if unknown. */
       provider: string | null
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'withdrawal-requested'
       userName: string
       link: string
       endsAt: Date
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'withdrawal-by-sign-in'
       userName: string
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       /** To an address that can still undo a change. */
       template: 'undo-before-withdrawal'
       userName: string
+      /** Until when the account used this address. */
+      changedAt: Date
       notMe: NotMeLink
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'data-exported'
       userName: string
       exportedAt: Date
       ipAddress: string
+      userAgent: string
       settingsUrl: string
     }
   | {

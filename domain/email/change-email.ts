@@ -56,9 +56,9 @@ interface RequestFacts extends ChangeFacts {
 
 export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
   name: 'email_change_requested',
-  keep: ({ changeId }) => ({ changeId }),
+  keep: ({ changeId, userAgent }) => ({ changeId, sealed: { userAgent } }),
   recipients: { old: ({ oldEmail }) => oldEmail },
-  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress }) => ({
+  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, userAgent }) => ({
     template: 'email-change-requested',
     userName,
     hasPassword,
@@ -66,6 +66,7 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
     newEmailMasked: maskAddress(newEmail),
     requestedAt: at,
     ipAddress,
+    userAgent,
     notMe: { url: notMeUrl(ctx, changeId), until: new Date(at.getTime() + STOP_CHANGE_MS) },
   }),
   read: (ctx, notice) =>
@@ -260,7 +261,7 @@ async function open(
   { address, messages }: Asked,
   { credentialVersion, hasPassword, changeId, sentAt: at, requestedAt, ...change }: Opening,
 ): Promise<'taken' | 'ended' | undefined> {
-  const { actor, ip: ipAddress } = tx
+  const { actor, ip: ipAddress, userAgent } = tx
   const { userId } = actor
   const { typed: newEmail, key: newEmailKey, deliverable: to } = address
   tx.afterCommit((ctx) => recordVerification(ctx, { changeId, messageId: changeId, to, sentAt: at }))
@@ -288,7 +289,7 @@ async function open(
     sentAt: at,
   }
   const data = { change_request_id: changeId }
-  const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress }
+  const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress, userAgent }
   const isOwn = account.email_key === newEmailKey
   await Promise.all([
     tx.sql(supersede, { userId, at }),

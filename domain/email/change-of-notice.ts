@@ -1,6 +1,7 @@
 import type { SystemContext } from '../context'
 import { HAS_REPLACED_VERIFIED } from '../limits/held-addresses'
 import type { NoticeRow } from '../mail/define-notice'
+import { openSealed } from '../sealed'
 import { boolean, type RowOf, sql, statement, text, time } from '../sql'
 
 const changeOfNotice = statement(
@@ -38,17 +39,20 @@ export interface ChangeFacts {
   newEmail: string
   /** The time of what the letter tells. */
   at: Date
+  /** Encrypted in the row of the letter; '' in a row of the last release. */
+  userAgent: string
 }
 
 /** For a later attempt of a letter: the facts of its change, with those that `more` takes from it; null if it is gone or `more` is false. */
 export async function readChange<More extends object>(
   ctx: SystemContext,
-  { change_request_id: changeId }: NoticeRow,
+  { change_request_id: changeId, sealed }: NoticeRow,
   more: (change: RowOf<typeof changeOfNotice>) => More | false,
 ): Promise<(Omit<ChangeFacts, 'at'> & More) | null> {
   const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
   const added = change && more(change)
   if (!change || !added) return null
   const { id, name: userName, old_email: oldEmail, new_email: newEmail } = change
-  return { changeId: id, userName, oldEmail, newEmail, ...added }
+  const { userAgent = '' } = openSealed<Partial<Pick<ChangeFacts, 'userAgent'>>>(ctx, sealed) ?? {}
+  return { changeId: id, userName, oldEmail, newEmail, userAgent, ...added }
 }

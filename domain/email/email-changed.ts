@@ -20,13 +20,17 @@ type Recipient = 'old' | 'lost' | 'new'
 
 export const emailChanged = defineNotice<ChangedFacts, Recipient>({
   name: 'email_changed',
-  keep: ({ changeId }) => ({ changeId }),
+  keep: ({ changeId, userAgent }) => ({ changeId, sealed: { userAgent } }),
   recipients: {
     old: ({ oldEmail }) => oldEmail,
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
-  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, isOldProven }, recipient) =>
+  message: (
+    ctx,
+    { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, userAgent, isOldProven },
+    recipient,
+  ) =>
     recipient === 'lost' || (recipient === 'old' && !isOldProven)
       ? { template: 'email-changed-unproven', oldEmail, newEmailMasked: maskAddress(newEmail), changedAt: at }
       : {
@@ -37,6 +41,7 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
           newEmail,
           changedAt: at,
           ipAddress,
+          userAgent,
           notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
         },
   read: (ctx, notice) =>
@@ -54,7 +59,7 @@ const undoLink = (ctx: AnyContext, changeId: string, changedAt: Date): NotMeLink
     ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
     : null
 
-interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
+interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'userAgent'> {
   userId: string
   locale: string | null
   by: AuditActor
@@ -64,7 +69,7 @@ interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
 export async function tellEmailChanged(tx: Transaction, { userId, locale, by, ...change }: Changed): Promise<FirstTry> {
   const { changeId, oldEmail, newEmail, at } = change
   const data = { change_request_id: changeId }
-  const facts = { ...change, ipAddress: by.ip ?? '' }
+  const facts = { ...change, ipAddress: by.ip ?? '', userAgent: by.userAgent ?? '' }
   const of = { userId, locale, at, isSentBySweep: by.actor === 'operator' }
   const [, , firstTry] = await Promise.all([
     addEvent(tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),

@@ -154,7 +154,7 @@ async function takeEffect(
   const oldEmailKey = isOwn ? null : accountKey
   const newEmail = isOwn ? oldEmail : asked
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
-  const by = { actor: tx.actor.kind, ip: tx.ip }
+  const by = { actor: tx.actor.kind, ip: tx.ip, userAgent: tx.userAgent }
   const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
   const [, , told] = await Promise.all([
     tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),

@@ -43,7 +43,7 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
       isStillLive(tx, actor),
     ])
     if (!account || !isLive) return false
-    const by = { actor: actor.kind, ip }
+    const by = { actor: actor.kind, ip, userAgent: tx.userAgent }
     await replaceAndTell(tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
     await tx.keepAnswer?.(data)
     return true

@@ -435,7 +435,7 @@ export async function readProgress(ctx: TestContext, userId: string, withdrawalI
   const path = { userId, withdrawalId }
   const actor = await authenticateWithdrawn(ctx, { token: createStatusToken(ctx, withdrawalId) }, path, 'reads')
   if (!actor) throw new Error('the status token opens nothing')
-  return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
+  return getWithdrawalStatus({ ...ctx, actor, ip: '', userAgent: '', buckets: [] }, path)
 }
 
 /** A user who withdraws, with an archive, feedback that contains the address, and connected applications. */

@@ -53,7 +53,7 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
         ctx,
         notice,
         ({ status, is_old_proven, closed_at: changedAt }) =>
-          status === 'verified' && is_old_proven && changedAt && { ...opened, endsAt, changedAt, askedAt },
+          status === 'verified' && is_old_proven && changedAt !== null && { ...opened, endsAt, changedAt, askedAt },
       )
     )
   },

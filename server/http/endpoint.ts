@@ -18,7 +18,7 @@ import type { Download } from '@/domain/download'
 import { readCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { requireFreshSignIn } from '@/domain/sessions/fresh-sign-in'
-import { noteSessionUse, storableUserAgent } from '@/domain/sessions/sessions'
+import { noteSessionUse } from '@/domain/sessions/sessions'
 import { authenticateLink } from '@/domain/withdrawal/authenticate-link'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { systemContext } from '../system-context'
@@ -28,6 +28,7 @@ import { ignoreBody, readJson, readRaw } from './bodies'
 import { Exchange, type Params } from './exchange'
 import { answerOnce } from './idempotency-key'
 import { acceptInput, parseInput } from './input'
+import { userAgentOf } from './user-agent'
 
 type Result<C extends Contract> = C extends { file: string } ? Download : Data<C>
 export type Verb<C extends Contract> = (
@@ -70,7 +71,7 @@ async function serveLink(
     const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody) }
     const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : ignoreBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
-    const userAgent = userAgentOf(request)
+    const userAgent = userAgentOf(request.headers)
     const ctx = { ...systemContext(), ip, userAgent, buckets, clientGone, linkToken: bearerOf(request) ?? '' }
     const input = { ...parseInput(contract, params, { body: value, url: request.url }), ...raw }
     return exchange.succeed(await verb(ctx, input), params)
@@ -126,10 +127,8 @@ async function admit(
     if (missing) throw new AppError(contract.forbidden, missing)
   }
   noteSessionUse(system, actor)
-  return { ...system, actor, ip, userAgent: userAgentOf(request), buckets, setCookie, clientGone }
+  return { ...system, actor, ip, userAgent: userAgentOf(request.headers), buckets, setCookie, clientGone }
 }
-
-const userAgentOf = ({ headers }: Request) => storableUserAgent(headers.get('User-Agent') ?? '')
 
 /** Whom the credential names: the task of a report, the account of a mailed link, or a caller. */
 async function findActor(

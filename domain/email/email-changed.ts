@@ -26,6 +26,8 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
+  // A lost mailbox gets the letter that tells nothing of the person.
+  reachesLost: ['old', 'lost'],
   message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, isOldProven }, recipient) =>
     recipient === 'lost' || (recipient === 'old' && !isOldProven)
       ? { template: 'email-changed-unproven', oldEmail, newEmailMasked: maskAddress(newEmail), changedAt: at }

@@ -1,5 +1,6 @@
 import type { SystemContext, Transaction } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
+import { isLostMailbox } from '../limits/held-addresses'
 import type { MailOutcome } from '../ports'
 import { seal } from '../sealed'
 import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
@@ -105,7 +106,11 @@ async function trySending(ctx: SystemContext, kinds: NoticeKinds, notice: Notice
   const letter = await kind.readLetter(ctx, notice)
   // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
   if (!letter) return { to: '', outcome: sealed ? 'deferred' : 'refused' }
-  return { to: letter.to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
+  const { to } = letter
+  const mayReach =
+    kind.reachesLost.includes(notice.recipient ?? '') || !(await isLostMailbox(ctx, { userId, address: to }))
+  if (!mayReach) return { to, outcome: 'refused' }
+  return { to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
 }
 
 /** End of the sender's lease. */

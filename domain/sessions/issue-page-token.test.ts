@@ -194,6 +194,20 @@ test('B65 after a withdrawal a page token whose service token was revoked is not
   expect([(await withdraw(caller, page)).code, (await withdraw(caller, asking)).code]).toEqual(['AUTH_001', 'AUTH_001'])
 })
 
+test('B117 a page token that had ended before the withdrawal is not told of it, and after the erasure none is', async () => {
+  const ended = await givenPage(ctx, caller)
+  await setRole(ctx, { userId: caller.userId, role: 'operator' })
+  await setRole(ctx, { userId: caller.userId, role: null })
+  const [used, open] = [await givenPage(ctx, caller, { authenticated_at: now() }), await givenPage(ctx, caller)]
+  expect((await withdraw(caller, used)).code).toBe('accepted')
+  expect([(await withdraw(caller, ended)).code, (await withdraw(caller, open)).code]).toEqual([
+    'AUTH_001',
+    'WITHDRAWAL_002',
+  ])
+  await pass(ctx, 10 * minute)
+  expect((await withdraw(caller, open)).code).toBe('AUTH_001')
+})
+
 test('B117 a page token ends when the account gets a role, and does not work again when it loses the role', async () => {
   const page = await givenPage(ctx, caller)
   expect(await status(page)).toBe('accepted')

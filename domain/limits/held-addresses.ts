@@ -1,6 +1,5 @@
 import type { AnyContext } from '../context'
-import { keyOfAddress } from '../mail/mail-deliveries'
-import { boolean, equalsAsText, literal, type Part, type RowOf, sql, statement, text, time } from '../sql'
+import { equalsAsText, literal, type Part, type RowOf, sql, statement, text, time } from '../sql'
 
 /** An address that was replaced after this time is held for its account, because the change can still be undone. */
 export const heldSince = ({ limits }: AnyContext, now: Date): Date => new Date(now.getTime() - limits.undoWindowMs)
@@ -43,23 +42,3 @@ export const findReplaced = (
   ctx: AnyContext,
   of: { userId: string; after: Date },
 ): Promise<RowOf<typeof replacedAddresses>[]> => ctx.sql(replacedAddresses, of)
-
-const replacementsOf = statement(
-  'replacements-of-account',
-  { userId: text, presentIsNot: text },
-  { old_email: text, is_lost: boolean },
-  (v) => sql`SELECT r.old_email, r.old_email_key IS NULL AS is_lost
-   FROM email_change_requests r JOIN users u ON u.id = r.user_id AND u.email_key <> ${v.presentIsNot}
-   WHERE r.user_id = ${v.userId} AND ${equalsAsText(sql`r.status`, literal('verified'))} AND lower(r.old_email) <> lower(r.new_email)`,
-)
-
-/** Whether support has said that the mailbox of this address is lost. It is not if the account has, or had, the address again since. */
-export async function isLostMailbox(
-  ctx: AnyContext,
-  { userId, address }: { userId: string; address: string },
-): Promise<boolean> {
-  const key = keyOfAddress(address)
-  const replacements = await ctx.sql(replacementsOf, { userId, presentIsNot: key })
-  const ofAddress = replacements.filter(({ old_email: oldEmail }) => keyOfAddress(oldEmail) === key)
-  return ofAddress.length > 0 && ofAddress.every(({ is_lost: isLost }) => isLost)
-}

@@ -1,11 +1,11 @@
 import type { SystemContext, Transaction } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
-import { isLostMailbox } from '../limits/held-addresses'
 import type { MailOutcome } from '../ports'
 import { seal } from '../sealed'
 import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
 import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
+import { isLostMailbox } from './lost-mailbox'
 import { recordMails, type SentMail } from './mail-deliveries'
 
 /** Two months of daily attempts, so that an address that never works leaves the queue. */

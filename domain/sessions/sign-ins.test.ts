@@ -99,6 +99,18 @@ test('B85 refused sign-ins are audited once for each account, client and quarter
   expect([await ctx.db.signIn.count(), await ctx.db.auditEvent.count()]).toEqual([before, rows])
 })
 
+test('B119 a thousand refused sign-ins from as many networks leave a hundred rows within a quarter of an hour', async () => {
+  ctx.passwords = { ...ctx.passwords, verify: async () => false }
+  const refused = () => ctx.db.signIn.count({ where: { userId: user.userId, outcome: 'refused' } })
+  const guess = (n: number) => signInFrom('x', { ip: `198.18.${n >> 8}.${n & 255}` })
+  for (let n = 0; n < 1_000; n += 20) await Promise.all(Array.from({ length: 20 }, (_, m) => guess(n + m)))
+  expect(await refused()).toBe(100)
+  expect((await auditsOf()).filter(({ action }) => action === 'sign_in_refused')).toHaveLength(100)
+  ctx.clock.advance(15 * minute)
+  await guess(1_000)
+  expect(await refused()).toBe(101)
+})
+
 test('B85 a sign-in that a limit refuses is audited', async () => {
   ctx.limits = { ...ctx.limits, signIn: { places: 1, windowMs: minute } }
   await signInFrom('x', { password: 'wrong' })

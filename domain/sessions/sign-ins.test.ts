@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import {
+  asNobody,
   asUser,
   authenticate,
   givenParticipant,
@@ -16,6 +17,8 @@ import {
 } from '@/testing/domain'
 import { startImport } from '../accounts/import'
 import { setPassword } from '../accounts/user'
+import { createNotMeToken } from '../email/not-me-token'
+import { undoEmailChange } from '../email/undo-email-change'
 import { changePassword } from '../passwords/change-password'
 import { signIn } from '../passwords/sign-in'
 import type { Message } from '../ports'
@@ -293,6 +296,28 @@ test('B87 a digest that was opened for an address that is replaced tells nothing
   const addresses = (to: string) => mailed('new-devices', to).map(({ signIns }) => signIns.map((one) => one.ipAddress))
   expect(addresses(old)).toEqual([['192.0.2.11']])
   expect(addresses(user.email)).toEqual([['192.0.2.22', '192.0.2.22']])
+})
+
+test('B87 after an undo the restored address gets mails and a digest of its own, and the undone one hears of nothing later', async () => {
+  const [old, undone] = [user.email, `new-${user.email}`]
+  const sessionId = await givenSession(ctx, user.userId)
+  const { change_request_id: changeRequestId } = await givenVerifiedChange(ctx, { ...user, sessionId }, undone)
+  user = { ...user, email: undone }
+  for (let n = 0; n < 4; n++) await signInFrom(`before ${n}`, { ip: '192.0.2.11' })
+  ctx.clock.advance(minute)
+  const password = 'staple carries a lantern'
+  await undoEmailChange(asNobody(ctx, createNotMeToken(ctx, changeRequestId)), {
+    changeRequestId,
+    new_password: password,
+  })
+  user = { ...user, email: old, password }
+  ctx.clock.advance(minute)
+  for (let n = 0; n < 5; n++) await signInFrom(`after ${n}`, { ip: '192.0.2.22' })
+  expect([mailed('new-device', undone).length, mailed('new-device', old).length]).toEqual([3, 3])
+  await pass(ctx, day + minute)
+  const addresses = (to: string) => mailed('new-devices', to).map(({ signIns }) => signIns.map((one) => one.ipAddress))
+  expect(addresses(undone)).toEqual([['192.0.2.11']])
+  expect(addresses(old)).toEqual([['192.0.2.22', '192.0.2.22']])
 })
 
 test('B85 a refused sign-in that is noted already waits for no lock of its account', async () => {

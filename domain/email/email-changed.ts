@@ -27,6 +27,8 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
+  // A lost mailbox gets the letter that tells nothing of the person.
+  reachesLost: ['old', 'lost'],
   message: (
     ctx,
     { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, userAgent, isOldProven },

@@ -8,6 +8,7 @@ import {
   isLinkContract,
   isTaskContract,
   type LinkContract,
+  READ_BY_PAGE,
   type UserContract,
 } from '@/contract/define'
 import { AppError } from '@/contract/errors'
@@ -131,7 +132,8 @@ async function admit(
     const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
     if (missing) throw new AppError(contract.forbidden, missing)
   }
-  noteSessionUse(system, actor)
+  // A page that stays open reads on, also if nobody sits in front of it.
+  if (!request.headers.has(READ_BY_PAGE)) noteSessionUse(system, actor)
   return { ...system, actor, ip, userAgent: userAgentOf(request), buckets, setCookie, clientGone }
 }
 

@@ -154,7 +154,7 @@ test.each(['a..b@docomo.ne.jp', 'ab.@ezweb.ne.jp', 'a...@docomo.ne.jp', 'A..B.@d
   (address) => {
     expect(parseAddress(address)).toEqual({ typed: address, key: address.toLowerCase(), deliverable: address })
     expect(parseNewAddress(address)).toBeNull()
-    expect(parseNewAddress(address.replaceAll('.', 'x').replace(/x(?=ne|jp)/g, '.'))).not.toBeNull()
+    expect(parseNewAddress('a.b@docomo.ne.jp')).not.toBeNull()
   },
 )
 

@@ -18,7 +18,7 @@ import {
   text,
   time,
 } from '../sql'
-import { isClaimable } from '../work/claim'
+import { claimFor, isClaimable } from '../work/queue'
 import { type Acknowledges, reportPlaceOf } from './task-token'
 import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
@@ -158,8 +158,7 @@ const readNextTry = statement(
 
 /** Claims the due tasks of a step that no other instance holds; each has a lease of its own. */
 export function claimTasks(ctx: SystemContext, { withdrawalId, step }: TasksOfStep): Promise<TaskRow[]> {
-  const now = ctx.clock.now()
-  return ctx.sql(claimDue, { withdrawalId, step, now, leaseUntil: new Date(now.getTime() + CALL_LEASE_MS) })
+  return ctx.sql(claimDue, { withdrawalId, step, ...claimFor(ctx, CALL_LEASE_MS) })
 }
 
 /** When the next task of the step is due or its lease ends; null if all are done. */
@@ -199,9 +198,7 @@ export async function endTask(
   status: number | null,
 ): Promise<void> {
   for (let isOver = false; !isOver; ) {
-    const now = ctx.clock.now()
-    const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
-    const [row] = await ctx.sql(completeTask, { id, withdrawalId, status, now, leaseUntil })
+    const [row] = await ctx.sql(completeTask, { id, withdrawalId, status, ...claimFor(ctx, CALL_LEASE_MS) })
     isOver = row?.is_over !== false
   }
 }

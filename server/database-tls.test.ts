@@ -8,6 +8,7 @@ import { type Certificate, createCertificate } from '@/testing/certificate'
 import { runAt } from '@/testing/raw-sql'
 import { until } from '@/testing/until'
 import { openDatabase } from './adapters/database'
+import { logEventOf } from './adapters/database-away'
 import { startEmbeddedPostgres } from './local/embedded-postgres'
 import { prepareDatabase } from './prepare-database'
 import { parseEnv } from './settings/env'
@@ -106,6 +107,14 @@ test('B130 a certificate that has ended is refused by its own sentence', async (
   await serve(ended)
   const sentence = await connect(`sslmode=verify-full&sslrootcert=${ended.file}`)
   expect(sentence).toMatch(/^DATABASE_URL: no connection to .*expired\. Renew its certificate/)
+})
+
+test('B130 a certificate that is no longer good while the service runs is a database that is away, not a bug', async () => {
+  await serve(createCertificate(directory))
+  const database = openDatabase(`${postgres.url}?sslmode=verify-full&sslrootcert=${own.file}`, 1)
+  const failed = await database.sql(readEncryption, {}).catch((error) => error)
+  await database.close()
+  expect(logEventOf(failed)).toBe('database_away')
 })
 
 test('B130 a server that wants TLS, or a certificate of the client, says what to set', async () => {

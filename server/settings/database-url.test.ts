@@ -51,6 +51,7 @@ test.each([
   ['connection_limit=5', 'parameter connection_limit: set DATABASE_CONNECTIONS'],
   ['sslaccept=strict', 'parameter sslaccept: use sslmode=verify-full'],
   ['ssl=true', 'parameter ssl: use sslmode'],
+  ['constructor=x', 'parameter constructor: it has no effect here, so remove it'],
   ['pool_timeout=2', 'parameter pool_timeout: it has no effect here, so remove it'],
 ])('B130 DATABASE_URL with %s stops the start with a sentence that says what to do', (parameters, sentence) => {
   expect(() => read(parameters)).toThrow(sentence)

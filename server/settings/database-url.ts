@@ -16,15 +16,17 @@ const FILES = ['sslrootcert', 'sslcert', 'sslkey']
 const TAKEN = ['application_name', 'host', 'options', 'password', 'port', 'sslmode', 'user', ...FILES]
 
 /** What to do in place of parameters that other programs take. */
-const ADVICE: Record<string, string> = {
-  channel_binding: 'sslmode=verify-full makes sure of the server',
-  connection_limit: 'set DATABASE_CONNECTIONS',
-  schema: 'the tables stand in the schema public, so give the service a database of its own',
-  ssl: 'use sslmode',
-  sslaccept: 'use sslmode=verify-full, or sslmode=no-verify',
-  sslidentity: 'use sslcert and sslkey',
-  uselibpqcompat: 'use sslmode',
-}
+const ADVICE = new Map(
+  Object.entries({
+    channel_binding: 'sslmode=verify-full makes sure of the server',
+    connection_limit: 'set DATABASE_CONNECTIONS',
+    schema: 'the tables stand in the schema public, so give the service a database of its own',
+    ssl: 'use sslmode',
+    sslaccept: 'use sslmode=verify-full, or sslmode=no-verify',
+    sslidentity: 'use sslcert and sslkey',
+    uselibpqcompat: 'use sslmode',
+  }),
+)
 
 /**
  * A parameter that would have no effect is refused, so that nobody relies on it. The result has the parameters as pg takes them:
@@ -48,37 +50,42 @@ const parameterProblems = (given: URLSearchParams): string[] =>
     .map((name) =>
       // What follows a question mark may be the rest of a password.
       /^[a-z_]{2,30}$/i.test(name)
-        ? `must not have the parameter ${name}: ${ADVICE[name] ?? 'it has no effect here, so remove it'}`
+        ? `must not have the parameter ${name}: ${ADVICE.get(name) ?? 'it has no effect here, so remove it'}`
         : 'has a parameter without a name; write a question mark in a user or a password as %3F',
     )
 
 function tlsProblems(given: URLSearchParams): string[] {
-  const mode = given.get('sslmode')
-  const contents = FILES.map((name) => readContent(name, given.get(name)))
-  const [root, cert, key] = contents
-  return [
-    mode === 'prefer' || mode === 'allow'
-      ? `must not have sslmode=${mode}, which goes on without TLS where the server has none; use require, or disable`
-      : mode !== null && !Object.hasOwn(MODES, mode)
-        ? `has an unknown sslmode; use one of ${Object.keys(MODES).join(', ')}`
-        : undefined,
-    FILES.some((name) => given.has(name)) && (mode === null || mode === 'disable')
-      ? 'names certificates and no TLS; add sslmode=verify-full'
-      : undefined,
-    mode === 'verify-ca' && !root
-      ? 'needs sslrootcert beside sslmode=verify-ca, because public authorities certify anybody'
-      : undefined,
-    mode === 'no-verify' && root
-      ? 'has an authority in sslrootcert that sslmode=no-verify does not ask; use verify-full, or verify-ca'
-      : undefined,
-    given.has('sslcert') !== given.has('sslkey')
-      ? 'must have sslcert and sslkey together: they are the certificate and the key of the client. The authority of the server is sslrootcert'
-      : undefined,
-    ...contents.flatMap((content) => content?.problem),
-    cert?.certificate && key?.key && !cert.certificate.checkPrivateKey(key.key)
-      ? 'has an sslkey that is not the key of sslcert'
-      : undefined,
-  ].filter((problem) => problem !== undefined)
+  const mode = given.get('sslmode') ?? 'disable'
+  const [root, cert, key] = FILES.map((name) => readContent(name, given.get(name)))
+  const problems: [isThere: unknown, problem: string][] = [
+    [
+      mode === 'prefer' || mode === 'allow',
+      `must not have sslmode=${mode}, which goes on without TLS where the server has none; use require, or disable`,
+    ],
+    [
+      !['prefer', 'allow', ...Object.keys(MODES)].includes(mode),
+      `has an unknown sslmode; use one of ${Object.keys(MODES).join(', ')}`,
+    ],
+    [mode === 'disable' && (root || cert || key), 'names certificates and no TLS; add sslmode=verify-full'],
+    [
+      mode === 'verify-ca' && !root,
+      'needs sslrootcert beside sslmode=verify-ca, because public authorities certify anybody',
+    ],
+    [
+      mode === 'no-verify' && root,
+      'has an authority in sslrootcert that sslmode=no-verify does not ask; use verify-full, or verify-ca',
+    ],
+    [
+      Boolean(cert) !== Boolean(key),
+      'must have sslcert and sslkey together: they are the certificate and the key of the client. The authority of the server is sslrootcert',
+    ],
+    [
+      cert?.certificate && key?.key && !cert.certificate.checkPrivateKey(key.key),
+      'has an sslkey that is not the key of sslcert',
+    ],
+  ]
+  const unread = [root, cert, key].flatMap((content) => content?.problem ?? [])
+  return [...problems.filter(([isThere]) => isThere).map(([, problem]) => problem), ...unread]
 }
 
 /** pg reads the files at each connection, so that a renewed one needs no restart. Here only what it would stumble over is told. */

@@ -45,6 +45,7 @@ export async function sendVerification(ctx: Context, verification: Verification)
       code: verification.code,
       link: verificationLink(ctx, verification, isOwn, email),
       validMs: verification.validMs,
+      validUntil: new Date(ctx.clock.now().getTime() + verification.validMs),
       firstMethod: verification.method,
     },
   })

@@ -91,6 +91,7 @@ const verification = (changes: Partial<Extract<Message, { template: 'verify-new-
   code: CODE,
   link: LINK,
   validMs: 12 * 60 * 60 * 1000,
+  validUntil: new Date('2026-11-20T21:00:00Z'),
   firstMethod: 'email_code',
   ...changes,
 })

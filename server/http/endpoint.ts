@@ -18,7 +18,7 @@ import type { Download } from '@/domain/download'
 import { readCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { requireFreshSignIn } from '@/domain/sessions/fresh-sign-in'
-import { noteSessionUse } from '@/domain/sessions/sessions'
+import { noteSessionUse, storableUserAgent } from '@/domain/sessions/sessions'
 import { authenticateLink } from '@/domain/withdrawal/authenticate-link'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { systemContext } from '../system-context'
@@ -70,7 +70,14 @@ async function serveLink(
     const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody) }
     const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : ignoreBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
-    const ctx = { ...systemContext(), ip, buckets, clientGone, linkToken: bearerOf(request) ?? '' }
+    const ctx = {
+      ...systemContext(),
+      ip,
+      userAgent: userAgentOf(request),
+      buckets,
+      clientGone,
+      linkToken: bearerOf(request) ?? '',
+    }
     const input = { ...parseInput(contract, params, { body: value, url: request.url }), ...raw }
     return exchange.succeed(await verb(ctx, input), params)
   } catch (error) {
@@ -125,7 +132,7 @@ async function admit(
     if (missing) throw new AppError(contract.forbidden, missing)
   }
   noteSessionUse(system, actor)
-  return { ...system, actor, ip, buckets, setCookie, clientGone }
+  return { ...system, actor, ip, userAgent: userAgentOf(request), buckets, setCookie, clientGone }
 }
 
 /** Whom the credential names: the task of a report, the account of a mailed link, or a caller. */
@@ -191,3 +198,5 @@ function isOwnPath(actor: Actor, contract: UserContract, { userId, withdrawalId 
   }
   return actor.userId === userId || (actor.externalId !== null && userId === `~${actor.externalId}`)
 }
+
+const userAgentOf = (request: Request) => storableUserAgent(request.headers.get('User-Agent') ?? '')

@@ -44,7 +44,7 @@ export const pageContext = cache(async (): Promise<Context | null> => {
   const actor = session?.sessionId ? await orDatabaseAwayPage(authenticateSession(ctx, session.sessionId)) : null
   if (!actor) return null
   noteSessionUse(ctx, actor)
-  return { ...ctx, actor, ip: '', buckets: [] }
+  return { ...ctx, actor, ip: '', userAgent: '', buckets: [] }
 })
 
 /** The parts of the session that the header of a page shows. */

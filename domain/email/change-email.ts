@@ -1,4 +1,4 @@
-import { type Address, maskAddress, parseAddress } from '@/contract/address'
+import { type Address, maskAddress, parseAddress, parseNewAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError, RULES } from '@/contract/errors'
@@ -47,6 +47,7 @@ import {
 } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
+import { isOwnAddress } from './set-address'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
 interface RequestFacts extends ChangeFacts {
@@ -114,7 +115,7 @@ const beginChange = statement(
 
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const address = parseAddress(input.new_email)
-  if (!address) throw new AppError('EMAIL_001')
+  if (!address || !(isOwnAddress(ctx, address) || parseNewAddress(input.new_email))) throw new AppError('EMAIL_001')
   const asked = askedOf(ctx, address)
   const begun = await begin(ctx, asked, input)
   if (begun.is_taken) throw await refusalOfTaken(ctx, asked)
@@ -161,8 +162,7 @@ function askedOf(ctx: Context, address: Address): Asked {
 
 async function refusalOfTaken(ctx: Context, { address, taken }: Asked): Promise<AppError> {
   await takePlaces(ctx, { take: [taken] })
-  const isOwn = parseAddress(ctx.actor.user.email)?.key === address.key
-  return new AppError('EMAIL_002', isOwn ? RULES.ownAddress : undefined)
+  return new AppError('EMAIL_002', isOwnAddress(ctx, address) ? RULES.ownAddress : undefined)
 }
 
 /** Counts a guess before it hashes the password, so that only five of any number of concurrent guesses are hashed. */

@@ -161,6 +161,24 @@ test('an international domain is an A-label on the wire, in the command and in t
   expect(sent()).not.toContain('SMTPUTF8')
 })
 
+// The server of the other tests refuses them, also in quotes.
+test.each([
+  ['a..b@docomo.ne.jp', '"a..b"@docomo.ne.jp'],
+  ['ab.@ezweb.ne.jp', '"ab."@ezweb.ne.jp'],
+])('B132 a message to %s leaves for %s, which is how SMTP writes such an address', async (address, written) => {
+  let sent = ''
+  const mailer = await givenRawServer((socket) => {
+    socket.write('220 accounts.test\r\n')
+    socket.on('data', (data) => {
+      sent += data
+      const isWithin = sent.includes('\r\nDATA\r\n') && !sent.endsWith('\r\n.\r\n')
+      if (!isWithin || sent.endsWith('\r\nDATA\r\n')) socket.write(isWithin ? '354 go on\r\n' : '250 yes\r\n')
+    })
+  })
+  expect(await mailer.send(letter(verification(), address))).toBe('accepted')
+  expect(sent.match(/^(RCPT TO|To):.*$/gim)).toEqual([`RCPT TO:<${written}>`, `To: <${written}>`])
+})
+
 test('B72 the headers that providers read leave as they are, JSON among them, and Postmark’s event names the message by what left', async () => {
   const mailEvents = {
     ses: 'arn:aws:sns:eu-central-1:123456789012:mail',

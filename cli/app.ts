@@ -32,6 +32,7 @@ const settings = {
     means: 'What events carry beside ids.',
   },
   checks: { means: 'It is asked before a withdrawal starts.' },
+  confirms: { means: 'A day after it was told of a withdrawal it is asked whether the person is absent.' },
   poll: { means: 'It asks for its tasks and has no endpoint.' },
   host: { value: 'HOST', multiple: true, read: toHost, means: 'A host that links of its blockers may name.' },
   category: { value: 'WORD', multiple: true, means: 'What its reports may name as kept.' },
@@ -54,6 +55,7 @@ function toSettings(given: GivenSettings): Partial<AppSettings> {
     events: some(given.event),
     includes: some(given.include)?.filter((what) => what !== 'nothing'),
     checks: given.checks || undefined,
+    confirms: given.confirms || undefined,
     hosts: some(given.host),
     categories: some(given.category),
     reasons: some(given.reason),
@@ -114,10 +116,13 @@ export const appCommands = [
       endpoint: { value: 'URL', read: toEndpoint, means: 'Where its messages go.' },
       ...settings,
       'no-checks': { means: 'It is not asked any more before a withdrawal starts.' },
+      'no-confirms': { means: 'Withdrawals that start from now on end without its confirmation.' },
     },
-    async run(ctx, { id: appId, 'no-checks': noChecks, ...given }) {
+    async run(ctx, { id: appId, 'no-checks': noChecks, 'no-confirms': noConfirms, ...given }) {
       if (given.checks && noChecks) throw new UsageError('Give --checks or --no-checks, not both.')
-      return setApp(ctx, { appId, ...toSettings(given), ...(noChecks && { checks: false }) })
+      if (given.confirms && noConfirms) throw new UsageError('Give --confirms or --no-confirms, not both.')
+      const off = { ...(noChecks && { checks: false }), ...(noConfirms && { confirms: false }) }
+      return setApp(ctx, { appId, ...toSettings(given), ...off })
     },
   }),
   command({

@@ -145,9 +145,15 @@ export const appCommands = [
       url: { value: 'URL', positional: true, required: true, read: toEndpoint, means: "The receiver's address." },
       secret: { value: 'whsec_…', required: true, means: 'The signing secret that the receiver knows.' },
       checks: { means: 'It is asked before a withdrawal starts, and so it is asked here.' },
+      confirms: { means: 'It is asked whether a person is absent, and so it is asked here, about a test person.' },
+      subject: { value: 'ID', read: toSubject, means: 'Its own id of the test person; a wrong receiver deletes them.' },
+      account: { value: 'usr_…', means: 'The account of the test person.' },
     },
-    async run(ctx, { url, secret, checks }) {
-      const calls = await checkReceiver({ url, secret, appUrl: ctx.appUrl, checks })
+    async run(ctx, { url, secret, checks, confirms, subject, account }) {
+      const person = subject && account ? { subject, account } : undefined
+      if (confirms !== (person !== undefined))
+        throw new UsageError('--confirms needs --subject and --account of a test person whom the receiver has.')
+      const calls = await checkReceiver({ url, secret, appUrl: ctx.appUrl, checks, person })
       const failed = calls.filter(({ mend }) => mend).length
       const error = `${failed} of ${calls.length} calls were not answered as they have to be: "mend" says what to do.`
       return { passed: calls.length - failed, failed, calls, ...(failed > 0 && { error }) }

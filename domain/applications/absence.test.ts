@@ -23,8 +23,8 @@ import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
 import { listReceipts } from '../withdrawal/receipts/receipts'
 import { replayGap } from '../withdrawal/replay-erasure-ledger'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
-import { withdrawUser } from '../withdrawal/withdraw-account'
 import { tellSilentApps, troubledWithdrawals, watchBacklog } from '../withdrawal/watch-withdrawals'
+import { withdrawUser } from '../withdrawal/withdraw-account'
 import { connectApp } from './connect'
 import { listTasks, watchTasks } from './list-tasks'
 import { registerApp, removeApp, setApp } from './manage'
@@ -350,7 +350,12 @@ test('B104 a waiver ends an open check and one that is present, and the answer t
     return absent(message)
   }
   await pass(ctx, day)
-  expect(await rowOf(task)).toMatchObject({ status: 'completed', absentAt: null, waivedReason: 'refused', completedAt: null })
+  expect(await rowOf(task)).toMatchObject({
+    status: 'completed',
+    absentAt: null,
+    waivedReason: 'refused',
+    completedAt: null,
+  })
   await runDueWork(ctx)
   expect((await stepOf(task)).status).toBe('completed')
   const shown = await progressOf(task)
@@ -618,7 +623,9 @@ test('F71 a database that was put back withdraws the person again, tells the app
 
 test('F72 an instance of an earlier release cannot end a task that awaits its confirmation, but may waive it', async () => {
   const task = await givenTold()
-  const end = () => ctx.db.$executeRaw`UPDATE deletion_tasks SET status = 'completed', due_at = NULL WHERE id = ${task.id}`
+  const end = () =>
+    ctx.db.$executeRaw`UPDATE deletion_tasks SET status = 'completed', due_at = NULL WHERE id = ${task.id}`
   await expect(end()).rejects.toThrow('deletion_tasks_confirmed')
-  await ctx.db.$executeRaw`UPDATE deletion_tasks SET status = 'completed', waived_at = now(), due_at = NULL WHERE id = ${task.id}`
+  await ctx.db
+    .$executeRaw`UPDATE deletion_tasks SET status = 'completed', waived_at = now(), due_at = NULL WHERE id = ${task.id}`
 })

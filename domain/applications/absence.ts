@@ -76,7 +76,7 @@ const findOther = statement(
   'other-account-of-subject',
   { appId: text, subject: text, account: text },
   {},
-  (v) => sql`SELECT FROM users WHERE external_id = ${v.subject} AND id <> ${v.account}
+  (v) => sql`SELECT FROM users WHERE external_id = ${v.subject} AND withdrawn_at IS NULL AND id <> ${v.account}
    UNION ALL SELECT FROM app_connections WHERE app_id = ${v.appId} AND subject = ${v.subject} AND user_id <> ${v.account}
    LIMIT 1`,
 )

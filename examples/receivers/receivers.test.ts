@@ -11,6 +11,7 @@ import { freePort, listening } from '@/testing/listening'
 import { webhookSignature } from '@/testing/webhook'
 
 const SECRET = 'whsec_bmV3IHNlY3JldA=='
+const PERSON = { subject: 'customer 7', account: 'usr_of_a_test_person' }
 const directory = mkdtempSync(join(tmpdir(), 'receivers-'))
 const compiled = join(directory, 'receiver')
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -55,7 +56,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
     const PORT = String(await freePort())
     endpoint = `http://127.0.0.1:${PORT}/account-messages`
     if (build) execFileSync(build[0] as string, build.slice(1), { cwd: folder })
-    const env = { ...process.env, PORT, SIGNING_SECRET: `whsec_b2xkIHNlY3JldA== ${SECRET}` }
+    const env = { ...process.env, PORT, SIGNING_SECRET: `whsec_b2xkIHNlY3JldA== ${SECRET}`, ACCOUNTS: PERSON.account }
     receiver = spawn(command[0] as string, command.slice(1), { env, stdio: 'ignore' })
     await vi.waitFor(() => fetch(endpoint, { method: 'POST' }), { timeout: 20_000, interval: 50 })
   }, 120_000)
@@ -84,7 +85,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
 
   test('passes every call of app check', async () => {
     const appUrl = new URL(reportTo).origin
-    const calls = await checkReceiver({ url: endpoint, secret: SECRET, appUrl, checks: false })
+    const calls = await checkReceiver({ url: endpoint, secret: SECRET, appUrl, checks: false, person: PERSON })
     expect(calls.filter(({ mend }) => mend)).toEqual([])
   })
 

@@ -116,12 +116,17 @@ class Receiver:
         store: Store | None = None,
         tolerance_seconds: int = 300,
         now: Callable[[], float] = time.time,
+        is_present: Callable[[str], bool] | None = None,
     ) -> None:
-        """`secrets`: after a rotation the old and the new one. `check` lists what holds a withdrawal of (subject, account) back."""
+        """
+        `secrets`: after a rotation the old and the new one. `check` lists what holds a withdrawal of (subject, account) back. `is_present`
+        says whether anything of this account is left: by the account alone, because who came back has the same subject.
+        """
         self._keys = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in secrets]
         if not all(self._keys) or not self._keys:
             raise ValueError("A signing secret is empty. Take the one that `app register` printed.")
         self._handle, self._check, self._store = handle, check, store or Memory()
+        self._is_present = is_present
         self._tolerance, self._now = tolerance_seconds, now
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
@@ -155,6 +160,12 @@ class Receiver:
                 if self._check is None:
                     return 501, b""
                 return 200, json.dumps({"blockers": self._check(message.subject, message.account)}).encode()
+            if message.type == "account.absence_check":
+                # Nobody may say for the application that it has nothing.
+                if self._is_present is None:
+                    return 501, b""
+                answer = {"present": self._is_present(message.account), "account": message.account}
+                return 200, json.dumps(answer).encode()
             # One after the other, so that an older message cannot end after a newer one.
             with self._locks[hash(message.account) % LOCKS]:
                 return (200 if self._handle_once(message) == "done" else 202), b""
@@ -174,7 +185,8 @@ class Receiver:
         return any(hmac.compare_digest(one, other) for one in given for other in expected)
 
     def _handle_once(self, message: Message) -> Outcome:
-        if self._store.is_done(message.id):
+        # A deletion comes again where its answer was lost, or something of the account was still there.
+        if message.type != "account.withdrawn" and self._store.is_done(message.id):
             return "done"
         outcome = "done" if self._is_stale(message) else self._handle(message)
         if outcome == "done":

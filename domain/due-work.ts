@@ -26,10 +26,10 @@ import { writeDueReceipts } from './withdrawal/receipts/receipts'
 import { claimDeletionStep } from './withdrawal/run-deletion-step'
 import { STEPS_AFTER_TASKS } from './withdrawal/steps/deletion-steps'
 import { tellSilentApps } from './withdrawal/watch-withdrawals'
-import { isDueAndClaimable } from './work/claim'
 import { cleanUp } from './work/cleanup'
 import { drain } from './work/coalesce'
 import { type EngineEventName, sendOutboxEvents } from './work/outbox'
+import { holdPlace, isDueAndClaimable, throwAll } from './work/queue'
 
 /** The engine's scheduled functions. An engine stores its runs under these ids and under the names of the jobs, so both are frozen. */
 export const SCHEDULED_FUNCTIONS = {
@@ -117,7 +117,7 @@ async function runHousekeeping(ctx: SystemContext): Promise<void> {
   const parts = [sendOutboxEvents, expireNotices, cleanUp, tellSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')
+  throwAll(failures, 'housekeeping failed')
 }
 
 const MAX_CONCURRENT_ERASURES = 4
@@ -169,7 +169,7 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
     // A paused step goes on at once, beside newly due steps. A batch that other instances have claimed is not read again.
     if (outcomes.every((outcome) => outcome === 'not ours') || (due.length < BATCH_SIZE && !isAnyPaused)) break
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
+  throwAll(failures, `${failures.length} deletion steps failed`)
   return isAnyLeft
 }
 
@@ -181,7 +181,7 @@ function beginDueCalls(ctx: SystemContext, maxCalls: number) {
       if (calls.size >= maxCalls) await Promise.race(calls)
       const maxRows = maxCalls - calls.size
       const due = await ctx.sql(dueCalls, { now: ctx.clock.now(), maxRows, isFirst })
-      const areOurs = await Promise.all(due.map((step) => begin(ctx, step, calls)))
+      const areOurs = await Promise.all(due.map((step) => begin(ctx, step, queue)))
       return due.length === maxRows && areOurs.includes(true)
     })
   }
@@ -191,13 +191,12 @@ function beginDueCalls(ctx: SystemContext, maxCalls: number) {
 async function begin(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, step }: DueRow,
-  calls: CallQueue['calls'],
+  queue: CallQueue,
 ): Promise<boolean> {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return false
   const call = run('erasure and calls')
-  const ended: Promise<unknown> = call.catch(() => {}).then(() => calls.delete(ended))
-  calls.add(ended)
+  holdPlace(queue, call)
   ctx.background(() => call)
   return true
 }

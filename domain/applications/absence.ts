@@ -4,7 +4,7 @@ import type { SystemContext } from '../context'
 import { CALL_BACK_OFF, CALL_LEASE_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { boolean, integer, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
-import { isClaimable } from '../work/claim'
+import { claimFor, isClaimable } from '../work/queue'
 import { PERSON_OF_TASK, PERSON_ROW, personOf, problemOfPerson, TASKS_OF_STEP, type TasksOfStep } from './deliver'
 import { isPresent, MAX_TIMES_TOLD_AGAIN } from './task-states'
 import { isCalled, parsedBody, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
@@ -25,8 +25,7 @@ const claimDue = statement(
 
 /** Claims the due absence checks of a step that no other instance holds; each has a lease of its own. */
 export function claimChecks(ctx: SystemContext, { withdrawalId, step }: TasksOfStep): Promise<CheckRow[]> {
-  const now = ctx.clock.now()
-  return ctx.sql(claimDue, { withdrawalId, step, now, leaseUntil: new Date(now.getTime() + CALL_LEASE_MS) })
+  return ctx.sql(claimDue, { withdrawalId, step, ...claimFor(ctx, CALL_LEASE_MS) })
 }
 
 const CHECK = { id: text, withdrawalId: text, attempts: integer } satisfies Shape

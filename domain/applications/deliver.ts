@@ -18,7 +18,7 @@ import {
   text,
   time,
 } from '../sql'
-import { isClaimable } from '../work/claim'
+import { claimFor, isClaimable } from '../work/queue'
 import { isPresent } from './task-states'
 import { type Acknowledges, reportPlaceOf } from './task-token'
 import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
@@ -177,8 +177,7 @@ const readNextTry = statement(
 
 /** Claims the due tasks of a step that no other instance holds; each has a lease of its own. */
 export function claimTasks(ctx: SystemContext, { withdrawalId, step }: TasksOfStep): Promise<TaskRow[]> {
-  const now = ctx.clock.now()
-  return ctx.sql(claimDue, { withdrawalId, step, now, leaseUntil: new Date(now.getTime() + CALL_LEASE_MS) })
+  return ctx.sql(claimDue, { withdrawalId, step, ...claimFor(ctx, CALL_LEASE_MS) })
 }
 
 /** When the next task of the step is due or its lease ends; null if all are done. */
@@ -218,15 +217,14 @@ export async function endTask(
   status: number | null,
 ): Promise<void> {
   for (let isOver = false; !isOver; ) {
-    const now = ctx.clock.now()
-    const after = (ms: number) => new Date(now.getTime() + ms)
+    const claim = claimFor(ctx, CALL_LEASE_MS)
     const checkInMs = ABSENCE_CHECK_MS * ctx.timeScale
+    const after = (ms: number) => new Date(claim.now.getTime() + ms)
     const [row] = await ctx.sql(completeTask, {
       id,
       withdrawalId,
       status,
-      now,
-      leaseUntil: after(CALL_LEASE_MS),
+      ...claim,
       checkAt: after(checkInMs),
       checkedBy: after(checkInMs + ABSENCE_ESTIMATE_MS * ctx.timeScale),
     })

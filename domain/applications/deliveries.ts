@@ -22,8 +22,8 @@ import {
   time,
   UNWAITED,
 } from '../sql'
-import { isDueAndClaimable } from '../work/claim'
 import { coalesced, drain } from '../work/coalesce'
+import { claimFor, holdPlace, isDueAndClaimable } from '../work/queue'
 import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 /** The personal members of a message, which are sealed in its delivery. */
@@ -160,9 +160,7 @@ function startDeliveries(ctx: SystemContext, appId: string) {
   drain(ctx, queue, async () => {
     if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
     const maxRows = Math.max(batch, MAX_CALLS_PER_APP - calls.size)
-    const now = ctx.clock.now()
-    const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
-    const claimed = await ctx.sql(claimDeliveries, { appId, now, leaseUntil, maxRows })
+    const claimed = await ctx.sql(claimDeliveries, { appId, ...claimFor(ctx, CALL_LEASE_MS), maxRows })
     const isFull = claimed.length === maxRows
     const begun = await beginCalls(ctx, claimed, calls)
     const areQuick =
@@ -180,9 +178,7 @@ async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: Cal
     if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
     if (performance.now() - begun > MAX_WAIT_MS) return null
     const answer = callForDelivery(ctx, delivery)
-    const ended: Promise<unknown> = answer.catch(() => {}).then(() => calls.delete(ended))
-    calls.add(ended)
-    answers.push(ended)
+    answers.push(holdPlace({ calls }, answer))
     ctx.background(async () => noteAnswer(ctx, delivery, await answer))
   }
   return { areAnswered: Promise.all(answers).then(() => true) }

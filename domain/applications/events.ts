@@ -2,6 +2,7 @@ import type { EventType } from '@/contract/vocabulary'
 import type { SystemContext, Transaction } from '../context'
 import { openSealed, seal } from '../sealed'
 import { boolean, bytes, integer, NULL, type Part, type RowOf, sql, statement, text, time } from '../sql'
+import { eachBatch } from '../work/queue'
 import { beginDueDeliveries, type PersonalData } from './deliveries'
 import { isCalled } from './webhook'
 
@@ -251,12 +252,12 @@ const keepEvents = statement(
  * with the account.
  */
 export async function keepUndeliveredEvents(ctx: SystemContext, userId: string): Promise<void> {
-  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+  await eachBatch(BATCH_SIZE, async () => {
     const rows = await ctx.sql(openDeliveries, { userId, maxRows: BATCH_SIZE })
-    count = rows.length
     const sealed = rows.map(({ subject, sealed_data }) => withSubject(ctx, subject, sealed_data))
-    if (count > 0) await ctx.sql(sealSubjects, { ids: rows.map(({ id }) => id), sealed })
-  }
+    if (rows.length > 0) await ctx.sql(sealSubjects, { ids: rows.map(({ id }) => id), sealed })
+    return rows.length
+  })
   await ctx.sql(keepEvents, { userId })
 }
 

@@ -20,6 +20,7 @@ import {
   text,
   time,
 } from '../sql'
+import { eachBatch } from '../work/queue'
 import { beginDueDeliveries } from './deliveries'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { waiveTask } from './operate-tasks'
@@ -241,9 +242,7 @@ export async function removeApp(
   if (!reason) await refuseOpenTasks(ctx, appId)
   await setApp(ctx, { appId, disabled: true })
   const waived = reason ? await waiveOpenTasks(ctx, appId, reason) : 0
-  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
-    count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length
-  }
+  await eachBatch(BATCH_SIZE, async () => (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length)
   await ctx.transaction(async (tx) => {
     await tx.sql(waitForStarts, {})
     await refuseOpenTasks(tx, appId)

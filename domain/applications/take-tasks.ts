@@ -5,7 +5,7 @@ import type { Step } from '@/contract/withdrawal'
 import type { Context } from '../context'
 import { TASK_LEASE_MS } from '../limits/durations'
 import { integer, isOneOf, sql, statement, text, time } from '../sql'
-import { isClaimable } from '../work/claim'
+import { claimFor, isClaimable } from '../work/queue'
 import { beginsTry, PERSON_OF_TASK, PERSON_ROW, personOf } from './deliver'
 import { isOpenTask } from './task-states'
 import { reportPlaceOf } from './task-token'
@@ -38,9 +38,8 @@ const take = statement(
 /** For an application that polls: its due tasks, which nobody else gets for a minute. */
 export async function takeTasks(ctx: Context, { app, limit }: Input<typeof contract>): Promise<Data<typeof contract>> {
   await refuseOthers(ctx, app)
-  const now = ctx.clock.now()
-  const leaseUntil = new Date(now.getTime() + TASK_LEASE_MS)
-  const rows = await ctx.sql(take, { appId: app, now, leaseUntil, maxRows: Number(limit ?? DEFAULT_TASKS) })
+  const claim = claimFor(ctx, TASK_LEASE_MS)
+  const rows = await ctx.sql(take, { appId: app, ...claim, maxRows: Number(limit ?? DEFAULT_TASKS) })
   return {
     tasks: rows.flatMap((row) => {
       const person = personOf(ctx, row)

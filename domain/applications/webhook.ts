@@ -3,7 +3,7 @@ import type { AnyContext, SystemContext } from '../context'
 import { CALL_BACK_OFF, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { bytes, type Described, type Part, type Shape, sql, text, time } from '../sql'
-import { backOffMs } from '../work/claim'
+import { backOffMs } from '../work/queue'
 
 /** The application's endpoint, and the secrets that sign a call. */
 export const SIGNING_ROW = {

@@ -1,9 +1,10 @@
 import type { SystemContext, Transaction } from '../context'
-import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
+import { NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
 import type { MailOutcome } from '../ports'
 import { seal } from '../sealed'
 import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
+import { claimFor, eachBatch, nextTryAt, throwAll } from '../work/queue'
 import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
 import { recordMails, type SentMail } from './mail-deliveries'
 
@@ -80,8 +81,7 @@ async function sendNotice(
   id: string,
   failures: unknown[],
 ): Promise<Attempt | null> {
-  const now = ctx.clock.now()
-  const [notice] = await ctx.sql(claim, { id, now, leaseUntil: leaseUntil(now) })
+  const [notice] = await ctx.sql(claim, { id, ...claimFor(ctx, NOTICE_LEASE_MS) })
   if (!notice) return null
   const { to, outcome } = await trySending(ctx, kinds, notice).catch((error): Tried => {
     failures.push(error)
@@ -107,9 +107,6 @@ async function trySending(ctx: SystemContext, kinds: NoticeKinds, notice: Notice
   if (!letter) return { to: '', outcome: sealed ? 'deferred' : 'refused' }
   return { to: letter.to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
 }
-
-/** End of the sender's lease. */
-const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_LEASE_MS)
 
 const insertNotices = statement(
   'add-notices',
@@ -184,7 +181,7 @@ export async function addNotice<Facts, Recipient extends string>(
     withdrawalId,
     sealed: sealed ? seal(tx, sealed) : null,
     at,
-    dueAt: dueAt ?? (isSentBySweep ? at : leaseUntil(at)),
+    dueAt: dueAt ?? (isSentBySweep ? at : new Date(at.getTime() + NOTICE_LEASE_MS)),
     expiresAt,
     attempts: dueAt ? 0 : 1,
   })
@@ -230,24 +227,21 @@ async function noteAttempt(
   if (outcome === 'accepted') return noteSent(ctx, { ...mail, sentAt: now })
   const id = mail.messageId
   if (outcome === 'refused' || attempts >= MAX_ATTEMPTS) await ctx.sql(giveUp, { id, now })
-  else await ctx.sql(tryAgain, { id, nextTryAt: new Date(now.getTime() + backOffMs(ctx, attempts)) })
+  else await ctx.sql(tryAgain, { id, nextTryAt: nextTryAt(ctx, attempts, NOTICE_BACK_OFF_MS) })
 }
-
-const backOffMs = (ctx: SystemContext, attempts: number) =>
-  (NOTICE_BACK_OFF_MS[Math.min(attempts, NOTICE_BACK_OFF_MS.length) - 1] ?? minute) * ctx.timeScale
 
 /** Sends the due notices, oldest first; returns how many the mail server accepted. */
 export async function sendDueNotices(ctx: SystemContext, kinds: NoticeKinds, maxRows = 50): Promise<number> {
   const failures: unknown[] = []
   let sent = 0
-  for (let hasMore = true; hasMore; ) {
+  await eachBatch(maxRows, async () => {
     const due = await ctx.sql(dueNotices, { now: ctx.clock.now(), maxRows })
     const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, kinds, id, failures)))
     sent += results.filter((outcome) => outcome === 'accepted').length
     // Stop if the whole batch was deferred, or another instance has claimed it.
-    hasMore = due.length === maxRows && !results.every((outcome) => outcome === null || outcome === 'deferred')
-  }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} notices failed`)
+    return results.every((outcome) => outcome === null || outcome === 'deferred') ? 0 : due.length
+  })
+  throwAll(failures, `${failures.length} notices failed`)
   return sent
 }
 

@@ -19,14 +19,12 @@ import {
   text,
   time,
 } from '../sql'
-import { backOffMs, isClaimable } from '../work/claim'
+import { claimFor, isClaimable, nextTryAt } from '../work/queue'
 import { erase, inBatches, TIME_TO_ERASE } from './erase'
 import { clearPurged } from './purge-retained-data'
 import { writeReceipts } from './receipts/receipts'
 import type { DeletionStep } from './steps/deletion-step'
 import { DELETION_STEPS, erasesAfterTasks } from './steps/deletion-steps'
-
-const leaseUntil = (now: Date) => new Date(now.getTime() + STEP_LEASE_MS)
 
 const DUE_STEP = { withdrawalId: text, step: text.of<Step>() } satisfies Shape
 type DueStep = Described<typeof DUE_STEP>
@@ -132,8 +130,7 @@ export type StepRun = (part: 'erasure' | 'erasure and calls') => Promise<Date | 
 /** Claims the step and returns its run, which must begin at once. Null if the step is not due, another run holds it, or the time is doubtful. */
 export async function claimDeletionStep(ctx: SystemContext, { withdrawalId, step }: DueStep): Promise<StepRun | null> {
   if (ctx.clock.isOff?.()) return null
-  const now = ctx.clock.now()
-  const [row] = await ctx.sql(claim, { withdrawalId, step, now, leaseUntil: leaseUntil(now) })
+  const [row] = await ctx.sql(claim, { withdrawalId, step, ...claimFor(ctx, STEP_LEASE_MS) })
   if (!row) return null
   const attributes = { step, withdrawal_id: withdrawalId }
   return (part) =>
@@ -152,11 +149,11 @@ async function runClaimed(ctx: SystemContext, claimed: ClaimedStep, isToCall: bo
     if (!isErased || !isToCall) return next
     return await callApplications(ctx, { ...claimed, row: { ...row, is_erased: true } })
   } catch (error) {
-    const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(ctx, row.attempts, STEP_BACK_OFF))
-    ctx.warn('deletion_step_failed', { withdrawalId, step, problem: kindOf(error), attempts: row.attempts })
-    await ctx.sql(release, { withdrawalId, step, nextTryAt, problem: kindOf(error) })
+    const problem = kindOf(error)
+    ctx.warn('deletion_step_failed', { withdrawalId, step, problem, attempts: row.attempts })
+    await ctx.sql(release, { withdrawalId, step, nextTryAt: nextTryAt(ctx, row.attempts, STEP_BACK_OFF), problem })
     // The engine stores and shows the error of a step, and a database error can quote a row.
-    throw new Error(`${step} failed: ${kindOf(error)}`)
+    throw new Error(`${step} failed: ${problem}`)
   }
 }
 
@@ -247,7 +244,7 @@ async function goOn(tx: Transaction, due: DueStep, now: Date, isLast: boolean): 
     await tx.sql(pause, { ...due, now })
     return { next: now, isErased: false }
   }
-  await tx.sql(renew, { ...due, leaseUntil: leaseUntil(now) })
+  await tx.sql(renew, { ...due, leaseUntil: claimFor(tx, STEP_LEASE_MS).leaseUntil })
   return null
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import { withdrawAccount as contract, previewWithdrawal, STEPS } from '@/contract/withdrawal'
 import { NOTICE_KINDS } from '@/domain/notices'
@@ -54,6 +54,9 @@ beforeEach(async () => {
   ctx = await testContext()
   user = await givenUser(ctx)
 })
+
+// The tests share a database, and what one leaves in the background would take the events of the next.
+afterEach(() => ctx.settle())
 
 test('a withdrawal answers with its steps, stores them and what the person said and chose, and ends the session', async () => {
   const started = await withdraw(ctx, user, {

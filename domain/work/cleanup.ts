@@ -9,6 +9,7 @@ import {
   SENT_EVENT_RETENTION_MS,
 } from '../limits/durations'
 import { fenced, identifier, integer, isOneOf, type Part, sql, statement, time } from '../sql'
+import { eachBatch, throwAll } from './queue'
 
 const BATCH_SIZE = 1000
 
@@ -106,13 +107,10 @@ export async function cleanUp(ctx: SystemContext): Promise<void> {
   if (ctx.clock.isOff?.()) return
   const failures: unknown[] = []
   for (const batch of batches) await cleanUpAll(ctx, batch).catch((error) => failures.push(error))
-  if (failures.length > 0) throw new AggregateError(failures, 'the cleanup failed')
+  throwAll(failures, 'the cleanup failed')
 }
 
 async function cleanUpAll(ctx: SystemContext, { deleteBatch, afterMs }: (typeof batches)[number]) {
   const before = new Date(ctx.clock.now().getTime() - afterMs)
-  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
-    const [row] = await ctx.sql(deleteBatch, { before })
-    count = row?.count ?? 0
-  }
+  await eachBatch(BATCH_SIZE, async () => (await ctx.sql(deleteBatch, { before }))[0]?.count ?? 0)
 }

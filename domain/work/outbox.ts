@@ -2,6 +2,7 @@ import type { Transaction } from '../context'
 import { OUTBOX_LEASE_MS } from '../limits/durations'
 import { integer, json, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
+import { claimFor, eachBatch } from './queue'
 
 /** The events that an engine gets; due-work.ts says what each of them wakes. */
 export const ENGINE_EVENTS = ['account/withdrawal.started'] as const
@@ -48,13 +49,11 @@ export async function addOutboxEvent(
 
 /** Hands committed events to the engine. An event that is lost on the way is sent again; the engine recognises it by its id. */
 export const sendOutboxEvents = coalesced('send-outbox-events', async (ctx) => {
-  for (let isFull = true; isFull; ) {
-    const now = ctx.clock.now()
-    const leaseUntil = new Date(now.getTime() + OUTBOX_LEASE_MS)
-    const events = await ctx.sql(claim, { now, leaseUntil, maxRows: BATCH_SIZE })
-    isFull = events.length === BATCH_SIZE
+  await eachBatch(BATCH_SIZE, async () => {
+    const events = await ctx.sql(claim, { ...claimFor(ctx, OUTBOX_LEASE_MS), maxRows: BATCH_SIZE })
     // Without an engine, events that were written for a former one are marked as sent.
-    if (events.length === 0 || (ctx.emit && !(await ctx.emit(events)))) return
+    if (events.length === 0 || (ctx.emit && !(await ctx.emit(events)))) return 0
     await ctx.sql(markSent, { ids: events.map(({ id }) => id), now: ctx.clock.now() })
-  }
+    return events.length
+  })
 })

@@ -14,6 +14,7 @@ import {
   UNWAITED,
 } from '../../sql'
 import { coalesced } from '../../work/coalesce'
+import { eachBatch } from '../../work/queue'
 import { hashOf, readSigningKeys, signingKey, signJws } from '../receipts/signing-keys'
 import { noteSeen } from '../receipts/stored-lines'
 
@@ -174,10 +175,9 @@ function chainOf(head: { seq: number; hash: string }, entries: LedgerEntry[], ke
 
 /** Several instances may store one batch, because its name and its content are the same. */
 async function storeBatches(ctx: SystemContext): Promise<void> {
-  for (let isFull = true; isFull; ) {
+  await eachBatch(BATCH_SIZE, async () => {
     const batches = await ctx.sql(waitingBatches, { maxRows: BATCH_SIZE })
-    isFull = batches.length === BATCH_SIZE
-    if (batches.length === 0) return
+    if (batches.length === 0) return 0
     for (const { origin, first_seq: firstSeq, lines } of batches) {
       const isStored = await storeBatch(ctx, batchName(origin, firstSeq), lines)
       if (isStored) noteSeen(ctx, { origin, ...lastOf(firstSeq, lines) })
@@ -188,7 +188,8 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
     }
     // No answer waits for it.
     ctx.background(() => storeEnd(ctx))
-  }
+    return batches.length
+  })
 }
 
 export const linesOf = (batch: string): string[] => batch.split('\n').filter(Boolean)

@@ -8,7 +8,7 @@ import { countsOf, type DeletionCount, describeCounts } from '../../deletion-cou
 import { second } from '../../limits/durations'
 import type { SigningKey } from '../../process'
 import { boolean, integer, joined, json, literal, type RowOf, sql, statement, text, time, UNWAITED } from '../../sql'
-import { AFTER, eachDue, isAfter } from '../../work/each-due'
+import { AFTER, eachDue, isAfter } from '../../work/queue'
 import { hashOf, signingKey, signingKeyInside, signJws } from './signing-keys'
 import { findStandingLine, type Standing } from './stored-lines'
 

@@ -1,0 +1,81 @@
+import type { AnyContext } from '../context'
+import type { CallQueue } from '../process'
+import { type Described, integer, type Part, type Shape, sql, text, time } from '../sql'
+
+// What every table of due work shares: `due_at` is null once a row is over, and a claim holds the row until its lease ends.
+
+/** Due, and not under a lease. `row` is the alias of the table. */
+export const isClaimable = (v: { now: Part }, row: Part) =>
+  sql`${row}.due_at <= ${v.now} AND (${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
+
+/** For statements that look for due rows: adds the condition of the partial index, which a claim by key must not have. */
+export const isDueAndClaimable = (v: { now: Part }, row: Part) =>
+  sql`${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
+
+/** The values of a claim. Whoever dies is followed by another once the lease has ended. */
+export function claimFor(ctx: AnyContext, leaseMs: number): { now: Date; leaseUntil: Date } {
+  const now = ctx.clock.now()
+  return { now, leaseUntil: new Date(now.getTime() + leaseMs) }
+}
+
+/** The waits after the first, the second and each further failed try; or a wait that doubles from the first up to the maximum. */
+export type BackOff = readonly [number, ...number[]] | { firstMs: number; maxMs: number }
+
+/** The wait after so many failed tries. One that doubles adds up to a quarter at random, so that tries spread. */
+export function backOffMs(ctx: AnyContext, attempts: number, backOff: BackOff): number {
+  if ('firstMs' in backOff) {
+    const doubled = backOff.firstMs * 2 ** Math.min(attempts - 1, 20) * (1 + ctx.secrets.randomFraction() / 4)
+    return Math.min(doubled, backOff.maxMs) * ctx.timeScale
+  }
+  return (backOff[Math.min(attempts, backOff.length) - 1] ?? backOff[0]) * ctx.timeScale
+}
+
+/** When a row is tried again after so many failed tries. */
+export const nextTryAt = (ctx: AnyContext, attempts: number, backOff: BackOff): Date =>
+  new Date(ctx.clock.now().getTime() + backOffMs(ctx, attempts, backOff))
+
+/** Works batch by batch, until one is not full. `work` returns how many rows it found. */
+export async function eachBatch(maxRows: number, work: () => Promise<number>): Promise<void> {
+  while ((await work()) === maxRows);
+}
+
+/** Cursor: the last row of the previous batch. */
+export const AFTER = { afterTime: time, afterId: text, maxRows: integer } satisfies Shape
+export type After = Described<typeof AFTER>
+
+/** In the WHERE of a statement that is ordered by `time` and id. */
+export const isAfter = (v: { afterTime: Part; afterId: Part }, at: Part) =>
+  sql`(${at}, id) > (${v.afterTime}::timestamptz, ${v.afterId})`
+
+/**
+ * Works off all due rows, in batches. A row that fails is stepped over until the next run, so that it never holds up those behind it;
+ * then all failures are thrown together. `rows` is the word for them in the log.
+ */
+export async function eachDue<Row extends { id: string; due_at: Date }>(
+  { rows: what, maxRows }: { rows: string; maxRows: number },
+  read: (after: After) => Promise<Row[]>,
+  work: (row: Row) => Promise<unknown>,
+): Promise<void> {
+  const failures: unknown[] = []
+  const after = { afterTime: new Date(0), afterId: '', maxRows }
+  await eachBatch(maxRows, async () => {
+    const rows = await read(after)
+    for (const row of rows) await work(row).catch((error) => failures.push(error))
+    const last = rows.at(-1)
+    if (last) Object.assign(after, { afterTime: last.due_at, afterId: last.id })
+    return rows.length
+  })
+  throwAll(failures, `${failures.length} ${what} failed`)
+}
+
+/** Throws what failed while the rest went on, if anything did. */
+export function throwAll(failures: readonly unknown[], message: string): void {
+  if (failures.length > 0) throw new AggregateError(failures, message)
+}
+
+/** Counts a call as active until it ends, whatever becomes of it. */
+export function holdPlace({ calls }: Pick<CallQueue, 'calls'>, call: Promise<unknown>): Promise<unknown> {
+  const ended: Promise<unknown> = call.catch(() => {}).then(() => calls.delete(ended))
+  calls.add(ended)
+  return ended
+}

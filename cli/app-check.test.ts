@@ -58,7 +58,7 @@ const failuresOf = async (url: string) =>
     ({ call, mend }) => (mend ? [call] : []),
   )
 
-test('the receiver of the typed client passes every call of app check', async () => {
+test('B108 the receiver of the typed client passes every call of app check', async () => {
   expect(await failuresOf(await given())).toEqual([])
 })
 
@@ -182,6 +182,6 @@ const FAULTS: [string, Parameters<typeof given>[0], string][] = [
   ['does not answer', () => 'none', 'a signed message'],
 ]
 
-test.concurrent.each(FAULTS)('app check finds a receiver that %s', async (_name, wrong, call) => {
+test.concurrent.each(FAULTS)('B108 app check finds a receiver that %s', async (_name, wrong, call) => {
   expect(await failuresOf(await given(wrong))).toContain(call)
 })

@@ -284,6 +284,7 @@ test('B101 an application that still has the person is told again under the same
   expect(await progressOf(task)).toEqual({ name: 'shop', status: 'processing', absence: 'present' })
   expect((await watchTasks(ctx)).tasks).toMatchObject([{ task_id: task.id, state: 'present' }])
   expect((await watchTasks(ctx)).counts).toContainEqual({ state: 'present', count: 1 })
+  expect((await watchBacklog(ctx)).present).toBe(1)
   expect(ctx.warnings).toContainEqual(
     expect.objectContaining({ event: 'connected_app_kept_person', taskId: task.id, withdrawalId: task.withdrawalId }),
   )

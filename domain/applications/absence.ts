@@ -58,7 +58,7 @@ const notePresent = statement(
   (v) => sql`WITH ${lockedWithdrawal(v)}
    UPDATE deletion_tasks n SET times_present = n.times_present + 1, lease_until = NULL, checked_at = NULL, accepted_at = NULL,
      last_error = ${v.problem}, due_at = CASE WHEN ${isLast} THEN ${v.lookAgainAt}::timestamptz ELSE ${v.now} END,
-     completed_at = CASE WHEN ${isLast} THEN n.completed_at END, first_tried_at = CASE WHEN ${isLast} THEN n.first_tried_at END
+     completed_at = CASE WHEN ${isLast} THEN n.completed_at END, first_tried_at = CASE WHEN ${isLast} THEN coalesce(n.first_tried_at, ${v.now}) END
    FROM withdrawal w WHERE ${isThisCheck(v)}
    RETURNING ${isPresent(sql`n`)} AS is_last`,
 )

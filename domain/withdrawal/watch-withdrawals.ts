@@ -1,6 +1,7 @@
 import type { TroubledWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { tasksOf } from '../applications/list-tasks'
+import { isPresent } from '../applications/task-states'
 import type { SystemContext } from '../context'
 import { cappedCount, MAX_COUNTED, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
@@ -63,6 +64,11 @@ const FIGURES = {
   ),
   undelivered: backlogFigure('count-waiting-deliveries', () => sql`FROM event_deliveries WHERE due_at IS NOT NULL`),
   dead: backlogFigure('count-dead-deliveries', () => sql`FROM event_deliveries WHERE dead_at IS NOT NULL`),
+  // The condition of their index comes first: every one of them was told.
+  present: backlogFigure(
+    'count-present-tasks',
+    () => sql`FROM deletion_tasks n WHERE first_tried_at IS NOT NULL AND due_at IS NOT NULL AND ${isPresent(sql`n`)}`,
+  ),
   // The applications among so many silent calls.
   silentApps: backlogFigure(
     'count-silent-apps',
@@ -154,6 +160,8 @@ export async function watchBacklog(ctx: SystemContext) {
     deliveries: { waiting: undelivered, dead },
     /** Applications whose calls have failed for a day. */
     silentApps,
+    /** Tasks whose application still has the person though it was told again and again: an operator decides. */
+    present: figures.present,
   }
 }
 

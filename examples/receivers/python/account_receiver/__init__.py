@@ -203,12 +203,15 @@ class Receiver:
 
 
 class Deletions:
-    """Runs each deletion in a thread of its own, once, and reports on it. A process that ends forgets it, and the message comes again."""
+    """
+    Runs each deletion in a thread of its own, once at a time, and reports on it. A process that ends forgets it, and the message comes again.
+    One that comes after the end begins anew: something of the account was still there.
+    """
 
     def __init__(self, delete: Callable[[str, Callable[[int, int], None]], Mapping[str, Any]]) -> None:
         """`delete(account, progress)` calls `progress(done, total)` and returns `records`, `retained` or nothing of the last report."""
         self._delete = delete
-        self._states: dict[str, Literal["begun", "done"]] = {}
+        self._running: set[str] = set()
         self._lock = threading.Lock()
 
     def accept(self, message: Message) -> Outcome:
@@ -217,11 +220,8 @@ class Deletions:
             self._delete(message.account, lambda done, total: None)
             return "done"
         with self._lock:
-            if self._states.get(message.id) == "done":
-                del self._states[message.id]
-                return "done"
-            if message.id not in self._states:
-                self._states[message.id] = "begun"
+            if message.id not in self._running:
+                self._running.add(message.id)
                 threading.Thread(target=self._run, args=(message, message.task), daemon=True).start()
         return "later"
 
@@ -232,10 +232,10 @@ class Deletions:
                 lambda done, total: _report(task, "processing", progress={"done": done, "total": total}),
             )
             _report(task, "completed", **result)
-            self._states[message.id] = "done"
         except Exception:
             log.exception("The deletion %s begins anew when its message comes again", message.id)
-            del self._states[message.id]
+        finally:
+            self._running.discard(message.id)
 
 
 def _report(task: Task, status: Literal["processing", "completed"], **said: Any) -> None:

@@ -85,7 +85,7 @@ test('a deletion that comes again is handled again, because something of the acc
   expect(handled).toHaveLength(2)
 })
 
-test('a receiver says by the account alone whether anything of it is there, and nothing where it cannot', async () => {
+test('B108 a receiver says by the account alone whether anything of it is there, and nothing where it cannot', async () => {
   const ask = () =>
     signed({ body: JSON.stringify({ type: 'account.absence_check', data: { subject: '42', account: 'usr_1' } }) })
   const asked: unknown[] = []

@@ -83,7 +83,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
     expect({ status, told: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, told: '' })
   })
 
-  test('B108 passes every call of app check', async () => {
+  test('passes every call of app check', async () => {
     const appUrl = new URL(reportTo).origin
     const calls = await checkReceiver({ url: endpoint, secret: SECRET, appUrl, checks: false, person: PERSON })
     expect(calls.filter(({ mend }) => mend)).toEqual([])

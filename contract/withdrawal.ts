@@ -14,9 +14,6 @@ import {
   WAIVE_REASONS,
 } from './vocabulary'
 
-export type Reason = keyof typeof REASONS
-export const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
-
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
 /** The steps that erase: an application's deletion belongs to the window of one of them. */
@@ -39,7 +36,7 @@ export const withdrawBody = z
   .object({
     confirmation: z.literal(CONFIRMATION, 'WITHDRAWAL_001').describe(`Exactly ${CONFIRMATION}`),
     reason: z
-      .enum(REASON_CODES, `REQUEST_001: reason must be one of ${REASON_CODES.join(', ')}.`)
+      .enum(REASONS, `REQUEST_001: reason must be one of ${REASONS.join(', ')}.`)
       .optional()
       .describe('Why the person leaves'),
     feedback: feedback
@@ -64,7 +61,7 @@ export const withdrawBody = z
     when: ({ value }) => withReasonOther.safeParse(value).success,
   })
   .meta({
-    if: { properties: { reason: { enum: REASON_CODES.filter((reason) => reason !== 'other') } } },
+    if: { properties: { reason: { enum: REASONS.filter((reason) => reason !== 'other') } } },
     else: { properties: { feedback: { pattern: VISIBLE } }, required: ['feedback'] },
   })
 

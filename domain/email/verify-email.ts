@@ -77,12 +77,12 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   })
   if (isTaken) throw new AppError('EMAIL_002')
   if (!verified) throw await refusalOf(ctx, values, attempts)
-  const { newEmail, isTold } = verified
+  const { newEmail, areNotified } = verified
   return {
     email_verified: true,
     new_email: newEmail,
     changed_at: at.toISOString(),
-    notification_sent: isTold && (await Promise.race([isTold, afterMs(NOTICE_WAIT_MS)])),
+    notification_sent: areNotified && (await Promise.race([areNotified, afterMs(NOTICE_WAIT_MS)])),
   }
 }
 
@@ -97,7 +97,7 @@ interface Outcome {
 interface Verified {
   newEmail: string
   /** Whether both mailboxes were told; false for the account's own address, which was verified and did not change. */
-  isTold: false | Promise<boolean>
+  areNotified: false | Promise<boolean>
 }
 
 /** The attempt and its effect in one transaction. A code without effect throws nothing, so that its attempt is committed before the answer. */
@@ -164,7 +164,7 @@ async function takeEffect(
       : tellEmailChanged(tx, { ...facts, isOldProven: oldVerifiedAt !== null }),
     isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker, at }),
   ])
-  return { newEmail, isTold: told?.isTaken ?? false }
+  return { newEmail, areNotified: told?.isAccepted ?? false }
 }
 
 async function refusalOf(ctx: Context, { userId, changeId, maxAttempts }: Attempt, attempts: number | null) {

@@ -149,9 +149,9 @@ interface NewNotice<Recipient> {
   dueAt?: Date
 }
 
-/** Resolves once the first try is over: true if the mail server took every letter. Never, if the transaction does not commit. */
+/** Resolves once the first try is over: true if the mail server accepted every letter. Never, if the transaction does not commit. */
 export interface FirstTry {
-  isTaken: Promise<boolean>
+  isAccepted: Promise<boolean>
 }
 
 /**
@@ -185,20 +185,20 @@ export async function addNotice<Facts, Recipient extends string>(
     expiresAt,
     attempts: dueAt ? 0 : 1,
   })
-  const { promise: isTaken, resolve } = Promise.withResolvers<boolean>()
+  const { promise: isAccepted, resolve } = Promise.withResolvers<boolean>()
   const send = async (ctx: SystemContext) => {
     const tries = letters.map(({ id: messageId, to, message, storedRecipient: recipient }) => ({
       mail: { messageId, userId, kind, recipient, changeId, to, attempts: 1 },
       outcome: ctx.mail.send({ id: messageId, to, message, userId, locale }),
     }))
-    resolve(areAllTaken(tries.map(({ outcome }) => outcome)))
+    resolve(areAllAccepted(tries.map(({ outcome }) => outcome)))
     await Promise.all(tries.map(async ({ mail, outcome }) => noteAttempt(ctx, mail, await outcome)))
   }
   if (!isSentBySweep && !dueAt) tx.afterCommit(send)
-  return { isTaken }
+  return { isAccepted }
 }
 
-const areAllTaken = (sending: Promise<MailOutcome>[]): Promise<boolean> =>
+const areAllAccepted = (sending: Promise<MailOutcome>[]): Promise<boolean> =>
   Promise.all(sending).then(
     (outcomes) => outcomes.every((outcome) => outcome === 'accepted'),
     () => false,

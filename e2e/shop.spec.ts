@@ -137,7 +137,7 @@ test('an open order holds a withdrawal back, and a demo shop that is killed duri
   await page.getByLabel(/to confirm/).fill('DELETE_MY_ACCOUNT')
   await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Delete my account' }).click()
-  const participant = page.getByRole('listitem').filter({ hasText: 'Corner Shop' })
+  const participant = page.getByRole('listitem').filter({ hasText: 'Corner Shop' }).last()
   await expect(shop.getByText('signed out of the shop')).toBeVisible()
 
   await expect(shop.getByText(/\b[2-8] of 10 orders deleted/)).toBeVisible()

@@ -108,6 +108,7 @@ const READ_WHOLE = {
   'count-open-tasks': 'deletion_tasks_of_app, sorted',
   'count-outbox-events': 'outbox_events_due',
   'count-overdue-steps': 'deletion_steps_due',
+  'count-present-tasks': 'deletion_tasks_tried',
   'count-processing-withdrawals': 'deletion_steps_due, sorted',
   'count-purged-withdrawals': 'withdrawals_purged',
   'count-silent-apps': 'deletion_tasks_tried, sorted',

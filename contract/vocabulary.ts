@@ -75,8 +75,13 @@ export type KeptFor = (typeof KEPT_FOR)[number]
 
 /** What a receipt proves. */
 export const RECEIPT_KINDS = ['acceptance', 'completion', 'purge'] as const
-/** The answer of an application. `gone`: it does not know the person. `open`: nothing yet. */
-export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'gone', 'told', 'waived', 'open'] as const
+/**
+ * The answer of an application. `absent`: asked again later, it confirmed that it no longer has the person. `gone`: it does not know the
+ * person. `open`: nothing yet.
+ */
+export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'absent', 'gone', 'told', 'waived', 'open'] as const
+/** Of an application that is asked once more. `unconfirmed`: not yet answered. `present`: it still has the person. */
+export const ABSENCES = ['unconfirmed', 'present', 'absent'] as const
 
 /** A preview stops counting here, because counting takes time. */
 export const MAX_PREVIEWED = 10_000

@@ -3,7 +3,16 @@ import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
 import { blocker, dateOrTime, hasVisible, isoDateTime, maxLength, userId, VISIBLE } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
-import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
+import {
+  ABSENCES,
+  CATEGORIES,
+  CHOICES,
+  KEPT_FOR,
+  MAX_FEEDBACK_LENGTH,
+  MAX_PREVIEWED,
+  REASONS,
+  WAIVE_REASONS,
+} from './vocabulary'
 
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
@@ -80,7 +89,9 @@ const application = z.object({
   completed_at: isoDateTime.optional().describe('Present when it has deleted the user'),
   next_attempt_at: isoDateTime
     .optional()
-    .describe('When it is asked again, or should have reported by; absent while the application is disabled'),
+    .describe(
+      'When it is asked again, or should have reported by; absent while the application is disabled, or support decides',
+    ),
   accepted_at: isoDateTime.optional().describe('Present once it has said that it will report later'),
   progress: z
     .object({
@@ -99,6 +110,12 @@ const application = z.object({
     )
     .optional()
     .describe('What it keeps, as it reported'),
+  absence: z
+    .enum(ABSENCES)
+    .optional()
+    .describe(
+      'Present once an application that confirms has said that it is done: whether it confirmed that the person is gone',
+    ),
   waived: z
     .object({ reason: z.enum(WAIVE_REASONS).describe('Why'), at: isoDateTime.describe('Since when') })
     .optional()

@@ -9,7 +9,7 @@ export interface AuditActor {
   actorId?: string | null
   requestedBy?: string | null
   ip: string | null
-  /** What a letter about it names as the device. The audit does not store it. */
+  /** For the letters; the audit does not keep it. */
   userAgent?: string
 }
 

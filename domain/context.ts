@@ -229,7 +229,7 @@ export const transaction: SystemContext['transaction'] = function (work) {
 /** For a call without a credential of an account. */
 export interface LinkContext extends SystemContext {
   ip: string
-  /** As the caller sent it, cut to what is stored; '' if it sent none. */
+  /** As it was sent, at most 300 characters; '' if none was. */
   userAgent: string
   /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
@@ -240,7 +240,7 @@ export interface LinkContext extends SystemContext {
 export interface Context extends SystemContext {
   actor: Actor
   ip: string
-  /** As the caller sent it, cut to what is stored; '' if it sent none. */
+  /** As it was sent, at most 300 characters; '' if none was. */
   userAgent: string
   /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]

@@ -105,7 +105,8 @@ export type Message =
       code: string
       link: string
       validMs: number
-      expiresAt: Date
+      /** When code and link end. */
+      validUntil: Date
       firstMethod: VerificationMethod
     }
   | {
@@ -116,6 +117,7 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
       userAgent: string
       /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
@@ -136,6 +138,7 @@ export type Message =
       newEmailMasked: string
       requestedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
       userAgent: string
       notMe: NotMeLink
     }
@@ -159,6 +162,7 @@ export type Message =
       userName: string
       changedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
       userAgent: string
     }
   | {
@@ -233,6 +237,7 @@ export type Message =
       userName: string
       exportedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
       userAgent: string
       settingsUrl: string
     }

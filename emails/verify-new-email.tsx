@@ -10,27 +10,15 @@ interface Props extends LetterProps<'verifyNewEmail'> {
   link: Slot
   /** Such as “12 hours”. */
   validity: Slot
-  /** Such as “20 November 2026 at 21:00 UTC”. */
-  expiresAt: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  until: Slot
   firstMethod: 'email_code' | 'email_link'
   /** The account's own address is verified; nothing is changed. */
   isOwn: boolean
 }
 
 export default function VerifyNewEmail(props: Props) {
-  const {
-    look,
-    t,
-    userName,
-    currentEmail,
-    newEmail,
-    code,
-    link,
-    validity,
-    expiresAt: until,
-    firstMethod,
-    isOwn,
-  } = props
+  const { look, t, userName, currentEmail, newEmail, code, link, validity, until, firstMethod, isOwn } = props
   const codePanel = <CodePanel key="code" look={look} code={code} />
   const linkPanel = <LinkPanel key="link" look={look} href={link} label={t(isOwn ? 'buttonOwn' : 'button')} />
   return (
@@ -54,7 +42,7 @@ VerifyNewEmail.PreviewProps = preview('verifyNewEmail', VerifyNewEmail, {
   code: '402913',
   link: 'https://accounts.example.com/verify-email#…',
   validity: '12 hours',
-  expiresAt: '20 November 2026 at 21:00 UTC',
+  until: '20 November 2026 at 21:00 UTC',
   firstMethod: 'email_code',
   isOwn: false,
 })

@@ -296,14 +296,11 @@ export async function givenSession(
 export const asUser = (ctx: TestContext, user: TestUser): Promise<Context> =>
   asCaller(ctx, sessionCredential(user.sessionId))
 
-/** People read “Firefox on Linux”. */
-export const TEST_BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
-
 /** A call that no credential of an account opens. */
 export const asNobody = (ctx: TestContext, linkToken = '', ip = '192.0.2.1'): LinkContext => ({
   ...ctx,
   ip,
-  userAgent: TEST_BROWSER,
+  userAgent: 'test',
   buckets: [],
   linkToken,
 })
@@ -321,7 +318,7 @@ export async function authenticate(
 export async function asCaller(ctx: TestContext, credential: Credential): Promise<Context> {
   const actor = await findCaller(ctx, credential)
   if (!actor) throw new Error('the session has ended')
-  return { ...ctx, actor, ip: '192.0.2.1', userAgent: TEST_BROWSER, buckets: [] }
+  return { ...ctx, actor, ip: '192.0.2.1', userAgent: 'test', buckets: [] }
 }
 
 /** The context of a request with a new access token of this user. */
@@ -335,7 +332,7 @@ export const asService = (ctx: TestContext): Context => ({
   ...ctx,
   actor: { kind: 'service_token', id: 'svt_1', userId: '', externalId: null, scopes: [] } as unknown as Actor,
   ip: '192.0.2.1',
-  userAgent: '',
+  userAgent: 'test',
   buckets: [],
 })
 

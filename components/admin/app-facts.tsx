@@ -17,6 +17,7 @@ export function AppFacts({ app }: { app: App }) {
     Events: app.events.join(', '),
     'Addresses in events': app.includes.includes('addresses') ? 'Yes' : 'No',
     'Asked before a withdrawal': app.checks ? 'Yes' : 'No',
+    'Asked whether the person is absent': app.confirms ? 'Yes' : 'No',
     'Events waiting': app.deliveries.waiting.toLocaleString('en'),
     'Dead letters': app.deliveries.dead.toLocaleString('en'),
     'Open deletion tasks': app.open_tasks.toLocaleString('en'),

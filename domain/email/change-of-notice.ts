@@ -1,7 +1,6 @@
 import type { SystemContext } from '../context'
 import { HAS_REPLACED_VERIFIED } from '../limits/held-addresses'
 import type { NoticeRow } from '../mail/define-notice'
-import { openSealed } from '../sealed'
 import { boolean, type RowOf, sql, statement, text, time } from '../sql'
 
 const changeOfNotice = statement(
@@ -18,8 +17,10 @@ const changeOfNotice = statement(
     new_email: text,
     requested_at: time,
     request_ip: text,
+    request_user_agent: text.orNull,
     closed_at: time.orNull,
     closed_ip: text.orNull,
+    closed_user_agent: text.orNull,
     reverted_at: time.orNull,
   },
   // A service may have stored the address in other letters since.
@@ -27,7 +28,8 @@ const changeOfNotice = statement(
      (c.status <> 'verified' AND lower(u.email) = lower(c.old_email) AND u.email_verified_at IS NOT NULL) OR EXISTS (
        SELECT FROM email_change_requests r WHERE r.user_id = c.user_id AND lower(r.old_email) = lower(c.old_email) AND ${HAS_REPLACED_VERIFIED}
      ) AS is_old_proven,
-     c.new_email, c.requested_at, c.request_ip, c.closed_at, c.closed_ip, c.reverted_at
+     c.new_email, c.requested_at, c.request_ip, c.request_user_agent, c.closed_at, c.closed_ip,
+     c.closed_user_agent, c.reverted_at
    FROM email_change_requests c JOIN users u ON u.id = c.user_id WHERE c.id = ${v.changeId}`,
 )
 
@@ -39,20 +41,17 @@ export interface ChangeFacts {
   newEmail: string
   /** The time of what the letter tells. */
   at: Date
-  /** Encrypted in the row of the letter; '' in a row of the last release. */
-  userAgent: string
 }
 
 /** For a later attempt of a letter: the facts of its change, with those that `more` takes from it; null if it is gone or `more` is false. */
 export async function readChange<More extends object>(
   ctx: SystemContext,
-  { change_request_id: changeId, sealed }: NoticeRow,
+  { change_request_id: changeId }: NoticeRow,
   more: (change: RowOf<typeof changeOfNotice>) => More | false,
 ): Promise<(Omit<ChangeFacts, 'at'> & More) | null> {
   const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
   const added = change && more(change)
   if (!change || !added) return null
   const { id, name: userName, old_email: oldEmail, new_email: newEmail } = change
-  const { userAgent = '' } = openSealed<Partial<Pick<ChangeFacts, 'userAgent'>>>(ctx, sealed) ?? {}
-  return { changeId: id, userName, oldEmail, newEmail, userAgent, ...added }
+  return { changeId: id, userName, oldEmail, newEmail, ...added }
 }

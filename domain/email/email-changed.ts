@@ -11,6 +11,7 @@ import { notMeUrl } from './not-me-token'
 interface ChangedFacts extends ChangeFacts {
   hasPassword: boolean
   ipAddress: string
+  userAgent: string
   /** The old address was verified, and nobody has said that its mailbox is lost. Any other learns nothing of the person. */
   isOldProven: boolean
 }
@@ -20,12 +21,14 @@ type Recipient = 'old' | 'lost' | 'new'
 
 export const emailChanged = defineNotice<ChangedFacts, Recipient>({
   name: 'email_changed',
-  keep: ({ changeId, userAgent }) => ({ changeId, sealed: { userAgent } }),
+  keep: ({ changeId }) => ({ changeId }),
   recipients: {
     old: ({ oldEmail }) => oldEmail,
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
+  // A lost mailbox gets the letter that tells nothing of the person.
+  reachesLost: ['old', 'lost'],
   message: (
     ctx,
     { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, userAgent, isOldProven },
@@ -45,12 +48,17 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
           notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
         },
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ has_password, is_old_proven, requested_at, closed_at, closed_ip }) => ({
-      hasPassword: has_password,
-      isOldProven: is_old_proven,
-      at: closed_at ?? requested_at,
-      ipAddress: closed_ip ?? '',
-    })),
+    readChange(
+      ctx,
+      notice,
+      ({ has_password, is_old_proven, requested_at, closed_at, closed_ip, closed_user_agent }) => ({
+        hasPassword: has_password,
+        isOldProven: is_old_proven,
+        at: closed_at ?? requested_at,
+        ipAddress: closed_ip ?? '',
+        userAgent: closed_user_agent ?? '',
+      }),
+    ),
 })
 
 /** Null if verified changes cannot be undone. */

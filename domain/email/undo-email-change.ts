@@ -18,9 +18,14 @@ import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
 import { isAddressFree, parseStoredAddress, setAddress } from './set-address'
 
-interface UndoFacts extends ChangeFacts {
-  outcome: UndoOutcome
+/** Where the link was used. */
+interface Origin {
   ipAddress: string
+  userAgent: string
+}
+
+interface UndoFacts extends ChangeFacts, Origin {
+  outcome: UndoOutcome
 }
 
 export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
@@ -42,7 +47,8 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
     readChange(ctx, notice, ({ status, reverted_at, closed_at, requested_at }) => ({
       at: reverted_at ?? closed_at ?? requested_at,
       outcome: status === 'reverted' ? 'restored' : 'stopped',
-      ipAddress: openSealed<Pick<UndoFacts, 'ipAddress'>>(ctx, notice.sealed)?.ipAddress ?? '',
+      // A row of the last release does not say where.
+      ...(openSealed<Origin>(ctx, notice.sealed) ?? { ipAddress: '', userAgent: '' }),
     })),
 })
 

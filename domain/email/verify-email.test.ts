@@ -9,7 +9,6 @@ import {
   givenUser,
   outcomeOf,
   type PendingTestChange,
-  TEST_BROWSER,
   type TestContext,
   type TestUser,
   testContext,
@@ -227,7 +226,7 @@ test('B20 a verification changes the address, tells both mailboxes, and is recor
     newEmail: pending.new_email,
     changedAt: at,
     ipAddress: '192.0.2.1',
-    userAgent: TEST_BROWSER,
+    userAgent: 'test',
     notMe: null,
   })
   expect(told[0]?.message).toMatchObject({ ...told[1]?.message, notMe: { until: expect.any(Date) } })

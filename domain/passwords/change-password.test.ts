@@ -8,7 +8,6 @@ import {
   givenSession,
   givenUser,
   outcomeOf,
-  TEST_BROWSER,
   type TestContext,
   type TestUser,
   testContext,
@@ -75,10 +74,7 @@ test('B40 the address gets the notice of a new password after any mail outage, e
   ctx.clock.advance(day)
   await sendDueNotices(ctx, NOTICE_KINDS)
   expect(ctx.mailbox).toMatchObject([
-    {
-      to: user.email,
-      message: { template: 'password-changed', changedAt: at, ipAddress: '192.0.2.1', userAgent: TEST_BROWSER },
-    },
+    { to: user.email, message: { template: 'password-changed', changedAt: at, ipAddress: '192.0.2.1' } },
   ])
   const [notice] = await ctx.db.notice.findMany({ where: { userId: user.userId } })
   expect(notice).toMatchObject({ sealed: null, sentAt: ctx.clock.now() })

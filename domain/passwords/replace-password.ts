@@ -15,7 +15,7 @@ interface PasswordFacts {
   userName: string
   at: Date
   ipAddress: string
-  /** Missing in a row of the last release. */
+  /** Missing in rows of an older release. */
   userAgent?: string
 }
 
@@ -142,7 +142,7 @@ export async function replaceAndTell(
       tx,
       passwordChanged,
       { userId, locale, recipients: ['sealed'], at },
-      { to, userName, at, ipAddress: by.ip ?? '', userAgent: by.userAgent ?? '' },
+      { to, userName, at, ipAddress: by.ip ?? '', userAgent: by.userAgent },
     ),
   ])
 }

@@ -89,7 +89,7 @@ interface ExportFacts {
   userName: string
   at: Date
   ipAddress: string
-  /** Missing in a row of the last release. */
+  /** Missing in rows of an older release. */
   userAgent?: string
 }
 

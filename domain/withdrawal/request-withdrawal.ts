@@ -44,7 +44,7 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
     userAgent,
   }),
   async read(ctx, notice) {
-    const opened = openSealed<Pick<UndoFacts, 'ipAddress'>>(ctx, notice.sealed)
+    const opened = openSealed<Pick<UndoFacts, 'ipAddress'> & Partial<Pick<UndoFacts, 'userAgent'>>>(ctx, notice.sealed)
     const { expires_at: endsAt, created_at: askedAt } = notice
     return (
       opened &&
@@ -53,7 +53,9 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
         ctx,
         notice,
         ({ status, is_old_proven, closed_at: changedAt }) =>
-          status === 'verified' && is_old_proven && changedAt !== null && { ...opened, endsAt, changedAt, askedAt },
+          status === 'verified' &&
+          is_old_proven &&
+          changedAt !== null && { userAgent: '', ...opened, endsAt, changedAt, askedAt },
       )
     )
   },

@@ -141,9 +141,9 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
   const letter = letterIn(wording, userName !== '')
   switch (message.template) {
     case 'verify-new-email': {
-      const { isOwn, currentEmail, newEmail, code, link, expiresAt, firstMethod } = message
+      const { isOwn, currentEmail, newEmail, code, link, validUntil, firstMethod } = message
       const validity = validityIn(wording, message.validMs)
-      const values = { userName, currentEmail, newEmail, code, link, validity, expiresAt: time(expiresAt) }
+      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(validUntil) }
       const subject = isOwn ? 'subjectOwn' : 'subject'
       return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
     }

@@ -106,7 +106,7 @@ function everyMessage(text: (name: string) => string): Message[] {
   const verify = {
     template: 'verify-new-email',
     ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
-    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, expiresAt: until, isOwn: false },
+    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, validUntil: until, isOwn: false },
   } as const
   const change = {
     ...person,
@@ -395,7 +395,7 @@ test('numbers and times follow the language, and a time names its zone', async (
     return texts.join(' ').replaceAll(/\s/g, ' ')
   }
   const expected = {
-    en: ['expires in 1.5 hours (27 November 2026 at 09:12 UTC)', '27 November 2026 at 09:12 UTC', '30 days'],
+    en: ['expires in 1.5 hours, on 27 November 2026 at 09:12 UTC', '27 November 2026 at 09:12 UTC', '30 days'],
     de: ['funktionieren noch 1,5 Stunden', '27. November 2026 um 09:12 UTC', '30 Tage'],
     fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
     es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],

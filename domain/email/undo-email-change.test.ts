@@ -77,7 +77,8 @@ test.each([
         userName: 'Ada Lovelace',
         email: old,
         ipAddress: IP,
-        userAgent: X,
+        userAgent: 'test',
+      },
       // Its reader does not learn where the owner is.
       { ...facts, mailbox: to, to: 'new', userName: '', email: to, ipAddress: '', userAgent: '' },
     ]

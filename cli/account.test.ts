@@ -280,7 +280,9 @@ test.each([
 test('an operator sees which transactions hold a deletion back, of one account and of all', async () => {
   const { userId } = await givenUser(ctx)
   const add = (status: string) =>
-    run(`transaction add --user ${userId} --status ${status} --description 'Order 7' --amount-cents 700`)
+    run(
+      `transaction add --user ${userId} --status ${status} --title 'Order 7' --amount 7EUR --url https://shop.example.com/orders/7`,
+    )
   await add('settled')
   ctx.clock.advance(1)
   const { transaction_id: id } = await add('pending')
@@ -289,8 +291,9 @@ test('an operator sees which transactions hold a deletion back, of one account a
     transaction_id: id,
     user_id: userId,
     status: 'pending',
-    description: 'Order 7',
-    amount_cents: 700,
+    title: 'Order 7',
+    amount: { minor_units: 700, currency: 'EUR' },
+    url: 'https://shop.example.com/orders/7',
     created_at: '2026-11-20T09:00:00.001Z',
   }
   expect((await listed(`transaction list --user ${userId}`)).transactions).toMatchObject([

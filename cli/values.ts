@@ -1,4 +1,5 @@
 import { tokenName } from '@/contract/access'
+import { type Amount, parseAmount } from '@/contract/amount'
 import { appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
@@ -67,9 +68,14 @@ export function toTokenName(text: string): string {
   return name.data
 }
 
-export function toCents(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError('--amount-cents must be a whole number.')
-  return Number(text)
+export function toAmount(text: string): Amount {
+  const amount = parseAmount(text)
+  if (!amount) {
+    throw new UsageError(
+      '--amount must be a number and a currency of ISO 4217, such as 12.50EUR, 12EUR or 1250JPY, with all decimals of the currency or none.',
+    )
+  }
+  return amount
 }
 
 export async function checkActiveUser(ctx: SystemContext, id: string): Promise<void> {

@@ -116,7 +116,9 @@ test('pending transactions hold the withdrawal back, and the page says so until 
   operator,
 }) => {
   const user = await createUser(operator)
-  const pending = ['--status', 'pending', '--description', 'Refund of an order']
+  const url = 'https://shop.example.com/orders/7'
+  const pending = ['--title', 'Order 7', '--amount', '12.50EUR', '--url', url]
+  await operator.run('transaction', 'add', '--user', user.id, '--title', 'Refund of an order', '--status', 'settled')
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))

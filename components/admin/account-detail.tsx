@@ -1,3 +1,4 @@
+import { formatAmount } from '@/contract/amount'
 import type { ShownAccount } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
@@ -76,8 +77,8 @@ function HoldsBack({ account: { blockers, pending_transactions } }: { account: S
           <p className="text-ink-muted">Nothing that this service knows of.</p>
         ) : (
           <ul className="divide-y divide-line">
-            {pending_transactions.map(({ transaction_id, description, created_at }) => (
-              <Row key={transaction_id} title={description}>
+            {pending_transactions.map(({ transaction_id, title, amount, created_at }) => (
+              <Row key={transaction_id} title={amount ? `${title}, ${formatAmount(amount, 'en')}` : title}>
                 Pending transaction <span className="font-mono text-xs">{transaction_id}</span>, since{' '}
                 <LocalTime dateTime={created_at} />
               </Row>

@@ -66,7 +66,6 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           return <Confirm token={secret} preview={preview} onRefused={end} onHeldBack={onHeldBack} {...props} />
         const held: HeldBack = {
           blockers: preview.blockers,
-          pendingTransactions: [],
           isUnknown: isStale,
           isChecking: isReading,
           check: readAgain,

@@ -48,8 +48,7 @@ const byService = (operation: string, key: string, asking: Asking = {}) =>
   })
 const push = (body: object = invoice, key = 'invoice/4711') => byService('putBlocker', key, { body })
 const preview = (query = '') => call(caller, 'previewWithdrawal', { query })
-const pending = () =>
-  addTransaction(ctx, { userId: caller.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+const pending = () => addTransaction(ctx, { userId: caller.userId, status: 'pending', title: '', ip: '' })
 const begun = () => ctx.db.withdrawal.count({ where: { userId: caller.userId } })
 const placesTaken = async () =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `withdraw:${caller.userId}` } }))?.hits.length ?? 0

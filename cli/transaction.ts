@@ -1,6 +1,6 @@
 import { addTransaction, endTransaction, listTransactions } from '@/domain/applications/transactions'
 import { command } from './command.ts'
-import { checkActiveUser, toAmount } from './values.ts'
+import { checkActiveUser, toAmount, toLink, toTitle } from './values.ts'
 
 const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
 
@@ -32,9 +32,14 @@ export const transactionCommands = [
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
       status: { value: 'STATUS', otherwise: 'pending', choices: ['pending', 'settled'], means: 'Its status.' },
-      title: { value: 'TEXT', otherwise: 'Added by the operator', means: 'What it is about, as the person reads it.' },
+      title: {
+        value: 'TEXT',
+        otherwise: 'Added by the operator',
+        read: toTitle,
+        means: 'What it is about, as the person reads it.',
+      },
       amount: { value: 'AMOUNT', read: toAmount, means: 'What has to be paid, such as 12.50EUR or 1250JPY.' },
-      url: { value: 'URL', means: 'Where the person pays it: https.' },
+      url: { value: 'URL', read: toLink, means: 'Where the person pays it: https.' },
     },
     async run(ctx, transaction) {
       const { user: userId, ...rest } = transaction

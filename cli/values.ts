@@ -1,6 +1,8 @@
+import type { ZodType } from 'zod'
 import { tokenName } from '@/contract/access'
 import { type Amount, parseAmount } from '@/contract/amount'
 import { appSettings } from '@/contract/apps'
+import { blockerTitle, linkOf } from '@/contract/blockers'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import type { SystemContext } from '@/domain/context'
@@ -62,10 +64,20 @@ export function toVersion(text: string): number {
   return Number(text)
 }
 
-export function toTokenName(text: string): string {
-  const name = tokenName.safeParse(text)
-  if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)
-  return name.data
+export const toTokenName = (text: string): string => parsed(tokenName, text)
+export const toTitle = (text: string): string => parsed(blockerTitle, text)
+
+/** The rules of the API name the option that has the name of the field. */
+function parsed(rule: ZodType<string>, text: string): string {
+  const { data, error } = rule.safeParse(text)
+  if (data === undefined) throw new UsageError(`--${parseIssueMessage(error?.issues[0]?.message ?? '').details}`)
+  return data
+}
+
+export function toLink(text: string): string {
+  const link = linkOf(text, { hosts: null, allowsHttp: !getEnv().isProduction })
+  if (!link) throw new UsageError('--url must be a URL that begins with https:// and holds no password.')
+  return link
 }
 
 export function toAmount(text: string): Amount {

@@ -16,7 +16,7 @@ const code = z
   .string('REQUEST_001: code must be a string.')
   .regex(/^[!-~]{1,64}$/, `REQUEST_001: code has 1 to ${MAX_CODE_LENGTH} visible ASCII characters.`)
   .describe('For programs, such as `unpaid_invoice`')
-const title = z
+export const blockerTitle = z
   .string('REQUEST_001: title must be a string.')
   .refine(isLine, 'REQUEST_001: title must be text of one line.')
   .check(maxLength(MAX_TITLE_LENGTH, `REQUEST_001: title has at most ${MAX_TITLE_LENGTH} characters.`))
@@ -47,7 +47,9 @@ export function linkOf(text: string, { hosts, allowsHttp }: LinkRules): string |
 
 /** The answer of an application to a check; nothing else counts as an answer. */
 export const checkAnswer = z.strictObject({
-  blockers: z.array(z.strictObject({ code, title, url, amount: amount.nullish() })).check(maxLength(MAX_ASKED)),
+  blockers: z
+    .array(z.strictObject({ code, title: blockerTitle, url, amount: amount.nullish() }))
+    .check(maxLength(MAX_ASKED)),
 })
 
 const params = z.object({
@@ -86,9 +88,9 @@ export const putBlocker = contract({
   params,
   body: z.object({
     code,
-    title,
+    title: blockerTitle,
     url: url.describe('Where the person settles it: https, and a host of the service token'),
-    amount: amount.nullish(),
+    amount: amount.nullish().describe('What has to be paid; the page shows it as the language of the person writes it'),
     expires_at: givenTime('REQUEST_001: expires_at must be a time such as 2026-12-20T09:00:00Z.')
       .nullable()
       .optional()

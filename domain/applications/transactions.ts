@@ -1,5 +1,4 @@
 import type { Amount } from '@/contract/amount'
-import { linkOf } from '@/contract/blockers'
 import { AppError } from '@/contract/errors'
 import type { ShownTransaction } from '@/contract/operator'
 import type { SystemContext } from '../context'
@@ -39,20 +38,17 @@ interface NewTransaction {
   title: string
   /** What has to be paid; left out if that is not known. */
   amount?: Amount | null
-  /** Where the person pays it. */
+  /** Where the person pays it: an https URL. */
   url?: string | null
   ip: string
 }
 
-/** The adopter's product writes transactions; a pending one holds a withdrawal back. Throws REQUEST_001 for a URL that is no link. */
+/** The adopter's product writes transactions; a pending one holds a withdrawal back. */
 export async function addTransaction(
   ctx: SystemContext,
-  { amount = null, url: given = null, ...input }: NewTransaction,
+  { amount = null, url = null, ...input }: NewTransaction,
 ): Promise<string> {
-  const { secrets, clock, allowsHttpLinks: allowsHttp } = ctx
-  const url = given === null ? null : linkOf(given, { hosts: null, allowsHttp })
-  if (given !== null && url === null)
-    throw new AppError('REQUEST_001', 'url must begin with https:// and hold no password.')
+  const { secrets, clock } = ctx
   const id = secrets.randomId('txn_')
   const { minor_units: amountMinor = 0, currency = null } = amount ?? {}
   const values = { ...input, id, url, amountMinor, currency, now: clock.now(), logId: secrets.randomId('tal_') }

@@ -4,8 +4,8 @@ import { ColumnPage } from '../layout/page'
 import { PageHeading } from '../layout/page-heading'
 import { cn } from '../ui/class-names'
 import { RefreshEvery } from '../ui/refresh-every'
-import { navLink } from './links'
 import { LookUp } from './look-up'
+import { navLink } from './nav-link'
 
 const SECTIONS = [
   { href: '/admin', label: 'Overview' },
@@ -57,6 +57,6 @@ export const AdminPage = ({
     </div>
     <PageHeading title={title} description={description} />
     {refreshes && <RefreshEvery seconds={5} />}
-    {children}
+    <div className="space-y-6">{children}</div>
   </ColumnPage>
 )

@@ -15,11 +15,11 @@ interface AppActionsProps {
   appId: string
   isDisabled: boolean
   hasEndpoint: boolean
-  deadLetters: number
+  givenUp: number
 }
 
 /** The operator's buttons for an application. The result stands beside them. */
-export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppActionsProps) {
+export function AppActions({ appId, isDisabled, hasEndpoint, givenUp }: AppActionsProps) {
   const router = useRouter()
   const [said, setSaid] = useState('')
   const [secret, setSecret] = useState<string | null>(null)
@@ -35,7 +35,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
         ? `It answered HTTP ${status} in ${took_ms} ms.`
         : `It did not answer: ${problem}, after ${took_ms} ms.`
     },
-    resend: async () => `${(await operate('resendDeadLetters', { appId })).resent} will be delivered again.`,
+    resend: async () => `${(await operate('resendDeadLetters', { appId })).resent} will be sent again.`,
     enable: async () => {
       await operate('setApp', { appId }, { disabled: false })
       return 'Enabled. Waiting messages will be sent.'
@@ -57,7 +57,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
       <CardBody className="*:not-first:not-empty:mt-4">
         <div className="flex flex-wrap gap-3">
           {hasEndpoint && button('ping', 'Ping')}
-          {deadLetters > 0 && button('resend', 'Resend dead letters')}
+          {givenUp > 0 && button('resend', 'Send again what was given up')}
           <ConfirmedButton
             label="Rotate secret"
             question="Rotate the signing secret?"

@@ -1,176 +1,193 @@
-'use client'
-
 import { CircleCheck } from 'lucide-react'
+import Link from 'next/link'
 import type { ReactNode } from 'react'
-import type { FailingApp, TroubledWithdrawal } from '@/contract/operator'
+import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
 import { Badge } from '../ui/badge'
-import { Card, CardBody, CardHeader } from '../ui/card'
+import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
+import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
-import { AppLink, WithdrawalLink } from './links'
-import { operate } from './operate'
+import { AppLink, idLink } from './drawn'
+import { Part, Unread } from './part'
+import { Retried } from './retried'
 import { Retry } from './retry-button'
-import { Row } from './section'
-import { StepName } from './step-name'
-import { UnreadLine } from './unread'
-import { useRetried } from './use-retried'
+import { StepName } from './step-texts'
+import { TaskTable } from './task-table'
 import { count } from './words'
 
 interface NeedsAttentionProps {
-  /** Null where it could not be read. */
-  troubled: { withdrawals: readonly TroubledWithdrawal[]; is_cut: boolean } | null
-  failing: { apps: readonly FailingApp[] } | null
+  figures: Figures
+  apps: readonly TroubledApp[]
+  withdrawals: readonly TroubledWithdrawal[]
+  /** How many accounts get no mail, such as “20+”; null for none. */
+  undeliverable: string | null
+  /** A part could not be read. */
+  isUnread: boolean
+  /** More fails than the page shows. */
+  isCut: boolean
 }
 
-export function NeedsAttention({ troubled, failing }: NeedsAttentionProps) {
-  const { withdrawals, is_cut } = troubled ?? { withdrawals: [], is_cut: false }
-  const apps = failing?.apps ?? []
-  const retried = useRetried(withdrawals.map(({ withdrawal_id }) => withdrawal_id))
+/** What an operator should look at, each thing once. */
+export function NeedsAttention({ figures, apps, withdrawals, undeliverable, isUnread, isCut }: NeedsAttentionProps) {
+  const { past_due, unwarned, failed_notices } = figures
+  const entries = [
+    ...withdrawals.map((withdrawal) => <Withdrawal key={withdrawal.withdrawal_id} withdrawal={withdrawal} />),
+    ...apps.map((app) => <App key={app.app_id} app={app} />),
+    past_due ? (
+      <Entry key="past_due" title={`Past their due date: ${count(past_due, 'withdrawal')}`}>
+        The{' '}
+        <Link href="/admin/withdrawals" className={textLink}>
+          list of withdrawals
+        </Link>{' '}
+        begins with them.
+      </Entry>
+    ) : null,
+    unwarned ? (
+      <Entry key="unwarned" title={`Came back: ${count(unwarned, 'security mail')}`}>
+        In the last 30 days. At the old address nobody read that the address was changed.
+      </Entry>
+    ) : null,
+    failed_notices ? (
+      <Entry key="failed_notices" title={`Given up: ${count(failed_notices, 'mail')}`}>
+        In the last 30 days. The mail server took none of the attempts.
+      </Entry>
+    ) : null,
+    undeliverable && (
+      <Entry key="undeliverable" title={`Addresses that take no mail: ${undeliverable}`}>
+        <Link href="/admin/undeliverable" className={textLink}>
+          Reach these people
+        </Link>{' '}
+        another way.
+      </Entry>
+    ),
+  ].filter(Boolean)
+  const retriable = [
+    ...withdrawals.map(({ withdrawal_id }) => withdrawal_id),
+    ...apps.flatMap(({ tasks }) => tasks.map(({ task_id }) => task_id)),
+  ]
   return (
-    <Card>
-      <CardHeader
-        title="Needs attention"
-        description={
-          withdrawals.length > 0 &&
-          `Steps that failed or that nobody has run in time, by due date${is_cut ? '. There are more than are shown.' : '.'}`
-        }
-      />
-      <CardBody>
-        <ul className="divide-y divide-line empty:hidden">
-          {apps.map((app) => (
-            <Failing key={app.app_id} app={app} />
-          ))}
-          {withdrawals.map((withdrawal) => (
-            <Troubled
-              key={withdrawal.withdrawal_id}
-              withdrawal={withdrawal}
-              onRetried={() => retried.add(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
-            />
-          ))}
-          {(!troubled || !failing) && (
-            <li className="py-4 first:pt-0 last:pb-0">
-              <UnreadLine />
-            </li>
-          )}
-        </ul>
-        {troubled && failing && withdrawals.length + apps.length === 0 && (
-          <p className="flex items-center gap-3 text-ink-muted">
-            <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
-          </p>
-        )}
-        <div role="status" className="space-y-1 text-sm not-empty:mt-4">
-          {retried.done.map(({ id }) => (
-            <p key={id} className="text-success">
-              Tried again: nothing of <WithdrawalLink id={id} /> fails any more.
+    <Part title="Needs attention" description={isCut && 'There is more than this page shows.'}>
+      <Retried listed={retriable}>
+        {isUnread && <Unread />}
+        {entries.length > 0 ? (
+          <ul className="divide-y divide-line">{entries}</ul>
+        ) : (
+          !isUnread && (
+            <p className="flex items-center gap-3 text-ink-muted">
+              <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
             </p>
-          ))}
-        </div>
-      </CardBody>
-    </Card>
+          )
+        )}
+      </Retried>
+    </Part>
+  )
+}
+
+interface EntryProps {
+  title: ReactNode
+  badges?: ReactNode
+  aside?: ReactNode
+  children: ReactNode
+}
+
+const Entry = ({ title, badges, aside, children }: EntryProps) => (
+  <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3 py-4 first:pt-0 last:pb-0">
+    <div className="min-w-0 grow basis-64 space-y-0.5">
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <h3 className="wrap-anywhere font-medium">{title}</h3>
+        {badges}
+      </div>
+      <div className="wrap-anywhere text-ink-muted text-sm tabular-nums">{children}</div>
+    </div>
+    {aside}
+  </li>
+)
+
+function Withdrawal({ withdrawal }: { withdrawal: TroubledWithdrawal }) {
+  const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
+  const troubles = [...deletion_steps, ...tasks]
+  const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
+  return (
+    <Entry
+      title={idLink('withdrawals')(id)}
+      badges={is_past_due && <Badge tone="danger">Past its due date</Badge>}
+      // A withdrawal without a failed attempt has nothing to retry.
+      aside={
+        attempts > 0 && (
+          <Retry
+            id={id}
+            kind="withdrawal"
+            of={id}
+            attempts={attempts}
+            lastError={troubles.find((trouble) => trouble.last_error)?.last_error ?? null}
+          />
+        )
+      }
+    >
+      Started <RelativeTime dateTime={started_at} />
+      {due_by && (
+        <>
+          , due by <LocalTime dateTime={due_by} format="date" />
+        </>
+      )}
+      {deletion_steps.map((step) => (
+        <p key={step.step}>
+          <StepName step={step.step} />: {step.is_overdue && 'nobody has run it in time. '}
+          <Attempts of={step} />
+        </p>
+      ))}
+    </Entry>
   )
 }
 
 const MAX_COUNTED = 1_000
 const many = (number: number, noun: string) =>
   number > MAX_COUNTED ? `More than ${count(MAX_COUNTED, noun)}` : count(number, noun)
+/** So many deletion tasks are shown without a click. */
+const MAX_OPEN = 3
 
-function Failing({ app }: { app: FailingApp }) {
-  const { app_id, name, waiting, dead, attempts, since, last_error } = app
+function App({ app: { app_id, name, deliveries, tasks } }: { app: TroubledApp }) {
   return (
-    <Row
+    <Entry
       title={<AppLink id={app_id} name={name} />}
-      badge={
+      badges={
         <>
-          {waiting > 0 && <Badge tone="warning">{many(waiting, 'event')} not delivered</Badge>}
-          {dead > 0 && <Badge tone="danger">{many(dead, 'dead letter')}</Badge>}
+          {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
+          {deliveries && deliveries.waiting > 0 && (
+            <Badge tone="warning">{many(deliveries.waiting, 'event')} not delivered</Badge>
+          )}
+          {deliveries && deliveries.dead > 0 && <Badge tone="danger">{many(deliveries.dead, 'event')} given up</Badge>}
         </>
       }
     >
-      Since <RelativeTime dateTime={since} />, {count(attempts, 'attempt')}
-      {last_error && (
-        <>
-          , last error <span className="font-mono text-ink">{last_error}</span>
-        </>
+      {deliveries && (
+        <p>
+          Its events fail since <RelativeTime dateTime={deliveries.since} />, {count(deliveries.attempts, 'attempt')}
+          {deliveries.last_error && (
+            <>
+              , last answer <span className="font-mono text-ink">{deliveries.last_error}</span>
+            </>
+          )}
+          .
+        </p>
       )}
       <p>
-        {waiting > 0 && 'It is tried again by itself; ping it from its page once it should answer. '}
-        {dead > 0 && 'What was given up is sent again from its page.'}
+        It is tried again by itself; ping it from its page once it should answer.
+        {deliveries && deliveries.dead > 0 && ' What was given up is sent again from its page.'}
       </p>
-    </Row>
-  )
-}
-
-function Troubled({ withdrawal, onRetried }: { withdrawal: TroubledWithdrawal; onRetried: () => void }) {
-  const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
-  const troubles = [...deletion_steps, ...tasks]
-  const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
-  const lastError = troubles.find((trouble) => trouble.last_error)?.last_error ?? null
-  return (
-    <li className="space-y-4 py-4 first:pt-0 last:pb-0">
-      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div className="min-w-0">
-          <h3 className="wrap-anywhere font-medium font-mono text-sm leading-6">
-            <WithdrawalLink id={id} />
-          </h3>
-          <p className="text-ink-muted text-sm">
-            Started <RelativeTime dateTime={started_at} />
-            {due_by && (
-              <>
-                , due by <LocalTime dateTime={due_by} format="date" />
-              </>
-            )}
-            {is_past_due && (
-              <>
-                {' '}
-                <Badge tone="danger">Past due date</Badge>
-              </>
-            )}
-          </p>
-        </div>
-        {/* A withdrawal without a failed attempt has nothing to retry. */}
-        {attempts > 0 && (
-          <Retry
-            act={() => operate('retryWithdrawal', { withdrawalId: id })}
-            of={id}
-            attempts={attempts}
-            lastError={lastError}
-            onRetried={onRetried}
-          />
-        )}
-      </div>
-      <ul className="space-y-3 border-line border-s-2 ps-4">
-        {deletion_steps.map((step) => (
-          <TroubleRow key={step.step} name={<StepName step={step.step} />} trouble={step} />
-        ))}
-        {tasks.map((task) => (
-          <TroubleRow key={task.task_id} name={task.name} id={task.app_id} trouble={task} />
-        ))}
-      </ul>
-    </li>
-  )
-}
-
-interface TroubleRowProps {
-  name: ReactNode
-  /** Shown beside the name. */
-  id?: string
-  trouble: { attempts: number; last_error: string | null; due_at: string | null; is_overdue?: boolean }
-}
-
-function TroubleRow({ name, id, trouble }: TroubleRowProps) {
-  const { last_error, is_overdue = false } = trouble
-  return (
-    <li className="space-y-0.5">
-      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <span className="wrap-anywhere min-w-0 font-medium">{name}</span>
-        {id && <span className="wrap-anywhere font-mono text-ink-muted text-sm">{id}</span>}
-        {is_overdue && <Badge tone="warning">Overdue</Badge>}
-        {last_error && <Badge tone="danger">Failing</Badge>}
-      </p>
-      <p className="text-ink-muted text-sm tabular-nums">
-        <Attempts of={trouble} />
-      </p>
-    </li>
+      {tasks.length > 0 && (
+        <Disclosure summary={`Deletions that wait for ${name}`} open={tasks.length <= MAX_OPEN}>
+          <div className="mt-1 border-line border-s-2 ps-4">
+            <TaskTable
+              label={`Deletions that wait for ${name}`}
+              tasks={tasks}
+              fields={{ withdrawal_id: true }}
+              none=""
+            />
+          </div>
+        </Disclosure>
+      )}
+    </Entry>
   )
 }

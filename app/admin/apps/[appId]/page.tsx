@@ -1,7 +1,10 @@
 import { AdminPage } from '@/components/admin/admin-page'
 import { AppActions } from '@/components/admin/app-actions'
-import { AppFacts } from '@/components/admin/app-facts'
-import { DeliveryList } from '@/components/admin/delivery-list'
+import { DeliveryTable } from '@/components/admin/delivery-table'
+import { EventCounts } from '@/components/admin/drawn'
+import { Facts } from '@/components/admin/facts'
+import { Part } from '@/components/admin/part'
+import { app as contract } from '@/contract/apps'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { accountOf, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
@@ -26,17 +29,32 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       title={app.name}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
     >
-      <div className="space-y-6">
-        <AppFacts app={app} />
-        <AppActions
-          appId={appId}
-          isDisabled={app.disabled_at !== null}
-          hasEndpoint={app.endpoint !== null}
-          deadLetters={app.deliveries.dead}
+      <Part title="Settings" description={app.disabled_at && 'Disabled: it gets no messages.'}>
+        <Facts
+          of={contract}
+          row={app}
+          fields={{
+            app_id: true,
+            audience: true,
+            acknowledges: true,
+            phase: true,
+            events: true,
+            includes: ({ includes }) => (includes.includes('addresses') ? 'Yes' : 'No'),
+            checks: true,
+            deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
+            open_tasks: true,
+            previous_secret_until: true,
+          }}
         />
-        {dead.deliveries.length > 0 && <DeliveryList title="Dead letters" deliveries={dead.deliveries} />}
-        <DeliveryList title="Recent deliveries" deliveries={recent.deliveries} />
-      </div>
+      </Part>
+      <AppActions
+        appId={appId}
+        isDisabled={app.disabled_at !== null}
+        hasEndpoint={app.endpoint !== null}
+        givenUp={app.deliveries.dead}
+      />
+      {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
+      <DeliveryTable title="Recent events" deliveries={recent.deliveries} />
     </AdminPage>
   )
 }

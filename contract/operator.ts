@@ -47,7 +47,7 @@ export const listedWithdrawal = z.object({
 })
 export type ListedWithdrawal = z.input<typeof listedWithdrawal>
 
-const troubledWithdrawal = listedWithdrawal.extend({
+export const troubledWithdrawal = listedWithdrawal.extend({
   /** The failed tasks. */
   tasks: z.array(shownTask),
 })
@@ -137,31 +137,34 @@ export const failingApp = z.object({
 })
 export type FailingApp = z.input<typeof failingApp>
 
-/** Null where it could not be read. */
-const figure = z.int().nullable()
-/** What is open, waits or has failed, in numbers. */
+/** A higher count is shown as more than this. */
+export const MAX_COUNTED = 10_000
+/** Any number above MAX_COUNTED stands for all of them; null where it could not be read. */
+const figure = (title: string) => z.int().nullable().meta({ title })
+/** What is open, waits or has failed, in numbers, and how operators read each. */
 export const figures = z.object({
-  past_due: figure,
-  overdue_steps: figure,
-  failing_steps: figure,
-  silent_apps: figure,
-  failed_notices: figure,
-  unwarned: figure,
-  dead_deliveries: figure,
-  replayed_withdrawals: figure,
-  soon_due: figure,
-  processing: figure,
-  completed: figure,
-  purged: figure,
-  due_steps: figure,
-  waiting_notices: figure,
-  waiting_deliveries: figure,
-  outbox: figure,
-  waiting_ledger: figure,
+  past_due: figure('Withdrawals past their due date'),
+  overdue_steps: figure('Steps that nobody has run in time'),
+  failing_steps: figure('Steps that failed'),
+  silent_apps: figure('Applications that have not answered for a day'),
+  failed_notices: figure('Mails given up in the last 30 days'),
+  unwarned: figure('Security mails that came back in the last 30 days'),
+  undeliverable: figure('Addresses that take no mail'),
+  dead_deliveries: figure('Events given up'),
+  replayed_withdrawals: figure('Withdrawals started again after the database had lost them'),
+  soon_due: figure('Withdrawals due within a week'),
+  processing: figure('Withdrawals in progress'),
+  completed: figure('Withdrawals done, of which something is kept'),
+  purged: figure('Withdrawals of which nothing is kept'),
+  due_steps: figure('Steps due now'),
+  waiting_notices: figure('Mails waiting'),
+  waiting_deliveries: figure('Events waiting for applications'),
+  outbox: figure('Events waiting for the job engine'),
+  waiting_ledger: figure('Deletion records not yet stored outside the database'),
 })
 export type Figures = z.input<typeof figures>
 
-/** An application with something that fails: each application is one entry. */
+/** An application and everything of it that fails. */
 export interface TroubledApp {
   app_id: string
   name: string

@@ -6,7 +6,7 @@ import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { StepName } from './step-texts'
-import { labelOf, TONES, WORDS } from './words'
+import { capped, labelOf, toLabel, TONES, WORDS } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 
@@ -26,7 +26,7 @@ interface Drawn<Contract extends z.ZodObject> {
 export const drawn = <Contract extends z.ZodObject>(contract: Contract, fields: Fields<Contract>): Drawn<Contract>[] =>
   Object.entries<true | ((row: Row<Contract>) => ReactNode) | undefined>(fields).map(([field, own]) => ({
     field,
-    label: labelOf(field),
+    label: contract.shape[field]?.meta()?.title ?? labelOf(field),
     draw: typeof own === 'function' ? own : (row) => show(field, contract.shape[field], row[field]),
   }))
 
@@ -38,6 +38,9 @@ export const idLink = (folder: string) => (id: string) => (
 const stepName = (step: string) => <StepName step={step} />
 /** The fields whose text is more than itself. */
 const TEXTS: Record<string, (text: string) => ReactNode> = {
+  action: toLabel,
+  actor: toLabel,
+  kind: toLabel,
   last_error: (text) => <span className="font-mono">{text}</span>,
   phase: stepName,
   step: stepName,
@@ -50,7 +53,7 @@ function show(field: string, schema: unknown, value: unknown): ReactNode {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return show(field, schema.unwrap(), value)
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'number') return value.toLocaleString('en')
-  if (Array.isArray(value)) return value.join(', ')
+  if (Array.isArray(value)) return value.join(', ') || null
   const text = String(value)
   if (schema instanceof z.ZodISODateTime) return <LocalTime dateTime={text} />
   if (schema instanceof z.ZodEnum) return <Word of={text} />
@@ -69,10 +72,22 @@ export const AppLink = ({ id, name }: { id: string; name: string }) => (
   </Link>
 )
 
-/** “3 waiting” and, in red, “2 given up” */
-export const EventCounts = ({ of: { waiting, dead } }: { of: { waiting: number; dead: number } }) => (
-  <span className="flex flex-wrap items-center gap-2">
-    {`${waiting.toLocaleString('en')} waiting`}
-    {dead > 0 && <Badge tone="danger">{dead.toLocaleString('en')} given up</Badge>}
-  </span>
+/** “3 events waiting” and “2 events given up” */
+export const EventCounts = ({
+  of: { waiting, dead },
+  max,
+}: {
+  of: { waiting: number; dead: number }
+  max?: number
+}) => (
+  <>
+    {waiting > 0 && <Badge tone="warning">{capped(waiting, max)} events waiting</Badge>}{' '}
+    {dead > 0 && <Badge tone="danger">{capped(dead, max)} events given up</Badge>}
+  </>
+)
+
+export const DueBy = ({ time, isPast }: { time: string | null; isPast: boolean }) => (
+  <>
+    {time && <LocalTime dateTime={time} format="date" />} {isPast && <Badge tone="danger">Past its due date</Badge>}
+  </>
 )

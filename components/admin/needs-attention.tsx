@@ -1,193 +1,154 @@
 import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
+import * as contract from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Disclosure } from '../ui/disclosure'
-import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
-import { AppLink, idLink } from './drawn'
+import { AppLink, DueBy, EventCounts, type Fields } from './drawn'
+import { Facts } from './facts'
+import { Outcomes } from './outcomes'
 import { Part, Unread } from './part'
-import { Retried } from './retried'
 import { Retry } from './retry-button'
 import { StepName } from './step-texts'
+import { Table } from './table'
 import { TaskTable } from './task-table'
-import { count } from './words'
+import { capped, count } from './words'
 
 interface NeedsAttentionProps {
-  figures: Figures
-  apps: readonly TroubledApp[]
-  withdrawals: readonly TroubledWithdrawal[]
-  /** How many accounts get no mail, such as “20+”; null for none. */
-  undeliverable: string | null
+  figures: contract.Figures
+  apps: readonly contract.TroubledApp[]
+  withdrawals: readonly contract.TroubledWithdrawal[]
   /** A part could not be read. */
   isUnread: boolean
   /** More fails than the page shows. */
   isCut: boolean
 }
 
+type Name = keyof contract.Figures
+/** What no row shows, and what to do about it. */
+const HINTS: Partial<Record<Name, ReactNode>> = {
+  past_due: (
+    <Link className={textLink} href="/admin/withdrawals">
+      The list of withdrawals begins with them.
+    </Link>
+  ),
+  undeliverable: (
+    <Link className={textLink} href="/admin/undeliverable">
+      Reach these people another way.
+    </Link>
+  ),
+  unwarned: 'Nobody read at the old address that the address was changed.',
+  failed_notices: 'The mail server took none of the attempts.',
+}
+
 /** What an operator should look at, each thing once. */
-export function NeedsAttention({ figures, apps, withdrawals, undeliverable, isUnread, isCut }: NeedsAttentionProps) {
-  const { past_due, unwarned, failed_notices } = figures
-  const entries = [
-    ...withdrawals.map((withdrawal) => <Withdrawal key={withdrawal.withdrawal_id} withdrawal={withdrawal} />),
-    ...apps.map((app) => <App key={app.app_id} app={app} />),
-    past_due ? (
-      <Entry key="past_due" title={`Past their due date: ${count(past_due, 'withdrawal')}`}>
-        The{' '}
-        <Link href="/admin/withdrawals" className={textLink}>
-          list of withdrawals
-        </Link>{' '}
-        begins with them.
-      </Entry>
-    ) : null,
-    unwarned ? (
-      <Entry key="unwarned" title={`Came back: ${count(unwarned, 'security mail')}`}>
-        In the last 30 days. At the old address nobody read that the address was changed.
-      </Entry>
-    ) : null,
-    failed_notices ? (
-      <Entry key="failed_notices" title={`Given up: ${count(failed_notices, 'mail')}`}>
-        In the last 30 days. The mail server took none of the attempts.
-      </Entry>
-    ) : null,
-    undeliverable && (
-      <Entry key="undeliverable" title={`Addresses that take no mail: ${undeliverable}`}>
-        <Link href="/admin/undeliverable" className={textLink}>
-          Reach these people
-        </Link>{' '}
-        another way.
-      </Entry>
-    ),
-  ].filter(Boolean)
-  const retriable = [
+export function NeedsAttention({ figures, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
+  const alarms = (Object.keys(HINTS) as Name[]).filter((name) => figures[name] !== 0)
+  const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
+  const listed = [
     ...withdrawals.map(({ withdrawal_id }) => withdrawal_id),
     ...apps.flatMap(({ tasks }) => tasks.map(({ task_id }) => task_id)),
   ]
   return (
     <Part title="Needs attention" description={isCut && 'There is more than this page shows.'}>
-      <Retried listed={retriable}>
-        {isUnread && <Unread />}
-        {entries.length > 0 ? (
-          <ul className="divide-y divide-line">{entries}</ul>
-        ) : (
-          !isUnread && (
-            <p className="flex items-center gap-3 text-ink-muted">
-              <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
-            </p>
-          )
+      <Outcomes listed={listed}>
+        {isCalm && (
+          <p className="flex items-center gap-3 text-ink-muted">
+            <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
+          </p>
         )}
-      </Retried>
+        <div className="divide-y divide-line *:py-5 *:first:pt-0 *:last:pb-0 empty:hidden">
+          {isUnread && <Unread />}
+          {withdrawals.length > 0 && (
+            <div>
+              <Table
+                label="Withdrawals that fail"
+                of={contract.troubledWithdrawal}
+                rows={withdrawals}
+                id="withdrawal_id"
+                fields={WITHDRAWAL}
+                actions={retryButton}
+                none=""
+              />
+            </div>
+          )}
+          {apps.map((app) => (
+            <App key={app.app_id} app={app} />
+          ))}
+          {alarms.length > 0 && (
+            <Facts
+              of={contract.figures}
+              row={figures}
+              fields={Object.fromEntries(alarms.map((name) => [name, hinted(name)]))}
+            />
+          )}
+        </div>
+      </Outcomes>
     </Part>
   )
 }
 
-interface EntryProps {
-  title: ReactNode
-  badges?: ReactNode
-  aside?: ReactNode
-  children: ReactNode
-}
-
-const Entry = ({ title, badges, aside, children }: EntryProps) => (
-  <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3 py-4 first:pt-0 last:pb-0">
-    <div className="min-w-0 grow basis-64 space-y-0.5">
-      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <h3 className="wrap-anywhere font-medium">{title}</h3>
-        {badges}
-      </div>
-      <div className="wrap-anywhere text-ink-muted text-sm tabular-nums">{children}</div>
-    </div>
-    {aside}
-  </li>
+const hinted = (name: Name) => (figures: contract.Figures) => (
+  <>
+    <b className="font-semibold text-danger">{capped(figures[name], contract.MAX_COUNTED)}</b>. {HINTS[name]}
+  </>
 )
 
-function Withdrawal({ withdrawal }: { withdrawal: TroubledWithdrawal }) {
-  const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
-  const troubles = [...deletion_steps, ...tasks]
-  const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
-  return (
-    <Entry
-      title={idLink('withdrawals')(id)}
-      badges={is_past_due && <Badge tone="danger">Past its due date</Badge>}
-      // A withdrawal without a failed attempt has nothing to retry.
-      aside={
-        attempts > 0 && (
-          <Retry
-            id={id}
-            kind="withdrawal"
-            of={id}
-            attempts={attempts}
-            lastError={troubles.find((trouble) => trouble.last_error)?.last_error ?? null}
-          />
-        )
-      }
-    >
-      Started <RelativeTime dateTime={started_at} />
-      {due_by && (
-        <>
-          , due by <LocalTime dateTime={due_by} format="date" />
-        </>
-      )}
-      {deletion_steps.map((step) => (
-        <p key={step.step}>
-          <StepName step={step.step} />: {step.is_overdue && 'nobody has run it in time. '}
+const WITHDRAWAL: Fields<typeof contract.troubledWithdrawal> = {
+  withdrawal_id: true,
+  due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
+  deletion_steps: ({ deletion_steps }) =>
+    deletion_steps.map((step) => (
+      <p key={step.step}>
+        <StepName step={step.step} />{' '}
+        <span className="text-ink-muted">
+          {step.is_overdue && 'Nobody has run it in time. '}
           <Attempts of={step} />
-        </p>
-      ))}
-    </Entry>
-  )
+        </span>
+      </p>
+    )),
 }
 
-const MAX_COUNTED = 1_000
-const many = (number: number, noun: string) =>
-  number > MAX_COUNTED ? `More than ${count(MAX_COUNTED, noun)}` : count(number, noun)
-/** So many deletion tasks are shown without a click. */
+function retryButton({ withdrawal_id: id, deletion_steps, tasks }: contract.TroubledWithdrawal) {
+  const troubles = [...deletion_steps, ...tasks]
+  const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
+  const lastError = troubles.find((trouble) => trouble.last_error)?.last_error ?? null
+  // What was never tried has nothing to retry.
+  return attempts > 0 && <Retry id={id} kind="withdrawal" of={id} attempts={attempts} lastError={lastError} />
+}
+
+/** An application counts no more events than this. */
+const MAX_EVENTS = 1_000
+/** So many deletion tasks of one application are shown unfolded. */
 const MAX_OPEN = 3
 
-function App({ app: { app_id, name, deliveries, tasks } }: { app: TroubledApp }) {
+function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.TroubledApp }) {
+  const label = `Deletions that wait for ${name}`
   return (
-    <Entry
-      title={<AppLink id={app_id} name={name} />}
-      badges={
-        <>
-          {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
-          {deliveries && deliveries.waiting > 0 && (
-            <Badge tone="warning">{many(deliveries.waiting, 'event')} not delivered</Badge>
-          )}
-          {deliveries && deliveries.dead > 0 && <Badge tone="danger">{many(deliveries.dead, 'event')} given up</Badge>}
-        </>
-      }
-    >
-      {deliveries && (
-        <p>
-          Its events fail since <RelativeTime dateTime={deliveries.since} />, {count(deliveries.attempts, 'attempt')}
-          {deliveries.last_error && (
-            <>
-              , last answer <span className="font-mono text-ink">{deliveries.last_error}</span>
-            </>
-          )}
-          .
-        </p>
-      )}
-      <p>
+    <section className="space-y-1">
+      <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <AppLink id={app_id} name={name} />
+        {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
+        {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
+      </h3>
+      <p className="text-ink-muted text-sm">
+        {deliveries && (
+          <>
+            Its events fail since <RelativeTime dateTime={deliveries.since} />: {deliveries.last_error}.{' '}
+          </>
+        )}
         It is tried again by itself; ping it from its page once it should answer.
-        {deliveries && deliveries.dead > 0 && ' What was given up is sent again from its page.'}
       </p>
       {tasks.length > 0 && (
-        <Disclosure summary={`Deletions that wait for ${name}`} open={tasks.length <= MAX_OPEN}>
-          <div className="mt-1 border-line border-s-2 ps-4">
-            <TaskTable
-              label={`Deletions that wait for ${name}`}
-              tasks={tasks}
-              fields={{ withdrawal_id: true }}
-              none=""
-            />
+        <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
+          <div className="mt-2 border-line border-s-2 ps-4">
+            <TaskTable label={label} tasks={tasks} fields={{ withdrawal_id: true }} none="" />
           </div>
         </Disclosure>
       )}
-    </Entry>
+    </section>
   )
 }

@@ -1,35 +1,31 @@
-import { figures as contract, type Figures } from '@/contract/operator'
+import * as contract from '@/contract/operator'
 import { Disclosure } from '../ui/disclosure'
 import { Facts } from './facts'
 import { Part } from './part'
+import { capped } from './words'
 
-interface NumbersProps {
-  figures: Figures
-  /** A larger count is shown as “more than this”. */
-  maxCounted: number
-}
+type Name = keyof contract.Figures
+const NAMES = Object.keys(contract.figures.shape) as Name[]
 
-const NAMES = Object.keys(contract.shape) as (keyof Figures)[]
-
-/** The counts of what is open or waits. Those that are zero are folded. */
-export function Numbers({ figures, maxCounted }: NumbersProps) {
-  const shown = (names: (keyof Figures)[]) => (
-    <Facts
-      of={contract}
-      row={figures}
-      fields={Object.fromEntries(names.map((name) => [name, (row: Figures) => text(row[name], maxCounted)]))}
-    />
-  )
-  const zeros = NAMES.filter((name) => figures[name] === 0)
+/** Everything that the service counts. What is zero is folded. */
+export function Numbers({ figures }: { figures: contract.Figures }) {
+  const [zeros, others] = [NAMES.filter((name) => figures[name] === 0), NAMES.filter((name) => figures[name] !== 0)]
   return (
     <Part title="In numbers">
-      {shown(NAMES.filter((name) => figures[name] !== 0))}
-      {zeros.length > 0 && <Disclosure summary={`${zeros.length} counts are zero`}>{shown(zeros)}</Disclosure>}
+      <Counts names={others} figures={figures} />
+      {zeros.length > 0 && (
+        <Disclosure summary={`${zeros.length} counts are zero`}>
+          <Counts names={zeros} figures={figures} />
+        </Disclosure>
+      )}
     </Part>
   )
 }
 
-function text(count: number | null, max: number): string {
-  if (count === null) return 'unknown'
-  return count > max ? `${max.toLocaleString('en')}+` : count.toLocaleString('en')
-}
+const Counts = ({ names, figures }: { names: readonly Name[]; figures: contract.Figures }) => (
+  <Facts
+    of={contract.figures}
+    row={figures}
+    fields={Object.fromEntries(names.map((name) => [name, () => capped(figures[name], contract.MAX_COUNTED)]))}
+  />
+)

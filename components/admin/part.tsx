@@ -1,16 +1,9 @@
 import { CloudOff } from 'lucide-react'
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 import { Card, CardBody, CardHeader } from '../ui/card'
 
-interface PartProps {
-  title: string
-  description?: ReactNode
-  aside?: ReactNode
-  children: ReactNode
-}
-
 /** A part of a page, in a card of its own. */
-export const Part = ({ children, ...header }: PartProps) => (
+export const Part = ({ children, ...header }: ComponentProps<typeof CardHeader> & { children: ReactNode }) => (
   <Card>
     <CardHeader {...header} />
     <CardBody>{children}</CardBody>

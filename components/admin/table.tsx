@@ -26,7 +26,8 @@ const label =
 /** A row for each entry; on a phone its fields stand one below the other. */
 export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>) {
   const { label: name, of, rows, id, fields, actions, none } = props
-  const columns = drawn(of, fields)
+  // A column without any value is left out.
+  const columns = drawn(of, fields).filter(({ draw }) => rows.some((row) => draw(row) != null))
   if (rows.length === 0) return <p className="text-ink-muted">{none}</p>
   return (
     <table aria-label={name} className="w-full text-sm max-md:block">

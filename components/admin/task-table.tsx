@@ -3,28 +3,32 @@ import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
+import { OperatorButton } from './operator-button'
+import { Outcomes } from './outcomes'
 import { Table } from './table'
-import { TaskActions } from './task-actions'
+import { WaiveButton } from './waive-button'
 
 interface TaskTableProps {
   label: string
   tasks: readonly ShownTask[]
   /** The columns before the state: what the page does not say. */
   fields: Fields<typeof shownTask>
-  none: string
+  none?: string
 }
 
 /** Deletion tasks of applications, with their buttons. */
-export const TaskTable = ({ label, tasks, fields, none }: TaskTableProps) => (
-  <Table
-    label={label}
-    of={shownTask}
-    rows={tasks}
-    id="task_id"
-    fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
-    actions={(task) => <TaskActions task={task} isOpen={isOpenTask(task)} />}
-    none={none}
-  />
+export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) => (
+  <Outcomes listed={tasks.map(idOfTry)}>
+    <Table
+      label={label}
+      of={shownTask}
+      rows={tasks}
+      id="task_id"
+      fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
+      actions={(task) => isOpenTask(task) && <TaskActions task={task} />}
+      none={none}
+    />
+  </Outcomes>
 )
 
 export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />
@@ -32,19 +36,21 @@ export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} nam
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
+const idOfTry = ({ task_id, attempts, state }: ShownTask) => `${task_id} ${attempts} ${state === 'completed'}`
+
 function TaskState({ task }: { task: ShownTask }) {
   const { state, is_app_disabled, progress, waived, completed_at } = task
   return (
     <>
-      <span className="flex flex-wrap items-center gap-2">
+      <p className="flex flex-wrap items-center gap-2">
         <Word of={state} />
         {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
         {progress && `${progress.done} of ${progress.total}`}
-      </span>
-      <span className="mt-1 block text-ink-muted">
+      </p>
+      <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived ? `Reason: ${waived.reason}` : completed_at && <RelativeTime dateTime={completed_at} />}
-      </span>
+      </p>
     </>
   )
 }

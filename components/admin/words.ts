@@ -1,44 +1,36 @@
 /** The words of operators for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
   acknowledges: 'Ends a deletion task',
+  amount_cents: 'Amount in cents',
   app_name: 'Application',
   audience: 'Notified about',
-  audit_id: 'What happened',
   checks: 'Asked before a withdrawal',
-  dead: 'Given up',
-  dead_deliveries: 'Events given up',
   deletion_steps: 'Waits for',
-  due_by: 'Due by',
+  deliveries: 'Events',
+  due_at: 'Next try',
   email: 'Address',
-  failed_notices: 'Mails given up in the last 30 days',
-  failing_steps: 'Steps that failed',
+  email_undeliverable: 'Mail to it comes back',
+  email_verified: 'Address is verified',
+  erased: 'Deleted',
+  failed_at: 'Given up',
   has_password: 'Signs in with a password',
-  includes: 'Addresses in events',
+  includes: 'Personal data in events',
   kind: 'Mail',
   last_error: 'Last answer',
   locale: 'Language',
   name: 'Application',
-  old_mailbox_lost_at: 'Old mailbox lost',
-  outbox: 'Waiting for the job engine',
-  overdue_steps: 'Steps that nobody has run in time',
-  past_due: 'Withdrawals past their due date',
   phase: 'Deletion step',
   previous_secret_until: 'The secret before signs until',
   purge_due_at: 'What is kept is deleted',
-  purged: 'Withdrawals of which nothing is kept',
   purged_at: 'Nothing kept since',
-  replayed_withdrawals: 'Started again after the database had lost them',
+  requested_by: 'Asked for by',
+  retained: 'Kept',
   scheduled_completion: 'Planned to be complete',
-  silent_apps: 'Applications that have not answered for a day',
-  soon_due: 'Withdrawals due within a week',
+  since: 'Takes no mail since',
   state: 'Now',
   step: 'Deletion step',
   type: 'Event',
-  unwarned: 'Security mails that came back in the last 30 days',
   user_id: 'Account',
-  waiting_deliveries: 'Events waiting for applications',
-  waiting_ledger: 'Deletion records not yet stored outside the database',
-  waiting_notices: 'Mails waiting',
   withdrawal_id: 'Withdrawal',
 }
 
@@ -82,3 +74,9 @@ export const TONES = {
 
 export const count = (number: number, noun: string) =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+
+/** “unknown”, “7” or “10,000+” */
+export function capped(number: number | null, max = Number.POSITIVE_INFINITY): string {
+  if (number === null) return 'unknown'
+  return number > max ? `${max.toLocaleString('en')}+` : number.toLocaleString('en')
+}

@@ -1,28 +1,29 @@
 import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
-import { listUndeliverableUsers } from '../accounts/list-undeliverable'
+import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps } from '../applications/operate-deliveries'
 import type { SystemContext } from '../context'
 import { orUnread } from '../figures'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
 
-const MAX_UNDELIVERABLE = '20'
-
 /** For operators: ids, states, times and errors, no personal data. A part that cannot be read is null, and so is a figure. */
 export async function watchOverview(ctx: SystemContext) {
-  const [figures, troubled, failing, tasks, undeliverable] = await Promise.all([
+  const [figures, troubled, failing, tasks] = await Promise.all([
     readAll(ctx),
     orUnread(ctx, 'troubled-withdrawals', troubledWithdrawals(ctx)),
     orUnread(ctx, 'failing-apps', failingApps(ctx)),
     orUnread(ctx, 'open-tasks', watchTasks(ctx)),
-    orUnread(ctx, 'undeliverable-accounts', listUndeliverableUsers(ctx, { limit: MAX_UNDELIVERABLE })),
   ])
-  return { figures, troubled, failing, tasks, undeliverable }
+  return { figures, troubled, failing, tasks }
 }
 
 async function readAll(ctx: SystemContext): Promise<Figures> {
-  const [withdrawals, backlog] = await Promise.all([countWithdrawals(ctx), watchBacklog(ctx)])
+  const [withdrawals, accounts, backlog] = await Promise.all([
+    countWithdrawals(ctx),
+    countUndeliverable(ctx),
+    watchBacklog(ctx),
+  ])
   const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps } = backlog
   return {
     past_due: dueDates.overdue,
@@ -35,6 +36,7 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
     replayed_withdrawals: ledger.replayed,
     soon_due: dueDates.soon,
     ...withdrawals,
+    ...accounts,
     due_steps: steps.due,
     waiting_notices: notices.waiting,
     waiting_deliveries: deliveries.waiting,

@@ -1,8 +1,8 @@
-import type { TroubledWithdrawal } from '@/contract/operator'
+import { MAX_COUNTED, type TroubledWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { tasksOf } from '../applications/list-tasks'
 import type { SystemContext } from '../context'
-import { cappedCount, MAX_COUNTED, readFigures } from '../figures'
+import { cappedCount, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
 import { DUE_SOON_MS, FAILED_NOTICE_SHOWN_MS, SILENT_APPLICATION_MS } from '../limits/durations'
 import {

@@ -1,11 +1,11 @@
-import { AdminPage } from '@/components/admin/admin-page'
 import { AppLink, EventCounts } from '@/components/admin/drawn'
 import { Part } from '@/components/admin/part'
 import { Table } from '@/components/admin/table'
 import { Badge } from '@/components/ui/badge'
 import { app } from '@/contract/apps'
 import { listApps } from '@/domain/applications/manage'
-import { accountOf, operatorContext, titleForOperators } from '../for-operators'
+import { AdminPage } from '../admin-page'
+import { operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Applications')
 
@@ -14,7 +14,6 @@ export default async function ApplicationsPage() {
   const { apps } = await listApps(ctx)
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin/apps"
       title="Applications"
       description="Which systems hear of changes and withdrawals, and what waits for them."

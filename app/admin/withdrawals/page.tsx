@@ -1,30 +1,23 @@
 import Link from 'next/link'
-import { AdminPage } from '@/components/admin/admin-page'
-import type { Fields } from '@/components/admin/drawn'
-import { navLink } from '@/components/admin/nav-link'
+import { DueBy, type Fields } from '@/components/admin/drawn'
 import { StepName } from '@/components/admin/step-texts'
 import { Table } from '@/components/admin/table'
+import { Tabs } from '@/components/admin/tabs'
 import { WORDS } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { buttonStyle } from '@/components/ui/button-style'
 import { Card, CardBody, CardFooter } from '@/components/ui/card'
-import { cn } from '@/components/ui/class-names'
-import { LocalTime } from '@/components/ui/local-time'
 import { listedWithdrawal, WITHDRAWAL_STATES, type WithdrawalState } from '@/contract/operator'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
-import { accountOf, operatorContext, titleForOperators } from '../for-operators'
+import { AdminPage } from '../admin-page'
+import { operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawals')
 
 const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
   processing: {
-    due_by: ({ due_by, is_past_due }) => (
-      <>
-        {due_by && <LocalTime dateTime={due_by} format="date" />}{' '}
-        {is_past_due && <Badge tone="danger">Past its due date</Badge>}
-      </>
-    ),
+    due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
     started_at: true,
     deletion_steps: ({ deletion_steps }) =>
       deletion_steps.map(({ step, last_error }) => (
@@ -43,6 +36,9 @@ const NONE = {
   purged: 'There is no withdrawal of which nothing is kept.',
 } as const
 
+const placeOf = (state: WithdrawalState) => `/admin/withdrawals?state=${state}`
+const TABS = Object.fromEntries(WITHDRAWAL_STATES.map((state) => [placeOf(state), WORDS[state] ?? state]))
+
 export default async function WithdrawalsPage({ searchParams }: PageProps) {
   const ctx = await operatorContext('/admin/withdrawals')
   const { state: wanted, after } = await searchParams
@@ -53,27 +49,12 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
   })
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin/withdrawals"
       title="Withdrawals"
       description="Soonest due date first; ended ones, latest first."
     >
       <Card>
-        <nav aria-label="State" className="border-line border-b px-3 py-2 sm:px-4">
-          <ul className="flex gap-1">
-            {WITHDRAWAL_STATES.map((each) => (
-              <li key={each}>
-                <Link
-                  href={`/admin/withdrawals?state=${each}`}
-                  aria-current={each === state ? 'page' : undefined}
-                  className={cn(navLink, 'h-10 px-2.5 text-sm')}
-                >
-                  {WORDS[each]}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <Tabs label="State" tabs={TABS} current={placeOf(state)} className="border-line border-b px-5 py-2 sm:px-6" />
         <CardBody>
           <Table
             label="Withdrawals"
@@ -87,7 +68,7 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
         {next && (
           <CardFooter>
             <Link
-              href={`/admin/withdrawals?state=${state}&after=${encodeURIComponent(next)}`}
+              href={`${placeOf(state)}&after=${encodeURIComponent(next)}`}
               className={buttonStyle({ variant: 'secondary', size: 'small' })}
             >
               Next page

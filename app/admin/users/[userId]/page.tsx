@@ -1,5 +1,4 @@
 import { notFound } from 'next/navigation'
-import { AdminPage } from '@/components/admin/admin-page'
 import { type Fields, idLink } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Part } from '@/components/admin/part'
@@ -9,7 +8,8 @@ import { LocalTime } from '@/components/ui/local-time'
 import { type ShownAccount, shownAccount, shownBlocker, shownTransaction } from '@/contract/operator'
 import { noteLookUp } from '@/domain/accounts/note-look-up'
 import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
-import { accountOf, operatorContext, titleForOperators } from '../../for-operators'
+import { AdminPage } from '../../admin-page'
+import { operatorContext, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Account')
 
@@ -19,12 +19,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   if (!found) notFound()
   await noteLookUp(ctx, { userId: found.user_id, actor: 'operator', actorId: ctx.actor.userId, ip: null })
   return (
-    <AdminPage
-      account={accountOf(ctx)}
-      section={null}
-      title="Account"
-      description="What the service knows about one person's account."
-    >
+    <AdminPage title="Account" description="What the service knows about one person's account.">
       {'email' in found ? (
         <Active account={found} />
       ) : (

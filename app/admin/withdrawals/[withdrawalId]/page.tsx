@@ -1,4 +1,3 @@
-import { AdminPage } from '@/components/admin/admin-page'
 import { Attempts } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { type Fields, Word } from '@/components/admin/drawn'
@@ -21,7 +20,8 @@ import {
   shownWithdrawal,
 } from '@/contract/operator'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
-import { accountOf, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
+import { AdminPage } from '../../admin-page'
+import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawal')
 
@@ -31,9 +31,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
   const { withdrawal_id: id, deletion_steps, tasks, deliveries, notices, audit, is_cut } = withdrawal
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin/withdrawals"
-      isFirst={false}
       title="Withdrawal"
       description="What it has deleted, and what it waits for. Refreshes every few seconds."
       refreshes

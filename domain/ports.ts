@@ -105,6 +105,8 @@ export type Message =
       code: string
       link: string
       validMs: number
+      /** When code and link end. */
+      validUntil: Date
       firstMethod: VerificationMethod
     }
   | {
@@ -115,6 +117,8 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
       /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
     }
@@ -134,6 +138,8 @@ export type Message =
       newEmailMasked: string
       requestedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
       notMe: NotMeLink
     }
   | {
@@ -153,6 +159,8 @@ export type Message =
       userName: string
       changedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
     }
   | {
       template: 'new-device'
@@ -214,6 +222,8 @@ export type Message =
       userName: string
       exportedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
       settingsUrl: string
     }
   | {

@@ -35,12 +35,15 @@ interface Definition<Facts, Recipient extends string> {
   message(ctx: AnyContext, facts: Facts, recipient: Recipient): Message
   /** Reads the facts for a later attempt; null if the letter can no longer be made. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
+  /** Whose copies go out also if support has said meanwhile that their mailbox is lost. */
+  reachesLost?: readonly Recipient[]
 }
 
 /** A notice whose row is there for a later attempt, whatever its facts are. */
 export interface StoredNotice {
   name: string
   recipients: object
+  reachesLost: readonly string[]
   /** The letter of a claimed row, the same as at the first attempt; null if it can no longer be made. */
   readLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null>
 }
@@ -58,6 +61,7 @@ export function defineNotice<Facts, Recipient extends string>({
   recipients,
   message,
   read,
+  reachesLost = [],
 }: Definition<Facts, Recipient>): Notice<Facts, Recipient> {
   const letter = (ctx: AnyContext, facts: Facts, recipient: Recipient) => ({
     to: toDeliverable(recipients[recipient](facts)),
@@ -67,6 +71,7 @@ export function defineNotice<Facts, Recipient extends string>({
     name,
     keep,
     recipients,
+    reachesLost,
     letter,
     async readLetter(ctx, notice) {
       const recipient = (notice.recipient ?? 'sealed') as Recipient

@@ -6,6 +6,7 @@ import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITE
 import { coalesced } from '../work/coalesce'
 import { claimFor, eachBatch, nextTryAt, throwAll } from '../work/queue'
 import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
+import { isLostMailbox } from './lost-mailbox'
 import { recordMails, type SentMail } from './mail-deliveries'
 
 /** Two months of daily attempts, so that an address that never works leaves the queue. */
@@ -105,7 +106,11 @@ async function trySending(ctx: SystemContext, kinds: NoticeKinds, notice: Notice
   const letter = await kind.readLetter(ctx, notice)
   // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
   if (!letter) return { to: '', outcome: sealed ? 'deferred' : 'refused' }
-  return { to: letter.to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
+  const { to } = letter
+  const mayReach =
+    kind.reachesLost.includes(notice.recipient ?? '') || !(await isLostMailbox(ctx, { userId, address: to }))
+  if (!mayReach) return { to, outcome: 'refused' }
+  return { to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
 }
 
 const insertNotices = statement(

@@ -6,6 +6,7 @@ import type { SystemContext } from '../context'
 import { cappedCount, MAX_COUNTED, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
 import { DUE_SOON_MS, FAILED_NOTICE_SHOWN_MS, SILENT_APPLICATION_MS } from '../limits/durations'
+import { CALLS_FOR_HELP } from '../limits/held-addresses'
 import {
   type Described,
   integer,
@@ -56,11 +57,12 @@ const FIGURES = {
   outbox: backlogFigure('count-outbox-events', () => sql`FROM outbox_events WHERE due_at IS NOT NULL`),
   waiting: backlogFigure('count-waiting-notices', () => sql`FROM notices WHERE due_at IS NOT NULL`),
   failed: backlogFigure('count-failed-notices', (v) => sql`FROM notices WHERE failed_at > ${v.failedSince}`),
-  // As many as the people who could not stop or undo a change, because nobody warned them.
+  // As many as the people who cannot stop or undo a change, because nobody warned them.
   unwarned: backlogFigure(
     'count-unwarned',
     (v) => sql`FROM mail_deliveries WHERE state = 'undeliverable' AND recipient = 'old' AND state_at > ${v.failedSince}
-       AND kind IN ('email_change_requested', 'email_changed')`,
+       AND kind IN ('email_change_requested', 'email_changed')
+       AND EXISTS (SELECT FROM email_change_requests r WHERE r.id = change_request_id AND ${CALLS_FOR_HELP})`,
   ),
   undelivered: backlogFigure('count-waiting-deliveries', () => sql`FROM event_deliveries WHERE due_at IS NOT NULL`),
   dead: backlogFigure('count-dead-deliveries', () => sql`FROM event_deliveries WHERE dead_at IS NOT NULL`),

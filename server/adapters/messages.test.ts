@@ -93,7 +93,7 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
 const at = new Date('2026-11-20T09:12:00Z')
 const until = new Date('2026-11-27T09:12:00Z')
 
-const ASKERS = ['person', 'service', 'support'] as const
+const ASKERS = ['person', 'settings', 'program', 'mail', 'service', 'support'] as const
 
 /** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
@@ -112,7 +112,8 @@ function everyMessage(text: (name: string) => string): Message[] {
   } as const
   const notMe = { url: text('notMeUrl'), until }
   const noPassword = { ...person, template: 'no-password-to-reset' } as const
-  const withdrawal = { userName, scheduledCompletion: until, retentionDays: 30 }
+  const kept = { chosen: [], days: 30, until }
+  const withdrawal = { userName, askedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
     'verify-new-email': [
       { ...verify, firstMethod: 'email_code' },
@@ -174,12 +175,14 @@ function everyMessage(text: (name: string) => string): Message[] {
     'withdrawal-by-sign-in': [{ ...person, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
     'undo-before-withdrawal': [{ ...person, template: 'undo-before-withdrawal', notMe }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
-    'account-withdrawal-started': ASKERS.map((askedBy) => ({
-      ...withdrawal,
-      template: 'account-withdrawal-started',
-      askedBy,
-      progressUrl: text('progressUrl'),
-    })),
+    'account-withdrawal-started': ASKERS.flatMap((askedBy) => {
+      const started = { ...withdrawal, template: 'account-withdrawal-started' as const, askedBy }
+      const followed = { ...started, progressUrl: text('progressUrl') }
+      return [
+        { ...followed, receipt: 'a.b.c' },
+        { ...followed, receipt: null, kept: { ...kept, chosen: ['analytics', 'audit_logs'] } },
+      ]
+    }),
     'account-withdrawal-told': ASKERS.map((askedBy) => ({
       ...withdrawal,
       template: 'account-withdrawal-told',

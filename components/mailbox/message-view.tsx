@@ -7,7 +7,15 @@ import { textLink } from '../ui/text-link'
 import { MessageFrame } from './message-frame'
 
 interface MessageViewProps {
-  message: { at: string; to: string; from: string; subject: string; html: string; text: string; files?: { name: string; type: string; content: string }[] }
+  message: {
+    at: string
+    to: string
+    from: string
+    subject: string
+    html: string
+    text: string
+    files?: { name: string; type: string; content: string }[]
+  }
   /** A narrow screen shows the message only if it was chosen, a wide one beside the list. */
   isChosen: boolean
 }

@@ -33,7 +33,11 @@ const ABOUT_WITHDRAWAL = {
   keep: ({ withdrawalId, askedBy, recipient, expiresAt }: WithdrawalFacts) => ({
     withdrawalId,
     // An instance of the last release knows `askedBy` alone, and fewer of its values.
-    sealed: { ...recipient, way: askedBy, askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : 'person' },
+    sealed: {
+      ...recipient,
+      way: askedBy,
+      askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : 'person',
+    },
     ...(expiresAt && { expiresAt }),
   }),
   recipients: { sealed: ({ recipient }: WithdrawalFacts) => recipient.to },
@@ -94,7 +98,9 @@ const withdrawalOfNotice = statement(
     keep_audit_logs: boolean,
     keep_transaction_history: boolean,
   },
-  (v) => sql`SELECT started_at, scheduled_completion, purge_due_at, keep_analytics, keep_audit_logs, keep_transaction_history
+  (
+    v,
+  ) => sql`SELECT started_at, scheduled_completion, purge_due_at, keep_analytics, keep_audit_logs, keep_transaction_history
    FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 

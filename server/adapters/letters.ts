@@ -222,7 +222,8 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const { progressUrl, receipt } = message
       const { values, choices } = withdrawalIn(wording, message, authority)
       const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
-      const file = receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
+      const file =
+        receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
       const letterOfIt = letter(
         'accountWithdrawalStarted',
         AccountWithdrawalStarted,

@@ -17,10 +17,12 @@ const settings: MessageSettings = {
   ...getEnv(),
   supportEmail: 'support@accounts.test',
   appUrl: 'https://accounts.test',
+  authority: { name: 'Data Protection Office', url: 'https://authority.test/complain' },
 }
 const acme: MessageSettings = {
   ...settings,
   supportEmail: 'help@acme.test',
+  authority: null,
   brand: {
     ...settings.brand,
     name: 'Acme & Söhne',
@@ -204,14 +206,6 @@ test('the subjects of a verification and of the notice about it are exact', asyn
   expect(letters.map(({ subject }) => subject)).toEqual(['Verify Your New Email Address', 'Email Address Changed'])
 })
 
-test.each(LANGUAGES)('the letters about a deletion say in %s which of the three asked for it', async (language) => {
-  for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
-    const letters = SAMPLES.filter((message) => message.template === template)
-    const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
-    expect(new Set(texts).size).toBe(3)
-  }
-})
-
 /** Names that mail programs make a link of, or that hide one from a look at the bare text. */
 const LINKS = [
   'You won! http://evil.example/win',
@@ -324,9 +318,10 @@ test('every text of the mails is used in some letter', async () => {
 })
 
 /** Members that choose between texts. All others are values. */
-const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy']
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy', 'chosen']
 /** Values that a letter is given and does not show, each with the reason. */
 const UNSHOWN: Record<string, string> = {
+  'account-withdrawal-started receipt': 'it is a file',
   'email-reverted userName': "the new address does not learn the owner's name",
   'email-reverted newEmail': 'only the owner is told which address was taken away',
   'new-device told.userAgent': 'people read its browser and its system',
@@ -337,10 +332,11 @@ const UNSHOWN: Record<string, string> = {
 /** The message with each of its values changed, one at a time. */
 const variantsOf = <Of extends object>(message: Of): { name: string; shown?: string; variant: Of }[] =>
   Object.entries(message).flatMap(([name, value]) => {
+    if (CHOICES.includes(name)) return []
     const variant = (changed: unknown) => ({ ...message, [name]: changed })
     if (value instanceof Date) return [{ name, variant: variant(new Date(value.getTime() + 50 * 3_600_000)) }]
     if (typeof value === 'number') return [{ name, variant: variant(value + 3_600_000) }]
-    if (typeof value === 'string' && !CHOICES.includes(name)) {
+    if (typeof value === 'string') {
       return [{ name, shown: `${value}.x`, variant: variant(`${value}.x`) }]
     }
     if (value === null || typeof value !== 'object') return []
@@ -367,6 +363,43 @@ test.each(SAMPLES)('each value that $template is given stands in its html and in
   }
   expect(unshown.filter((name) => !Object.hasOwn(UNSHOWN, name))).toEqual([])
 })
+
+test('B111 the letter about a deletion carries the acceptance as a file, and says so; without it, it says where it is', async () => {
+  const started = SAMPLES.filter((message) => message.template === 'account-withdrawal-started')
+  for (const message of started) {
+    const { files, text } = await renderMessage(message, 'en', settings)
+    const file = { name: 'deletion-receipt.jws', type: 'application/jose', content: message.receipt }
+    expect(files).toEqual(message.receipt === null ? [] : [file])
+    expect(text).toContain(message.receipt === null ? 'You can save it on the progress page' : 'deletion-receipt.jws')
+  }
+})
+
+test.each(LANGUAGES)(
+  'B110 the letters about a deletion tell in %s the second, its zone and the way',
+  async (language) => {
+    for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
+      const letters = SAMPLES.filter(
+        (message) => message.template === template && !('receipt' in message && !message.receipt),
+      )
+      const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
+      expect(new Set(texts).size).toBe(ASKERS.length)
+      for (const text of texts) expect(text).toMatch(/9:12:00\sUTC/)
+    }
+  },
+)
+
+test.each(LANGUAGES)(
+  'B112 the letters about a deletion name in %s the authority, if there is one',
+  async (language) => {
+    const withdrawals = SAMPLES.filter((message) => message.template.startsWith('account-withdrawal'))
+    for (const message of withdrawals) {
+      const { html, text } = await renderMessage(message, language, settings)
+      expect(html).toContain('href="https://authority.test/complain"')
+      expect(text).toContain('Data Protection Office')
+      expect((await renderMessage(message, language, acme)).html).not.toContain('authority')
+    }
+  },
+)
 
 test('each link that the service writes opens a page or a call', () => {
   const files = ['domain', 'server'].flatMap((directory) =>

@@ -271,6 +271,8 @@ export class ApiError extends Error {
     message: string = isErrorCode(code) ? ERRORS[code].message : code,
     /** What holds the withdrawal back; only with WITHDRAWAL_003. */
     readonly blockers: readonly Blocker[] = [],
+    /** Where people can complain about that, if the service names it; only with WITHDRAWAL_003. */
+    readonly authority?: Authority,
   ) {
     super(message)
     this.name = 'ApiError'

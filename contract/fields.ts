@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { GRANTABLE_SCOPES, isStorable, STORABLE } from './define'
-import { type Blocker, RULES } from './errors'
+import { type Authority, type Blocker, RULES } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 /** zod's own `when` lets a length check run on a value of the wrong type, where it throws if the value's `length` cannot be compared. */
@@ -34,8 +34,17 @@ export const blocker = z.object({
   url: z.string().nullable().describe('Where the person settles it'),
   source: z.string().describe('`account`, a service token or an application'),
   ids: z.array(z.string()).optional().describe('Of pending transactions, at most a hundred, the oldest first'),
-  until: isoDateTime.optional().describe('Of `address_restored`, when it ends'),
+  until: isoDateTime.optional().describe('When it ends by itself; absent where nobody knows'),
 }) satisfies z.ZodType<Blocker>
+
+export const authority = z
+  .object({
+    name: z.string().describe('As people read it'),
+    url: z.string().describe('An https URL'),
+  })
+  .describe(
+    'The supervisory authority to which people can complain; absent where the adopter names none',
+  ) satisfies z.ZodType<Authority>
 
 export const newPassword = z
   .string('PASSWORD_001')

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
-import { blocker, dateOrTime, hasVisible, isoDateTime, maxLength, userId, VISIBLE } from './fields'
+import { authority, blocker, dateOrTime, hasVisible, isoDateTime, maxLength, userId, VISIBLE } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
 import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
 
@@ -188,6 +188,8 @@ const counted = z.object({
   more: z.literal(true).optional().describe('Present where there are more than `records`'),
 })
 
+export const EXAMPLE_AUTHORITY = { name: 'Data Protection Commission', url: 'https://authority.example.com/complain' }
+
 export const previewWithdrawal = contract({
   ...common,
   name: 'previewWithdrawal',
@@ -233,6 +235,7 @@ export const previewWithdrawal = contract({
         }),
       )
       .describe('Who would be asked to delete the user'),
+    authority: authority.optional(),
     address_changed_at: isoDateTime
       .nullable()
       .describe('When the address was changed last; null for not in the last 30 days'),
@@ -253,6 +256,7 @@ export const previewWithdrawal = contract({
       ],
       retained: [{ category: 'security_incidents', records: 2, reason: 'law', until: '2026-12-20T09:00:00.000Z' }],
       applications: [{ name: 'Calendar', acknowledges: 'at_once' }],
+      authority: EXAMPLE_AUTHORITY,
       address_changed_at: null,
       counted_at: '2026-11-20T09:00:00.000Z',
     },
@@ -283,6 +287,7 @@ export const getWithdrawalStatus = contract({
     due_by: dueBy,
     deletion_steps: z.array(countedStep).describe('Every deletion step, with what it counted'),
     applications: z.array(application).describe('How far each connected application is'),
+    authority: authority.optional(),
   }),
   timestamp: false,
   limit: { bucket: 'read' },
@@ -308,6 +313,7 @@ export const getWithdrawalStatus = contract({
           progress: { done: 3, total: 10 },
         },
       ],
+      authority: EXAMPLE_AUTHORITY,
     },
   },
 })

@@ -85,6 +85,7 @@ export async function getWithdrawalStatus(ctx: Context, input: Input<typeof cont
           : { step, status, estimated_completion: iso(estimated_completion) },
     ),
     applications: (row.applications ?? []).map(describeApplication),
+    ...(ctx.authority && { authority: ctx.authority }),
   }
 }
 

@@ -93,7 +93,7 @@ const VISIBLE_CHARACTER = new RegExp(VISIBLE, 'u')
 export const hasVisible = (text: string) => VISIBLE_CHARACTER.test(text)
 
 /** What ends a line, turns its direction or hides a text in it, written for use inside a character class. */
-const UNRULY = `${CONTROLS}\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069\u{E0000}-\u{E007F}`
+export const UNRULY = `${CONTROLS}\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069\u{E0000}-\u{E007F}`
 const UNRULY_CHARACTER = new RegExp(`[${UNRULY}]`, 'u')
 /** The rule of every name. Joiners are good, because words of some languages and some emoji need them. */
 export const isName = (text: string) => hasVisible(text) && !UNRULY_CHARACTER.test(text)
@@ -148,5 +148,21 @@ export const grantedScopes = (description: string) =>
     .check(minLength(1, 'REQUEST_001: scopes must name at least one scope.'))
     .check(maxLength(10, 'REQUEST_001: scopes names more scopes than there are.'))
     .describe(description)
+
+/** Which codes there are follows from the application. */
+export const waiveReason = z
+  .string('REQUEST_001: the reason must be a string.')
+  .regex(/^[a-z][a-z0-9_]{0,31}$/, 'REQUEST_001: the reason must be a code such as gone.')
+
+/** That nobody waits for an application any more. */
+export const isWaived = z.object({
+  reason: z
+    .string()
+    .describe(
+      '`gone`, `refused`, `unreachable` or a registered code; `other` only of a withdrawal of an earlier release',
+    ),
+  sentence: z.string().optional().describe('What the person reads, of a registered reason'),
+  at: isoDateTime.describe('Since when'),
+})
 
 export const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)

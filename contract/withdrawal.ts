@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
-import { authority, blocker, dateOrTime, hasVisible, isoDateTime, maxLength, userId, VISIBLE } from './fields'
+import { authority, blocker, dateOrTime, hasVisible, isoDateTime, isWaived, maxLength, userId, VISIBLE } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
-import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
+import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS } from './vocabulary'
 
 export type Reason = keyof typeof REASONS
 export const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
@@ -102,10 +102,7 @@ const application = z.object({
     )
     .optional()
     .describe('What it keeps, as it reported'),
-  waived: z
-    .object({ reason: z.enum(WAIVE_REASONS).describe('Why'), at: isoDateTime.describe('Since when') })
-    .optional()
-    .describe('Present where nobody waits for it any more; it may still have data'),
+  waived: isWaived.optional().describe('Present where nobody waits for it any more; it may still have data'),
 })
 
 const dueBy = isoDateTime.describe(

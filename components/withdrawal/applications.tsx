@@ -55,8 +55,7 @@ function ApplicationTime({ application }: { application: Application }) {
   if (waived)
     return (
       <>
-        <WaivedBecause reason={waived.reason} />{' '}
-        {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
+        <WaivedBecause waived={waived} /> {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
       </>
     )
   if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
@@ -86,15 +85,18 @@ export function Unconfirmed({ applications }: { applications: Application[] }) {
       {unconfirmed.map(({ name, waived }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
         <li key={`${name} ${index}`} className="wrap-anywhere">
-          <bdi className="font-medium">{name}</bdi>: <WaivedBecause reason={waived?.reason ?? 'other'} />
+          <bdi className="font-medium">{name}</bdi>: <WaivedBecause waived={waived} />
         </li>
       ))}
     </ul>
   )
 }
 
-function WaivedBecause({ reason }: { reason: string }) {
+/** `other` is of a task that an earlier release waived. */
+function WaivedBecause({ waived }: Pick<Application, 'waived'>) {
   const t = useTranslations('Deletion')
+  const { reason, sentence } = waived ?? {}
+  if (sentence) return <bdi>{sentence}</bdi>
   return t(`apps.waived.${WAIVE_REASONS.find((known) => known === reason) ?? 'other'}`)
 }
 

@@ -14,6 +14,9 @@ export const TASK_COLUMNS = {
 export const stateColumns = (n: Part) =>
   sql`${n}.status, ${n}.accepted_at, ${n}.due_at, ${n}.lease_until, ${n}.waived_at`
 
+/** Why it was waived. */
+export const WAIVED = sql`coalesce(n.waived_code, n.waived_reason) AS waived_reason, n.waived_sentence`
+
 /** Not completed. Statements that look for tasks of an application need this condition for the partial index. */
 export const isOpenTask = (n: Part) => sql`${n}.status IN ('pending', 'processing')`
 

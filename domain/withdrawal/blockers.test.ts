@@ -69,6 +69,16 @@ test('B112 preview, refusal and progress name the authority to complain to, and 
   expect((await call(caller, 'getWithdrawalStatus', asked)).data).toMatchObject({ authority })
 })
 
+test('B114 preview and refusal say until when, of a blocker that ends by itself and of no other', async () => {
+  const until = new Date(ctx.clock.now().getTime() + day).toISOString()
+  await push({ ...invoice, expires_at: until }, 'ending')
+  await push(invoice, 'without an end')
+  const [ends, stays] = (await withdraw(caller)).blockers ?? []
+  expect(ends).toMatchObject({ code: invoice.code, until })
+  expect(stays).not.toHaveProperty('until')
+  expect((await preview()).data).toMatchObject({ blockers: [{ until }, {}] })
+})
+
 test('B112 without an authority no answer has a member for it', async () => {
   await push()
   for (const { text } of [await preview(), await withdraw(caller)]) expect(text).not.toContain('authority')

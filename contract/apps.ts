@@ -58,6 +58,9 @@ export const appSettings = z.object({
   events: someOf('events', EVENT_TYPES).describe('What it is told; `account.withdrawn` always'),
   includes: someOf('includes', INCLUDES).describe('`addresses`: events of an address change carry both addresses'),
   checks: truth('checks').describe('Whether it is asked before a withdrawal starts'),
+  confirms: truth('confirms').describe(
+    'Whether it is asked, a day after it was told of a withdrawal, if the person is absent; needs an endpoint',
+  ),
   hosts: wordsOf('hosts', HOST, 'hosts such as shop.example.com').describe('Hosts that links of its blockers may name'),
   categories: words('categories').describe('What it may name as kept'),
   reasons: words('reasons').describe('Why it may keep it'),
@@ -105,6 +108,7 @@ const exampleApp = {
   events: ['account.email_changed', 'account.withdrawal_started', 'account.withdrawn'],
   includes: ['addresses'],
   checks: false,
+  confirms: false,
   hosts: [],
   categories: ['invoices'],
   reasons: ['tax_law'],

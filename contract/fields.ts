@@ -118,18 +118,26 @@ interface AddressMessages {
   wrongType: string
   malformed: string
   tooLong?: string
+  /** For one with a space. */
+  spaced?: string
+  pattern?: string
 }
 /** One plain address. */
-export const plainAddress = (what: string, { wrongType, malformed, tooLong = malformed }: AddressMessages) =>
+export const plainAddress = (
+  what: string,
+  { wrongType, malformed, tooLong = malformed, spaced = malformed, pattern = ADDRESS_PATTERN }: AddressMessages,
+) =>
   z
     .string(wrongType)
     .check(maxLength(MAX_ADDRESS_LENGTH, tooLong))
-    .refine((text) => parseAddress(text) !== null, malformed)
+    .refine((text) => parseAddress(text) !== null, {
+      error: ({ input }) => (String(input).includes(' ') ? spaced : malformed),
+    })
     .meta({
       description: `${what}; at most ${MAX_ADDRESS_LENGTH} characters`,
       format: 'idn-email',
       minLength: 'a@b.c'.length,
-      pattern: ADDRESS_PATTERN,
+      pattern,
     })
 /** For calls by people who are not signed in. */
 export const accountAddress = plainAddress('The address of the account', {

@@ -309,7 +309,12 @@ test('every operation, parameter, field of a body and field of an answer has a s
 })
 
 test('every message to an application is described, with examples that fit its rules', () => {
-  expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, 'account.withdrawal_check', 'ping'])
+  expect(webhooks.map(({ name }) => name)).toEqual([
+    ...EVENT_TYPES,
+    'account.withdrawal_check',
+    'account.absence_check',
+    'ping',
+  ])
   expect(Object.keys(document.webhooks as Json)).toEqual(webhooks.map(({ name }) => name))
   for (const { message, examples } of webhooks) {
     expect(Object.keys(examples).length).toBeGreaterThan(0)

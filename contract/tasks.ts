@@ -4,8 +4,8 @@ import { dateOrTime, isoDateTime, isWaived, maxLength, minLength, waiveReason } 
 import { MAX_REPORT_BYTES } from './vocabulary'
 import { STEPS } from './withdrawal'
 
-/** The states of a deletion task. */
-export const TASK_STATES = ['pending', 'calling', 'accepted', 'completed', 'waived'] as const
+/** The states of a deletion task. `unconfirmed`: its absence check is open. `present`: the operator has to decide. */
+export const TASK_STATES = ['pending', 'calling', 'accepted', 'unconfirmed', 'present', 'completed', 'waived'] as const
 export type TaskState = (typeof TASK_STATES)[number]
 
 const MAX_COUNT = 2_147_483_647
@@ -54,12 +54,20 @@ export const shownTask = z.object({
   last_error: z.string().nullable(),
   /** The application's own code of the last failure. */
   failure_code: z.string().nullable(),
+  /** When the application said that it is done. */
   completed_at: isoDateTime.nullable(),
+  /** How often it answered an absence check that it still has the person. */
+  times_present: z.int(),
+  /** When it confirmed that it no longer has the person. */
+  absent_at: isoDateTime.nullable(),
   waived: isWaived.nullable(),
   /** Those that are registered with the application, each `code=sentence`. */
   waive_reasons: z.array(z.string()),
 })
 export type ShownTask = z.input<typeof shownTask>
+
+/** The answer of an application to an absence check; nothing else counts as an answer. */
+export const absenceAnswer = z.object({ present: z.boolean(), account: z.string() })
 
 /** What an application keeps, by the categories and reasons that are registered for it. */
 export const retained = z.object({ category: z.string(), reason: z.string(), until: z.string().optional() })

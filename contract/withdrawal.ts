@@ -3,10 +3,7 @@ import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
 import { authority, blocker, dateOrTime, hasVisible, isoDateTime, isWaived, maxLength, userId, VISIBLE } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
-import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS } from './vocabulary'
-
-export type Reason = keyof typeof REASONS
-export const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
+import { ABSENCES, CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS } from './vocabulary'
 
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
@@ -30,7 +27,7 @@ export const withdrawBody = z
   .object({
     confirmation: z.literal(CONFIRMATION, 'WITHDRAWAL_001').describe(`Exactly ${CONFIRMATION}`),
     reason: z
-      .enum(REASON_CODES, `REQUEST_001: reason must be one of ${REASON_CODES.join(', ')}.`)
+      .enum(REASONS, `REQUEST_001: reason must be one of ${REASONS.join(', ')}.`)
       .optional()
       .describe('Why the person leaves'),
     feedback: feedback
@@ -55,7 +52,7 @@ export const withdrawBody = z
     when: ({ value }) => withReasonOther.safeParse(value).success,
   })
   .meta({
-    if: { properties: { reason: { enum: REASON_CODES.filter((reason) => reason !== 'other') } } },
+    if: { properties: { reason: { enum: REASONS.filter((reason) => reason !== 'other') } } },
     else: { properties: { feedback: { pattern: VISIBLE } }, required: ['feedback'] },
   })
 
@@ -83,7 +80,9 @@ const application = z.object({
   completed_at: isoDateTime.optional().describe('Present when it has deleted the user'),
   next_attempt_at: isoDateTime
     .optional()
-    .describe('When it is asked again, or should have reported by; absent while the application is disabled'),
+    .describe(
+      'When it is asked again, or should have reported by; absent while the application is disabled, or support decides',
+    ),
   accepted_at: isoDateTime.optional().describe('Present once it has said that it will report later'),
   progress: z
     .object({
@@ -102,6 +101,12 @@ const application = z.object({
     )
     .optional()
     .describe('What it keeps, as it reported'),
+  absence: z
+    .enum(ABSENCES)
+    .optional()
+    .describe(
+      'Present once an application that confirms has said that it is done: whether it confirmed that the person is gone',
+    ),
   waived: isWaived.optional().describe('Present where nobody waits for it any more; it may still have data'),
 })
 

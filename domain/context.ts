@@ -232,6 +232,8 @@ export const transaction: SystemContext['transaction'] = function (work) {
 /** For a call without a credential of an account. */
 export interface LinkContext extends SystemContext {
   ip: string
+  /** As it was sent, at most 300 characters; '' if none was. */
+  userAgent: string
   /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
   /** The bearer token as it was sent; '' if it is malformed, or the operation takes none. */
@@ -241,6 +243,8 @@ export interface LinkContext extends SystemContext {
 export interface Context extends SystemContext {
   actor: Actor
   ip: string
+  /** As it was sent, at most 300 characters; '' if none was. */
+  userAgent: string
   /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
   /** Sets a cookie in the caller's browser for so many seconds; only the server can read it. */

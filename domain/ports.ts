@@ -116,6 +116,8 @@ export type Message =
       code: string
       link: string
       validMs: number
+      /** When code and link end. */
+      validUntil: Date
       firstMethod: VerificationMethod
     }
   | {
@@ -126,6 +128,8 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
       /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
     }
@@ -145,6 +149,8 @@ export type Message =
       newEmailMasked: string
       requestedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
       notMe: NotMeLink
     }
   | {
@@ -164,6 +170,8 @@ export type Message =
       userName: string
       changedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
     }
   | {
       template: 'new-device'
@@ -225,6 +233,8 @@ export type Message =
       userName: string
       exportedAt: Date
       ipAddress: string
+      /** Empty for a program, and where it is not known. */
+      userAgent: string
       settingsUrl: string
     }
   | {

@@ -18,6 +18,7 @@ export function AppFacts({ app }: { app: App }) {
     'Addresses in events': app.includes.includes('addresses') ? 'Yes' : 'No',
     'Own reasons to waive a task': app.waive_reasons.join(' · ') || 'None',
     'Asked before a withdrawal': app.checks ? 'Yes' : 'No',
+    'Asked whether the person is absent': app.confirms ? 'Yes' : 'No',
     'Events waiting': app.deliveries.waiting.toLocaleString('en'),
     'Dead letters': app.deliveries.dead.toLocaleString('en'),
     'Open deletion tasks': app.open_tasks.toLocaleString('en'),

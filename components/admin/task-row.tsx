@@ -40,7 +40,7 @@ export function TaskRow({ task, onRetried, children }: TaskRowProps) {
     >
       {isOpenTask(task) && <WaitsFor task={task} />}
       {waived && `Waived: ${waived.sentence ?? waived.reason}`}
-      {completed_at && !waived && (
+      {completed_at && state === 'completed' && (
         <>
           Completed <RelativeTime dateTime={completed_at} />
         </>
@@ -57,6 +57,8 @@ function WaitsFor({ task }: { task: ShownTask }) {
   const isDue = due_at !== null && Date.parse(due_at) <= now
   const told = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
   if (state === 'calling') return 'Is being asked now.'
+  if (state === 'present') return 'Still has the person after every request: retry it or waive it.'
+  if (state === 'unconfirmed') return <WaitsForAbsence task={told} />
   if (due_at === null)
     return (
       <>
@@ -76,6 +78,19 @@ function WaitsFor({ task }: { task: ShownTask }) {
       </>
     )
   return <Attempts of={told} />
+}
+
+/** The application says that it is done, and is asked once more. */
+function WaitsForAbsence({ task }: { task: ShownTask }) {
+  const { due_at, attempts, polls } = task
+  if (due_at === null)
+    return polls ? 'Waits until the application has an endpoint.' : 'Waits until the application is enabled.'
+  if (attempts > 0) return <Attempts of={task} />
+  return (
+    <>
+      Is done as it says, is asked whether the person is absent in <Countdown until={due_at} />
+    </>
+  )
 }
 
 /** Whether the task is neither completed nor waived. */

@@ -39,6 +39,7 @@ const SETTINGS = {
   events: text.of<EventType>().list,
   includes: text.list,
   checks: boolean,
+  confirms: boolean,
   hosts: text.list,
   categories: text.list,
   reasons: text.list,
@@ -75,6 +76,7 @@ const DEFAULTS: Settings = {
   events: [],
   includes: [],
   checks: false,
+  confirms: false,
   hosts: [],
   categories: [],
   reasons: [],
@@ -103,8 +105,9 @@ function changed(ctx: AnyContext, settings: Settings, changes: AppChanges): Sett
   return wanted
 }
 
-function problemOfPolling({ events, checks }: Settings): string | null {
+function problemOfPolling({ events, checks, confirms }: Settings): string | null {
   if (checks) return 'An application without an endpoint cannot be asked before a withdrawal.'
+  if (confirms) return 'An application without an endpoint cannot be asked whether a person is absent.'
   if (events.length > 1) return 'An application without an endpoint is told no events.'
   return null
 }
@@ -295,6 +298,7 @@ const readApps = statement(
     events: text.of<EventType>().list,
     includes: text.of<Shown['includes'][number]>().list,
     checks: boolean,
+    confirms: boolean,
     hosts: text.list,
     categories: text.list,
     reasons: text.list,
@@ -309,7 +313,7 @@ const readApps = statement(
   (
     v,
   ) => sql`SELECT a.id AS app_id, a.name, a.endpoint, a.audience, a.acknowledges, a.acknowledge_within_s AS acknowledge_within_seconds,
-     a.phase, a.events, a.includes, a.checks, a.hosts, a.categories, a.reasons, a.waive_reasons, a.created_at,
+     a.phase, a.events, a.includes, a.checks, a.confirms, a.hosts, a.categories, a.reasons, a.waive_reasons, a.created_at,
      a.disabled_at, a.previous_secret_until,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,

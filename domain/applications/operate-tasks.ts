@@ -5,6 +5,7 @@ import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { auditManager, type ManagerContext } from '../manager'
 import { sql, statement, text, time } from '../sql'
 import { lockTask, wakeStep } from './open-tasks'
+import { OPENS_IF_PRESENT } from './task-states'
 
 const markWaived = statement(
   'waive-task',
@@ -12,7 +13,7 @@ const markWaived = statement(
   {},
   (v) => sql`UPDATE deletion_tasks
    SET status = 'completed', waived_at = ${v.now}, waived_reason = ${v.reason}, waived_code = ${v.code}, waived_sentence = ${v.sentence},
-       due_at = NULL, lease_until = NULL, subject = NULL, sealed_subject = NULL, sealed_account = NULL
+       due_at = NULL, lease_until = NULL, completed_at = NULL, subject = NULL, sealed_subject = NULL, sealed_account = NULL
    WHERE id = ${v.id}`,
 )
 
@@ -65,10 +66,14 @@ const markDue = statement(
   'retry-task',
   { id: text, now: time },
   {},
-  (v) => sql`UPDATE deletion_tasks SET due_at = ${v.now}, accepted_at = NULL WHERE id = ${v.id}`,
+  (v) =>
+    sql`UPDATE deletion_tasks n SET due_at = ${v.now}, accepted_at = NULL, ${OPENS_IF_PRESENT} WHERE n.id = ${v.id}`,
 )
 
-/** Makes the task due now, whatever the application has reported. A task whose phase has not begun keeps its time. */
+/**
+ * Makes the task or its absence check due now, whatever the application has reported. If it answered again and again that it has the
+ * person, it is told once more. What was not tried yet keeps its time.
+ */
 export const retryTask = (
   ctx: ManagerContext,
   { taskId }: Input<typeof contract.retryTask>,

@@ -37,12 +37,15 @@ interface Definition<Facts, Recipient extends string> {
   complete?(ctx: SystemContext, facts: Facts, attempts: number): Promise<Facts | null>
   /** Reads the facts for a later attempt; null if the letter can no longer be made. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
+  /** Whose copies go out also if support has said meanwhile that their mailbox is lost. */
+  reachesLost?: readonly Recipient[]
 }
 
 /** A notice whose row is there for a later attempt, whatever its facts are. */
 export interface StoredNotice {
   name: string
   recipients: object
+  reachesLost: readonly string[]
   /** The letter of a claimed row, the same as at the first attempt; null if it can no longer be made. */
   readLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null>
 }
@@ -62,6 +65,7 @@ export function defineNotice<Facts, Recipient extends string>({
   message,
   complete,
   read,
+  reachesLost = [],
 }: Definition<Facts, Recipient>): Notice<Facts, Recipient> {
   const letter = async (ctx: SystemContext, facts: Facts, recipient: Recipient, attempts: number) => {
     const whole = complete ? await complete(ctx, facts, attempts) : facts
@@ -71,6 +75,7 @@ export function defineNotice<Facts, Recipient extends string>({
     name,
     keep,
     recipients,
+    reachesLost,
     letter,
     async readLetter(ctx, notice) {
       const recipient = (notice.recipient ?? 'sealed') as Recipient

@@ -296,14 +296,15 @@ const queueTasks = statement(
   (v) => sql`WITH connections AS (
      UPDATE app_connections SET disabled_at = ${v.now} WHERE user_id = ${v.userId} RETURNING id, app_id, subject
    )
-   INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
+   INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, confirms, status,
+     due_at)
    SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || told.id, ${v.withdrawalId}, told.app_id, told.name, told.subject, told.sealed,
-          told.phase, told.acknowledges, 'pending', phases.due_at
+          told.phase, told.acknowledges, told.confirms, 'pending', phases.due_at
    FROM (
-     SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges
+     SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges, a.confirms
      FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE a.audience <> 'everyone'
      UNION ALL
-     SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges FROM connected_apps WHERE audience = 'everyone'
+     SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges, confirms FROM connected_apps WHERE audience = 'everyone'
    ) told
    JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = told.phase`,
 )

@@ -139,16 +139,18 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     case 'verify-new-email': {
       const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
       const validity = validityInWords(language, message.validMs) ?? textsOf(wording, 'letter')('lessThanAMinute')
-      const values = { userName, currentEmail, newEmail, code, link, validity }
+      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(message.validUntil) }
       const subject = isOwn ? 'subjectOwn' : 'subject'
       return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
     }
     case 'email-changed': {
       const { hasPassword, oldEmail, newEmail, notMe } = message
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
       // A call of the operator command has no address.
       const ipAddress = message.ipAddress || '–'
-      const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...linkIn(notMe) }
-      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+      const changedAt = time(message.changedAt)
+      const values = { userName, oldEmail, newEmail, changedAt, device, ipAddress, ...linkIn(notMe) }
+      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null, hasDevice })
     }
     case 'email-changed-unproven': {
       const { oldEmail, newEmailMasked, changedAt } = message
@@ -156,9 +158,10 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'email-change-requested': {
       const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
       const requestedAt = time(message.requestedAt)
-      const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...linkIn(notMe) }
-      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
+      const values = { userName, currentEmail, newEmailMasked, requestedAt, device, ipAddress, ...linkIn(notMe) }
+      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword, hasDevice })
     }
     case 'email-reverted': {
       const { to, email, newEmail, outcome } = message
@@ -168,13 +171,14 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'password-changed': {
       const { ipAddress } = message
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
       const resetUrl = `${appUrl}/forgot-password`
-      const values = { userName, changedAt: time(message.changedAt), ipAddress, resetUrl }
-      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
+      const values = { userName, changedAt: time(message.changedAt), device, ipAddress, resetUrl }
+      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn, hasDevice })
     }
     case 'new-device': {
       const { hasPassword, signedInAt, told } = message
-      const device = told ? deviceIn(wording, told.userAgent) : ''
+      const { device } = deviceIn(wording, told?.userAgent ?? '')
       const link = linkIn(told?.notMe ?? null)
       const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: told?.ipAddress ?? '' }
       const choices = { tells: 'one', hasPassword, isTold: told !== null, hasLink: told !== null } as const
@@ -182,7 +186,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'new-devices': {
       const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
-      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
+      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent).device}, ${ipAddress}`)
       const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
       const device = [...named, ...rest].join('; ')
       const count = String(signIns.length + more)
@@ -215,8 +219,9 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'data-exported': {
       const { ipAddress, settingsUrl } = message
-      const values = { userName, exportedAt: time(message.exportedAt), ipAddress, settingsUrl }
-      return letter('dataExported', DataExported, values, {})
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
+      const values = { userName, exportedAt: time(message.exportedAt), device, ipAddress, settingsUrl }
+      return letter('dataExported', DataExported, values, { hasDevice })
     }
     case 'account-withdrawal-started': {
       const { progressUrl, receipt } = message
@@ -278,10 +283,11 @@ function withdrawalIn(
 }
 
 /** Such as “Firefox on Linux”. */
-function deviceIn(wording: Wording, userAgent: string): string {
-  const t = textsOf(wording, 'newDevice')
-  const { browser = t('unknownBrowser'), system } = deviceOf(userAgent)
-  return system ? t('device', { browser, system }) : browser
+function deviceIn(wording: Wording, userAgent: string): { device: string; hasDevice: boolean } {
+  const t = textsOf(wording, 'letter')
+  const { browser, system } = deviceOf(userAgent)
+  const named = browser ?? t('unknownBrowser')
+  return { device: system ? t('device', { browser: named, system }) : named, hasDevice: Boolean(browser ?? system) }
 }
 
 /** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */

@@ -91,6 +91,7 @@ const verification = (changes: Partial<Extract<Message, { template: 'verify-new-
   code: CODE,
   link: LINK,
   validMs: 12 * 60 * 60 * 1000,
+  validUntil: new Date('2026-11-20T21:00:00Z'),
   firstMethod: 'email_code',
   ...changes,
 })
@@ -175,6 +176,24 @@ test('an international domain is an A-label on the wire, in the command and in t
     'To: Ada@xn--bcher-kva.test',
   ])
   expect(sent()).not.toContain('SMTPUTF8')
+})
+
+// The server of the other tests refuses them, also in quotes.
+test.each([
+  ['a..b@docomo.ne.jp', '"a..b"@docomo.ne.jp'],
+  ['ab.@ezweb.ne.jp', '"ab."@ezweb.ne.jp'],
+])('B132 a message to %s leaves for %s, which is how SMTP writes such an address', async (address, written) => {
+  let sent = ''
+  const mailer = await givenRawServer((socket) => {
+    socket.write('220 accounts.test\r\n')
+    socket.on('data', (data) => {
+      sent += data
+      const isWithin = sent.includes('\r\nDATA\r\n') && !sent.endsWith('\r\n.\r\n')
+      if (!isWithin || sent.endsWith('\r\nDATA\r\n')) socket.write(isWithin ? '354 go on\r\n' : '250 yes\r\n')
+    })
+  })
+  expect(await mailer.send(letter(verification(), address))).toBe('accepted')
+  expect(sent.match(/^(RCPT TO|To):.*$/gim)).toEqual([`RCPT TO:<${written}>`, `To: <${written}>`])
 })
 
 test('B72 the headers that providers read leave as they are, JSON among them, and Postmark’s event names the message by what left', async () => {

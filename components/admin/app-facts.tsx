@@ -16,6 +16,7 @@ export function AppFacts({ app }: { app: App }) {
     'Deletion step': <StepName step={app.phase} />,
     Events: app.events.join(', '),
     'Addresses in events': app.includes.includes('addresses') ? 'Yes' : 'No',
+    'Own reasons to waive a task': app.waive_reasons.join(' · ') || 'None',
     'Asked before a withdrawal': app.checks ? 'Yes' : 'No',
     'Asked whether the person is absent': app.confirms ? 'Yes' : 'No',
     'Events waiting': app.deliveries.waiting.toLocaleString('en'),

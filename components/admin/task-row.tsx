@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useState } from 'react'
 import type { ShownTask } from '@/contract/tasks'
-import { WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
+import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Badge } from '../ui/badge'
 import { Countdown } from '../ui/countdown'
@@ -39,7 +39,7 @@ export function TaskRow({ task, onRetried, children }: TaskRowProps) {
       aside={<TaskActions task={task} onRetried={onRetried} />}
     >
       {isOpenTask(task) && <WaitsFor task={task} />}
-      {waived && `Waived: ${waived.reason}`}
+      {waived && `Waived: ${waived.sentence ?? waived.reason}`}
       {completed_at && state === 'completed' && (
         <>
           Completed <RelativeTime dateTime={completed_at} />
@@ -100,14 +100,13 @@ const reasonTexts = {
   gone: 'The application no longer exists',
   refused: 'It refuses to delete the data',
   unreachable: 'It cannot be reached',
-  other: 'Another reason',
 } as const
 
 function TaskActions({ task, onRetried }: { task: ShownTask; onRetried?: (() => void) | undefined }) {
   const { task_id: id, name, attempts, last_error } = task
   const isOpen = isOpenTask(task)
   const router = useRouter()
-  const [reason, setReason] = useState<WaiveReason>(WAIVE_REASONS[0])
+  const [reason, setReason] = useState<string>(WAIVE_REASONS[0])
   return (
     <div className="flex w-full flex-wrap gap-2 sm:w-auto sm:justify-end">
       {attempts > 0 && (
@@ -131,16 +130,22 @@ function TaskActions({ task, onRetried }: { task: ShownTask; onRetried?: (() => 
           consequence={
             <div className="space-y-4">
               <p>
-                The person reads that it has not confirmed, and why. This cannot be taken back, and is written into the
-                audit log.
+                The person reads that it has not confirmed, and why. Any other reason is registered with the application
+                first, as a sentence for the person: <code>app set --waive-reason</code>. This cannot be taken back, and
+                is written into the audit log.
               </p>
               <RadioField
                 legend="Why?"
                 appearance="list"
                 name={`reason-${id}`}
-                options={WAIVE_REASONS.map((value) => ({ value, label: reasonTexts[value] }))}
+                options={[
+                  ...WAIVE_REASONS.map((value) => ({ value: value as string, label: reasonTexts[value] })),
+                  ...task.waive_reasons
+                    .map(partsOfReason)
+                    .map(({ code, sentence }) => ({ value: code, label: sentence })),
+                ]}
                 defaultValue={reason}
-                onChange={(event) => setReason(event.target.value as WaiveReason)}
+                onChange={(event) => setReason(event.target.value)}
               />
             </div>
           }

@@ -61,8 +61,14 @@ export async function requireLevelLedger(ctx: SystemContext): Promise<void> {
 }
 
 /** The acceptance of a withdrawal that has just begun, once its line is in the store; undefined where no answer waits for that. */
-export async function awaitAcceptance(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
-  if (!ctx.waitsForLedger) return undefined
+export const awaitAcceptance = async (ctx: SystemContext, withdrawalId: string): Promise<string | undefined> =>
+  ctx.waitsForLedger ? writeUntilAccepted(ctx, withdrawalId) : undefined
+
+/** For the mail that carries it, which waits for the line also where no answer does; null if it cannot be made now. */
+export const acceptanceForMail = async (ctx: SystemContext, withdrawalId: string): Promise<string | null> =>
+  (await writeUntilAccepted(ctx, withdrawalId).catch(() => undefined)) ?? null
+
+function writeUntilAccepted(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
   const write = async (isOver: AbortSignal) => {
     while (!isOver.aborted) {
       await writeErasureLedger(ctx)

@@ -68,7 +68,7 @@ export const withdrawalStarted = defineNotice<WithdrawalFacts, 'sealed'>({
   name: 'account_withdrawal_started',
   ...ABOUT_WITHDRAWAL,
   async complete(ctx, facts, attempts) {
-    const receipt = await acceptanceForMail(ctx, facts.withdrawalId)
+    const receipt = await acceptanceForMail(ctx, facts.withdrawalId, attempts)
     if (receipt) return { ...facts, receipt }
     return attempts > MAX_TRIES_WITH_RECEIPT ? facts : null
   },

@@ -64,9 +64,23 @@ export async function requireLevelLedger(ctx: SystemContext): Promise<void> {
 export const awaitAcceptance = async (ctx: SystemContext, withdrawalId: string): Promise<string | undefined> =>
   ctx.waitsForLedger ? writeUntilAccepted(ctx, withdrawalId) : undefined
 
-/** For the mail that carries it, which waits for the line also where no answer does; null if it cannot be made now. */
-export const acceptanceForMail = async (ctx: SystemContext, withdrawalId: string): Promise<string | null> =>
-  (await writeUntilAccepted(ctx, withdrawalId).catch(() => undefined)) ?? null
+/**
+ * For the mail that carries it; null if it cannot be made now. The first try waits for the line, also where no answer does. A later one
+ * writes once, so that a store that is away does not hold up other mails.
+ */
+export async function acceptanceForMail(
+  ctx: SystemContext,
+  withdrawalId: string,
+  attempts: number,
+): Promise<string | null> {
+  const find = attempts === 1 ? writeUntilAccepted : writeOnce
+  return (await find(ctx, withdrawalId).catch(() => undefined)) ?? null
+}
+
+async function writeOnce(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+  await writeErasureLedger(ctx)
+  return standingAcceptance(ctx, withdrawalId)
+}
 
 function writeUntilAccepted(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
   const write = async (isOver: AbortSignal) => {

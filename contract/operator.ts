@@ -147,6 +147,7 @@ export const figures = z.object({
   overdue_steps: figure('Steps that nobody has run in time'),
   failing_steps: figure('Steps that failed'),
   silent_apps: figure('Applications that have not answered for a day'),
+  still_present: figure('Deletions after which an application still has the person'),
   failed_notices: figure('Mails given up in the last 30 days'),
   unwarned: figure('Security mails that came back in the last 30 days'),
   undeliverable: figure('Addresses that take no mail'),

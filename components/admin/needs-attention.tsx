@@ -35,6 +35,7 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
       The list of withdrawals begins with them.
     </Link>
   ),
+  still_present: 'Retry each deletion task, or stop waiting for its application.',
   undeliverable: (
     <Link className={textLink} href="/admin/undeliverable">
       Reach these people another way.

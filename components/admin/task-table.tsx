@@ -3,10 +3,8 @@ import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
-import { OperatorButton } from './operator-button'
-import { Outcomes } from './outcomes'
 import { Table } from './table'
-import { WaiveButton } from './waive-button'
+import { TaskActions } from './task-actions'
 
 interface TaskTableProps {
   label: string
@@ -18,25 +16,21 @@ interface TaskTableProps {
 
 /** Deletion tasks of applications, with their buttons. */
 export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) => (
-  <Outcomes listed={tasks.map(idOfTry)}>
-    <Table
-      label={label}
-      of={shownTask}
-      rows={tasks}
-      id="task_id"
-      fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
-      actions={(task) => isOpenTask(task) && <TaskActions task={task} />}
-      none={none}
-    />
-  </Outcomes>
+  <Table
+    label={label}
+    of={shownTask}
+    rows={tasks}
+    id="task_id"
+    fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
+    actions={(task) => isOpenTask(task) && <TaskActions task={task} />}
+    none={none}
+  />
 )
 
 export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />
 
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
-
-const idOfTry = ({ task_id, attempts, state }: ShownTask) => `${task_id} ${attempts} ${state === 'completed'}`
 
 function TaskState({ task }: { task: ShownTask }) {
   const { state, is_app_disabled, progress, waived, completed_at } = task
@@ -49,7 +43,9 @@ function TaskState({ task }: { task: ShownTask }) {
       </p>
       <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
-        {waived ? `Reason: ${waived.reason}` : completed_at && <RelativeTime dateTime={completed_at} />}
+        {waived
+          ? `Reason: ${waived.sentence ?? waived.reason}`
+          : completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} />}
       </p>
     </>
   )

@@ -200,6 +200,7 @@ test('the operator finds an account by its id, its address or its external id, w
     withdrawal_id: null,
     open_sessions: 1,
     blockers: [],
+    pushed_blockers: [],
     pending_transactions: [],
   })
   expect(await run(`user show --user ${user.userId}`)).toEqual(shown)

@@ -32,7 +32,6 @@ const SETTINGS = {
   // No socket file, because the path of a data directory may be longer than a socket name may be.
   unix_socket_directories: '',
   max_connections: '100',
-  fsync: 'on',
   synchronous_commit: 'on',
   timezone: 'UTC',
   log_timezone: 'UTC',

@@ -73,7 +73,7 @@ export function expectUnavailable({ status, body, headers, ms }: Answer, withinM
 }
 
 /**
- * Returns the tables, files, logs and payloads that hold one of the texts. Mails may hold them, also in the local mailbox, which keeps them
+ * Returns the tables, files and logs that hold one of the texts. Mails may hold them, also in the local mailbox, which keeps them
  * for ten minutes after a deletion. Applications may keep their own id of the person.
  */
 export async function placesOf(world: World, texts: string[]): Promise<string[]> {
@@ -86,7 +86,6 @@ export async function placesOf(world: World, texts: string[]): Promise<string[]>
     }
     for (const file of world.postgresLogs) if (holds(await readFile(file), text)) places.add('log of PostgreSQL')
     for (const { output } of world.instances) if (output.includes(text)) places.add('log of an instance')
-    for (const { payloads } of world.engines) if (payloads.includes(text)) places.add('payloads of the engine')
   }
   return [...places].sort()
 }

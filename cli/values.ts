@@ -2,6 +2,7 @@ import { tokenName } from '@/contract/access'
 import { appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
+import { WAIVE_REASONS } from '@/contract/vocabulary'
 import type { SystemContext } from '@/domain/context'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import { getEnv } from '@/server/settings/env'
@@ -18,6 +19,8 @@ export function toEndpoint(endpoint: string, option: string): string {
 }
 
 /** In the form in which a URL has it. */
+export const WHY_NOBODY_WAITS = `Why nobody waits: ${WAIVE_REASONS.join(', ')}, or a code of the application's --waive-reason.`
+
 export function toHost(host: string): string {
   const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null
   if (!url || url.href !== `https://${url.host}/`) {

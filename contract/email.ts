@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { NEW_ADDRESS_PATTERN } from './address'
 import { contract, isStorable, STORABLE } from './define'
 import { asciiDigits } from './digits'
 import { RULES } from './errors'
@@ -31,7 +32,12 @@ const verificationCode = z
 /** In code points. */
 export const MAX_PASSWORD_LENGTH = 1024
 
-export const newEmail = plainAddress('The address to change to', { wrongType: 'EMAIL_001', malformed: 'EMAIL_001' })
+// The own address is taken in each form that an account may have: while it is not verified, this is how it is.
+export const newEmail = plainAddress('The address to change to', {
+  wrongType: 'EMAIL_001',
+  malformed: 'EMAIL_001',
+  pattern: NEW_ADDRESS_PATTERN,
+})
 export const currentPassword = z
   .string('REQUEST_001: current_password must be a string.')
   .check(minLength(1, `REQUEST_001: ${RULES.currentPassword}`))

@@ -75,8 +75,13 @@ export type KeptFor = (typeof KEPT_FOR)[number]
 
 /** What a receipt proves. */
 export const RECEIPT_KINDS = ['acceptance', 'completion', 'purge'] as const
-/** The answer of an application. `gone`: it does not know the person. `open`: nothing yet. */
-export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'gone', 'told', 'waived', 'open'] as const
+/**
+ * The answer of an application. `absent`: asked again later, it confirmed that it no longer has the person. `gone`: it does not know the
+ * person. `open`: nothing yet.
+ */
+export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'absent', 'gone', 'told', 'waived', 'open'] as const
+/** Of an application that is asked once more. `unconfirmed`: not yet answered. `present`: it still has the person. */
+export const ABSENCES = ['unconfirmed', 'present', 'absent'] as const
 
 /** A preview stops counting here, because counting takes time. */
 export const MAX_PREVIEWED = 10_000
@@ -119,6 +124,11 @@ export const MAX_BOUNCE_BYTES = 64 * 1024
 /** The maximum body of a report on a deletion task. */
 export const MAX_REPORT_BYTES = 4 * 1024
 
-/** Why nobody waits for an application's deletion task any more. */
-export const WAIVE_REASONS = ['gone', 'refused', 'unreachable', 'other'] as const
-export type WaiveReason = (typeof WAIVE_REASONS)[number]
+/** Why nobody waits for an application's deletion task any more, beside the reasons that are registered with the application. */
+export const WAIVE_REASONS = ['gone', 'refused', 'unreachable'] as const
+
+/** The parts of a reason that is registered with an application as `code=sentence`. */
+export function partsOfReason(reason: string): { code: string; sentence: string } {
+  const at = reason.indexOf('=')
+  return { code: reason.slice(0, at), sentence: reason.slice(at + 1) }
+}

@@ -71,3 +71,34 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
     servers: [{ url: DEMO_URL }],
   })
 })
+
+test('B112 door, settings, refusal, progress and mail name the authority to complain to', async ({
+  page,
+  user,
+  operator,
+  inbox,
+}) => {
+  const { AUTHORITY_NAME, AUTHORITY_URL } = BRAND
+  const expectAuthority = async () => {
+    await expect(page.getByRole('link', { name: AUTHORITY_NAME }).first()).toHaveAttribute('href', AUTHORITY_URL)
+    await expectAccessible(page)
+  }
+  await page.goto('/delete-account')
+  await expectAuthority()
+  const pending = ['--status', 'pending', '--description', 'Refund of an order']
+  const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
+  await signIn(page, user)
+  await page.goto('/settings/withdraw')
+  await expect(page.getByText('Something has to be settled first')).toBeVisible()
+  await expectAuthority()
+  await operator.run('transaction', 'settle', transaction_id)
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.getByLabel('Type “delete my account” to confirm').fill('delete my account')
+  await expectAuthority()
+  await page.getByLabel('Your password').fill(user.password)
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await expect(page.getByText('Your account is being deleted')).toBeVisible()
+  await expectAuthority()
+  const { html } = await inbox.latest(user.email, 'Account deletion started')
+  expect(html).toContain(`href="${AUTHORITY_URL}"`)
+})

@@ -20,7 +20,7 @@ export interface User {
 
 export interface Inbox {
   /** Waits for a message to this address with this subject and returns the newest. */
-  latest(to: string, subject: string): Promise<Mail>
+  latest(to: string, subject: string | RegExp): Promise<Mail>
   all(to: string): Promise<Mail[]>
 }
 
@@ -137,11 +137,12 @@ export const inboxOf = (dataDir: string): Inbox => ({
   all: (to) => keptMailsTo(to, dataDir),
   async latest(to, subject) {
     let found: Mail | undefined
+    const isNamed = (name: string) => (typeof subject === 'string' ? name === subject : subject.test(name))
     const look = async () => {
-      found = (await this.all(to)).filter((mail) => mail.subject === subject).at(-1)
-      return found?.subject
+      found = (await this.all(to)).filter((mail) => isNamed(mail.subject)).at(-1)
+      return found !== undefined
     }
-    await expect.poll(look, { message: `mail to ${to}`, intervals: [100, 250] }).toBe(subject)
+    await expect.poll(look, { message: `“${subject}” to ${to}`, intervals: [100, 250] }).toBe(true)
     return found as unknown as Mail
   },
 })

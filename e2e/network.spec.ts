@@ -136,7 +136,7 @@ for (const [what, status, said] of [
   })
 }
 
-test('the sign-in page of a browser that keeps no cookies asks for them', async ({ page, user }) => {
+test('B133 the sign-in page of a browser that keeps no cookies asks for them', async ({ page, user }) => {
   await page.route('**/api/auth/callback/**', async (route) => {
     await page.context().clearCookies()
     await route.continue()

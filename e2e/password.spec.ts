@@ -92,6 +92,8 @@ test('the mailed link sets a new password when its button is pressed, and not be
   await page.goto(link)
   await expect(page.getByRole('heading', { name: 'Choose a new password' })).toBeVisible()
   await page.reload()
+  // A password manager learns whose password it is.
+  await expect(page.locator('form input[autocomplete="username"]')).toHaveValue(user.email)
   await page.getByLabel('New password', { exact: true }).fill(NEW)
   await page.getByLabel('New password again').fill(NEW)
   await page.getByRole('button', { name: 'Set new password' }).click()

@@ -1,4 +1,4 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, originFacts, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
@@ -9,6 +9,9 @@ interface Props extends LetterProps<'emailChangeRequested'> {
   /** Such as “20 November 2026 at 09:00 UTC”. */
   requestedAt: Slot
   ipAddress: Slot
+  /** Such as “Firefox on Linux”. */
+  device: Slot
+  hasDevice: boolean
   hasPassword: boolean
   /** The fragment holds the token. */
   notMeUrl: Slot
@@ -16,7 +19,7 @@ interface Props extends LetterProps<'emailChangeRequested'> {
 }
 
 export default function EmailChangeRequested(props: Props) {
-  const { look, t, userName, currentEmail, newEmailMasked, requestedAt, ipAddress, hasPassword } = props
+  const { look, t, userName, currentEmail, newEmailMasked, requestedAt, hasPassword } = props
   return (
     <Letter look={look} t={t} userName={userName}>
       <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
@@ -26,8 +29,7 @@ export default function EmailChangeRequested(props: Props) {
         facts={[
           [look.t('currentAddress'), currentEmail],
           [t('requestedAddress'), newEmailMasked],
-          [look.t('date'), requestedAt],
-          [look.t('ipAddress'), ipAddress],
+          ...originFacts(look, { ...props, at: requestedAt }),
         ]}
       />
       <Paragraph>{t.rich('linkEnds', { ...marks(look), until: props.notMeUntil })}</Paragraph>
@@ -40,6 +42,8 @@ EmailChangeRequested.PreviewProps = preview('emailChangeRequested', EmailChangeR
   newEmailMasked: 'a•••@example.org',
   requestedAt: '20 November 2026 at 09:00 UTC',
   ipAddress: '203.0.113.7',
+  device: 'Firefox on Linux',
+  hasDevice: true,
   hasPassword: true,
   notMeUrl: 'https://accounts.example.com/not-me#…',
   notMeUntil: '21 November 2026 at 09:00 UTC',

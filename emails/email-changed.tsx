@@ -1,4 +1,4 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, originFacts, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
@@ -8,6 +8,9 @@ interface Props extends LetterProps<'emailChanged'> {
   /** Such as “20 November 2026 at 09:00 UTC”. */
   changedAt: Slot
   ipAddress: Slot
+  /** Such as “Firefox on Linux”. */
+  device: Slot
+  hasDevice: boolean
   hasPassword: boolean
   /** Whether the letter has the link that undoes the change; only the letter to the old address has it. */
   canUndo: boolean
@@ -17,15 +20,14 @@ interface Props extends LetterProps<'emailChanged'> {
 }
 
 export default function EmailChanged(props: Props) {
-  const { look, t, userName, oldEmail, newEmail, changedAt, ipAddress, hasPassword, notMeUntil: until } = props
+  const { look, t, userName, oldEmail, newEmail, changedAt, hasPassword, notMeUntil: until } = props
   const letter = { look, t, userName }
   const facts = (
     <Facts
       facts={[
         [t('oldAddress'), oldEmail],
         [t('newAddress'), newEmail],
-        [look.t('date'), changedAt],
-        [look.t('ipAddress'), ipAddress],
+        ...originFacts(look, { ...props, at: changedAt }),
       ]}
     />
   )
@@ -57,6 +59,8 @@ EmailChanged.PreviewProps = preview('emailChanged', EmailChanged, {
   newEmail: 'ada@example.org',
   changedAt: '20 November 2026 at 09:00 UTC',
   ipAddress: '203.0.113.7',
+  device: 'Firefox on Linux',
+  hasDevice: true,
   hasPassword: true,
   canUndo: true,
   notMeUrl: 'https://accounts.example.com/not-me#…',

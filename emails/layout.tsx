@@ -308,9 +308,27 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
   )
 }
 
+type Fact = readonly [label: string, value: ReactNode]
+
+interface Origin {
+  at: Slot
+  /** Such as “Firefox on Linux”. */
+  device: Slot
+  ipAddress: Slot
+  /** False for a program, and where the browser did not say what it is. */
+  hasDevice: boolean
+}
+
+/** When and from where somebody did what a letter tells. */
+export const originFacts = (look: Look, { at, device, ipAddress, hasDevice }: Origin): Fact[] => [
+  [look.t('date'), at],
+  ...(hasDevice ? [[look.t('browser'), device] as const] : []),
+  [look.t('ipAddress'), ipAddress],
+]
+
 interface FactsProps {
   /** The label with its colon, as the language writes it. */
-  facts: readonly (readonly [label: string, value: ReactNode])[]
+  facts: readonly Fact[]
 }
 
 export function Facts({ facts }: FactsProps) {

@@ -29,7 +29,7 @@ export default function NewDevice(props: Props) {
       <Facts
         facts={[
           [look.t('date'), signedInAt],
-          ...(isTold ? [[t('browser'), device] as [string, Slot]] : []),
+          ...(isTold ? [[look.t('browser'), device] as [string, Slot]] : []),
           ...(isTold && isOne ? [[look.t('ipAddress'), ipAddress] as [string, Slot]] : []),
         ]}
       />

@@ -60,7 +60,7 @@ async function register(): Promise<Record<string, string>> {
   }
   const [token, app] = await account(
     'service-token create --name shop --scope users:write --scope users:read',
-    `app register --name 'Corner Shop' --endpoint ${endpoint} --audience everyone --acknowledges later --checks
+    `app register --name 'Corner Shop' --endpoint ${endpoint} --audience everyone --acknowledges later --checks --confirms
        --event account.email_changed --event account.email_reverted --event account.withdrawal_started --include addresses
        --category invoices --reason 'tax law'`,
   )

@@ -12,6 +12,7 @@ interface FiguresProps {
     notices: Record<'waiting' | 'failed' | 'unwarned', number | null>
     deliveries: Record<'waiting' | 'dead', number | null>
     silentApps: number | null
+    present: number | null
   }
   /** A larger count is shown as “more than this”. */
   maxCounted: number
@@ -20,7 +21,7 @@ interface FiguresProps {
 type Figure = readonly [label: string, count: number | null, isAlarming?: boolean]
 
 export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
-  const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps } = backlog
+  const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps, present } = backlog
   const groups: Record<string, readonly Figure[]> = {
     Withdrawals: [
       ['Processing', withdrawals.processing],
@@ -36,6 +37,7 @@ export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
       ['Failing', steps.failing, true],
       ['Ledger batches not stored', ledger.waiting],
       ['Applications silent for a day', silentApps, true],
+      ['Tasks of people still present', present, true],
     ],
     'Mail notices': [
       ['Waiting', notices.waiting],

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useState } from 'react'
 import type { ShownTask } from '@/contract/tasks'
-import { WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
+import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Badge } from '../ui/badge'
 import { Countdown } from '../ui/countdown'
@@ -39,8 +39,8 @@ export function TaskRow({ task, onRetried, children }: TaskRowProps) {
       aside={<TaskActions task={task} onRetried={onRetried} />}
     >
       {isOpenTask(task) && <WaitsFor task={task} />}
-      {waived && `Waived: ${waived.reason}`}
-      {completed_at && !waived && (
+      {waived && `Waived: ${waived.sentence ?? waived.reason}`}
+      {completed_at && state === 'completed' && (
         <>
           Completed <RelativeTime dateTime={completed_at} />
         </>
@@ -57,6 +57,8 @@ function WaitsFor({ task }: { task: ShownTask }) {
   const isDue = due_at !== null && Date.parse(due_at) <= now
   const told = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
   if (state === 'calling') return 'Is being asked now.'
+  if (state === 'present') return 'Still has the person after every request: retry it or waive it.'
+  if (state === 'unconfirmed') return <WaitsForAbsence task={told} />
   if (due_at === null)
     return (
       <>
@@ -78,6 +80,19 @@ function WaitsFor({ task }: { task: ShownTask }) {
   return <Attempts of={told} />
 }
 
+/** The application says that it is done, and is asked once more. */
+function WaitsForAbsence({ task }: { task: ShownTask }) {
+  const { due_at, attempts, polls } = task
+  if (due_at === null)
+    return polls ? 'Waits until the application has an endpoint.' : 'Waits until the application is enabled.'
+  if (attempts > 0) return <Attempts of={task} />
+  return (
+    <>
+      Is done as it says, is asked whether the person is absent in <Countdown until={due_at} />
+    </>
+  )
+}
+
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
@@ -85,14 +100,13 @@ const reasonTexts = {
   gone: 'The application no longer exists',
   refused: 'It refuses to delete the data',
   unreachable: 'It cannot be reached',
-  other: 'Another reason',
 } as const
 
 function TaskActions({ task, onRetried }: { task: ShownTask; onRetried?: (() => void) | undefined }) {
   const { task_id: id, name, attempts, last_error } = task
   const isOpen = isOpenTask(task)
   const router = useRouter()
-  const [reason, setReason] = useState<WaiveReason>(WAIVE_REASONS[0])
+  const [reason, setReason] = useState<string>(WAIVE_REASONS[0])
   return (
     <div className="flex w-full flex-wrap gap-2 sm:w-auto sm:justify-end">
       {attempts > 0 && (
@@ -116,16 +130,22 @@ function TaskActions({ task, onRetried }: { task: ShownTask; onRetried?: (() => 
           consequence={
             <div className="space-y-4">
               <p>
-                The person reads that it has not confirmed, and why. This cannot be taken back, and is written into the
-                audit log.
+                The person reads that it has not confirmed, and why. Any other reason is registered with the application
+                first, as a sentence for the person: <code>app set --waive-reason</code>. This cannot be taken back, and
+                is written into the audit log.
               </p>
               <RadioField
                 legend="Why?"
                 appearance="list"
                 name={`reason-${id}`}
-                options={WAIVE_REASONS.map((value) => ({ value, label: reasonTexts[value] }))}
+                options={[
+                  ...WAIVE_REASONS.map((value) => ({ value: value as string, label: reasonTexts[value] })),
+                  ...task.waive_reasons
+                    .map(partsOfReason)
+                    .map(({ code, sentence }) => ({ value: code, label: sentence })),
+                ]}
                 defaultValue={reason}
-                onChange={(event) => setReason(event.target.value as WaiveReason)}
+                onChange={(event) => setReason(event.target.value)}
               />
             </div>
           }

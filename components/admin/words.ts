@@ -13,6 +13,8 @@ export const TASK_TONES = {
   pending: 'neutral',
   calling: 'accent',
   accepted: 'accent',
+  unconfirmed: 'accent',
+  present: 'danger',
   completed: 'success',
   waived: 'neutral',
 } as const

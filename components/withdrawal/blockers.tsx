@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { ApiError, type Blocker } from '@/contract/errors'
+import { ApiError, type Authority, type Blocker } from '@/contract/errors'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
@@ -14,6 +14,7 @@ import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { RightToComplain } from './right-to-complain'
 
 const CHECK_INTERVAL_MS = 20_000
 
@@ -27,15 +28,21 @@ interface PendingTransaction {
 export interface Known {
   /** The blockers of the account and of services, without those of applications. */
   blockers: readonly Blocker[]
+  authority?: Authority | undefined
   pendingTransactions: readonly PendingTransaction[]
   /** Whether applications have to be asked as well. */
   asksApplications: boolean
   renderedAt: string
 }
 
+/** Of a preview or a refusal. */
+type Held = Pick<Known, 'blockers' | 'authority'>
+
 export interface HeldBack extends Pick<Known, 'blockers' | 'pendingTransactions'> {
   /** Whether the last check gave no answer. */
   isUnknown: boolean
+  /** Where the person can complain, if the adopter names it. */
+  authority: Authority | undefined
   isChecking: boolean
   check(): Promise<unknown>
   /** Shows the blockers that a refused withdrawal named. */
@@ -47,32 +54,36 @@ export function useBlockers(userId: string, known: Known): HeldBack {
   const { call, refresh } = useHost()
   const queryClient = useQueryClient()
   const queryKey = ['withdrawal-blockers', userId]
-  const { data, isError, isFetching, refetch } = useQuery<readonly Blocker[]>({
+  const { data, isError, isFetching, refetch } = useQuery<Held>({
     queryKey,
-    queryFn: async () => (await call('previewWithdrawal', { userId, ask: 'true' })).blockers,
-    initialData: known.blockers,
+    queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
+    initialData: known,
     initialDataUpdatedAt: known.asksApplications ? 0 : Date.parse(known.renderedAt),
     staleTime: 60_000,
     // The next visit begins with what the server renders then.
     gcTime: 0,
     retry: false,
     refetchOnWindowFocus: 'always',
-    refetchInterval: ({ state }) => (state.data?.length || state.status === 'error' ? CHECK_INTERVAL_MS : false),
+    refetchInterval: ({ state }) =>
+      state.data?.blockers.length || state.status === 'error' ? CHECK_INTERVAL_MS : false,
   })
   // The server renders the transactions themselves.
-  const pending = data.find(isPending)?.title
+  const { blockers, authority } = data
+  const pending = blockers.find(isPending)?.title
   const rendered = known.blockers.find(isPending)?.title
   useEffect(() => {
     if (pending !== rendered) refresh()
   }, [pending, rendered, refresh])
   return {
-    blockers: data,
+    blockers,
+    authority,
     pendingTransactions: pending ? known.pendingTransactions : [],
     isUnknown: isError,
     isChecking: isFetching,
     check: () => refetch(),
     show(error) {
-      if (error instanceof ApiError && error.blockers.length > 0) queryClient.setQueryData(queryKey, error.blockers)
+      if (!(error instanceof ApiError) || error.blockers.length === 0) return
+      queryClient.setQueryData<Held>(queryKey, error)
     },
   }
 }
@@ -119,6 +130,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
               </p>
             )}
             <p>{t.rich('questions', mailLink(supportEmail))}</p>
+            <RightToComplain authority={held.authority} />
           </Alert>
         </div>
         <ul className="divide-y divide-line">
@@ -148,6 +160,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
               {source !== 'account' && (
                 <p className="wrap-anywhere text-ink-muted text-sm leading-5">
                   <bdi>{source}</bdi>
+                  {until && <> · {t.rich('until', { time: () => <LocalTime dateTime={until} /> })}</>}
                 </p>
               )}
               {url && (

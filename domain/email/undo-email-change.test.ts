@@ -4,11 +4,14 @@ import {
   asNobody,
   givenPendingChange,
   givenUser,
+  heldUp,
+  outcomeOf,
   pass,
   type TestContext,
   testContext,
   verifyChange,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { registerApp } from '../applications/manage'
 import { day, minute } from '../limits/durations'
 import { getNotMe } from './get-not-me'
@@ -106,4 +109,19 @@ test('the page of the link tells what was asked for, when, from where and how lo
     await ctx.db.emailChangeRequest.update({ where: { id }, data: { attempts: 5 } })
     expect(await getNotMe(press, { changeRequestId: id })).toMatchObject({ can_be_verified: false })
   }
+})
+
+test('a password that is set while the undo waits for the account is not lost, and the change stays', async () => {
+  const ctx = await testContext()
+  const { user, id, press, to } = await givenChange(ctx, { verified: true })
+  const account = { where: { id: user.userId } }
+  await ctx.db.user.update({ ...account, data: { passwordHash: null } })
+  const pressed = heldUp(
+    ctx,
+    ['users', user.userId],
+    () => undoEmailChange(press, { changeRequestId: id }),
+    (sql) => rawSql(sql, 'UPDATE users SET password_hash = $2 WHERE id = $1', [user.userId, 'a new hash']),
+  )
+  expect(await outcomeOf(pressed)).toBe('PASSWORD_001')
+  expect(await ctx.db.user.findUnique(account)).toMatchObject({ passwordHash: 'a new hash', email: to })
 })

@@ -117,6 +117,7 @@ const close = statement(
     changeId: text,
     at: time,
     ip: text,
+    userAgent: text,
     oldEmail: text,
     newEmail: text,
     /** Null if it is the account's own address, which is not replaced. */
@@ -125,7 +126,9 @@ const close = statement(
     version: integer,
   },
   {},
-  (v) => sql`UPDATE email_change_requests SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip},
+  (
+    v,
+  ) => sql`UPDATE email_change_requests SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip}, closed_user_agent = ${v.userAgent},
      old_email = ${v.oldEmail}, new_email = ${v.newEmail}, old_email_key = ${v.oldEmailKey}, old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
    WHERE id = ${v.changeId}`,
 )
@@ -154,11 +157,12 @@ async function takeEffect(
   const oldEmailKey = isOwn ? null : accountKey
   const newEmail = isOwn ? oldEmail : asked
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
-  const by = { actor: tx.actor.kind, ip: tx.ip }
+  const { ip, userAgent } = tx
+  const by = { actor: tx.actor.kind, ip, userAgent }
   const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
   const [, , told] = await Promise.all([
     tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
-    tx.sql(close, { ...addresses, changeId, at, ip: tx.ip, version: account.version + 1 }),
+    tx.sql(close, { ...addresses, changeId, at, ip, userAgent, version: account.version + 1 }),
     isOwn
       ? addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })
       : tellEmailChanged(tx, { ...facts, isOldProven: oldVerifiedAt !== null }),

@@ -13,7 +13,7 @@ const findHeld = statement(
   {
     pending: integer,
     pending_ids: text.list,
-    pushed: json.of<Blocker[]>(),
+    pushed: json.of<(Omit<Blocker, 'until'> & { until: string | null })[]>(),
     restored_at: time.orNull,
     /** Whether applications must be asked as well. */
     asks: boolean,
@@ -24,7 +24,7 @@ const findHeld = statement(
         SELECT id FROM transactions WHERE user_id = ${v.userId} AND status = 'pending' ORDER BY created_at, id LIMIT ${MAX_TOLD}
       ) AS pending_ids,
      (SELECT coalesce(json_agg(b), '[]') FROM (
-        SELECT code, title, url, source FROM withdrawal_blockers
+        SELECT code, title, url, source, expires_at AS until FROM withdrawal_blockers
         WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
         ORDER BY created_at, source, key LIMIT ${MAX_TOLD}
       ) AS b) AS pushed,
@@ -42,10 +42,15 @@ export interface HeldBack {
 /** The blockers that this database knows; `asks` says that applications must be asked as well. */
 export async function findBlockers(ctx: AnyContext, userId: string): Promise<HeldBack & { asks: boolean }> {
   const now = ctx.clock.now()
-  const [held] = await ctx.sql(findHeld, { userId, heldSince: heldSince(ctx, now), now })
-  const { pending, pending_ids: ids, pushed, restored_at: restoredAt, asks } = held as RowOf<typeof findHeld>
+  const [found] = await ctx.sql(findHeld, { userId, heldSince: heldSince(ctx, now), now })
+  const held = found as RowOf<typeof findHeld>
+  const { pending, pending_ids: ids, restored_at: restoredAt, asks } = held
   const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account', ids }
   const restored = restoredAt ? [addressRestored(new Date(restoredAt.getTime() + ctx.limits.undoWindowMs))] : []
+  const pushed = held.pushed.map(({ until, ...one }) => ({
+    ...one,
+    ...(until && { until: new Date(until).toISOString() }),
+  }))
   return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...pushed], asks }
 }
 

@@ -377,6 +377,19 @@ test('B62 for the undo window after an undo neither the person nor a mailed link
   expect((await withdraw(owner)).code).toBe('accepted')
 })
 
+test('B62 an undo holds a withdrawal back also once support says that the restored mailbox is lost', async () => {
+  const { ctx, owner } = await givenUndone()
+  const email = `safe-${owner.email}`
+  const service = await givenServiceOf(ctx, owner)
+  expect((await service('putUser', { email, old_mailbox: 'lost' })).code).toBe('accepted')
+  await ask(ctx, email)
+  expect(templatesTo(ctx, email)).toEqual(expect.arrayContaining([BY_SIGN_IN]))
+  const { token } = await givenToken(ctx, owner.userId)
+  expect((await withdraw({ ...owner, token })).code).toBe('WITHDRAWAL_003')
+  const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+  expect((await service('withdrawUser', body)).code).toBe('accepted')
+})
+
 test('B62 a service and the operator withdraw the account after an undo, and whoever comes back is not held', async () => {
   const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
   const { ctx, owner } = await givenUndone()

@@ -29,6 +29,8 @@ export const receive = createReceiver({
   secrets: SIGNING_SECRET.split(' '),
   handle,
   check: openOrdersOf,
+  // Its orders go with it, and what the tax law keeps was reported.
+  isPresent: async (account) => (await query(`SELECT FROM users WHERE account = $1`, [account])).length > 0,
   done: {
     has: async (id) => (await query(`SELECT FROM messages WHERE id = $1`, [id])).length > 0,
     add: (id) => query(`INSERT INTO messages VALUES ($1) ON CONFLICT DO NOTHING`, [id]),

@@ -222,7 +222,10 @@ const endsOfLink: [string, (ctx: Service, user: TestUser) => Promise<(inside: Te
 ]
 
 const undo = (inside: TestContext, { id, token }: NotMeLink) =>
-  undoEmailChange({ ...inside, ip: '', buckets: [], linkToken: token }, { changeRequestId: id, new_password: MINE })
+  undoEmailChange(
+    { ...inside, ip: '', userAgent: '', buckets: [], linkToken: token },
+    { changeRequestId: id, new_password: MINE },
+  )
 
 test.each(endsOfLink)(
   'B68 a mailed deletion link deletes nothing when %s while it waits for the account',

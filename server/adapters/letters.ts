@@ -29,7 +29,7 @@ import { type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 
 export type MessageSettings = Pick<
   Env,
-  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'
+  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage' | 'authority'
 >
 
 type Texts = Catalogue['Mails']
@@ -56,12 +56,21 @@ type Choices<Props> = {
       : Props[Name]
 }
 
+/** Sent with a letter. Its content is text. */
+export interface LetterFile {
+  name: string
+  type: string
+  content: string
+}
+
 /** A message before it is rendered. */
 export interface Letter {
   name: LetterName
   subject: 'subject' | 'subjectMany' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
+  /** What it carries beside its text. */
+  files: LetterFile[]
   /** Whether it calls its reader by the name. */
   isNamed: boolean
   /** Renders the template. Its slots hold the texts, or the marks that stand for them. */
@@ -111,6 +120,7 @@ const letterIn =
     subject,
     values,
     choices,
+    files: [],
     isNamed,
     // A text becomes a slot only here.
     toElement: (look, texts) =>
@@ -119,7 +129,7 @@ const letterIn =
 
 /** What each kind of message says: the letter, its values as texts, and what it branches on. */
 export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
-  const { appUrl, settingsUrl, hasPasswordSignIn } = settings
+  const { appUrl, settingsUrl, hasPasswordSignIn, authority } = settings
   const { language } = wording
   const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
@@ -129,16 +139,18 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     case 'verify-new-email': {
       const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
       const validity = validityInWords(language, message.validMs) ?? textsOf(wording, 'letter')('lessThanAMinute')
-      const values = { userName, currentEmail, newEmail, code, link, validity }
+      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(message.validUntil) }
       const subject = isOwn ? 'subjectOwn' : 'subject'
       return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
     }
     case 'email-changed': {
       const { hasPassword, oldEmail, newEmail, notMe } = message
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
       // A call of the operator command has no address.
       const ipAddress = message.ipAddress || '–'
-      const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...linkIn(notMe) }
-      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+      const changedAt = time(message.changedAt)
+      const values = { userName, oldEmail, newEmail, changedAt, device, ipAddress, ...linkIn(notMe) }
+      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null, hasDevice })
     }
     case 'email-changed-unproven': {
       const { oldEmail, newEmailMasked, changedAt } = message
@@ -146,9 +158,10 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'email-change-requested': {
       const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
       const requestedAt = time(message.requestedAt)
-      const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...linkIn(notMe) }
-      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
+      const values = { userName, currentEmail, newEmailMasked, requestedAt, device, ipAddress, ...linkIn(notMe) }
+      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword, hasDevice })
     }
     case 'email-reverted': {
       const { to, email, newEmail, outcome } = message
@@ -158,13 +171,14 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'password-changed': {
       const { ipAddress } = message
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
       const resetUrl = `${appUrl}/forgot-password`
-      const values = { userName, changedAt: time(message.changedAt), ipAddress, resetUrl }
-      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
+      const values = { userName, changedAt: time(message.changedAt), device, ipAddress, resetUrl }
+      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn, hasDevice })
     }
     case 'new-device': {
       const { hasPassword, signedInAt, told } = message
-      const device = told ? deviceIn(wording, told.userAgent) : ''
+      const { device } = deviceIn(wording, told?.userAgent ?? '')
       const link = linkIn(told?.notMe ?? null)
       const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: told?.ipAddress ?? '' }
       const choices = { tells: 'one', hasPassword, isTold: told !== null, hasLink: told !== null } as const
@@ -172,7 +186,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'new-devices': {
       const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
-      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
+      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent).device}, ${ipAddress}`)
       const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
       const device = [...named, ...rest].join('; ')
       const count = String(signIns.length + more)
@@ -205,33 +219,80 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'data-exported': {
       const { ipAddress, settingsUrl } = message
-      const values = { userName, exportedAt: time(message.exportedAt), ipAddress, settingsUrl }
-      return letter('dataExported', DataExported, values, {})
+      const { device, hasDevice } = deviceIn(wording, message.userAgent)
+      const values = { userName, exportedAt: time(message.exportedAt), device, ipAddress, settingsUrl }
+      return letter('dataExported', DataExported, values, { hasDevice })
     }
     case 'account-withdrawal-started': {
-      const { askedBy, progressUrl, scheduledCompletion, retentionDays } = message
-      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      const values = { userName, progressUrl, doneBy, retention }
-      return letter('accountWithdrawalStarted', AccountWithdrawalStarted, values, { askedBy })
+      const { progressUrl, receipt } = message
+      const { values, choices } = withdrawalIn(wording, message, authority)
+      const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
+      const file =
+        receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
+      const letterOfIt = letter(
+        'accountWithdrawalStarted',
+        AccountWithdrawalStarted,
+        { userName, ...values, ...links },
+        { ...choices, hasReceipt: receipt !== null },
+      )
+      return { ...letterOfIt, files: file }
     }
     case 'account-withdrawal-told': {
-      const { askedBy, scheduledCompletion, retentionDays } = message
-      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, { askedBy })
+      const { values, choices } = withdrawalIn(wording, message, authority)
+      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, ...values }, choices)
     }
   }
 }
 
+type WithdrawalMessage = Extract<Message, { template: `account-withdrawal-${string}` }>
+
+const WAYS = {
+  person: 'askedByPerson',
+  settings: 'askedBySettings',
+  program: 'askedByProgram',
+  mail: 'askedByMail',
+  service: 'askedByService',
+  support: 'askedBySupport',
+} as const
+
+/** What both letters about a deletion say. */
+function withdrawalIn(
+  wording: Wording,
+  { askedBy, askedAt, scheduledCompletion, kept }: WithdrawalMessage,
+  authority: MessageSettings['authority'],
+) {
+  const { language, messages } = wording
+  const { keptItems } = messages.Deletion
+  return {
+    values: {
+      askedAt: utcIn(language, askedAt, 'medium'),
+      askedHow: textsOf(wording, 'letter')(WAYS[askedBy]),
+      doneBy: utcIn(language, scheduledCompletion),
+      retention: daysInWords(language, kept.days),
+      keptUntil: utcIn(language, kept.until),
+      keptChosen: new Intl.ListFormat(dateTag(language)).format(kept.chosen.map((choice) => keptItems[choice])),
+      authority: authority?.name ?? '',
+      authorityUrl: authority?.url ?? '',
+    },
+    choices: {
+      askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : ('person' as const),
+      keepsMore: kept.chosen.length > 0,
+      hasAuthority: authority !== null,
+    },
+  }
+}
+
 /** Such as “Firefox on Linux”. */
-function deviceIn(wording: Wording, userAgent: string): string {
-  const t = textsOf(wording, 'newDevice')
-  const { browser = t('unknownBrowser'), system } = deviceOf(userAgent)
-  return system ? t('device', { browser, system }) : browser
+function deviceIn(wording: Wording, userAgent: string): { device: string; hasDevice: boolean } {
+  const t = textsOf(wording, 'letter')
+  const { browser, system } = deviceOf(userAgent)
+  const named = browser ?? t('unknownBrowser')
+  return { device: system ? t('device', { browser: named, system }) : named, hasDevice: Boolean(browser ?? system) }
 }
 
 /** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */
-function utcIn(language: Language, date: Date): string {
-  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+function utcIn(language: Language, date: Date, timeStyle: 'short' | 'medium' = 'short'): string {
+  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle, timeZone: 'UTC' }).format(date)} UTC`
 }
 
 /** A text that a mail program may make a link of: a scheme, a domain after whatever stands for its dots, an address, an IP address. */

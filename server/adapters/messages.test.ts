@@ -17,10 +17,12 @@ const settings: MessageSettings = {
   ...getEnv(),
   supportEmail: 'support@accounts.test',
   appUrl: 'https://accounts.test',
+  authority: { name: 'Data Protection Office', url: 'https://authority.test/complain' },
 }
 const acme: MessageSettings = {
   ...settings,
   supportEmail: 'help@acme.test',
+  authority: null,
   brand: {
     ...settings.brand,
     name: 'Acme & Söhne',
@@ -39,6 +41,7 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
   newEmail: 'new@example.test',
   changedAt: new Date('2026-11-20T09:00:00Z'),
   ipAddress: '192.0.2.1',
+  userAgent: '',
   notMe: null,
   ...values,
 })
@@ -93,26 +96,28 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
 const at = new Date('2026-11-20T09:12:00Z')
 const until = new Date('2026-11-27T09:12:00Z')
 
-const ASKERS = ['person', 'service', 'support'] as const
+const ASKERS = ['person', 'settings', 'program', 'mail', 'service', 'support'] as const
 
 /** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
   const userName = text('userName')
   const person = { userName, ipAddress: text('ipAddress') }
+  const inBrowser = { ...person, userAgent: 'Firefox/140.0 (Linux)' }
   const verify = {
     template: 'verify-new-email',
     ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
-    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, isOwn: false },
+    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, validUntil: until, isOwn: false },
   } as const
   const change = {
-    ...person,
+    ...inBrowser,
     template: 'email-changed',
     oldEmail: text('oldEmail'),
     newEmail: text('newEmail'),
   } as const
   const notMe = { url: text('notMeUrl'), until }
   const noPassword = { ...person, template: 'no-password-to-reset' } as const
-  const withdrawal = { userName, scheduledCompletion: until, retentionDays: 30 }
+  const kept = { chosen: [], days: 30, until }
+  const withdrawal = { userName, askedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
     'verify-new-email': [
       { ...verify, firstMethod: 'email_code' },
@@ -124,6 +129,7 @@ function everyMessage(text: (name: string) => string): Message[] {
     'email-changed': [true, false].flatMap((hasPassword) => [
       { ...change, hasPassword, changedAt: at, notMe: null },
       { ...change, hasPassword, changedAt: at, notMe },
+      { ...change, hasPassword, changedAt: at, notMe, userAgent: '' },
     ]),
     'email-changed-unproven': [
       {
@@ -134,7 +140,7 @@ function everyMessage(text: (name: string) => string): Message[] {
       },
     ],
     'email-change-requested': [true, false].map((hasPassword) => ({
-      ...person,
+      ...inBrowser,
       template: 'email-change-requested',
       hasPassword,
       currentEmail: text('currentEmail'),
@@ -148,7 +154,11 @@ function everyMessage(text: (name: string) => string): Message[] {
         ...{ email: text('email'), newEmail: text('newEmail') },
       })),
     ),
-    'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],
+    'password-changed': [person, inBrowser].map((from) => ({
+      ...{ userAgent: '', ...from },
+      template: 'password-changed',
+      changedAt: at,
+    })),
     'new-device': [true, false].flatMap((hasPassword) => {
       const one = { template: 'new-device' as const, userName, hasPassword, signedInAt: at }
       return [
@@ -173,13 +183,15 @@ function everyMessage(text: (name: string) => string): Message[] {
     'withdrawal-requested': [{ ...person, template: 'withdrawal-requested', link: text('link'), endsAt: at }],
     'withdrawal-by-sign-in': [{ ...person, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
     'undo-before-withdrawal': [{ ...person, template: 'undo-before-withdrawal', notMe }],
-    'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
-    'account-withdrawal-started': ASKERS.map((askedBy) => ({
-      ...withdrawal,
-      template: 'account-withdrawal-started',
-      askedBy,
-      progressUrl: text('progressUrl'),
-    })),
+    'data-exported': [{ ...inBrowser, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
+    'account-withdrawal-started': ASKERS.flatMap((askedBy) => {
+      const started = { ...withdrawal, template: 'account-withdrawal-started' as const, askedBy }
+      const followed = { ...started, progressUrl: text('progressUrl') }
+      return [
+        { ...followed, receipt: 'a.b.c' },
+        { ...followed, receipt: null, kept: { ...kept, chosen: ['analytics', 'audit_logs'] } },
+      ]
+    }),
     'account-withdrawal-told': ASKERS.map((askedBy) => ({
       ...withdrawal,
       template: 'account-withdrawal-told',
@@ -199,14 +211,6 @@ test('the subjects of a verification and of the notice about it are exact', asyn
     [verification as Message, changed()].map((one) => renderMessage(one, null, settings)),
   )
   expect(letters.map(({ subject }) => subject)).toEqual(['Verify Your New Email Address', 'Email Address Changed'])
-})
-
-test.each(LANGUAGES)('the letters about a deletion say in %s which of the three asked for it', async (language) => {
-  for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
-    const letters = SAMPLES.filter((message) => message.template === template)
-    const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
-    expect(new Set(texts).size).toBe(3)
-  }
 })
 
 /** Names that mail programs make a link of, or that hide one from a look at the bare text. */
@@ -321,23 +325,23 @@ test('every text of the mails is used in some letter', async () => {
 })
 
 /** Members that choose between texts. All others are values. */
-const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy']
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy', 'chosen']
 /** Values that a letter is given and does not show, each with the reason. */
 const UNSHOWN: Record<string, string> = {
+  'account-withdrawal-started receipt': 'it is a file',
   'email-reverted userName': "the new address does not learn the owner's name",
   'email-reverted newEmail': 'only the owner is told which address was taken away',
-  'new-device told.userAgent': 'people read its browser and its system',
-  'new-devices signIns.0.userAgent': 'people read its browser and its system',
   'verify-new-email currentEmail': 'the own address is the new one too',
 }
 
 /** The message with each of its values changed, one at a time. */
 const variantsOf = <Of extends object>(message: Of): { name: string; shown?: string; variant: Of }[] =>
   Object.entries(message).flatMap(([name, value]) => {
+    if (CHOICES.includes(name)) return []
     const variant = (changed: unknown) => ({ ...message, [name]: changed })
     if (value instanceof Date) return [{ name, variant: variant(new Date(value.getTime() + 50 * 3_600_000)) }]
     if (typeof value === 'number') return [{ name, variant: variant(value + 3_600_000) }]
-    if (typeof value === 'string' && !CHOICES.includes(name)) {
+    if (typeof value === 'string') {
       return [{ name, shown: `${value}.x`, variant: variant(`${value}.x`) }]
     }
     if (value === null || typeof value !== 'object') return []
@@ -362,8 +366,47 @@ test.each(SAMPLES)('each value that $template is given stands in its html and in
       text.includes(shown)
     if (!isShown) unshown.push(`${message.template} ${name}`)
   }
-  expect(unshown.filter((name) => !Object.hasOwn(UNSHOWN, name))).toEqual([])
+  // People read the browser and the system of a user agent.
+  const isOther = (name: string) => !Object.hasOwn(UNSHOWN, name) && !name.endsWith('userAgent')
+  expect(unshown.filter(isOther)).toEqual([])
 })
+
+test('B111 the letter about a deletion carries the acceptance as a file, and says so; without it, it says where it is', async () => {
+  const started = SAMPLES.filter((message) => message.template === 'account-withdrawal-started')
+  for (const message of started) {
+    const { files, text } = await renderMessage(message, 'en', settings)
+    const file = { name: 'deletion-receipt.jws', type: 'application/jose', content: message.receipt }
+    expect(files).toEqual(message.receipt === null ? [] : [file])
+    expect(text).toContain(message.receipt === null ? 'You can save it on the progress page' : 'deletion-receipt.jws')
+  }
+})
+
+test.each(LANGUAGES)(
+  'B110 the letters about a deletion tell in %s the second, its zone and the way',
+  async (language) => {
+    for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
+      const letters = SAMPLES.filter(
+        (message) => message.template === template && !('receipt' in message && !message.receipt),
+      )
+      const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
+      expect(new Set(texts).size).toBe(ASKERS.length)
+      for (const text of texts) expect(text).toMatch(/9:12:00\sUTC/)
+    }
+  },
+)
+
+test.each(LANGUAGES)(
+  'B112 the letters about a deletion name in %s the authority, if there is one',
+  async (language) => {
+    const withdrawals = SAMPLES.filter((message) => message.template.startsWith('account-withdrawal'))
+    for (const message of withdrawals) {
+      const { html, text } = await renderMessage(message, language, settings)
+      expect(html).toContain('href="https://authority.test/complain"')
+      expect(text).toContain('Data Protection Office')
+      expect((await renderMessage(message, language, acme)).html).not.toContain('authority')
+    }
+  },
+)
 
 test('each link that the service writes opens a page or a call', () => {
   const files = ['domain', 'server'].flatMap((directory) =>
@@ -381,6 +424,17 @@ test('each link that the service writes opens a page or a call', () => {
 
 const plain = (html: string) => html.replaceAll(/<!-- -->|<[^>]*>/g, '').trim()
 
+test.for(SAMPLES.filter((message) => 'userAgent' in message))(
+  'a letter names the device where it is known: $template',
+  async (message) => {
+    const text = async (userAgent: string) => (await renderMessage({ ...message, userAgent }, 'en', settings)).text
+    expect(await text('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0')).toContain(
+      'Firefox on Linux',
+    )
+    expect(await text('curl/8.5.0')).not.toContain('Browser:')
+  },
+)
+
 test('numbers and times follow the language, and a time names its zone', async () => {
   const [verification] = SAMPLES
   const [withdrawal] = SAMPLES.filter(({ template }) => template === 'account-withdrawal-started')
@@ -396,7 +450,7 @@ test('numbers and times follow the language, and a time names its zone', async (
     fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
     es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],
     'pt-BR': ['em 1,5 hora', '27 de novembro de 2026 às 09:12 UTC', '30 dias'],
-    ja: ['1.5時間です', '2026年11月27日 9:12 UTC', '30日'],
+    ja: ['1.5時間（', '2026年11月27日 9:12 UTC', '30日'],
   } satisfies Record<Language, string[]>
   for (const [language, parts] of Object.entries(expected)) {
     const text = await facts(language)

@@ -8,6 +8,7 @@ import {
   isLinkContract,
   isTaskContract,
   type LinkContract,
+  READ_BY_PAGE,
   type UserContract,
 } from '@/contract/define'
 import { AppError } from '@/contract/errors'
@@ -18,7 +19,7 @@ import type { Download } from '@/domain/download'
 import { readCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { requireFreshSignIn } from '@/domain/sessions/fresh-sign-in'
-import { noteSessionUse } from '@/domain/sessions/sessions'
+import { noteSessionUse, storableUserAgent } from '@/domain/sessions/sessions'
 import { authenticateLink } from '@/domain/withdrawal/authenticate-link'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { systemContext } from '../system-context'
@@ -70,7 +71,14 @@ async function serveLink(
     const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody) }
     const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : ignoreBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
-    const ctx = { ...systemContext(), ip, buckets, clientGone, linkToken: bearerOf(request) ?? '' }
+    const ctx = {
+      ...systemContext(),
+      ip,
+      userAgent: userAgentOf(request),
+      buckets,
+      clientGone,
+      linkToken: bearerOf(request) ?? '',
+    }
     const input = { ...parseInput(contract, params, { body: value, url: request.url }), ...raw }
     return exchange.succeed(await verb(ctx, input), params)
   } catch (error) {
@@ -124,8 +132,9 @@ async function admit(
     const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
     if (missing) throw new AppError(contract.forbidden, missing)
   }
-  noteSessionUse(system, actor)
-  return { ...system, actor, ip, buckets, setCookie, clientGone }
+  // A page that stays open reads on, also if nobody sits in front of it.
+  if (!request.headers.has(READ_BY_PAGE)) noteSessionUse(system, actor)
+  return { ...system, actor, ip, userAgent: userAgentOf(request), buckets, setCookie, clientGone }
 }
 
 /** Whom the credential names: the task of a report, the account of a mailed link, or a caller. */
@@ -191,3 +200,5 @@ function isOwnPath(actor: Actor, contract: UserContract, { userId, withdrawalId 
   }
   return actor.userId === userId || (actor.externalId !== null && userId === `~${actor.externalId}`)
 }
+
+const userAgentOf = (request: Request) => storableUserAgent(request.headers.get('User-Agent') ?? '')

@@ -30,7 +30,7 @@ async function ask(email: string, ip: string): Promise<Outcome> {
   const input = contract.body.safeParse({ email })
   if (!input.success) return 'malformed'
   try {
-    await requestWithdrawal({ ...systemContext(), ip, buckets: [], linkToken: '' }, input.data)
+    await requestWithdrawal({ ...systemContext(), ip, userAgent: '', buckets: [], linkToken: '' }, input.data)
     return 'sent'
   } catch (error) {
     if (error instanceof AppError) return error.code === 'RATE_001' ? 'limited' : 'failed'

@@ -23,7 +23,7 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'Receipts.appLine': 'values only',
   'de AccessTokens.name': 'the German word',
   'de Common.support': 'the word of the field',
-  'de Mails.newDevice.browser': 'the German word',
+  'de Mails.letter.browser': 'the German word',
   'de NotMe.browser': 'the German word',
   'es Common.sections.accessTokensShort': 'the word of the field',
   'fr Common.sections.sessions': 'the French word',

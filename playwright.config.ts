@@ -23,6 +23,7 @@ const instance = (url: string, settings: Record<string, string>) => ({
 export default defineConfig({
   testDir: 'e2e',
   fullyParallel: true,
+  // One more than the cores of a small machine, because a test waits for programs and mails now and then.
   workers: 3,
   forbidOnly: Boolean(process.env.CI),
   timeout: 90_000,

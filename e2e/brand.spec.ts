@@ -87,7 +87,7 @@ test('B112 door, settings, refusal, progress and mail name the authority to comp
   await expectAuthority()
   const pending = ['--status', 'pending', '--description', 'Refund of an order']
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
-  await signIn(page, user)
+  await startSession(page, user)
   await page.goto('/settings/withdraw')
   await expect(page.getByText('Something has to be settled first')).toBeVisible()
   await expectAuthority()

@@ -1,6 +1,15 @@
 import { createServer } from 'node:http'
 import { listening } from '@/testing/listening'
-import { createUser, expect, expectAccessible, expectFits, signIn, startWithdrawal, test } from './fixtures'
+import {
+  createUser,
+  expect,
+  expectAccessible,
+  expectFits,
+  signIn,
+  startSession,
+  startWithdrawal,
+  test,
+} from './fixtures'
 import { IMPATIENT_URL } from './service-urls'
 
 /** Steps are due within seconds on this instance. */
@@ -9,7 +18,7 @@ const at = (path: string) => `${IMPATIENT_URL}${path}`
 test('the admin page does not exist for anyone but operators', async ({ page, operator, user }) => {
   await page.goto(at('/admin'))
   await expect(page).toHaveURL(at('/sign-in?next=/admin'))
-  await signIn(page, user, at('/sign-in'))
+  await signIn(page, user, IMPATIENT_URL)
   const answer = await page.goto(at('/admin'))
   expect(answer?.status()).toBe(404)
   await expect(page).toHaveTitle(/^Page not found/)
@@ -39,7 +48,7 @@ test('an operator sees an application that does not answer, and can retry it', a
   const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, leaver.id, IMPATIENT_URL)
 
   const page = await (await browser.newContext({ colorScheme: 'light' })).newPage()
-  await signIn(page, user, at('/sign-in'))
+  await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/admin'))
   const table = page.getByRole('table', { name: `Deletions that wait for ${name}` })
   const row = table.getByRole('row').filter({ has: page.getByRole('link', { name: withdrawalId }) })

@@ -200,6 +200,7 @@ test('the operator finds an account by its id, its address or its external id, w
     withdrawal_id: null,
     open_sessions: 1,
     blockers: [],
+    pushed_blockers: [],
     pending_transactions: [],
   })
   expect(await run(`user show --user ${user.userId}`)).toEqual(shown)
@@ -248,6 +249,7 @@ test.each([
 test.each([
   ["app set app_1 --name ' '", '--name must be text of one line,'],
   ['app set app_1 --category ü', '--category has 1 to 64 printable ASCII characters.'],
+  ['app set app_1 --waive-reason other=Other.', '--waive-reason has CODE=SENTENCE such as merged='],
   ['app set app_1 --acknowledge-within PT1S', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
   ['app set app_1 --acknowledge-within P31D', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
   ['app set app_1 --checks --no-checks', 'Give --checks or --no-checks, not both.'],

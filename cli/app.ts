@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { type AppSettings, appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
-import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contract/vocabulary'
+import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
 import {
@@ -15,7 +15,7 @@ import {
 } from '@/domain/applications/manage'
 import { checkReceiver } from './app-check.ts'
 import { command, UsageError, type ValuesOf } from './command.ts'
-import { toEndpoint, toHost, toSeconds, toSubject } from './values.ts'
+import { toEndpoint, toHost, toSeconds, toSubject, WHY_NOBODY_WAITS } from './values.ts'
 
 const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
 
@@ -37,6 +37,11 @@ const settings = {
   host: { value: 'HOST', multiple: true, read: toHost, means: 'A host that links of its blockers may name.' },
   category: { value: 'WORD', multiple: true, means: 'What its reports may name as kept.' },
   reason: { value: 'WORD', multiple: true, means: 'Why it may keep that.' },
+  'waive-reason': {
+    value: 'CODE=SENTENCE',
+    multiple: true,
+    means: 'A reason of its own for which nobody waits any more; the person reads the sentence.',
+  },
 } as const
 
 type GivenSettings = Partial<Record<'name' | 'endpoint', string | undefined>> & ValuesOf<typeof settings>
@@ -59,6 +64,7 @@ function toSettings(given: GivenSettings): Partial<AppSettings> {
     hosts: some(given.host),
     categories: some(given.category),
     reasons: some(given.reason),
+    waive_reasons: some(given['waive-reason']),
   })
   if (!parsed.success) throw new UsageError(ruleOf(parsed.error.issues[0]))
   return parsed.data
@@ -70,6 +76,7 @@ const OPTIONS: Record<string, keyof GivenSettings> = {
   hosts: 'host',
   categories: 'category',
   reasons: 'reason',
+  waive_reasons: 'waive-reason',
 }
 
 /** The rule of the API, which begins with the name of the member, with the name of the option instead. */
@@ -176,7 +183,7 @@ export const appCommands = [
     summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
     options: {
       id,
-      waive: { value: 'REASON', choices: WAIVE_REASONS, means: 'Why nobody waits for its open tasks any more.' },
+      waive: { value: 'REASON', means: WHY_NOBODY_WAITS },
     },
     run: (ctx, { id: appId, waive }) => removeApp(ctx, { appId, waive }),
   }),

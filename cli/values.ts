@@ -5,6 +5,7 @@ import { appSettings } from '@/contract/apps'
 import { blockerTitle, linkOf } from '@/contract/blockers'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
+import { WAIVE_REASONS } from '@/contract/vocabulary'
 import type { SystemContext } from '@/domain/context'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import { getEnv } from '@/server/settings/env'
@@ -21,6 +22,8 @@ export function toEndpoint(endpoint: string, option: string): string {
 }
 
 /** In the form in which a URL has it. */
+export const WHY_NOBODY_WAITS = `Why nobody waits: ${WAIVE_REASONS.join(', ')}, or a code of the application's --waive-reason.`
+
 export function toHost(host: string): string {
   const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null
   if (!url || url.href !== `https://${url.host}/`) {

@@ -233,6 +233,13 @@ export interface Blocker {
   until?: string | undefined
 }
 
+/** Where people can complain about what is kept or held up. */
+export interface Authority {
+  name: string
+  /** An https URL. */
+  url: string
+}
+
 /** Of a wrong code and a wrong password. */
 export const COUNTED_CODES = ['EMAIL_003', 'EMAIL_007'] as const
 type CountedCode = (typeof COUNTED_CODES)[number]
@@ -275,6 +282,8 @@ export class ApiError extends Error {
     message: string = isErrorCode(code) ? ERRORS[code].message : code,
     /** What holds the withdrawal back; only with WITHDRAWAL_003. */
     readonly blockers: readonly Blocker[] = [],
+    /** Where people can complain about that, if the service names it; only with WITHDRAWAL_003. */
+    readonly authority?: Authority,
   ) {
     super(message)
     this.name = 'ApiError'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { type Amount, isCurrency, MAX_MINOR_UNITS } from './amount'
 import { GRANTABLE_SCOPES, isStorable, STORABLE } from './define'
-import { type Blocker, type PendingTransaction, RULES } from './errors'
+import { type Authority, type Blocker, type PendingTransaction, RULES } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 /** zod's own `when` lets a length check run on a value of the wrong type, where it throws if the value's `length` cannot be compared. */
@@ -71,8 +71,17 @@ export const blocker = z.object({
   source: z.string().describe('`account`, a service token or an application'),
   ids: z.array(z.string()).optional().describe('Of pending transactions, at most a hundred, the oldest first'),
   transactions: z.array(pendingTransaction).optional().describe('The same pending transactions'),
-  until: isoDateTime.optional().describe('Of `address_restored`, when it ends'),
+  until: isoDateTime.optional().describe('When it ends by itself; absent where nobody knows'),
 }) satisfies z.ZodType<Blocker>
+
+export const authority = z
+  .object({
+    name: z.string().describe('As people read it'),
+    url: z.string().describe('An https URL'),
+  })
+  .describe(
+    'The supervisory authority to which people can complain; absent where the adopter names none',
+  ) satisfies z.ZodType<Authority>
 
 export const newPassword = z
   .string('PASSWORD_001')
@@ -121,7 +130,7 @@ const VISIBLE_CHARACTER = new RegExp(VISIBLE, 'u')
 export const hasVisible = (text: string) => VISIBLE_CHARACTER.test(text)
 
 /** What ends a line, turns its direction or hides a text in it, written for use inside a character class. */
-const UNRULY = `${CONTROLS}\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069\u{E0000}-\u{E007F}`
+export const UNRULY = `${CONTROLS}\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069\u{E0000}-\u{E007F}`
 const UNRULY_CHARACTER = new RegExp(`[${UNRULY}]`, 'u')
 /** The rule of every name. Joiners are good, because words of some languages and some emoji need them. */
 export const isName = (text: string) => hasVisible(text) && !UNRULY_CHARACTER.test(text)
@@ -184,5 +193,21 @@ export const grantedScopes = (description: string) =>
     .check(minLength(1, 'REQUEST_001: scopes must name at least one scope.'))
     .check(maxLength(10, 'REQUEST_001: scopes names more scopes than there are.'))
     .describe(description)
+
+/** Which codes there are follows from the application. */
+export const waiveReason = z
+  .string('REQUEST_001: the reason must be a string.')
+  .regex(/^[a-z][a-z0-9_]{0,31}$/, 'REQUEST_001: the reason must be a code such as gone.')
+
+/** That nobody waits for an application any more. */
+export const isWaived = z.object({
+  reason: z
+    .string()
+    .describe(
+      '`gone`, `refused`, `unreachable` or a registered code; `other` only of a withdrawal of an earlier release',
+    ),
+  sentence: z.string().optional().describe('What the person reads, of a registered reason'),
+  at: isoDateTime.describe('Since when'),
+})
 
 export const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { type Contract, isAccountLinkContract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
-import { blocker } from './fields'
+import { authority, blocker } from './fields'
 import { openApiDocument } from './openapi'
 import { adminOperations, operations } from './operations'
 import { EVENT_TYPES } from './vocabulary'
@@ -48,6 +48,7 @@ const envelope = z.strictObject({
     message: z.string(),
     details: z.string().min(1),
     blockers: z.array(blocker).min(1).optional(),
+    authority: authority.optional(),
   }),
   timestamp: z.iso.datetime({ precision: 3 }),
 })

@@ -9,9 +9,10 @@ import {
   type Scope,
 } from './define'
 import { type Blocker, COUNTED_CODES, ERRORS, type ErrorCode } from './errors'
-import { blocker } from './fields'
+import { authority, blocker } from './fields'
 import { operations } from './operations'
 import { type Webhook, webhooks } from './webhooks'
+import { EXAMPLE_AUTHORITY } from './withdrawal'
 
 type Json = Record<string, unknown>
 
@@ -364,7 +365,7 @@ function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): 
           code,
           message: ERRORS[code].message,
           details: ERRORS[code].details,
-          ...(code === 'WITHDRAWAL_003' && { blockers: EXAMPLE_BLOCKERS }),
+          ...(code === 'WITHDRAWAL_003' && { blockers: EXAMPLE_BLOCKERS, authority: EXAMPLE_AUTHORITY }),
         },
         timestamp: '2026-11-20T09:00:00.000Z',
       },
@@ -422,6 +423,7 @@ function errorSchema(): Json {
             ...toSchema(z.array(blocker), 'output'),
             description: 'Of WITHDRAWAL_003: what holds the withdrawal back',
           },
+          authority: toSchema(authority, 'output'),
         },
       },
       timestamp: { type: 'string', format: 'date-time' },

@@ -124,6 +124,11 @@ export const MAX_BOUNCE_BYTES = 64 * 1024
 /** The maximum body of a report on a deletion task. */
 export const MAX_REPORT_BYTES = 4 * 1024
 
-/** Why nobody waits for an application's deletion task any more. */
-export const WAIVE_REASONS = ['gone', 'refused', 'unreachable', 'other'] as const
-export type WaiveReason = (typeof WAIVE_REASONS)[number]
+/** Why nobody waits for an application's deletion task any more, beside the reasons that are registered with the application. */
+export const WAIVE_REASONS = ['gone', 'refused', 'unreachable'] as const
+
+/** The parts of a reason that is registered with an application as `code=sentence`. */
+export function partsOfReason(reason: string): { code: string; sentence: string } {
+  const at = reason.indexOf('=')
+  return { code: reason.slice(0, at), sentence: reason.slice(at + 1) }
+}

@@ -1,18 +1,9 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
-import { blocker, dateOrTime, hasVisible, isoDateTime, maxLength, userId, VISIBLE } from './fields'
+import { authority, blocker, dateOrTime, hasVisible, isoDateTime, isWaived, maxLength, userId, VISIBLE } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
-import {
-  ABSENCES,
-  CATEGORIES,
-  CHOICES,
-  KEPT_FOR,
-  MAX_FEEDBACK_LENGTH,
-  MAX_PREVIEWED,
-  REASONS,
-  WAIVE_REASONS,
-} from './vocabulary'
+import { ABSENCES, CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS } from './vocabulary'
 
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
@@ -116,10 +107,7 @@ const application = z.object({
     .describe(
       'Present once an application that confirms has said that it is done: whether it confirmed that the person is gone',
     ),
-  waived: z
-    .object({ reason: z.enum(WAIVE_REASONS).describe('Why'), at: isoDateTime.describe('Since when') })
-    .optional()
-    .describe('Present where nobody waits for it any more; it may still have data'),
+  waived: isWaived.optional().describe('Present where nobody waits for it any more; it may still have data'),
 })
 
 const dueBy = isoDateTime.describe(
@@ -202,6 +190,8 @@ const counted = z.object({
   more: z.literal(true).optional().describe('Present where there are more than `records`'),
 })
 
+export const EXAMPLE_AUTHORITY = { name: 'Data Protection Commission', url: 'https://authority.example.com/complain' }
+
 export const previewWithdrawal = contract({
   ...common,
   name: 'previewWithdrawal',
@@ -247,6 +237,7 @@ export const previewWithdrawal = contract({
         }),
       )
       .describe('Who would be asked to delete the user'),
+    authority: authority.optional(),
     address_changed_at: isoDateTime
       .nullable()
       .describe('When the address was changed last; null for not in the last 30 days'),
@@ -267,6 +258,7 @@ export const previewWithdrawal = contract({
       ],
       retained: [{ category: 'security_incidents', records: 2, reason: 'law', until: '2026-12-20T09:00:00.000Z' }],
       applications: [{ name: 'Calendar', acknowledges: 'at_once' }],
+      authority: EXAMPLE_AUTHORITY,
       address_changed_at: null,
       counted_at: '2026-11-20T09:00:00.000Z',
     },
@@ -297,6 +289,7 @@ export const getWithdrawalStatus = contract({
     due_by: dueBy,
     deletion_steps: z.array(countedStep).describe('Every deletion step, with what it counted'),
     applications: z.array(application).describe('How far each connected application is'),
+    authority: authority.optional(),
   }),
   timestamp: false,
   limit: { bucket: 'read' },
@@ -322,6 +315,7 @@ export const getWithdrawalStatus = contract({
           progress: { done: 3, total: 10 },
         },
       ],
+      authority: EXAMPLE_AUTHORITY,
     },
   },
 })

@@ -1,6 +1,7 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
+import type { Authority } from '@/contract/errors'
 import type { DELIVERIES, MailSource } from '@/contract/vocabulary'
 import type { PrismaClient } from '@/prisma/generated/client'
 import type { CalendarPeriod } from './limits/due-date'
@@ -182,6 +183,8 @@ export interface AnyContext {
   appUrl: string
   /** The adopter's own page of the settings, to which mails lead in place of ours; null if there is none. */
   settingsUrl: string | null
+  /** Where people can complain about what is kept or held up; null if the adopter names nobody. */
+  authority: Authority | null
   /** The origins whose pages may call the API. */
   allowedOrigins: readonly string[]
   /** Runs the work as a span of a trace, if traces are collected; attributes are ids and codes. */

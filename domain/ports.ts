@@ -1,5 +1,6 @@
 import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
+import type { CHOICES } from '@/contract/vocabulary'
 
 export interface Clock {
   now(): Date
@@ -88,8 +89,18 @@ export interface NotMeLink {
   until: Date
 }
 
-/** Who asked for a deletion: the person, or on their behalf a service, or support by the operator command. */
-export type RequestedBy = 'person' | 'service' | 'support'
+/**
+ * How a deletion was asked for: by the person on the settings pages, with a program's token or by a mailed link, or on their behalf by a
+ * service, or by support with the operator command. `person`: a row of the last release does not say how.
+ */
+export type AskedBy = 'person' | 'settings' | 'program' | 'mail' | 'service' | 'support'
+
+/** What outlasts a deletion: the records of every account, and what the person chose to keep. */
+export interface KeptData {
+  chosen: readonly (typeof CHOICES)[number][]
+  days: number
+  until: Date
+}
 
 /** `stopped`: the change had not been verified. */
 export type UndoOutcome = 'stopped' | 'restored'
@@ -243,18 +254,22 @@ export type Message =
     }
   | {
       template: 'account-withdrawal-started'
-      askedBy: RequestedBy
+      askedBy: AskedBy
       userName: string
+      askedAt: Date
       progressUrl: string
       scheduledCompletion: Date
-      retentionDays: number
+      kept: KeptData
+      /** The acceptance in its compact form, which the letter carries as a file; null if it could not be made in time. */
+      receipt: string | null
     }
   | {
       template: 'account-withdrawal-told'
-      askedBy: RequestedBy
+      askedBy: AskedBy
       userName: string
+      askedAt: Date
       scheduledCompletion: Date
-      retentionDays: number
+      kept: KeptData
     }
 
 /** `refused`: the mail server will never accept this message for this recipient. `deferred`: it may accept it later. */

@@ -6,6 +6,7 @@ import {
   expectSignInPage,
   linkIn,
   signIn,
+  startSession,
   startWithdrawal,
   test,
   type User,
@@ -29,8 +30,8 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   inbox,
 }) => {
   const elsewhere = await (await browser.newContext()).newPage()
-  await signIn(elsewhere, user, at('/sign-in'))
-  await signIn(page, user, at('/sign-in'))
+  await signIn(elsewhere, user, IMPATIENT_URL)
+  await startSession(page, user, IMPATIENT_URL)
 
   await page.goto(at('/settings/withdraw'))
   await page.getByText('What exactly happens').click()
@@ -96,7 +97,7 @@ test('a receipt prints as plain lines on light paper, without the controls of it
 
 test('a person downloads a copy of their data without opening the deletion', async ({ page, operator }) => {
   const user = await createUser(operator)
-  await signIn(page, user, at('/sign-in'))
+  await signIn(page, user, IMPATIENT_URL)
   await page.getByRole('link', { name: 'Your data' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
   await expectAccessible(page)
@@ -127,7 +128,7 @@ test('pending transactions hold the withdrawal back, and the page says so until 
     '--title',
     'A refund',
   )
-  await signIn(page, user, at('/sign-in'))
+  await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/settings/withdraw'))
   await expect(page.getByRole('listitem').filter({ hasText: 'Order 7' })).toContainText('€12.50')
   await expect(page.getByRole('link', { name: 'Pay in User Account Service' })).toHaveAttribute('href', url)
@@ -157,7 +158,7 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   const quick = ['--name', 'Quick Notes', '--endpoint', 'http://127.0.0.1:9/', '--event', 'account.withdrawal_started']
   const { app_id: quickId = '' } = await operator.run('app', 'register', ...quick)
   await operator.run('app', 'connect', '--user', user.id, '--app', quickId, '--subject', 'notes-1')
-  await signIn(page, user, at('/sign-in'))
+  await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/settings/withdraw'))
   await expect(page.getByText('We also ask Quick Notes and Silent Calendar to delete your data.')).toBeVisible()
   await page.getByText('What exactly happens').click()

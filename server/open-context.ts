@@ -82,6 +82,7 @@ export async function openContext(): Promise<ServiceContext> {
     statutoryPeriod: env.statutoryPeriod,
     appUrl: env.appUrl,
     settingsUrl: env.settingsUrl,
+    authority: env.authority,
     allowedOrigins: env.allowedOrigins,
     traced,
     warn: (event, facts) => log().warn({ event, ...facts }),

@@ -166,6 +166,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',
     settingsUrl: null,
+    authority: null,
     allowedOrigins: [PAGE_ORIGIN],
     traced: (_name, _attributes, work) => work(),
     mailbox,

@@ -106,14 +106,16 @@ export function Unconfirmed({ applications }: { applications: Application[] }) {
 function UnconfirmedBecause({ application }: { application: Application }) {
   const { waived, absence, next_attempt_at } = application
   const t = useTranslations('Deletion')
-  if (waived) return <WaivedBecause reason={waived.reason} />
+  if (waived) return <WaivedBecause waived={waived} />
   if (absence !== 'present') return t('apps.absence.unconfirmed')
   // Nothing more is sent, unless it is disabled, where support has to decide too.
   return t(next_attempt_at === undefined ? 'apps.absence.stillPresent' : 'apps.absence.present')
 }
 
-function WaivedBecause({ reason }: { reason: string }) {
+/** `other` is of a task that an earlier release waived. */
+function WaivedBecause({ waived: { reason, sentence } }: { waived: NonNullable<Application['waived']> }) {
   const t = useTranslations('Deletion')
+  if (sentence) return <bdi>{sentence}</bdi>
   return t(`apps.waived.${WAIVE_REASONS.find((known) => known === reason) ?? 'other'}`)
 }
 

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { formatAmount } from '@/contract/amount'
-import { ApiError, type Blocker } from '@/contract/errors'
+import { ApiError, type Authority, type Blocker } from '@/contract/errors'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
@@ -15,6 +15,7 @@ import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { RightToComplain } from './right-to-complain'
 
 const CHECK_INTERVAL_MS = 20_000
 
@@ -22,14 +23,20 @@ const CHECK_INTERVAL_MS = 20_000
 export interface Known {
   /** The blockers of the account and of services, without those of applications. */
   blockers: readonly Blocker[]
+  authority?: Authority | undefined
   /** Whether applications have to be asked as well. */
   asksApplications: boolean
   renderedAt: string
 }
 
+/** Of a preview or a refusal. */
+type Held = Pick<Known, 'blockers' | 'authority'>
+
 export interface HeldBack extends Pick<Known, 'blockers'> {
   /** Whether the last check gave no answer. */
   isUnknown: boolean
+  /** Where the person can complain, if the adopter names it. */
+  authority: Authority | undefined
   isChecking: boolean
   check(): Promise<unknown>
   /** Shows the blockers that a refused withdrawal named. */
@@ -41,25 +48,28 @@ export function useBlockers(userId: string, known: Known): HeldBack {
   const { call } = useHost()
   const queryClient = useQueryClient()
   const queryKey = ['withdrawal-blockers', userId]
-  const { data, isError, isFetching, refetch } = useQuery<readonly Blocker[]>({
+  const { data, isError, isFetching, refetch } = useQuery<Held>({
     queryKey,
-    queryFn: async () => (await call('previewWithdrawal', { userId, ask: 'true' })).blockers,
-    initialData: known.blockers,
+    queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
+    initialData: known,
     initialDataUpdatedAt: known.asksApplications ? 0 : Date.parse(known.renderedAt),
     staleTime: 60_000,
     // The next visit begins with what the server renders then.
     gcTime: 0,
     retry: false,
     refetchOnWindowFocus: 'always',
-    refetchInterval: ({ state }) => (state.data?.length || state.status === 'error' ? CHECK_INTERVAL_MS : false),
+    refetchInterval: ({ state }) =>
+      state.data?.blockers.length || state.status === 'error' ? CHECK_INTERVAL_MS : false,
   })
   return {
-    blockers: data,
+    blockers: data.blockers,
+    authority: data.authority,
     isUnknown: isError,
     isChecking: isFetching,
     check: () => refetch(),
     show(error) {
-      if (error instanceof ApiError && error.blockers.length > 0) queryClient.setQueryData(queryKey, error.blockers)
+      if (!(error instanceof ApiError) || error.blockers.length === 0) return
+      queryClient.setQueryData<Held>(queryKey, error)
     },
   }
 }
@@ -112,6 +122,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
               </p>
             )}
             <p>{t.rich('questions', mailLink(supportEmail))}</p>
+            <RightToComplain authority={held.authority} />
           </Alert>
         </div>
         <ul className="divide-y divide-line">
@@ -148,7 +159,10 @@ function ItemRow({ item: { code, title, url, source, amount, until, pendingSince
           {pendingSince ? (
             t.rich('pendingSince', { time: () => <LocalTime dateTime={pendingSince} /> })
           ) : (
-            <bdi>{source}</bdi>
+            <>
+              <bdi>{source}</bdi>
+              {until && <> · {t.rich('until', { time: () => <LocalTime dateTime={until} /> })}</>}
+            </>
           )}
         </p>
       )}

@@ -291,6 +291,8 @@ test('B101 an application that still has the person is told again under the same
   const calls = sent.length
   await passDays(9)
   expect(sent).toHaveLength(calls)
+  // No sweep runs its step for nothing.
+  expect((await stepOf(task)).dueAt?.getTime()).toBeGreaterThan(ctx.clock.now().getTime())
   expect((await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: task.withdrawalId } })).completedAt).toBeNull()
   expect(await ctx.db.connectedApp.count({ where: { NOT: { silentAt: null } } })).toBe(0)
 })
@@ -546,48 +548,73 @@ test('B107 of a hundred applications that keep the person though they said that 
 test('F70 a check is lost at no moment: whatever dies, its lease ends and it is asked again', async () => {
   const task = await givenTold()
   ctx.clock.advance(day)
-  const never = new Promise<never>(() => {})
-  // Dies after the claim, while it waits for the answer, and before each write of what the answer said.
-  for (const at of ['claim-absence-checks', 'other-account-of-subject', 'confirm-absence'] as const) {
-    const dying = atStatement(ctx, at, async (run) => {
-      if (at === 'claim-absence-checks') await run()
-      return never
+  /** A run whose process dies at this statement, or right after it. */
+  const dieAt = (name: string, isAfter = false) =>
+    new Promise<void>((resolve) => {
+      const dying = atStatement(ctx, name, async (run) => {
+        if (isAfter) await run()
+        resolve()
+        return new Promise<never>(() => {})
+      })
+      void runDeletionStep(dying, { withdrawalId: task.withdrawalId, step: 'third_party_integrations' })
     })
-    void runDeletionStep(dying, { withdrawalId: task.withdrawalId, step: 'third_party_integrations' })
-    await expect.poll(async () => (await rowOf(task)).leaseUntil).not.toBeNull()
-    expect(await stateOf(task)).toBe('unconfirmed')
-    ctx.clock.advance(minute)
+  const moments = ['claim-absence-checks', 'confirm-absence', 'note-present'] as const
+  for (const at of moments) {
+    for (const isAfter of at === 'claim-absence-checks' ? [false, true] : [false]) {
+      says.shop = at === 'note-present' ? present : absent
+      await dieAt(at, isAfter)
+      expect(await stateOf(task)).toBe('unconfirmed')
+      ctx.clock.advance(minute)
+    }
   }
-  says.shop = present
-  const dying = atStatement(ctx, 'note-present', () => never)
-  void runDeletionStep(dying, { withdrawalId: task.withdrawalId, step: 'third_party_integrations' })
-  await expect.poll(() => checks().length).toBe(2)
-  expect(await stateOf(task)).toBe('unconfirmed')
+  expect(checks()).toHaveLength(2)
   delete says.shop
-  await pass(ctx, minute)
+  await runDueWork(ctx)
   expect(await stateOf(task)).toBe('completed')
+  expect((await stepOf(task)).status).toBe('completed')
+})
+
+test('F70 what a check was answered holds when its process dies right after it', async () => {
+  const task = await givenTold()
+  ctx.clock.advance(day)
+  says.shop = present
+  for (const at of ['note-present', 'confirm-absence'] as const) {
+    await new Promise<void>((resolve) => {
+      const dying = atStatement(ctx, at, async (run) => {
+        await run()
+        resolve()
+        return new Promise<never>(() => {})
+      })
+      void runDeletionStep(dying, { withdrawalId: task.withdrawalId, step: 'third_party_integrations' })
+    })
+    delete says.shop
+    if (at === 'note-present') {
+      await pass(ctx, minute)
+      ctx.clock.advance(day)
+    }
+  }
+  expect(tellings()).toHaveLength(2)
+  await pass(ctx, minute)
   expect((await stepOf(task)).status).toBe('completed')
 })
 
 test('F70 two instances ask one check once, and the answer to an earlier try no longer counts', async () => {
   const task = await givenTold()
-  let answer = (_said: Said) => {}
-  says.shop = () =>
-    new Promise((resolve) => {
-      answer = resolve
-    })
+  const answers: ((said: Said) => void)[] = []
+  says.shop = () => new Promise((resolve) => answers.push(resolve))
   ctx.clock.advance(day)
   const due = { withdrawalId: task.withdrawalId, step: 'third_party_integrations' } as const
   const runs = [runDeletionStep(ctx, due), runDeletionStep(ctx, due)]
   await expect.poll(() => checks().length).toBe(1)
-  const late = answer
   // The first call hangs beyond its lease, and another instance asks again.
-  ctx.clock.advance(21 * second)
-  delete says.shop
-  says.shop = present
-  await runDueWork({ ...ctx, settle: async () => {} } as TestContext)
-  await expect.poll(async () => (await rowOf(task)).timesPresent).toBe(1)
-  late(absent(checks()[0] as Message))
+  ctx.clock.advance(minute)
+  runs.push(runDeletionStep(ctx, due))
+  await expect.poll(() => answers.length).toBe(2)
+  const [question] = checks() as [Message]
+  answers[0]?.(absent(question))
+  await Promise.all(runs.slice(0, 2))
+  expect(await rowOf(task)).toMatchObject({ absentAt: null, leaseUntil: expect.any(Date) })
+  answers[1]?.(present(question))
   await Promise.all(runs)
   expect(await rowOf(task)).toMatchObject({ absentAt: null, timesPresent: 1 })
 })

@@ -70,7 +70,6 @@ const markFailed = statement(
    FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND ${isThisCheck(v)}`,
 )
 
-// Whether another account is known to the application by the same id: the answer could be about that one.
 const findOther = statement(
   'other-account-of-subject',
   { appId: text, subject: text, account: text },
@@ -80,8 +79,11 @@ const findOther = statement(
    LIMIT 1`,
 )
 
-/** Asks once whether the application no longer has the person. Only an explicit answer about this account changes anything. */
-export async function askForAbsence(ctx: SystemContext, withdrawalId: string, row: CheckRow): Promise<void> {
+/**
+ * Asks once whether the application no longer has the person. Only an explicit answer about this account changes anything. Returns whether
+ * the person is absent.
+ */
+export async function askForAbsence(ctx: SystemContext, withdrawalId: string, row: CheckRow): Promise<boolean> {
   const { id, attempts } = row
   const answer = await sendCheck(ctx, withdrawalId, row)
   const check = { id, withdrawalId, attempts }
@@ -96,6 +98,18 @@ export async function askForAbsence(ctx: SystemContext, withdrawalId: string, ro
     const nextTryAt = after(waitAfterCallMs(ctx, attempts, answer))
     await ctx.sql(markFailed, { ...check, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
   }
+  return answer.present === false
+}
+
+/** Whether another account is known to the application by the same id: the answer could be about that one. */
+async function isOfAnother(
+  ctx: SystemContext,
+  appId: string,
+  person: { subject: string; account: string },
+): Promise<boolean> {
+  // Nobody else has our own id.
+  if (person.subject === person.account) return false
+  return (await ctx.sql(findOther, { appId, ...person })).length > 0
 }
 
 /** `present` is absent where the answer says nothing about the account. */
@@ -106,8 +120,8 @@ async function sendCheck(
 ): Promise<AppAnswer & { present?: boolean }> {
   const person = personOf(ctx, row)
   if (person === null) return { status: 0, problem: problemOfPerson(row) }
-  const [other] = await ctx.sql(findOther, { appId: row.app_id, ...person })
-  if (other) return { status: 0, problem: 'another account has its id at the application' }
+  if (await isOfAnother(ctx, row.app_id, person))
+    return { status: 0, problem: 'another account has its id at the application' }
   const body = JSON.stringify({
     type: 'account.absence_check',
     timestamp: ctx.clock.now().toISOString(),

@@ -190,19 +190,23 @@ export async function nextTry(
   return left?.at ? { at: left.at, problem: left.problem } : null
 }
 
-/** Makes one attempt. */
-export async function callForTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<void> {
+/** Makes one attempt. Returns whether the application is done. */
+export async function callForTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<boolean> {
   const { id, attempts, acknowledges } = task
   const answer = await sendTask(ctx, withdrawalId, task)
   const now = ctx.clock.now()
-  if (isDone(acknowledges, answer)) await endTask(ctx, withdrawalId, id, answer.status)
-  else if (acknowledges === 'later' && answer.status === 202) {
+  if (isDone(acknowledges, answer)) {
+    await endTask(ctx, withdrawalId, id, answer.status)
+    return true
+  }
+  if (acknowledges === 'later' && answer.status === 202) {
     const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
     await ctx.sql(markAccepted, { id, attempts, now, reportBy })
   } else {
     const nextTryAt = new Date(now.getTime() + waitAfterCallMs(ctx, attempts, answer))
     await ctx.sql(markFailed, { id, attempts, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
   }
+  return false
 }
 
 /** If an application acknowledges later, only these statuses mean that it is done; another may come from a proxy. */

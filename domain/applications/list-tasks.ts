@@ -1,7 +1,7 @@
 import { type ShownTask, TASK_STATES, type TaskState } from '@/contract/tasks'
 import type { SystemContext } from '../context'
 import { boolean, fenced, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
-import { isOpenTask, isPresent, openTaskState, stateColumns, TASK_COLUMNS, taskStateOf } from './task-states'
+import { isOpenTask, isPresent, openTaskState, stateColumns, TASK_COLUMNS, taskStateOf, WAIVED } from './task-states'
 
 const MAX_LISTED = 1_000
 /** On the overview of operators. */
@@ -25,11 +25,14 @@ const TASK = {
   progress_done: integer.orNull,
   progress_total: integer.orNull,
   waived_reason: text.orNull,
+  waived_sentence: text.orNull,
+  waive_reasons: text.list,
   absent_at: time.orNull,
 }
 const SELECTED = sql`n.id, n.withdrawal_id, n.app_id, n.app_name, n.phase, w.started_at, n.attempts, n.last_error, n.failure_code,
-     n.progress_done, n.progress_total, n.waived_reason, n.absent_at, ${stateColumns(sql`n`)},
-     coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls`
+     n.progress_done, n.progress_total, ${WAIVED}, n.absent_at, ${stateColumns(sql`n`)},
+     coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls,
+     coalesce(a.waive_reasons, '{}') AS waive_reasons`
 
 // Open ones first.
 const readTasks = statement(
@@ -141,5 +144,13 @@ const toTask = (row: TaskRow, now: Date, state = taskStateOf(row, now)): ShownTa
   completed_at: row.completed_at?.toISOString() ?? null,
   times_present: row.times_present,
   absent_at: row.absent_at?.toISOString() ?? null,
-  waived: row.waived_at && row.waived_reason ? { reason: row.waived_reason, at: row.waived_at.toISOString() } : null,
+  waived:
+    row.waived_at && row.waived_reason
+      ? {
+          reason: row.waived_reason,
+          ...(row.waived_sentence !== null && { sentence: row.waived_sentence }),
+          at: row.waived_at.toISOString(),
+        }
+      : null,
+  waive_reasons: row.waive_reasons,
 })

@@ -28,6 +28,9 @@ export const OPENS_IF_PRESENT = sql`completed_at = CASE WHEN ${isPresent(sql`n`)
      first_tried_at = CASE WHEN ${isPresent(sql`n`)} THEN NULL ELSE n.first_tried_at END,
      times_present = least(n.times_present, ${MAX_TIMES_TOLD_AGAIN})`
 
+/** Why it was waived. */
+export const WAIVED = sql`coalesce(n.waived_code, n.waived_reason) AS waived_reason, n.waived_sentence`
+
 /** Not completed. Statements that look for tasks of an application need this condition for the partial index. */
 export const isOpenTask = (n: Part) => sql`${n}.status IN ('pending', 'processing')`
 

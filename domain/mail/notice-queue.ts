@@ -173,8 +173,8 @@ export async function addNotice<Facts, Recipient extends string>(
   const kind = notice.name
   const letters = recipients.map((recipient) => ({
     id: givenId ?? tx.secrets.randomId('ntc_'),
+    recipient,
     storedRecipient: recipient === 'sealed' ? null : recipient,
-    ...notice.letter(tx, facts, recipient),
   }))
   await tx.sql(insertNotices, {
     ids: letters.map(({ id }) => id),
@@ -192,12 +192,14 @@ export async function addNotice<Facts, Recipient extends string>(
   })
   const { promise: isAccepted, resolve } = Promise.withResolvers<boolean>()
   const send = async (ctx: SystemContext) => {
-    const tries = letters.map(({ id: messageId, to, message, storedRecipient: recipient }) => ({
-      mail: { messageId, userId, kind, recipient, changeId, to, attempts: 1 },
-      outcome: ctx.mail.send({ id: messageId, to, message, userId, locale }),
-    }))
-    resolve(areAllAccepted(tries.map(({ outcome }) => outcome)))
-    await Promise.all(tries.map(async ({ mail, outcome }) => noteAttempt(ctx, mail, await outcome)))
+    const tries = letters.map(async ({ id, recipient, storedRecipient }) => {
+      const letter = await notice.letter(ctx, facts, recipient, 1)
+      const outcome: MailOutcome = letter ? await ctx.mail.send({ ...letter, id, userId, locale }) : 'deferred'
+      const mail = { messageId: id, userId, kind, recipient: storedRecipient, changeId, to: letter?.to ?? '' }
+      return { mail: { ...mail, attempts: 1 }, outcome }
+    })
+    resolve(areAllAccepted(tries.map(async (one) => (await one).outcome)))
+    await Promise.all(tries.map(async (one) => one.then(({ mail, outcome }) => noteAttempt(ctx, mail, outcome))))
   }
   if (!isSentBySweep && !dueAt) tx.afterCommit(send)
   return { isAccepted }

@@ -55,6 +55,36 @@ const begun = () => ctx.db.withdrawal.count({ where: { userId: caller.userId } }
 const placesTaken = async () =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `withdraw:${caller.userId}` } }))?.hits.length ?? 0
 
+test('B112 preview, refusal and progress name the authority to complain to, and no other answer does', async () => {
+  const authority = { name: 'Data Protection Office', url: 'https://authority.test/complain' }
+  ctx.authority = authority
+  await push()
+  expect((await preview()).data).toMatchObject({ allowed: false, authority })
+  const refused = await withdraw(caller)
+  expect(JSON.parse(refused.text).error).toMatchObject({ code: 'WITHDRAWAL_003', authority })
+  expect((await withdraw(caller, { body: {} })).text).not.toContain('authority')
+  await byService('removeBlocker', 'invoice/4711')
+  const { data, text } = await withdraw(caller)
+  expect(text).not.toContain('authority')
+  const asked = { ids: { withdrawalId: String(data.withdrawal_id) }, token: String(data.status_token) }
+  expect((await call(caller, 'getWithdrawalStatus', asked)).data).toMatchObject({ authority })
+})
+
+test('B114 preview and refusal say until when, of a blocker that ends by itself and of no other', async () => {
+  const until = new Date(ctx.clock.now().getTime() + day).toISOString()
+  await push({ ...invoice, expires_at: until }, 'ending')
+  await push(invoice, 'without an end')
+  const [ends, stays] = (await withdraw(caller)).blockers ?? []
+  expect(ends).toMatchObject({ code: invoice.code, until })
+  expect(stays).not.toHaveProperty('until')
+  expect((await preview()).data).toMatchObject({ blockers: [{ until }, {}] })
+})
+
+test('B112 without an authority no answer has a member for it', async () => {
+  await push()
+  for (const { text } of [await preview(), await withdraw(caller)]) expect(text).not.toContain('authority')
+})
+
 describe('a pushed blocker', () => {
   test('holds back a withdrawal by the person, a service or the operator until it is removed', async () => {
     expect(await push()).toMatchObject({

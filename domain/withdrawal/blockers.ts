@@ -20,7 +20,7 @@ const findHeld = statement(
   {
     pending: integer,
     pending_listed: json.of<(Told & PendingTransaction)[]>(),
-    pushed: json.of<(Told & Blocker)[]>(),
+    pushed: json.of<(Told & Omit<Blocker, 'until'> & { until: string | null })[]>(),
     restored_at: time.orNull,
     /** Whether applications must be asked as well. */
     asks: boolean,
@@ -32,7 +32,7 @@ const findHeld = statement(
         WHERE user_id = ${v.userId} AND status = 'pending' ORDER BY transactions.created_at, id LIMIT ${MAX_TOLD}
       ) AS t) AS pending_listed,
      (SELECT coalesce(json_agg(b), '[]') FROM (
-        SELECT code, title, url, ${amountOf('amount_minor')} AS amount, source FROM withdrawal_blockers
+        SELECT code, title, url, ${amountOf('amount_minor')} AS amount, source, expires_at AS until FROM withdrawal_blockers
         WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
         ORDER BY created_at, source, key LIMIT ${MAX_TOLD}
       ) AS b) AS pushed,
@@ -56,10 +56,14 @@ export async function findBlockers(ctx: AnyContext, userId: string): Promise<Hel
     ...toTold(transaction),
     created_at: new Date(created_at).toISOString(),
   }))
+  const others = pushed.map(({ until, ...one }) => ({
+    ...toTold(one),
+    ...(until && { until: new Date(until).toISOString() }),
+  }))
   const ids = transactions.map(({ id }) => id)
   const own = { ...PENDING, title: describePending(pending), ids, transactions }
   const restored = restoredAt ? [addressRestored(new Date(restoredAt.getTime() + ctx.limits.undoWindowMs))] : []
-  return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...pushed.map(toTold)], asks }
+  return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...others], asks }
 }
 
 const PENDING = { code: 'pending_transactions', url: null, source: 'account' }

@@ -1,6 +1,6 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type ABSENCES, CHOICES, type WaiveReason } from '@/contract/vocabulary'
+import { type ABSENCES, CHOICES } from '@/contract/vocabulary'
 import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
 import { isPresent } from '../applications/task-states'
 import type { Context } from '../context'
@@ -19,7 +19,8 @@ interface ApplicationRow {
   progress_total: number | null
   retained: { category: string; reason: string; until?: string }[] | null
   waived_at: string | null
-  waived_reason: WaiveReason | null
+  waived_reason: string | null
+  waived_sentence: string | null
   times_present: number
   absent_at: string | null
 }
@@ -60,7 +61,9 @@ const read = statement(
                                         'next_attempt_at', CASE WHEN a.disabled_at IS NULL AND NOT ${isPresent(sql`n`)} THEN n.due_at END,
                                         'accepted_at', n.accepted_at, 'progress_done', n.progress_done,
                                         'progress_total', n.progress_total, 'retained', n.retained, 'waived_at', n.waived_at,
-                                        'waived_reason', n.waived_reason, 'times_present', n.times_present, 'absent_at', n.absent_at) ORDER BY n.app_name, n.id)
+                                        'waived_reason', coalesce(n.waived_code, n.waived_reason),
+                                        'waived_sentence', n.waived_sentence, 'times_present', n.times_present,
+                                        'absent_at', n.absent_at) ORDER BY n.app_name, n.id)
       FROM deletion_tasks n LEFT JOIN connected_apps a ON a.id = n.app_id WHERE n.withdrawal_id = w.id) AS applications
    FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND w.user_id = ${v.userId}`,
 )
@@ -88,6 +91,7 @@ export async function getWithdrawalStatus(ctx: Context, input: Input<typeof cont
           : { step, status, estimated_completion: iso(estimated_completion) },
     ),
     applications: (row.applications ?? []).map(describeApplication),
+    ...(ctx.authority && { authority: ctx.authority }),
   }
 }
 
@@ -105,7 +109,14 @@ const describeApplication = (row: ApplicationRow) => ({
   ...(row.progress_done !== null &&
     row.progress_total !== null && { progress: { done: row.progress_done, total: row.progress_total } }),
   ...(row.retained?.length && { retained: row.retained }),
-  ...(row.waived_at && row.waived_reason && { waived: { reason: row.waived_reason, at: iso(row.waived_at) } }),
+  ...(row.waived_at &&
+    row.waived_reason && {
+      waived: {
+        reason: row.waived_reason,
+        ...(row.waived_sentence !== null && { sentence: row.waived_sentence }),
+        at: iso(row.waived_at),
+      },
+    }),
   ...(!row.waived_at && absenceOf(row)),
 })
 

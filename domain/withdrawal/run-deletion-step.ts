@@ -180,12 +180,14 @@ async function callEach(
   const due = { withdrawalId, step }
   const [tasks, checks] = await Promise.all([claimTasks(ctx, due), claimChecks(ctx, due)])
   let nextTryAt = await settleStep()
+  let running = tasks.length + checks.length
   const calls = [
     ...tasks.map((task) => () => callForTask(ctx, withdrawalId, task)),
     ...checks.map((check) => () => askForAbsence(ctx, withdrawalId, check)),
   ].map(async (call) => {
-    await call()
-    nextTryAt = await settleStep()
+    const isDone = await call().finally(() => running--)
+    // The end of one that is done changes nothing while others still hold the step open.
+    if (!isDone || running === 0) nextTryAt = await settleStep()
   })
   const failed = (await Promise.allSettled(calls)).find(({ status }) => status === 'rejected')
   if (failed) throw (failed as PromiseRejectedResult).reason

@@ -6,7 +6,7 @@ import type { Actor, Transaction } from '../context'
 import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
 import type { LockedAccount } from '../lock-account'
 import { addNotice } from '../mail/notice-queue'
-import type { LedgerEntry, RequestedBy } from '../ports'
+import type { AskedBy, LedgerEntry } from '../ports'
 import { ALL_SCOPES } from '../sessions/authenticate'
 import {
   boolean,
@@ -266,11 +266,18 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
   return caller.actor.kind === 'service_token' ? 'service' : caller.actor.kind
 }
 
-/** Who asked for the withdrawal, as shown in its mails. */
-function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): RequestedBy {
-  if (!actor) return 'support'
-  return actor.kind === 'service_token' ? 'service' : 'person'
+/** How each kind of caller asks, as its mails say. The other kinds begin no withdrawal. */
+const WAYS: Partial<Record<Actor['kind'], AskedBy>> = {
+  session: 'settings',
+  page_token: 'settings',
+  access_token: 'program',
+  outside_token: 'program',
+  mailed_link: 'mail',
+  service_token: 'service',
 }
+
+const wayOf = ({ actor }: Pick<WithdrawalCaller, 'actor'>): AskedBy =>
+  actor ? (WAYS[actor.kind] ?? 'person') : 'support'
 
 // The messages to applications, which ask for a deletion.
 const queueTasks = statement(
@@ -306,11 +313,15 @@ const queueTasks = statement(
 async function tellPerson(
   tx: Transaction,
   { email, name, locale }: LockedAccount,
-  { id: withdrawalId, userId, startedAt: at, plan, replaced }: Withdrawal,
+  { id: withdrawalId, userId, startedAt: at, keeps, plan, replaced }: Withdrawal,
   caller: WithdrawalCaller,
 ): Promise<void> {
   const expiresAt = new Date(at.getTime() + CONFIRMATION_LIFETIME_MS * tx.timeScale)
-  const facts = { withdrawalId, scheduledCompletion: plan.scheduledCompletion, askedBy: askerOf(caller), expiresAt }
+  const { scheduledCompletion, purgeDueAt } = plan
+  const facts = {
+    ...{ withdrawalId, startedAt: at, scheduledCompletion, keeps, purgeDueAt },
+    ...{ askedBy: wayOf(caller), expiresAt },
+  }
   const letter = (notice: typeof withdrawalStarted, address: string) =>
     addNotice(
       tx,

@@ -29,7 +29,7 @@ import { type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 
 export type MessageSettings = Pick<
   Env,
-  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'
+  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage' | 'authority'
 >
 
 type Texts = Catalogue['Mails']
@@ -56,12 +56,21 @@ type Choices<Props> = {
       : Props[Name]
 }
 
+/** Sent with a letter. Its content is text. */
+export interface LetterFile {
+  name: string
+  type: string
+  content: string
+}
+
 /** A message before it is rendered. */
 export interface Letter {
   name: LetterName
   subject: 'subject' | 'subjectMany' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
+  /** What it carries beside its text. */
+  files: LetterFile[]
   /** Whether it calls its reader by the name. */
   isNamed: boolean
   /** Renders the template. Its slots hold the texts, or the marks that stand for them. */
@@ -111,6 +120,7 @@ const letterIn =
     subject,
     values,
     choices,
+    files: [],
     isNamed,
     // A text becomes a slot only here.
     toElement: (look, texts) =>
@@ -122,7 +132,7 @@ const UNKNOWN = '–'
 
 /** What each kind of message says: the letter, its values as texts, and what it branches on. */
 export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
-  const { appUrl, settingsUrl, hasPasswordSignIn } = settings
+  const { appUrl, settingsUrl, hasPasswordSignIn, authority } = settings
   const { language } = wording
   const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
@@ -225,16 +235,61 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('dataExported', DataExported, values, {})
     }
     case 'account-withdrawal-started': {
-      const { askedBy, progressUrl, scheduledCompletion, retentionDays } = message
-      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      const values = { userName, progressUrl, doneBy, retention }
-      return letter('accountWithdrawalStarted', AccountWithdrawalStarted, values, { askedBy })
+      const { progressUrl, receipt } = message
+      const { values, choices } = withdrawalIn(wording, message, authority)
+      const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
+      const file =
+        receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
+      const letterOfIt = letter(
+        'accountWithdrawalStarted',
+        AccountWithdrawalStarted,
+        { userName, ...values, ...links },
+        { ...choices, hasReceipt: receipt !== null },
+      )
+      return { ...letterOfIt, files: file }
     }
     case 'account-withdrawal-told': {
-      const { askedBy, scheduledCompletion, retentionDays } = message
-      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, { askedBy })
+      const { values, choices } = withdrawalIn(wording, message, authority)
+      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, ...values }, choices)
     }
+  }
+}
+
+type WithdrawalMessage = Extract<Message, { template: `account-withdrawal-${string}` }>
+
+const WAYS = {
+  person: 'askedByPerson',
+  settings: 'askedBySettings',
+  program: 'askedByProgram',
+  mail: 'askedByMail',
+  service: 'askedByService',
+  support: 'askedBySupport',
+} as const
+
+/** What both letters about a deletion say. */
+function withdrawalIn(
+  wording: Wording,
+  { askedBy, askedAt, scheduledCompletion, kept }: WithdrawalMessage,
+  authority: MessageSettings['authority'],
+) {
+  const { language, messages } = wording
+  const { keptItems } = messages.Deletion
+  return {
+    values: {
+      askedAt: utcIn(language, askedAt, 'medium'),
+      askedHow: textsOf(wording, 'letter')(WAYS[askedBy]),
+      doneBy: utcIn(language, scheduledCompletion),
+      retention: daysInWords(language, kept.days),
+      keptUntil: utcIn(language, kept.until),
+      keptChosen: new Intl.ListFormat(dateTag(language)).format(kept.chosen.map((choice) => keptItems[choice])),
+      authority: authority?.name ?? '',
+      authorityUrl: authority?.url ?? '',
+    },
+    choices: {
+      askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : ('person' as const),
+      keepsMore: kept.chosen.length > 0,
+      hasAuthority: authority !== null,
+    },
   }
 }
 
@@ -250,8 +305,8 @@ const validityIn = (wording: Wording, ms: number): string =>
   validityInWords(wording.language, ms) ?? textsOf(wording, 'letter')('lessThanAMinute')
 
 /** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */
-function utcIn(language: Language, date: Date): string {
-  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+function utcIn(language: Language, date: Date, timeStyle: 'short' | 'medium' = 'short'): string {
+  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle, timeZone: 'UTC' }).format(date)} UTC`
 }
 
 /** A text that a mail program may make a link of: a scheme, a domain after whatever stands for its dots, an address, an IP address. */

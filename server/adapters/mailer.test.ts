@@ -124,6 +124,23 @@ test('B15 B16 a message has one recipient in envelope and header, and no other',
   expect(headersNamed(delivery, 'auto-submitted')).toMatchObject([{ value: 'auto-generated' }])
 })
 
+test('B111 the receipt of a deletion arrives as a file, byte for byte', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  const receipt = `${'a'.repeat(2_000)}.b-_.c`
+  const at = new Date('2026-11-20T09:00:00Z')
+  const started: Message = {
+    template: 'account-withdrawal-started',
+    ...{ askedBy: 'settings', userName: 'Ada', askedAt: at, scheduledCompletion: at, receipt },
+    ...{ kept: { chosen: [], days: 30, until: at }, progressUrl: 'https://accounts.test/withdrawal/wd_x#token=wst_x' },
+  }
+  expect(await mailer.send(letter(started))).toBe('accepted')
+  expect(await mailer.send(letter({ ...started, receipt: null }))).toBe('accepted')
+  const [carrying, bare] = deliveries.map(({ mail }) => mail.attachments)
+  expect(carrying).toMatchObject([{ filename: 'deletion-receipt.jws', mimeType: 'application/jose' }])
+  expect(Buffer.from(carrying?.[0]?.content as ArrayBuffer).toString()).toBe(receipt)
+  expect(bare).toEqual([])
+})
+
 test('F3 a message that is sent again keeps its Message-ID, and another message has another', async () => {
   const { mailer, deliveries } = await givenMailServer()
   for (const id of ['ntc_one', 'ntc_one', 'ntc_two']) await mailer.send({ ...letter(verification()), id })

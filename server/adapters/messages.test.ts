@@ -17,10 +17,12 @@ const settings: MessageSettings = {
   ...getEnv(),
   supportEmail: 'support@accounts.test',
   appUrl: 'https://accounts.test',
+  authority: { name: 'Data Protection Office', url: 'https://authority.test/complain' },
 }
 const acme: MessageSettings = {
   ...settings,
   supportEmail: 'help@acme.test',
+  authority: null,
   brand: {
     ...settings.brand,
     name: 'Acme & Söhne',
@@ -96,7 +98,7 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
 const at = new Date('2026-11-20T09:12:00Z')
 const until = new Date('2026-11-27T09:12:00Z')
 
-const ASKERS = ['person', 'service', 'support'] as const
+const ASKERS = ['person', 'settings', 'program', 'mail', 'service', 'support'] as const
 
 /** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
@@ -116,7 +118,8 @@ function everyMessage(text: (name: string) => string): Message[] {
   } as const
   const notMe = { url: text('notMeUrl'), until }
   const noPassword = { ...asked, template: 'no-password-to-reset' } as const
-  const withdrawal = { userName, scheduledCompletion: until, retentionDays: 30 }
+  const kept = { chosen: [], days: 30, until }
+  const withdrawal = { userName, askedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
     'verify-new-email': [
       { ...verify, firstMethod: 'email_code' },
@@ -178,12 +181,14 @@ function everyMessage(text: (name: string) => string): Message[] {
     'withdrawal-by-sign-in': [{ ...asked, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
     'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
-    'account-withdrawal-started': ASKERS.map((askedBy) => ({
-      ...withdrawal,
-      template: 'account-withdrawal-started',
-      askedBy,
-      progressUrl: text('progressUrl'),
-    })),
+    'account-withdrawal-started': ASKERS.flatMap((askedBy) => {
+      const started = { ...withdrawal, template: 'account-withdrawal-started' as const, askedBy }
+      const followed = { ...started, progressUrl: text('progressUrl') }
+      return [
+        { ...followed, receipt: 'a.b.c' },
+        { ...followed, receipt: null, kept: { ...kept, chosen: ['analytics', 'audit_logs'] } },
+      ]
+    }),
     'account-withdrawal-told': ASKERS.map((askedBy) => ({
       ...withdrawal,
       template: 'account-withdrawal-told',
@@ -203,14 +208,6 @@ test('the subjects of a verification and of the notice about it are exact', asyn
     [verification as Message, changed()].map((one) => renderMessage(one, null, settings)),
   )
   expect(letters.map(({ subject }) => subject)).toEqual(['Verify Your New Email Address', 'Email Address Changed'])
-})
-
-test.each(LANGUAGES)('the letters about a deletion say in %s which of the three asked for it', async (language) => {
-  for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
-    const letters = SAMPLES.filter((message) => message.template === template)
-    const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
-    expect(new Set(texts).size).toBe(3)
-  }
 })
 
 /** Names that mail programs make a link of, or that hide one from a look at the bare text. */
@@ -325,9 +322,10 @@ test('every text of the mails is used in some letter', async () => {
 })
 
 /** Members that choose between texts. All others are values. */
-const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy']
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy', 'chosen']
 /** Values that a letter is given and does not show, each with the reason. */
 const UNSHOWN: Record<string, string> = {
+  'account-withdrawal-started receipt': 'it is a file',
   'email-reverted userName': "the new address does not learn the owner's name",
   'email-reverted newEmail': 'only the owner is told which address was taken away',
   'email-reverted ipAddress': 'the new address does not learn where the owner is',
@@ -337,10 +335,11 @@ const UNSHOWN: Record<string, string> = {
 /** The message with each of its values changed, one at a time. */
 const variantsOf = <Of extends object>(message: Of): { name: string; shown?: string; variant: Of }[] =>
   Object.entries(message).flatMap(([name, value]) => {
+    if (CHOICES.includes(name)) return []
     const variant = (changed: unknown) => ({ ...message, [name]: changed })
     if (value instanceof Date) return [{ name, variant: variant(new Date(value.getTime() + 50 * 3_600_000)) }]
     if (typeof value === 'number') return [{ name, variant: variant(value + 3_600_000) }]
-    if (typeof value === 'string' && !CHOICES.includes(name)) {
+    if (typeof value === 'string') {
       return [{ name, shown: `${value}.x`, variant: variant(`${value}.x`) }]
     }
     if (value === null || typeof value !== 'object') return []
@@ -368,6 +367,43 @@ test.each(SAMPLES)('each value that $template is given stands in its html and in
   // People read the browser and the system of a user agent.
   expect(unshown.filter((name) => !name.endsWith('userAgent') && !Object.hasOwn(UNSHOWN, name))).toEqual([])
 })
+
+test('B111 the letter about a deletion carries the acceptance as a file, and says so; without it, it says where it is', async () => {
+  const started = SAMPLES.filter((message) => message.template === 'account-withdrawal-started')
+  for (const message of started) {
+    const { files, text } = await renderMessage(message, 'en', settings)
+    const file = { name: 'deletion-receipt.jws', type: 'application/jose', content: message.receipt }
+    expect(files).toEqual(message.receipt === null ? [] : [file])
+    expect(text).toContain(message.receipt === null ? 'You can save it on the progress page' : 'deletion-receipt.jws')
+  }
+})
+
+test.each(LANGUAGES)(
+  'B110 the letters about a deletion tell in %s the second, its zone and the way',
+  async (language) => {
+    for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
+      const letters = SAMPLES.filter(
+        (message) => message.template === template && !('receipt' in message && !message.receipt),
+      )
+      const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
+      expect(new Set(texts).size).toBe(ASKERS.length)
+      for (const text of texts) expect(text).toMatch(/9:12:00\sUTC/)
+    }
+  },
+)
+
+test.each(LANGUAGES)(
+  'B112 the letters about a deletion name in %s the authority, if there is one',
+  async (language) => {
+    const withdrawals = SAMPLES.filter((message) => message.template.startsWith('account-withdrawal'))
+    for (const message of withdrawals) {
+      const { html, text } = await renderMessage(message, language, settings)
+      expect(html).toContain('href="https://authority.test/complain"')
+      expect(text).toContain('Data Protection Office')
+      expect((await renderMessage(message, language, acme)).html).not.toContain('authority')
+    }
+  },
+)
 
 test('each link that the service writes opens a page or a call', () => {
   const files = ['domain', 'server'].flatMap((directory) =>

@@ -21,7 +21,7 @@ export async function renderMessage(message: Message, locale: string | null, set
   const language = languageFor(locale) ?? settings.defaultLanguage
   const wording = await wordingIn(language)
   const letter = letterOf(message, wording, settings)
-  const { values, choices } = letter
+  const { values, choices, files } = letter
   const look = lookIn(wording, settings, letter.isNamed)
   const key = JSON.stringify([message.template, choices, look])
   const form =
@@ -36,6 +36,7 @@ export async function renderMessage(message: Message, locale: string | null, set
     subject: fill(subject, values, collapseSpace),
     html: fill(html, values, escapeHtml),
     text: fill(text, values, collapseSpace),
+    files,
   }
 }
 

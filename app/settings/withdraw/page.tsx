@@ -42,7 +42,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
         userId={userId}
         email={session.emailStatus.current_email}
         ways={ways}
-        known={{ blockers, asksApplications, renderedAt: now.toISOString() }}
+        known={{ blockers, authority: ctx.authority ?? undefined, asksApplications, renderedAt: now.toISOString() }}
         counts={counts}
         supportEmail={getEnv().supportEmail}
         applications={applications}

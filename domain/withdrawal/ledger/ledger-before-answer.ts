@@ -61,8 +61,28 @@ export async function requireLevelLedger(ctx: SystemContext): Promise<void> {
 }
 
 /** The acceptance of a withdrawal that has just begun, once its line is in the store; undefined where no answer waits for that. */
-export async function awaitAcceptance(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
-  if (!ctx.waitsForLedger) return undefined
+export const awaitAcceptance = async (ctx: SystemContext, withdrawalId: string): Promise<string | undefined> =>
+  ctx.waitsForLedger ? writeUntilAccepted(ctx, withdrawalId) : undefined
+
+/**
+ * For the mail that carries it; null if it cannot be made now. The first try waits for the line, also where no answer does. A later one
+ * writes once, so that a store that is away does not hold up other mails.
+ */
+export async function acceptanceForMail(
+  ctx: SystemContext,
+  withdrawalId: string,
+  attempts: number,
+): Promise<string | null> {
+  const find = attempts === 1 ? writeUntilAccepted : writeOnce
+  return (await find(ctx, withdrawalId).catch(() => undefined)) ?? null
+}
+
+async function writeOnce(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+  await writeErasureLedger(ctx)
+  return standingAcceptance(ctx, withdrawalId)
+}
+
+function writeUntilAccepted(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
   const write = async (isOver: AbortSignal) => {
     while (!isOver.aborted) {
       await writeErasureLedger(ctx)

@@ -50,11 +50,12 @@ test('an operator sees an application that does not answer, and can retry it', a
   const page = await (await browser.newContext({ colorScheme: 'light' })).newPage()
   await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/admin'))
-  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: withdrawalId }) })
+  const table = page.getByRole('table', { name: `Deletions that wait for ${name}` })
+  const row = table.getByRole('row').filter({ has: page.getByRole('link', { name: withdrawalId }) })
   // The page refreshes itself.
-  await expect(row.getByText(name)).toBeVisible({ timeout: 30_000 })
+  await expect(row).toBeVisible({ timeout: 30_000 })
   await expect(row.getByText('Connected apps')).toBeVisible()
-  await expect(row.getByText('1 attempt, last error HTTP 503, next try in 1 hour').first()).toBeVisible()
+  await expect(row.getByText('1 attempt, last answer HTTP 503, next try in 1 hour')).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)
   }
@@ -67,8 +68,9 @@ test('an operator sees an application that does not answer, and can retry it', a
 
   status = 204
   await expect(row).toBeVisible()
-  await row.getByRole('button', { name: `Retry ${withdrawalId}` }).click()
+  await row.getByRole('button', { name: `Retry the task of ${name}` }).click()
   await expect(row).toBeHidden()
+  await expect(page.getByText(`Tried again: the task of ${name} does not fail any more.`)).toBeVisible()
   application.close()
   await page.context().close()
 })

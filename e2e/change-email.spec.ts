@@ -15,7 +15,7 @@ import {
 import { IMPATIENT_URL } from './service-urls'
 
 const VERIFY = 'Verify Your New Email Address'
-const VERIFY_OWN = / is your verification code$/
+const VERIFY_OWN = /^\d{6} is your .+ code$/
 const CHANGED = 'Email Address Changed'
 
 const expectCurrentAddress = (page: Page, address: string): Promise<void> =>

@@ -117,11 +117,22 @@ test('pending transactions hold the withdrawal back, and the page says so until 
   operator,
 }) => {
   const user = await createUser(operator)
-  const pending = ['--status', 'pending', '--description', 'Refund of an order']
+  const url = 'https://shop.example.com/orders/7'
+  const pending = ['--title', 'Order 7', '--amount', '12.50EUR', '--url', url]
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
+  const { transaction_id: refund = '' } = await operator.run(
+    'transaction',
+    'add',
+    '--user',
+    user.id,
+    '--title',
+    'A refund',
+  )
   await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/settings/withdraw'))
-  await expect(page.getByText('Refund of an order')).toBeVisible()
+  await expect(page.getByRole('listitem').filter({ hasText: 'Order 7' })).toContainText('€12.50')
+  await expect(page.getByRole('link', { name: 'Pay in User Account Service' })).toHaveAttribute('href', url)
+  await expect(page.getByText('A refund')).toBeVisible()
   await expect(page.getByText('Pay or cancel what is pending in User Account Service.')).toBeVisible()
   await expect(page.getByRole('main').getByRole('link', { name: /@/ })).toHaveAttribute('href', /^mailto:/)
   await expect(page.getByText('This can’t be undone')).toBeHidden()
@@ -130,6 +141,7 @@ test('pending transactions hold the withdrawal back, and the page says so until 
   await expect(page.getByRole('status').filter({ hasText: 'Checked just now. Nothing has changed yet.' })).toBeVisible()
   await expectAccessible(page)
   await operator.run('transaction', 'settle', transaction_id)
+  await operator.run('transaction', 'cancel', refund)
   // The page checks again by itself, and the button only makes it sooner.
   await page.getByRole('button', { name: 'Check again' }).click()
   await expect(deleteButton(page)).toBeVisible()

@@ -33,7 +33,7 @@ export async function givenPerson(world: World, instance: Instance): Promise<Per
     await run('app', 'connect', '--user', id, '--app', app, '--subject', `subject-${mark}`)
     await world.query('INSERT INTO shared_items VALUES ($1, $2, $3, $4, now())', [`shr_${app}${mark}`, id, app, mark])
   }
-  await run('transaction', 'add', '--user', id, '--status', 'settled', '--description', `bought ${mark}`)
+  await run('transaction', 'add', '--user', id, '--status', 'settled', '--title', `bought ${mark}`)
   await insertRows((sql) => world.query(sql), id, oneIn(ELSEWHERE), mark)
   await run('archive', 'write', '--user', id)
   await signIn(instance, person)

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {

@@ -85,7 +85,7 @@ const deliveries = z
     dead: z.int().describe('How many were given up'),
   })
   .describe('Messages about events')
-const app = appSettings.extend({
+export const app = appSettings.extend({
   app_id: z.string().describe('The application, `app_…`'),
   created_at: isoDateTime.describe('When it was registered'),
   disabled_at: isoDateTime.nullable().describe('While it is disabled it is told nothing'),

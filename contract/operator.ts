@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { account } from './admin'
 import { delivery } from './apps'
 import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
-import { blocker, isoDateTime, maxLength } from './fields'
-import { shownTask } from './tasks'
+import { amount, blocker, isoDateTime, maxLength } from './fields'
+import { type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
 
@@ -13,7 +13,7 @@ const time = isoDateTime.nullable()
 export const WITHDRAWAL_STATES = ['processing', 'completed', 'purged'] as const
 export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number]
 
-const shownStep = countedStep.extend({
+export const shownStep = countedStep.extend({
   /** A newer instance may know further steps. */
   step: z.string(),
   estimated_completion: isoDateTime,
@@ -29,7 +29,7 @@ const shownStep = countedStep.extend({
 export type ShownStep = z.input<typeof shownStep>
 
 /** A withdrawal in a list. Nothing here is personal. */
-const listedWithdrawal = z.object({
+export const listedWithdrawal = z.object({
   withdrawal_id: z.string(),
   status: z.enum(WITHDRAWAL_STATES),
   is_past_due: z.boolean(),
@@ -47,35 +47,34 @@ const listedWithdrawal = z.object({
 })
 export type ListedWithdrawal = z.input<typeof listedWithdrawal>
 
-const troubledWithdrawal = listedWithdrawal.extend({
+export const troubledWithdrawal = listedWithdrawal.extend({
   /** The failed tasks. */
   tasks: z.array(shownTask),
 })
 export type TroubledWithdrawal = z.input<typeof troubledWithdrawal>
 
+export const shownNotice = z.object({
+  notice_id: z.string(),
+  kind: z.string(),
+  attempts: z.int(),
+  due_at: time,
+  sent_at: time,
+  failed_at: time,
+})
+export const shownAudit = z.object({
+  audit_id: z.string(),
+  action: z.string(),
+  actor: z.string(),
+  requested_by: z.string().nullable(),
+  at: isoDateTime,
+})
+
 /** A withdrawal as operators see it, on its page and from the command. Nothing here is personal. */
 export const shownWithdrawal = listedWithdrawal.extend({
   tasks: z.array(shownTask),
   deliveries: z.array(delivery),
-  notices: z.array(
-    z.object({
-      notice_id: z.string(),
-      kind: z.string(),
-      attempts: z.int(),
-      due_at: time,
-      sent_at: time,
-      failed_at: time,
-    }),
-  ),
-  audit: z.array(
-    z.object({
-      audit_id: z.string(),
-      action: z.string(),
-      actor: z.string(),
-      requested_by: z.string().nullable(),
-      at: isoDateTime,
-    }),
-  ),
+  notices: z.array(shownNotice),
+  audit: z.array(shownAudit),
   receipts: z.array(z.object({ kind: z.enum(RECEIPT_KINDS), issued_at: isoDateTime })),
   /** The time since which a receipt waits to be written. */
   receipt_due_at: time,
@@ -85,18 +84,32 @@ export const shownWithdrawal = listedWithdrawal.extend({
 export type ShownWithdrawal = z.input<typeof shownWithdrawal>
 
 /** What the adopter's product has recorded; a pending one holds a withdrawal back. */
-const shownTransaction = z.object({
+export const shownTransaction = z.object({
   transaction_id: z.string(),
   user_id: z.string(),
   status: z.string(),
-  description: z.string(),
-  amount_cents: z.int(),
+  title: z.string(),
+  /** Null in rows that do not tell the currency. */
+  amount: amount.nullable(),
+  url: z.string().nullable(),
   created_at: isoDateTime,
 })
 export type ShownTransaction = z.input<typeof shownTransaction>
 
+/** A blocker that a service has pushed. */
+export const shownBlocker = z.object({
+  source: z.string(),
+  key: z.string(),
+  code: z.string(),
+  title: z.string(),
+  url: z.string().nullable(),
+  created_at: isoDateTime,
+  expires_at: time,
+})
+export type ShownBlocker = z.input<typeof shownBlocker>
+
 /** An account as operators see it, on its page and from the command. */
-const shownAccount = account.extend({
+export const shownAccount = account.extend({
   verified_at: time,
   /** When support last said that somebody else reads an old mailbox. */
   old_mailbox_lost_at: time,
@@ -106,11 +119,13 @@ const shownAccount = account.extend({
   /** What holds a withdrawal back, as far as this database knows. */
   blockers: z.array(blocker),
   pending_transactions: z.array(shownTransaction),
+  /** Those of `blockers` that services have pushed, at most a hundred. */
+  pushed_blockers: z.array(shownBlocker),
 })
 export type ShownAccount = z.input<typeof shownAccount>
 
 /** An application whose deliveries of events fail. */
-const failingApp = z.object({
+export const failingApp = z.object({
   app_id: z.string(),
   name: z.string(),
   /** At most 1,001, which stands for any higher number; so does `dead`. */
@@ -123,6 +138,44 @@ const failingApp = z.object({
   last_error: z.string().nullable(),
 })
 export type FailingApp = z.input<typeof failingApp>
+
+/** A higher count is shown as more than this. */
+export const MAX_COUNTED = 10_000
+/** Any number above MAX_COUNTED stands for all of them; null where it could not be read. */
+const figure = (title: string) => z.int().nullable().meta({ title })
+/** What is open, waits or has failed, in numbers, and how operators read each. */
+export const figures = z.object({
+  past_due: figure('Withdrawals past their due date'),
+  overdue_steps: figure('Steps that nobody has run in time'),
+  failing_steps: figure('Steps that failed'),
+  silent_apps: figure('Applications that have not answered for a day'),
+  still_present: figure('Deletions after which an application still has the person'),
+  failed_notices: figure('Mails given up in the last 30 days'),
+  unwarned: figure('Security mails that came back in the last 30 days'),
+  undeliverable: figure('Addresses that take no mail'),
+  dead_deliveries: figure('Events given up'),
+  replayed_withdrawals: figure('Withdrawals started again after the database had lost them'),
+  soon_due: figure('Withdrawals due within a week'),
+  processing: figure('Withdrawals in progress'),
+  completed: figure('Withdrawals done, of which something is kept'),
+  purged: figure('Withdrawals of which nothing is kept'),
+  due_steps: figure('Steps due now'),
+  waiting_notices: figure('Mails waiting'),
+  waiting_deliveries: figure('Events waiting for applications'),
+  outbox: figure('Events waiting for the job engine'),
+  waiting_ledger: figure('Deletion records not yet stored outside the database'),
+})
+export type Figures = z.input<typeof figures>
+
+/** An application and everything of it that fails. */
+export interface TroubledApp {
+  app_id: string
+  name: string
+  /** Null where its events are delivered. */
+  deliveries: FailingApp | null
+  /** Its deletion tasks that failed. */
+  tasks: ShownTask[]
+}
 
 const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'
 

@@ -1,8 +1,6 @@
+import { MAX_COUNTED } from '@/contract/operator'
 import type { SystemContext } from './context'
 import { integer, type Part, type Placeholders, type Shape, type Statement, sql, statement } from './sql'
-
-/** A higher count is shown as more than this. */
-export const MAX_COUNTED = 10_000
 
 /** A count for operators: MAX_COUNTED + 1 means any higher number, null that it could not be read. */
 export type Figure = number | null

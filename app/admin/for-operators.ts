@@ -18,9 +18,6 @@ export async function operatorContext(path: string): Promise<Context> {
   return ctx
 }
 
-/** The operator, for the header of the page. */
-export const accountOf = ({ actor }: Context) => ({ name: actor.user.name, email: actor.user.email })
-
 /** Shows the not-found page if there is no row with this id. */
 export function orNotFound(error: unknown): never {
   if (error instanceof AppError) notFound()

@@ -1,33 +1,49 @@
-import { AdminPage } from '@/components/admin/admin-page'
-import { Figures } from '@/components/admin/figures'
 import { NeedsAttention } from '@/components/admin/needs-attention'
-import { OpenTasks } from '@/components/admin/open-tasks'
-import { UndeliverableUsers } from '@/components/admin/undeliverable-users'
-import { Unread } from '@/components/admin/unread'
-import { MAX_COUNTED } from '@/domain/figures'
-import { watchOverview } from '@/domain/withdrawal/watch-overview'
-import { accountOf, operatorContext, titleForOperators } from './for-operators'
+import { Numbers } from '@/components/admin/numbers'
+import { Outcomes } from '@/components/admin/outcomes'
+import { Part, Unread } from '@/components/admin/part'
+import { TaskTable, taskApp } from '@/components/admin/task-table'
+import { groupTroubles, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { AdminPage } from './admin-page'
+import { operatorContext, titleForOperators } from './for-operators'
 
 export const generateMetadata = titleForOperators('Operations')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
-  const { withdrawals, backlog, troubled, failing, tasks, undeliverable } = await watchOverview(ctx)
+  const { figures, troubled, failing, tasks } = await watchOverview(ctx)
+  const { apps, withdrawals } = groupTroubles({ troubled, failing })
+  const failed = new Set(apps.flatMap((app) => app.tasks.map(({ task_id }) => task_id)))
+  const others = tasks?.tasks.filter(({ task_id }) => !failed.has(task_id)) ?? []
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin"
       title="Operations"
-      description="Deletion progress and failures. Refreshes every few seconds."
+      description="What fails or is late, and what waits. Refreshes every few seconds."
       refreshes
     >
-      <div className="space-y-6">
-        <Figures withdrawals={withdrawals} backlog={backlog} maxCounted={MAX_COUNTED} />
-        <NeedsAttention troubled={troubled} failing={failing} />
-        {tasks ? <OpenTasks {...tasks} /> : <Unread title="Deletion tasks of applications" />}
-        {undeliverable === null && <Unread title="Addresses that take no mail" />}
-        {undeliverable && undeliverable.users.length > 0 && <UndeliverableUsers {...undeliverable} />}
-      </div>
+      <NeedsAttention
+        figures={figures}
+        apps={apps}
+        withdrawals={withdrawals}
+        isUnread={!troubled || !failing}
+        isCut={troubled?.is_cut ?? false}
+      />
+      <Part title="Other deletion tasks" description={tasks?.is_cut && 'There are more than are shown.'}>
+        {tasks ? (
+          <Outcomes listed={others.map(({ task_id }) => task_id)}>
+            <TaskTable
+              label="Other deletion tasks"
+              tasks={others}
+              fields={{ name: taskApp, withdrawal_id: true }}
+              none="No other task is due."
+            />
+          </Outcomes>
+        ) : (
+          <Unread />
+        )}
+      </Part>
+      <Numbers figures={figures} />
     </AdminPage>
   )
 }

@@ -1,22 +1,25 @@
 'use client'
 
+import type { ShownTask } from '@/contract/tasks'
 import { Countdown } from '../ui/countdown'
 import { useServerTime } from '../ui/server-clock'
 import { count } from './words'
 
-interface AttemptsProps {
-  of: { attempts: number; last_error: string | null; due_at: string | null }
+interface Tried {
+  attempts: number
+  last_error: string | null
+  due_at: string | null
 }
 
-/** “3 attempts, last error ECONNREFUSED, next try in 4 minutes” */
-export function Attempts({ of: { attempts, last_error, due_at } }: AttemptsProps) {
+/** “3 attempts, last answer HTTP 503, next try in 4 minutes” */
+export function Attempts({ of: { attempts, last_error, due_at } }: { of: Tried }) {
   const now = useServerTime()
   return (
     <>
       {attempts === 0 ? 'Not tried yet' : count(attempts, 'attempt')}
       {last_error && (
         <>
-          , last error <span className="wrap-anywhere font-mono text-ink">{last_error}</span>
+          , last answer <span className="wrap-anywhere font-mono text-ink">{last_error}</span>
         </>
       )}
       {due_at &&
@@ -28,6 +31,48 @@ export function Attempts({ of: { attempts, last_error, due_at } }: AttemptsProps
             <Countdown until={due_at} />
           </>
         ))}
+    </>
+  )
+}
+
+/** What an open deletion task waits for. */
+export function WaitsFor({ task }: { task: ShownTask }) {
+  const { state, polls, last_error, failure_code, due_at } = task
+  const now = useServerTime()
+  const tried = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
+  if (state === 'calling') return 'Is being asked now.'
+  if (state === 'present') return 'Still has the person after every request: retry it, or stop waiting.'
+  if (state === 'unconfirmed') return <WaitsForAbsence task={tried} />
+  if (due_at === null)
+    return (
+      <>
+        Waits until the application is enabled. <Attempts of={tried} />
+      </>
+    )
+  if (state === 'accepted')
+    return (
+      <>
+        Waits for a report, is asked again in <Countdown until={due_at} />
+      </>
+    )
+  if (polls && Date.parse(due_at) <= now)
+    return (
+      <>
+        Waits until the application takes it. <Attempts of={{ ...tried, due_at: null }} />
+      </>
+    )
+  return <Attempts of={tried} />
+}
+
+/** The application says that it is done, and is asked once more. */
+function WaitsForAbsence({ task }: { task: ShownTask }) {
+  const { due_at, attempts, polls } = task
+  if (due_at === null)
+    return polls ? 'Waits until the application has an endpoint.' : 'Waits until the application is enabled.'
+  if (attempts > 0) return <Attempts of={task} />
+  return (
+    <>
+      Is done as it says, and is asked whether the person is absent in <Countdown until={due_at} />
     </>
   )
 }

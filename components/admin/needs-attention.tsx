@@ -1,176 +1,156 @@
-'use client'
-
 import { CircleCheck } from 'lucide-react'
+import Link from 'next/link'
 import type { ReactNode } from 'react'
-import type { FailingApp, TroubledWithdrawal } from '@/contract/operator'
+import * as contract from '@/contract/operator'
 import { Badge } from '../ui/badge'
-import { Card, CardBody, CardHeader } from '../ui/card'
-import { LocalTime } from '../ui/local-time'
+import { Disclosure } from '../ui/disclosure'
 import { RelativeTime } from '../ui/relative-time'
+import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
-import { AppLink, WithdrawalLink } from './links'
-import { operate } from './operate'
+import { AppLink, DueBy, EventCounts, type Fields } from './drawn'
+import { Facts } from './facts'
+import { Outcomes } from './outcomes'
+import { Part, Unread } from './part'
 import { Retry } from './retry-button'
-import { Row } from './section'
-import { StepName } from './step-name'
-import { UnreadLine } from './unread'
-import { useRetried } from './use-retried'
-import { count } from './words'
+import { StepName } from './step-texts'
+import { Table } from './table'
+import { TaskTable } from './task-table'
+import { capped, count } from './words'
 
 interface NeedsAttentionProps {
-  /** Null where it could not be read. */
-  troubled: { withdrawals: readonly TroubledWithdrawal[]; is_cut: boolean } | null
-  failing: { apps: readonly FailingApp[] } | null
+  figures: contract.Figures
+  apps: readonly contract.TroubledApp[]
+  withdrawals: readonly contract.TroubledWithdrawal[]
+  /** A part could not be read. */
+  isUnread: boolean
+  /** More fails than the page shows. */
+  isCut: boolean
 }
 
-export function NeedsAttention({ troubled, failing }: NeedsAttentionProps) {
-  const { withdrawals, is_cut } = troubled ?? { withdrawals: [], is_cut: false }
-  const apps = failing?.apps ?? []
-  const retried = useRetried(withdrawals.map(({ withdrawal_id }) => withdrawal_id))
+type Name = keyof contract.Figures
+/** What no row shows, and what to do about it. */
+const HINTS: Partial<Record<Name, ReactNode>> = {
+  past_due: (
+    <Link className={textLink} href="/admin/withdrawals">
+      The list of withdrawals begins with them.
+    </Link>
+  ),
+  still_present: 'Retry each deletion task, or stop waiting for its application.',
+  undeliverable: (
+    <Link className={textLink} href="/admin/undeliverable">
+      Reach these people another way.
+    </Link>
+  ),
+  unwarned: 'Nobody read at the old address that the address was changed.',
+  failed_notices: 'The mail server took none of the attempts.',
+}
+
+/** What an operator should look at, each thing once. */
+export function NeedsAttention({ figures, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
+  const alarms = (Object.keys(HINTS) as Name[]).filter((name) => figures[name] !== 0)
+  const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
+  const listed = [
+    ...withdrawals.map(({ withdrawal_id }) => withdrawal_id),
+    ...apps.flatMap(({ tasks }) => tasks.map(({ task_id }) => task_id)),
+  ]
   return (
-    <Card>
-      <CardHeader
-        title="Needs attention"
-        description={
-          withdrawals.length > 0 &&
-          `Steps that failed or that nobody has run in time, by due date${is_cut ? '. There are more than are shown.' : '.'}`
-        }
-      />
-      <CardBody>
-        <ul className="divide-y divide-line empty:hidden">
-          {apps.map((app) => (
-            <Failing key={app.app_id} app={app} />
-          ))}
-          {withdrawals.map((withdrawal) => (
-            <Troubled
-              key={withdrawal.withdrawal_id}
-              withdrawal={withdrawal}
-              onRetried={() => retried.add(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
-            />
-          ))}
-          {(!troubled || !failing) && (
-            <li className="py-4 first:pt-0 last:pb-0">
-              <UnreadLine />
-            </li>
-          )}
-        </ul>
-        {troubled && failing && withdrawals.length + apps.length === 0 && (
+    <Part title="Needs attention" description={isCut && 'There is more than this page shows.'}>
+      <Outcomes listed={listed}>
+        {isCalm && (
           <p className="flex items-center gap-3 text-ink-muted">
             <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
           </p>
         )}
-        <div role="status" className="space-y-1 text-sm not-empty:mt-4">
-          {retried.done.map(({ id }) => (
-            <p key={id} className="text-success">
-              Tried again: nothing of <WithdrawalLink id={id} /> fails any more.
-            </p>
+        <div className="divide-y divide-line *:py-5 *:first:pt-0 *:last:pb-0 empty:hidden">
+          {isUnread && <Unread />}
+          {withdrawals.length > 0 && (
+            <div>
+              <Table
+                label="Withdrawals that fail"
+                of={contract.troubledWithdrawal}
+                rows={withdrawals}
+                id="withdrawal_id"
+                fields={WITHDRAWAL}
+                actions={retryButton}
+                none=""
+              />
+            </div>
+          )}
+          {apps.map((app) => (
+            <App key={app.app_id} app={app} />
           ))}
+          {alarms.length > 0 && (
+            <Facts
+              of={contract.figures}
+              row={figures}
+              fields={Object.fromEntries(alarms.map((name) => [name, hinted(name)]))}
+            />
+          )}
         </div>
-      </CardBody>
-    </Card>
+      </Outcomes>
+    </Part>
   )
 }
 
-const MAX_COUNTED = 1_000
-const many = (number: number, noun: string) =>
-  number > MAX_COUNTED ? `More than ${count(MAX_COUNTED, noun)}` : count(number, noun)
+const hinted = (name: Name) => (figures: contract.Figures) => (
+  <>
+    <b className="font-semibold text-danger">{capped(figures[name], contract.MAX_COUNTED)}</b>. {HINTS[name]}
+  </>
+)
 
-function Failing({ app }: { app: FailingApp }) {
-  const { app_id, name, waiting, dead, attempts, since, last_error } = app
-  return (
-    <Row
-      title={<AppLink id={app_id} name={name} />}
-      badge={
-        <>
-          {waiting > 0 && <Badge tone="warning">{many(waiting, 'event')} not delivered</Badge>}
-          {dead > 0 && <Badge tone="danger">{many(dead, 'dead letter')}</Badge>}
-        </>
-      }
-    >
-      Since <RelativeTime dateTime={since} />, {count(attempts, 'attempt')}
-      {last_error && (
-        <>
-          , last error <span className="font-mono text-ink">{last_error}</span>
-        </>
-      )}
-      <p>
-        {waiting > 0 && 'It is tried again by itself; ping it from its page once it should answer. '}
-        {dead > 0 && 'What was given up is sent again from its page.'}
+const WITHDRAWAL: Fields<typeof contract.troubledWithdrawal> = {
+  withdrawal_id: true,
+  due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
+  deletion_steps: ({ deletion_steps }) =>
+    deletion_steps.map((step) => (
+      <p key={step.step}>
+        <StepName step={step.step} />{' '}
+        <span className="text-ink-muted">
+          {step.is_overdue && 'Nobody has run it in time. '}
+          <Attempts of={step} />
+        </span>
       </p>
-    </Row>
-  )
+    )),
 }
 
-function Troubled({ withdrawal, onRetried }: { withdrawal: TroubledWithdrawal; onRetried: () => void }) {
-  const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
+function retryButton({ withdrawal_id: id, deletion_steps, tasks }: contract.TroubledWithdrawal) {
   const troubles = [...deletion_steps, ...tasks]
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
   const lastError = troubles.find((trouble) => trouble.last_error)?.last_error ?? null
+  // What was never tried has nothing to retry.
+  return attempts > 0 && <Retry id={id} kind="withdrawal" of={id} attempts={attempts} lastError={lastError} />
+}
+
+/** An application counts no more events than this. */
+const MAX_EVENTS = 1_000
+/** So many deletion tasks of one application are shown unfolded. */
+const MAX_OPEN = 3
+
+function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.TroubledApp }) {
+  const label = `Deletions that wait for ${name}`
+  const isTried = deliveries !== null || tasks.some(({ state }) => state !== 'present')
   return (
-    <li className="space-y-4 py-4 first:pt-0 last:pb-0">
-      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div className="min-w-0">
-          <h3 className="wrap-anywhere font-medium font-mono text-sm leading-6">
-            <WithdrawalLink id={id} />
-          </h3>
-          <p className="text-ink-muted text-sm">
-            Started <RelativeTime dateTime={started_at} />
-            {due_by && (
-              <>
-                , due by <LocalTime dateTime={due_by} format="date" />
-              </>
-            )}
-            {is_past_due && (
-              <>
-                {' '}
-                <Badge tone="danger">Past due date</Badge>
-              </>
-            )}
-          </p>
-        </div>
-        {/* A withdrawal without a failed attempt has nothing to retry. */}
-        {attempts > 0 && (
-          <Retry
-            act={() => operate('retryWithdrawal', { withdrawalId: id })}
-            of={id}
-            attempts={attempts}
-            lastError={lastError}
-            onRetried={onRetried}
-          />
+    <section className="space-y-1">
+      <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <AppLink id={app_id} name={name} />
+        {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
+        {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
+      </h3>
+      <p className="text-ink-muted text-sm empty:hidden">
+        {deliveries && (
+          <>
+            Its events fail since <RelativeTime dateTime={deliveries.since} />: {deliveries.last_error}.{' '}
+          </>
         )}
-      </div>
-      <ul className="space-y-3 border-line border-s-2 ps-4">
-        {deletion_steps.map((step) => (
-          <TroubleRow key={step.step} name={<StepName step={step.step} />} trouble={step} />
-        ))}
-        {tasks.map((task) => (
-          <TroubleRow key={task.task_id} name={task.name} id={task.app_id} trouble={task} />
-        ))}
-      </ul>
-    </li>
-  )
-}
-
-interface TroubleRowProps {
-  name: ReactNode
-  /** Shown beside the name. */
-  id?: string
-  trouble: { attempts: number; last_error: string | null; due_at: string | null; is_overdue?: boolean }
-}
-
-function TroubleRow({ name, id, trouble }: TroubleRowProps) {
-  const { last_error, is_overdue = false } = trouble
-  return (
-    <li className="space-y-0.5">
-      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <span className="wrap-anywhere min-w-0 font-medium">{name}</span>
-        {id && <span className="wrap-anywhere font-mono text-ink-muted text-sm">{id}</span>}
-        {is_overdue && <Badge tone="warning">Overdue</Badge>}
-        {last_error && <Badge tone="danger">Failing</Badge>}
+        {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}
       </p>
-      <p className="text-ink-muted text-sm tabular-nums">
-        <Attempts of={trouble} />
-      </p>
-    </li>
+      {tasks.length > 0 && (
+        <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
+          <div className="mt-2 border-line border-s-2 ps-4">
+            <TaskTable label={label} tasks={tasks} fields={{ withdrawal_id: true }} none="" />
+          </div>
+        </Disclosure>
+      )}
+    </section>
   )
 }

@@ -4,10 +4,13 @@ import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { Button } from '../ui/button'
 import { FieldError } from '../ui/field'
-import { sentenceOf } from './operate'
+import { operate, sentenceOf } from './operate'
+import { useNoteOutcome } from './outcomes'
 
 interface RetryProps {
-  act: () => Promise<unknown>
+  /** The deletion task or the withdrawal. */
+  id: string
+  kind: 'task' | 'withdrawal'
   /** What is tried again, as screen readers say it. */
   of: string
   /** The attempts so far. Another number shows that the retry has run. */
@@ -15,29 +18,26 @@ interface RetryProps {
   lastError: string | null
   /** There is something to retry. */
   isOpen?: boolean
-  /** What is said once nothing is left to retry. */
-  done?: string
-  onRetried?: (() => void) | undefined
 }
 
 /** Makes what has failed due now, so that the next sweep tries it, and tells what came of it once the page knows. */
-export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it is done', onRetried }: RetryProps) {
+export function Retry({ id, kind, of, attempts, lastError, isOpen = true }: RetryProps) {
   const router = useRouter()
+  const noteOutcome = useNoteOutcome()
   const retry = useMutation({
     mutationFn: async () => {
-      await act()
+      await (kind === 'task' ? operate('retryTask', { taskId: id }) : operate('retryWithdrawal', { withdrawalId: id }))
       return attempts
     },
     onSuccess: () => {
-      onRetried?.()
+      noteOutcome(id, `Tried again: ${of} does not fail any more.`)
       router.refresh()
     },
   })
   const outcome = () => {
     if (retry.data === undefined) return null
-    if (!isOpen) return `Tried again: ${done}.`
-    if (retry.data === attempts) return 'Will be tried within a minute.'
-    return lastError ? `Tried again: it failed, ${lastError}.` : 'Tried again: nothing fails any more.'
+    if (isOpen && retry.data === attempts) return 'Will be tried within a minute.'
+    return isOpen && lastError ? `Tried again: it failed, ${lastError}.` : 'Tried again: nothing fails any more.'
   }
   return (
     <>
@@ -48,7 +48,7 @@ export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it 
           </span>
         </Button>
       )}
-      <p className="order-last w-full text-ink-muted text-sm empty:sr-only sm:text-end" role="status">
+      <p className="order-last w-full text-ink-muted text-sm empty:sr-only md:text-end" role="status">
         {outcome()}
       </p>
       <div className="order-last has-[>:empty]:sr-only">

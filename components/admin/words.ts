@@ -1,20 +1,87 @@
+/** The words of operators for fields of the contract whose names do not say enough. */
+const LABELS: Record<string, string> = {
+  acknowledges: 'Ends a deletion task',
+  app_name: 'Application',
+  audience: 'Notified about',
+  checks: 'Asked before a withdrawal',
+  confirms: 'Asked whether the person is absent',
+  deletion_steps: 'Waits for',
+  deliveries: 'Events',
+  due_at: 'Next try',
+  email: 'Address',
+  email_undeliverable: 'Mail to it comes back',
+  email_verified: 'Address is verified',
+  erased: 'Deleted',
+  failed_at: 'Given up',
+  has_password: 'Signs in with a password',
+  includes: 'Personal data in events',
+  kind: 'Mail',
+  last_error: 'Last answer',
+  locale: 'Language',
+  name: 'Application',
+  phase: 'Deletion step',
+  previous_secret_until: 'The secret before signs until',
+  purge_due_at: 'What is kept is deleted',
+  purged_at: 'Nothing kept since',
+  requested_by: 'Asked for by',
+  retained: 'Kept',
+  scheduled_completion: 'Planned to be complete',
+  since: 'Takes no mail since',
+  state: 'Now',
+  step: 'Deletion step',
+  type: 'Event',
+  user_id: 'Account',
+  waive_reasons: 'Own reasons to stop waiting',
+  withdrawal_id: 'Withdrawal',
+}
+
 /** “Email changed” of `email_changed` and of `email.changed` */
 export function toLabel(name: string): string {
   const text = name.replaceAll(/[_.]/g, ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+export const labelOf = (field: string) => LABELS[field] ?? toLabel(field.replace(/_at$/, ''))
+
+/** The words of operators for values of the contract; a value without one is its own word. */
+export const WORDS: Record<string, string> = {
+  accepted: 'Accepted',
+  at_once: 'With its answer',
+  calling: 'Being asked',
+  completed: 'Done',
+  connected: 'Users that are connected to it',
+  dead: 'Given up',
+  delivered: 'Delivered',
+  everyone: 'Every user',
+  later: 'Later, by a report',
+  pending: 'Waiting',
+  present: 'Still has the person',
+  processing: 'In progress',
+  purged: 'Nothing kept',
+  unconfirmed: 'To be confirmed',
+  waived: 'Not waited for',
+}
+
+/** The values that are states, and their colors. */
+export const TONES = {
+  accepted: 'accent',
+  calling: 'accent',
+  completed: 'success',
+  dead: 'danger',
+  delivered: 'success',
+  pending: 'neutral',
+  present: 'danger',
+  processing: 'accent',
+  purged: 'neutral',
+  unconfirmed: 'accent',
+  waived: 'neutral',
+} as const
+
 export const count = (number: number, noun: string) =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 
-export const WITHDRAWAL_WORDS = { processing: 'Processing', completed: 'Completed', purged: 'Purged' } as const
-export const WITHDRAWAL_TONES = { processing: 'accent', completed: 'success', purged: 'neutral' } as const
-export const TASK_TONES = {
-  pending: 'neutral',
-  calling: 'accent',
-  accepted: 'accent',
-  unconfirmed: 'accent',
-  present: 'danger',
-  completed: 'success',
-  waived: 'neutral',
-} as const
+/** “unknown”, “7” or “10,000+” */
+export function capped(number: number | null, max = Number.POSITIVE_INFINITY): string {
+  if (number === null) return 'unknown'
+  return number > max ? `${max.toLocaleString('en')}+` : number.toLocaleString('en')
+}

@@ -2,6 +2,7 @@ import type { listUndeliverableUsers as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { DEFAULT_LISTED } from '@/contract/fields'
 import type { SystemContext } from '../context'
+import { cappedCount, readFigures } from '../figures'
 import { integer, sql, statement, text, time } from '../sql'
 
 const select = statement(
@@ -12,6 +13,16 @@ const select = statement(
    WHERE email_undeliverable_at IS NOT NULL AND withdrawn_at IS NULL AND id > ${v.after}
    ORDER BY id LIMIT ${v.maxRows}`,
 )
+
+const COUNTS = {
+  undeliverable: cappedCount(
+    'count-undeliverable-accounts',
+    {},
+    () => sql`FROM users WHERE email_undeliverable_at IS NOT NULL AND withdrawn_at IS NULL`,
+  ),
+}
+
+export const countUndeliverable = (ctx: SystemContext) => readFigures(ctx, COUNTS, {})
 
 /** It names nobody, so that no look at a person has to be noted. */
 export async function listUndeliverableUsers(

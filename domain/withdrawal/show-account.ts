@@ -1,6 +1,6 @@
 import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
-import type { ShownAccount } from '@/contract/operator'
+import type { ShownAccount, ShownBlocker } from '@/contract/operator'
 import {
   type AccountRow,
   describeAccount,
@@ -33,14 +33,33 @@ const lostMailbox = statement(
   (v) => sql`SELECT max(at) AS at FROM audit_events
    WHERE user_id = ${v.userId} AND action = 'email.old_mailbox_lost'`,
 )
+const MAX_BLOCKERS = 100
+const readBlockers = statement(
+  'pushed-blockers-of-account',
+  { userId: text, now: time, maxRows: integer },
+  { source: text, key: text, code: text, title: text, url: text.orNull, created_at: time, expires_at: time.orNull },
+  (v) => sql`SELECT source, key, code, title, url, created_at, expires_at FROM withdrawal_blockers
+   WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
+   ORDER BY created_at, source, key LIMIT ${v.maxRows}`,
+)
+async function pushedBlockers(ctx: SystemContext, userId: string): Promise<ShownBlocker[]> {
+  const rows = await ctx.sql(readBlockers, { userId, now: ctx.clock.now(), maxRows: MAX_BLOCKERS })
+  return rows.map((row) => ({
+    ...row,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+  }))
+}
+
 /** What operators see of an account. */
 async function showAccount(ctx: SystemContext, account: AccountRow): Promise<ShownAccount> {
   const userId = account.id
-  const [[sessions], [lost], { blockers }, { transactions }] = await Promise.all([
+  const [[sessions], [lost], { blockers }, { transactions }, pushed_blockers] = await Promise.all([
     ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
     ctx.sql(lostMailbox, { userId }),
     findBlockers(ctx, userId),
     listTransactions(ctx, { userId, status: 'pending' }),
+    pushedBlockers(ctx, userId),
   ])
   return {
     ...describeAccount(ctx, account),
@@ -50,6 +69,7 @@ async function showAccount(ctx: SystemContext, account: AccountRow): Promise<Sho
     open_sessions: sessions?.count ?? 0,
     blockers,
     pending_transactions: transactions,
+    pushed_blockers,
   }
 }
 

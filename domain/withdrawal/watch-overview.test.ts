@@ -67,6 +67,6 @@ test.each([
 
 test('a count of withdrawals that the database does not answer in time leaves out that count alone', async () => {
   const late = atStatement(ctx, 'count-purged-withdrawals', () => Promise.reject(new Error('timeout')))
-  const { withdrawals } = await watchOverview(late)
-  expect(withdrawals).toEqual({ processing: 0, completed: 0, purged: null })
+  const { figures } = await watchOverview(late)
+  expect(figures).toMatchObject({ processing: 0, completed: 0, purged: null })
 })

@@ -1,21 +1,67 @@
-import { listUndeliverableUsers } from '../accounts/list-undeliverable'
+import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
+import type { ShownTask } from '@/contract/tasks'
+import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps } from '../applications/operate-deliveries'
 import type { SystemContext } from '../context'
 import { orUnread } from '../figures'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
 
-const MAX_UNDELIVERABLE = '20'
-
 /** For operators: ids, states, times and errors, no personal data. A part that cannot be read is null, and so is a figure. */
 export async function watchOverview(ctx: SystemContext) {
-  const [withdrawals, backlog, troubled, failing, tasks, undeliverable] = await Promise.all([
-    countWithdrawals(ctx),
-    watchBacklog(ctx),
+  const [figures, troubled, failing, tasks] = await Promise.all([
+    readAll(ctx),
     orUnread(ctx, 'troubled-withdrawals', troubledWithdrawals(ctx)),
     orUnread(ctx, 'failing-apps', failingApps(ctx)),
     orUnread(ctx, 'open-tasks', watchTasks(ctx)),
-    orUnread(ctx, 'undeliverable-accounts', listUndeliverableUsers(ctx, { limit: MAX_UNDELIVERABLE })),
   ])
-  return { withdrawals, backlog, troubled, failing, tasks, undeliverable }
+  return { figures, troubled, failing, tasks }
 }
+
+async function readAll(ctx: SystemContext): Promise<Figures> {
+  const [withdrawals, accounts, backlog] = await Promise.all([
+    countWithdrawals(ctx),
+    countUndeliverable(ctx),
+    watchBacklog(ctx),
+  ])
+  const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps, present } = backlog
+  return {
+    past_due: dueDates.overdue,
+    overdue_steps: steps.overdue,
+    failing_steps: steps.failing,
+    silent_apps: silentApps,
+    still_present: present,
+    failed_notices: notices.failed,
+    unwarned: notices.unwarned,
+    dead_deliveries: deliveries.dead,
+    replayed_withdrawals: ledger.replayed,
+    soon_due: dueDates.soon,
+    ...withdrawals,
+    ...accounts,
+    due_steps: steps.due,
+    waiting_notices: notices.waiting,
+    waiting_deliveries: deliveries.waiting,
+    outbox,
+    waiting_ledger: ledger.waiting,
+  }
+}
+
+type Overview = Awaited<ReturnType<typeof watchOverview>>
+
+/** Each application with everything of it that fails, and the withdrawals that fail for another reason. */
+export function groupTroubles({ troubled, failing }: Pick<Overview, 'troubled' | 'failing'>) {
+  const withdrawals = troubled?.withdrawals ?? []
+  const apps = new Map<string, TroubledApp>()
+  const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
+    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [] }
+    apps.set(app_id, app)
+    return app
+  }
+  for (const deliveries of failing?.apps ?? []) appOf(deliveries).deliveries = deliveries
+  for (const task of withdrawals.flatMap(({ tasks }) => tasks)) appOf(task).tasks.push(task)
+  return { apps: [...apps.values()], withdrawals: withdrawals.filter(failsByItself) }
+}
+
+/** A step that waits for an application is late because of it. */
+const failsByItself = ({ deletion_steps, tasks }: TroubledWithdrawal) =>
+  deletion_steps.some(({ step }) => tasks.every(({ phase }) => phase !== step))

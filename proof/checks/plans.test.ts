@@ -112,6 +112,7 @@ const READ_WHOLE = {
   'count-processing-withdrawals': 'deletion_steps_due, sorted',
   'count-purged-withdrawals': 'withdrawals_purged',
   'count-silent-apps': 'deletion_tasks_tried, sorted',
+  'count-undeliverable-accounts': 'users_email_undeliverable',
   'count-unwarned': 'mail_deliveries_unwarned',
   'count-waiting-deliveries': 'event_deliveries_due',
   'count-waiting-notices': 'notices_due',

@@ -1,7 +1,11 @@
-import { AdminPage } from '@/components/admin/admin-page'
-import { AppList } from '@/components/admin/app-list'
+import { AppLink, EventCounts } from '@/components/admin/drawn'
+import { Part } from '@/components/admin/part'
+import { Table } from '@/components/admin/table'
+import { Badge } from '@/components/ui/badge'
+import { app } from '@/contract/apps'
 import { listApps } from '@/domain/applications/manage'
-import { accountOf, operatorContext, titleForOperators } from '../for-operators'
+import { AdminPage } from '../admin-page'
+import { operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Applications')
 
@@ -10,12 +14,29 @@ export default async function ApplicationsPage() {
   const { apps } = await listApps(ctx)
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin/apps"
       title="Applications"
       description="Which systems hear of changes and withdrawals, and what waits for them."
     >
-      <AppList apps={apps} />
+      <Part title="Registered applications">
+        <Table
+          label="Registered applications"
+          of={app}
+          rows={apps}
+          id="app_id"
+          fields={{
+            name: ({ app_id, name, disabled_at }) => (
+              <>
+                <AppLink id={app_id} name={name} /> {disabled_at && <Badge tone="warning">Disabled</Badge>}
+              </>
+            ),
+            endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
+            deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
+            open_tasks: true,
+          }}
+          none="No application is registered. The operator command registers one."
+        />
+      </Part>
     </AdminPage>
   )
 }

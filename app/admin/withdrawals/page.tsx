@@ -1,25 +1,81 @@
-import { AdminPage } from '@/components/admin/admin-page'
-import { WithdrawalList } from '@/components/admin/withdrawal-list'
-import { WITHDRAWAL_STATES } from '@/contract/operator'
+import Link from 'next/link'
+import { DueBy, type Fields } from '@/components/admin/drawn'
+import { StepName } from '@/components/admin/step-texts'
+import { Table } from '@/components/admin/table'
+import { Tabs } from '@/components/admin/tabs'
+import { WORDS } from '@/components/admin/words'
+import { Badge } from '@/components/ui/badge'
+import { buttonStyle } from '@/components/ui/button-style'
+import { Card, CardBody, CardFooter } from '@/components/ui/card'
+import { listedWithdrawal, WITHDRAWAL_STATES, type WithdrawalState } from '@/contract/operator'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
-import { accountOf, operatorContext, titleForOperators } from '../for-operators'
+import { AdminPage } from '../admin-page'
+import { operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawals')
+
+const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
+  processing: {
+    due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
+    started_at: true,
+    deletion_steps: ({ deletion_steps }) =>
+      deletion_steps.map(({ step, last_error }) => (
+        <span key={step} className="block">
+          <StepName step={step} /> {last_error && <Badge tone="danger">Failing</Badge>}
+        </span>
+      )),
+    open_tasks: true,
+  },
+  completed: { started_at: true, completed_at: true, purge_due_at: true },
+  purged: { started_at: true, completed_at: true, purged_at: true },
+}
+const NONE = {
+  processing: 'No withdrawal is open.',
+  completed: 'Nothing is kept of any withdrawal that is done.',
+  purged: 'There is no withdrawal of which nothing is kept.',
+} as const
+
+const placeOf = (state: WithdrawalState) => `/admin/withdrawals?state=${state}`
+const TABS = Object.fromEntries(WITHDRAWAL_STATES.map((state) => [placeOf(state), WORDS[state] ?? state]))
 
 export default async function WithdrawalsPage({ searchParams }: PageProps) {
   const ctx = await operatorContext('/admin/withdrawals')
   const { state: wanted, after } = await searchParams
   const state = WITHDRAWAL_STATES.find((state) => state === wanted) ?? 'processing'
-  const page = await listWithdrawals(ctx, { state, after: typeof after === 'string' ? after : undefined })
+  const { withdrawals, next } = await listWithdrawals(ctx, {
+    state,
+    after: typeof after === 'string' ? after : undefined,
+  })
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin/withdrawals"
       title="Withdrawals"
       description="Soonest due date first; ended ones, latest first."
     >
-      <WithdrawalList {...page} state={state} />
+      <Card>
+        <Tabs label="State" tabs={TABS} current={placeOf(state)} className="border-line border-b px-5 py-2 sm:px-6" />
+        <CardBody>
+          <Table
+            label="Withdrawals"
+            of={listedWithdrawal}
+            rows={withdrawals}
+            id="withdrawal_id"
+            fields={{ withdrawal_id: true, ...COLUMNS[state] }}
+            none={NONE[state]}
+          />
+        </CardBody>
+        {next && (
+          <CardFooter>
+            <Link
+              href={`${placeOf(state)}&after=${encodeURIComponent(next)}`}
+              className={buttonStyle({ variant: 'secondary', size: 'small' })}
+            >
+              Next page
+            </Link>
+          </CardFooter>
+        )}
+      </Card>
     </AdminPage>
   )
 }

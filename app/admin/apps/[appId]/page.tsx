@@ -1,10 +1,13 @@
-import { AdminPage } from '@/components/admin/admin-page'
-import { AppActions } from '@/components/admin/app-actions'
-import { AppFacts } from '@/components/admin/app-facts'
-import { DeliveryList } from '@/components/admin/delivery-list'
+import { DeliveryTable } from '@/components/admin/delivery-table'
+import { EventCounts } from '@/components/admin/drawn'
+import { Facts } from '@/components/admin/facts'
+import { OperatorButton } from '@/components/admin/operator-button'
+import { Part } from '@/components/admin/part'
+import { app as contract } from '@/contract/apps'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
-import { accountOf, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
+import { AdminPage } from '../../admin-page'
+import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Application')
 
@@ -20,23 +23,67 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
   ])
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin/apps"
-      isFirst={false}
       title={app.name}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
     >
-      <div className="space-y-6">
-        <AppFacts app={app} />
-        <AppActions
-          appId={appId}
-          isDisabled={app.disabled_at !== null}
-          hasEndpoint={app.endpoint !== null}
-          deadLetters={app.deliveries.dead}
+      <Part title="Settings" description={app.disabled_at && 'Disabled: it gets no messages.'}>
+        <Facts
+          of={contract}
+          row={app}
+          fields={{
+            app_id: true,
+            audience: true,
+            acknowledges: true,
+            phase: true,
+            events: true,
+            includes: ({ includes }) => (includes.includes('addresses') ? 'Yes' : 'No'),
+            checks: true,
+            confirms: true,
+            waive_reasons: ({ waive_reasons }) => waive_reasons.join(' · ') || null,
+            deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
+            open_tasks: true,
+            previous_secret_until: true,
+          }}
         />
-        {dead.deliveries.length > 0 && <DeliveryList title="Dead letters" deliveries={dead.deliveries} />}
-        <DeliveryList title="Recent deliveries" deliveries={recent.deliveries} />
-      </div>
+      </Part>
+      <Part title="Actions">
+        <div className="flex flex-wrap gap-3">
+          {app.endpoint && <OperatorButton operation="pingApp" params={{ appId }} label="Ping" />}
+          {app.deliveries.dead > 0 && (
+            <OperatorButton operation="resendDeadLetters" params={{ appId }} label="Send again what was given up" />
+          )}
+          <OperatorButton
+            operation="rotateAppSecret"
+            params={{ appId }}
+            label="Rotate secret"
+            ask={{
+              question: 'Rotate the signing secret?',
+              consequence: 'The new secret is shown once. For a day messages are signed with both.',
+              keep: 'Keep the secret',
+              confirm: 'Rotate secret',
+            }}
+          />
+          {app.disabled_at ? (
+            <OperatorButton operation="setApp" params={{ appId }} body={{ disabled: false }} label="Enable" />
+          ) : (
+            <OperatorButton
+              operation="setApp"
+              params={{ appId }}
+              body={{ disabled: true }}
+              label="Disable"
+              ask={{
+                question: 'Disable this application?',
+                consequence: 'It gets no messages while disabled. Withdrawals wait for its deletion tasks.',
+                keep: 'Keep it',
+                confirm: 'Disable',
+              }}
+            />
+          )}
+        </div>
+      </Part>
+      {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
+      <DeliveryTable title="Recent events" deliveries={recent.deliveries} />
     </AdminPage>
   )
 }

@@ -1,23 +1,159 @@
-import { AdminPage } from '@/components/admin/admin-page'
-import { WithdrawalDetail } from '@/components/admin/withdrawal-detail'
+import { Attempts } from '@/components/admin/attempts'
+import { DeliveryTable } from '@/components/admin/delivery-table'
+import { type Fields, Word } from '@/components/admin/drawn'
+import { Facts } from '@/components/admin/facts'
+import { Part } from '@/components/admin/part'
+import { Retry } from '@/components/admin/retry-button'
+import { Counts } from '@/components/admin/step-texts'
+import { Table } from '@/components/admin/table'
+import { isOpenTask, TaskTable, taskApp } from '@/components/admin/task-table'
+import { toLabel } from '@/components/admin/words'
+import { Badge } from '@/components/ui/badge'
+import { LocalTime } from '@/components/ui/local-time'
+import { RelativeTime } from '@/components/ui/relative-time'
+import {
+  type ShownStep,
+  type ShownWithdrawal,
+  shownAudit,
+  shownNotice,
+  shownStep,
+  shownWithdrawal,
+} from '@/contract/operator'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
-import { accountOf, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
+import { AdminPage } from '../../admin-page'
+import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawal')
 
 export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
   const ctx = await operatorContext('/admin/withdrawals')
   const withdrawal = await showWithdrawal(ctx, (await params).withdrawalId).catch(orNotFound)
+  const { withdrawal_id: id, deletion_steps, tasks, deliveries, notices, audit, is_cut } = withdrawal
   return (
     <AdminPage
-      account={accountOf(ctx)}
       section="/admin/withdrawals"
-      isFirst={false}
       title="Withdrawal"
       description="What it has deleted, and what it waits for. Refreshes every few seconds."
       refreshes
     >
-      <WithdrawalDetail withdrawal={withdrawal} />
+      <Part title={id} aside={<State withdrawal={withdrawal} />}>
+        <Facts of={shownWithdrawal} row={withdrawal} fields={FACTS} />
+      </Part>
+      {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
+      <Part title="Deletion steps">
+        <Table
+          label="Deletion steps"
+          of={shownStep}
+          rows={deletion_steps}
+          id="step"
+          fields={STEP}
+          none="It has no steps."
+        />
+      </Part>
+      <Part title="Deletion tasks of applications">
+        <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} none="No application has a task." />
+      </Part>
+      <DeliveryTable title="Events" deliveries={deliveries} none="No application gets its events." namesApp />
+      <Part title="Mails">
+        <Table label="Mails" of={shownNotice} rows={notices} id="notice_id" fields={NOTICE} none="No mail is kept." />
+      </Part>
+      <Part title="Audit log">
+        <Table
+          label="Audit log"
+          of={shownAudit}
+          rows={audit}
+          id="audit_id"
+          fields={AUDIT}
+          none="Its rows are deleted with the last step."
+        />
+      </Part>
     </AdminPage>
   )
+}
+
+/** Its state, and the button that retries what has failed. */
+function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
+  const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
+  // Deliveries that were made, and tasks that were waived, have no next try and no error.
+  const open = [
+    ...deletion_steps.filter((step) => step.completed_at === null),
+    ...tasks.filter(isOpenTask),
+    ...deliveries.filter((delivery) => delivery.delivered_at === null),
+  ]
+  return (
+    <div className="flex flex-wrap items-center justify-end gap-2">
+      <Word of={status} />
+      {is_past_due && <Badge tone="danger">Past its due date</Badge>}
+      <Retry
+        id={id}
+        kind="withdrawal"
+        of={id}
+        attempts={[...deletion_steps, ...tasks, ...deliveries].reduce((sum, { attempts }) => sum + attempts, 0)}
+        lastError={open.find((trouble) => trouble.last_error)?.last_error ?? null}
+        // What was never tried has nothing to retry.
+        isOpen={open.some((trouble) => trouble.attempts > 0)}
+      />
+    </div>
+  )
+}
+
+const FACTS: Fields<typeof shownWithdrawal> = {
+  due_by: true,
+  started_at: true,
+  scheduled_completion: true,
+  completed_at: true,
+  purge_due_at: (row) => (row.purged_at ? null : <LocalTime dateTime={row.purge_due_at} />),
+  purged_at: true,
+  receipts: ({ receipts, receipt_due_at }) =>
+    [...receipts.map(({ kind }) => toLabel(kind)), ...(receipt_due_at ? ['one is being written'] : [])].join(', ') ||
+    'None yet',
+}
+
+const STEP: Fields<typeof shownStep> = {
+  step: true,
+  status: ({ status, last_error }) => (
+    <>
+      <Word of={status} /> {last_error && <Badge tone="danger">Failing</Badge>}
+    </>
+  ),
+  completed_at: (step) =>
+    step.completed_at ? (
+      <RelativeTime dateTime={step.completed_at} />
+    ) : (
+      <>
+        {step.erased_at && 'Its own part is done, and it waits for applications. '}
+        <Attempts of={step} />
+      </>
+    ),
+  erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
+  retained: ({ retained = [] }) => kept(retained),
+}
+
+/** What stays, by the reason why. */
+const kept = (retained: NonNullable<ShownStep['retained']>) =>
+  [...Map.groupBy(retained, ({ reason }) => reason)].map(([reason, counts]) => (
+    <span key={reason} className="block">
+      <Counts of={counts} /> ({toLabel(reason).toLowerCase()})
+    </span>
+  ))
+
+const NOTICE: Fields<typeof shownNotice> = {
+  kind: ({ kind }) => toLabel(kind),
+  sent_at: ({ due_at, sent_at, failed_at }) => {
+    if (sent_at)
+      return (
+        <>
+          <Badge tone="success">Sent</Badge> <RelativeTime dateTime={sent_at} />
+        </>
+      )
+    return failed_at ? <Badge tone="danger">Given up</Badge> : <Badge>{due_at ? 'Waiting' : 'Over'}</Badge>
+  },
+  attempts: true,
+}
+
+const AUDIT: Fields<typeof shownAudit> = {
+  action: ({ action }) => toLabel(action),
+  at: true,
+  actor: ({ actor, requested_by }) =>
+    requested_by ? `${toLabel(actor)}, asked for by ${requested_by}` : toLabel(actor),
 }

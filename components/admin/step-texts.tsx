@@ -1,6 +1,7 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
+import { useCategoryTexts, useListed } from '../withdrawal/category-texts'
 import { toLabel } from './words'
 
 /** A deletion step as the person reads it. A newer instance may have steps that this one has no words for. */
@@ -8,4 +9,11 @@ export function StepName({ step }: { step: string }) {
   const t = useTranslations('Deletion')
   const key = `steps.${step as 'user_profile'}.title` as const
   return t.has(key) ? t(key) : toLabel(step)
+}
+
+/** “4 sessions and 1 profile” */
+export function Counts({ of }: { of: readonly { category: string; records: number }[] }) {
+  const { countText } = useCategoryTexts()
+  const listed = useListed()
+  return listed(of.map(countText))
 }

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+import { LookUp } from '@/components/admin/look-up'
+import { Tabs } from '@/components/admin/tabs'
+import { ColumnPage } from '@/components/layout/page'
+import { PageHeading } from '@/components/layout/page-heading'
+import { RefreshEvery } from '@/components/ui/refresh-every'
+import { accountOf, currentSession } from '@/server/pages/session'
+
+const SECTIONS = {
+  '/admin': 'Overview',
+  '/admin/withdrawals': 'Withdrawals',
+  '/admin/apps': 'Applications',
+  '/admin/undeliverable': 'Undeliverable',
+}
+
+interface AdminPageProps {
+  /** The section of the page; it has none if it belongs to one person. */
+  section?: keyof typeof SECTIONS
+  title: string
+  description: string
+  /** Whether the page is refreshed every few seconds. */
+  refreshes?: boolean
+  children: ReactNode
+}
+
+/** A page of /admin: its navigation, the search, and what the page shows. */
+export async function AdminPage({ section, title, description, refreshes = false, children }: AdminPageProps) {
+  const session = await currentSession()
+  return (
+    <ColumnPage account={session && accountOf(session)}>
+      <div className="mb-8 grid gap-x-10 gap-y-4 lg:grid-cols-[1fr_24rem] lg:items-start">
+        <Tabs label="Operations" tabs={SECTIONS} current={section} className="lg:pt-6" />
+        <LookUp />
+      </div>
+      <PageHeading title={title} description={description} />
+      {refreshes && <RefreshEvery seconds={5} />}
+      <div className="space-y-6">{children}</div>
+    </ColumnPage>
+  )
+}

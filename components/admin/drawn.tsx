@@ -1,0 +1,93 @@
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import * as z from 'zod'
+import { Badge } from '../ui/badge'
+import { cn } from '../ui/class-names'
+import { LocalTime } from '../ui/local-time'
+import { textLink } from '../ui/text-link'
+import { StepName } from './step-texts'
+import { capped, labelOf, TONES, toLabel, WORDS } from './words'
+
+export type Row<Contract extends z.ZodObject> = z.input<Contract>
+
+/** The fields to show, in this order; a function shows what the contract does not say. */
+export type Fields<Contract extends z.ZodObject> = {
+  [Field in keyof Row<Contract>]?: true | ((row: Row<Contract>) => ReactNode)
+}
+
+interface Drawn<Contract extends z.ZodObject> {
+  field: string
+  label: string
+  /** Null where the row has nothing to show. */
+  draw: (row: Row<Contract>) => ReactNode
+}
+
+/** The label of each field, and how its value is shown. */
+export const drawn = <Contract extends z.ZodObject>(contract: Contract, fields: Fields<Contract>): Drawn<Contract>[] =>
+  Object.entries<true | ((row: Row<Contract>) => ReactNode) | undefined>(fields).map(([field, own]) => ({
+    field,
+    label: contract.shape[field]?.meta()?.title ?? labelOf(field),
+    draw: typeof own === 'function' ? own : (row) => show(field, contract.shape[field], row[field]),
+  }))
+
+export const idLink = (folder: string) => (id: string) => (
+  <Link href={`/admin/${folder}/${encodeURIComponent(id)}`} className={cn(textLink, 'font-mono text-sm')}>
+    {id}
+  </Link>
+)
+const stepName = (step: string) => <StepName step={step} />
+/** The fields whose text is more than itself. */
+const TEXTS: Record<string, (text: string) => ReactNode> = {
+  action: toLabel,
+  actor: toLabel,
+  kind: toLabel,
+  last_error: (text) => <span className="font-mono">{text}</span>,
+  phase: stepName,
+  step: stepName,
+  user_id: idLink('users'),
+  withdrawal_id: idLink('withdrawals'),
+}
+
+function show(field: string, schema: unknown, value: unknown): ReactNode {
+  if (value === null || value === undefined) return null
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return show(field, schema.unwrap(), value)
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (typeof value === 'number') return value.toLocaleString('en')
+  if (Array.isArray(value)) return value.join(', ') || null
+  const text = String(value)
+  if (schema instanceof z.ZodISODateTime) return <LocalTime dateTime={text} />
+  if (schema instanceof z.ZodEnum) return <Word of={text} />
+  return TEXTS[field]?.(text) ?? text
+}
+
+/** A value of a list of the contract; a state is a badge. */
+export function Word({ of }: { of: string }) {
+  const word = WORDS[of] ?? of
+  return of in TONES ? <Badge tone={TONES[of as keyof typeof TONES]}>{word}</Badge> : word
+}
+
+export const AppLink = ({ id, name }: { id: string; name: string }) => (
+  <Link href={`/admin/apps/${id}`} className={textLink}>
+    {name}
+  </Link>
+)
+
+/** “3 events waiting” and “2 events given up” */
+export const EventCounts = ({
+  of: { waiting, dead },
+  max,
+}: {
+  of: { waiting: number; dead: number }
+  max?: number
+}) => (
+  <>
+    {waiting > 0 && <Badge tone="warning">{capped(waiting, max)} events waiting</Badge>}{' '}
+    {dead > 0 && <Badge tone="danger">{capped(dead, max)} events given up</Badge>}
+  </>
+)
+
+export const DueBy = ({ time, isPast }: { time: string | null; isPast: boolean }) => (
+  <>
+    {time && <LocalTime dateTime={time} format="date" />} {isPast && <Badge tone="danger">Past its due date</Badge>}
+  </>
+)

@@ -1,0 +1,26 @@
+import type * as z from 'zod'
+import { drawn, type Fields, type Row } from './drawn'
+
+interface FactsProps<Contract extends z.ZodObject> {
+  of: Contract
+  row: Row<Contract>
+  fields: Fields<Contract>
+}
+
+/** The fields of one row, each with its label. A field without a value is left out. */
+export const Facts = <Contract extends z.ZodObject>({ of, row, fields }: FactsProps<Contract>) => (
+  <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,max-content)_1fr] sm:gap-y-2">
+    {drawn(of, fields).map(({ field, label, draw }) => {
+      const value = draw(row)
+      return (
+        value != null &&
+        value !== false && (
+          <div key={field} className="sm:contents">
+            <dt className="text-ink-muted">{label}</dt>
+            <dd className="wrap-anywhere tabular-nums">{value}</dd>
+          </div>
+        )
+      )
+    })}
+  </dl>
+)

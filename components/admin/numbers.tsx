@@ -1,0 +1,31 @@
+import * as contract from '@/contract/operator'
+import { Disclosure } from '../ui/disclosure'
+import { Facts } from './facts'
+import { Part } from './part'
+import { capped } from './words'
+
+type Name = keyof contract.Figures
+const NAMES = Object.keys(contract.figures.shape) as Name[]
+
+/** Everything that the service counts. What is zero is folded. */
+export function Numbers({ figures }: { figures: contract.Figures }) {
+  const [zeros, others] = [NAMES.filter((name) => figures[name] === 0), NAMES.filter((name) => figures[name] !== 0)]
+  return (
+    <Part title="In numbers">
+      <Counts names={others} figures={figures} />
+      {zeros.length > 0 && (
+        <Disclosure summary={`${zeros.length} counts are zero`}>
+          <Counts names={zeros} figures={figures} />
+        </Disclosure>
+      )}
+    </Part>
+  )
+}
+
+const Counts = ({ names, figures }: { names: readonly Name[]; figures: contract.Figures }) => (
+  <Facts
+    of={contract.figures}
+    row={figures}
+    fields={Object.fromEntries(names.map((name) => [name, () => capped(figures[name], contract.MAX_COUNTED)]))}
+  />
+)

@@ -1,0 +1,84 @@
+'use client'
+
+import { useMutation } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
+import { type ComponentProps, type ReactNode, useState } from 'react'
+import type { Answer, Body, Place } from '@/contract/define'
+import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
+import { ConfirmedButton } from '../forms/confirmed-button'
+import { Alert } from '../ui/alert'
+import { Button } from '../ui/button'
+import { CopyButton } from '../ui/copy-button'
+import { FieldError } from '../ui/field'
+import { operate, sentenceOf } from './operate'
+import { useNoteOutcome } from './outcomes'
+
+type Operations = typeof OPERATOR_OPERATIONS
+
+interface OperatorButtonProps<Name extends keyof Operations> {
+  operation: Name
+  params: Place<Operations[Name]>
+  body?: Body<Operations[Name]>
+  label: string
+  /** What it acts on, as screen readers say it after the label. */
+  of?: string
+  /** Given if the button asks first. */
+  ask?: Pick<ComponentProps<typeof ConfirmedButton>, 'question' | 'consequence' | 'keep' | 'confirm'>
+  /** The entry that leaves its list, and what is said then. */
+  outcome?: { id: string; sentence: string }
+}
+
+/** What the page itself does not show after the act. */
+const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>) => ReactNode } = {
+  pingApp: ({ status, took_ms, problem }) =>
+    problem === null
+      ? `It answered HTTP ${status} in ${took_ms} ms.`
+      : `It did not answer: ${problem}, after ${took_ms} ms.`,
+  resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
+  rotateAppSecret: ({ signing_secret: secret }) => (
+    <Alert title="The new signing secret, shown this once">
+      <span className="flex flex-wrap items-center gap-3">
+        <code className="wrap-anywhere font-mono text-sm">{secret}</code>
+        <CopyButton text={secret} label="the signing secret" />
+      </span>
+    </Alert>
+  ),
+}
+
+/** Calls an operation as the operator. What came of it stands below the buttons. */
+export function OperatorButton<Name extends keyof Operations>(props: OperatorButtonProps<Name>) {
+  const { operation, params, body, label, of, ask, outcome } = props
+  const router = useRouter()
+  const noteOutcome = useNoteOutcome()
+  const [result, setResult] = useState<ReactNode>(null)
+  const act = useMutation({
+    mutationFn: () => operate(operation, params, body),
+    onMutate: () => setResult(null),
+    onSuccess: (answer) => {
+      setResult(RESULTS[operation]?.(answer))
+      if (outcome) noteOutcome(outcome.id, outcome.sentence)
+      router.refresh()
+    },
+  })
+  const name = (
+    <span>
+      {label}
+      {of && <span className="sr-only"> {of}</span>}
+    </span>
+  )
+  return (
+    <>
+      {ask ? (
+        <ConfirmedButton label={name} act={act.mutateAsync} errorText={sentenceOf} {...ask} />
+      ) : (
+        <Button variant="secondary" size="small" isPending={act.isPending} onClick={() => act.mutate()}>
+          {name}
+        </Button>
+      )}
+      <div className="order-last w-full text-ink-muted empty:sr-only" role="status">
+        {result}
+      </div>
+      {!ask && <FieldError>{act.error ? sentenceOf(act.error) : undefined}</FieldError>}
+    </>
+  )
+}

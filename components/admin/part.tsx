@@ -1,0 +1,19 @@
+import { CloudOff } from 'lucide-react'
+import type { ComponentProps, ReactNode } from 'react'
+import { Card, CardBody, CardHeader } from '../ui/card'
+
+/** A part of a page, in a card of its own. */
+export const Part = ({ children, ...header }: ComponentProps<typeof CardHeader> & { children: ReactNode }) => (
+  <Card>
+    <CardHeader {...header} />
+    <CardBody>{children}</CardBody>
+  </Card>
+)
+
+/** Stands in place of what could not be read. */
+export const Unread = () => (
+  <p className="flex items-center gap-3 text-ink-muted">
+    <CloudOff className="size-5 shrink-0 text-warning" aria-hidden />
+    The database did not answer in time. The next refresh reads it again.
+  </p>
+)

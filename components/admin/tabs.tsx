@@ -1,0 +1,28 @@
+import Link from 'next/link'
+
+interface TabsProps {
+  label: string
+  /** The name of each path. */
+  tabs: Record<string, string>
+  current: string | undefined
+  className?: string
+}
+
+/** Links to pages that stand side by side; the current one is marked. */
+export const Tabs = ({ label, tabs, current, className }: TabsProps) => (
+  <nav aria-label={label} className={className}>
+    <ul className="-mx-3 flex flex-wrap gap-1">
+      {Object.entries(tabs).map(([href, name]) => (
+        <li key={href}>
+          <Link
+            href={href}
+            aria-current={href === current ? 'page' : undefined}
+            className="flex h-11 items-center rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink"
+          >
+            {name}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)

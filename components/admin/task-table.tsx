@@ -1,0 +1,52 @@
+import { type ShownTask, shownTask } from '@/contract/tasks'
+import { Badge } from '../ui/badge'
+import { RelativeTime } from '../ui/relative-time'
+import { WaitsFor } from './attempts'
+import { AppLink, type Fields, Word } from './drawn'
+import { Table } from './table'
+import { TaskActions } from './task-actions'
+
+interface TaskTableProps {
+  label: string
+  tasks: readonly ShownTask[]
+  /** The columns before the state: what the page does not say. */
+  fields: Fields<typeof shownTask>
+  none?: string
+}
+
+/** Deletion tasks of applications, with their buttons. */
+export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) => (
+  <Table
+    label={label}
+    of={shownTask}
+    rows={tasks}
+    id="task_id"
+    fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
+    actions={(task) => isOpenTask(task) && <TaskActions task={task} />}
+    none={none}
+  />
+)
+
+export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />
+
+/** Whether the task is neither completed nor waived. */
+export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
+
+function TaskState({ task }: { task: ShownTask }) {
+  const { state, is_app_disabled, progress, waived, completed_at } = task
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-2">
+        <Word of={state} />
+        {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
+        {progress && `${progress.done} of ${progress.total}`}
+      </p>
+      <p className="mt-1 text-ink-muted">
+        {isOpenTask(task) && <WaitsFor task={task} />}
+        {waived
+          ? `Reason: ${waived.sentence ?? waived.reason}`
+          : completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} />}
+      </p>
+    </>
+  )
+}

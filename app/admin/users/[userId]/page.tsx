@@ -86,35 +86,35 @@ const Active = ({ account }: { account: ShownAccount }) => (
 
 const AFTERWARDS = 'It holds no deletion back then. This cannot be taken back, and is written into the audit log.'
 
-const transactionButtons = ({ transaction_id: id, description }: ShownTransaction) => (
+const transactionButtons = ({ transaction_id: id, title }: ShownTransaction) => (
   <div className="flex flex-wrap gap-2 md:justify-end">
     <OperatorButton
       operation="endTransaction"
       params={{ transactionId: id }}
       body={{ status: 'settled' }}
       label="Settle"
-      of={description}
+      of={title}
       ask={{
         question: 'Is this transaction settled?',
         consequence: AFTERWARDS,
         keep: 'Keep it pending',
         confirm: 'Settle',
       }}
-      outcome={{ id, sentence: `Settled: ${description}.` }}
+      outcome={{ id, sentence: `Settled: ${title}.` }}
     />
     <OperatorButton
       operation="endTransaction"
       params={{ transactionId: id }}
       body={{ status: 'cancelled' }}
       label="Cancel"
-      of={description}
+      of={title}
       ask={{
         question: 'Cancel this transaction?',
         consequence: AFTERWARDS,
         keep: 'Keep it pending',
         confirm: 'Cancel it',
       }}
-      outcome={{ id, sentence: `Cancelled: ${description}.` }}
+      outcome={{ id, sentence: `Cancelled: ${title}.` }}
     />
   </div>
 )

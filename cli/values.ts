@@ -1,5 +1,8 @@
+import type { ZodType } from 'zod'
 import { tokenName } from '@/contract/access'
+import { type Amount, parseAmount } from '@/contract/amount'
 import { appSettings } from '@/contract/apps'
+import { blockerTitle, linkOf } from '@/contract/blockers'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
@@ -64,15 +67,30 @@ export function toVersion(text: string): number {
   return Number(text)
 }
 
-export function toTokenName(text: string): string {
-  const name = tokenName.safeParse(text)
-  if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)
-  return name.data
+export const toTokenName = (text: string): string => parsed(tokenName, text)
+export const toTitle = (text: string): string => parsed(blockerTitle, text)
+
+/** The rules of the API name the option that has the name of the field. */
+function parsed(rule: ZodType<string>, text: string): string {
+  const { data, error } = rule.safeParse(text)
+  if (data === undefined) throw new UsageError(`--${parseIssueMessage(error?.issues[0]?.message ?? '').details}`)
+  return data
 }
 
-export function toCents(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError('--amount-cents must be a whole number.')
-  return Number(text)
+export function toLink(text: string): string {
+  const link = linkOf(text, { hosts: null, allowsHttp: !getEnv().isProduction })
+  if (!link) throw new UsageError('--url must be a URL that begins with https:// and holds no password.')
+  return link
+}
+
+export function toAmount(text: string): Amount {
+  const amount = parseAmount(text)
+  if (!amount) {
+    throw new UsageError(
+      '--amount must be a number and a currency of ISO 4217, such as 12.50EUR, 12EUR or 1250JPY, with all decimals of the currency or none.',
+    )
+  }
+  return amount
 }
 
 export async function checkActiveUser(ctx: SystemContext, id: string): Promise<void> {

@@ -310,6 +310,10 @@ export const getNotMe = contract({
     status: z.enum(['pending_verification', 'verified']).describe('Whether the new address is in effect already'),
     old_email: z.string().describe('The address that the link was sent to'),
     new_email: z.string().describe('Masked'),
+    changed_to: z
+      .string()
+      .nullable()
+      .describe('Null until the new address is verified; then it, as the message about the change named it'),
     requested_at: isoDateTime.describe('When the change was started'),
     expires_at: isoDateTime.describe('Until when the new address can be verified'),
     can_be_verified: z.boolean().describe('Whether the new address can still be verified now'),
@@ -325,6 +329,7 @@ export const getNotMe = contract({
       status: 'verified',
       old_email: 'ada@example.com',
       new_email: 'a••••@example.com',
+      changed_to: 'ada.new@example.com',
       requested_at: '2026-11-20T09:00:00.000Z',
       expires_at: '2026-11-20T21:00:00.000Z',
       can_be_verified: false,

@@ -1,3 +1,4 @@
+import type { Amount } from './amount'
 import { MAX_BODY_BYTES, MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
@@ -207,6 +208,13 @@ export type ErrorCode = keyof typeof ERRORS
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
 
+/** Of the account's own. */
+export interface PendingTransaction extends Pick<Blocker, 'title' | 'url' | 'amount'> {
+  id: string
+  /** ISO 8601 */
+  created_at: string
+}
+
 /** What holds a withdrawal back. */
 export interface Blocker {
   code: string
@@ -214,10 +222,13 @@ export interface Blocker {
   title: string
   /** Where it can be settled: an https URL. */
   url: string | null
+  /** What has to be paid; absent where that is not known. */
+  amount?: Amount | undefined
   /** `account` for the account's own transactions, else the name of the service or the application. */
   source: string
   /** What it stands for: the oldest pending transactions. */
   ids?: string[] | undefined
+  transactions?: PendingTransaction[] | undefined
   /** When it ends by itself. */
   until?: string | undefined
 }

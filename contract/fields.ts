@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
+import { type Amount, isCurrency, MAX_MINOR_UNITS } from './amount'
 import { GRANTABLE_SCOPES, isStorable, STORABLE } from './define'
-import { type Authority, type Blocker, RULES } from './errors'
+import { type Authority, type Blocker, type PendingTransaction, RULES } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 /** zod's own `when` lets a length check run on a value of the wrong type, where it throws if the value's `length` cannot be compared. */
@@ -27,13 +28,49 @@ export const dateOrTime = z.union(
 )
 export const userId = z.string().describe('The user account: `usr_…`, or `~` and the external id')
 
+const NO_CURRENCY = 'REQUEST_001: amount.currency must be a currency code of ISO 4217, such as EUR.'
+
+export const amount = z
+  .strictObject(
+    {
+      minor_units: z
+        .int('REQUEST_001: amount.minor_units must be a whole number.')
+        .min(0, 'REQUEST_001: amount.minor_units must not be negative.')
+        .max(MAX_MINOR_UNITS, `REQUEST_001: amount.minor_units is at most ${MAX_MINOR_UNITS}.`)
+        .describe('In the smallest unit of the currency: 1250 stands for 12.50 EUR and for 1250 JPY'),
+      currency: z
+        .string(NO_CURRENCY)
+        .regex(/^[A-Z]{3}$/, NO_CURRENCY)
+        .refine(isCurrency, NO_CURRENCY)
+        .describe('ISO 4217, such as `EUR`'),
+    },
+    'REQUEST_001: amount must be an object with minor_units and currency alone.',
+  )
+  .describe(
+    'What has to be paid; the page shows it as the language of the person writes it',
+  ) satisfies z.ZodType<Amount>
+
+const title = z.string().describe('As the person reads it')
+const url = z.string().nullable().describe('Where the person settles it')
+const amountShown = amount.optional()
+
+const pendingTransaction = z.object({
+  id: z.string().describe('The transaction, `txn_…`'),
+  title,
+  url,
+  amount: amountShown,
+  created_at: isoDateTime,
+}) satisfies z.ZodType<PendingTransaction>
+
 /** What holds a withdrawal back, as in answers. */
 export const blocker = z.object({
   code: z.string().describe('For programs, such as `unpaid_invoice`'),
-  title: z.string().describe('As the person reads it'),
-  url: z.string().nullable().describe('Where the person settles it'),
+  title,
+  url,
+  amount: amountShown,
   source: z.string().describe('`account`, a service token or an application'),
   ids: z.array(z.string()).optional().describe('Of pending transactions, at most a hundred, the oldest first'),
+  transactions: z.array(pendingTransaction).optional().describe('The same pending transactions'),
   until: isoDateTime.optional().describe('When it ends by itself; absent where nobody knows'),
 }) satisfies z.ZodType<Blocker>
 

@@ -387,11 +387,21 @@ const EXAMPLE_BLOCKERS: Blocker[] = [
     url: null,
     source: 'account',
     ids: ['txn_5Tq8wZ1cXk7Yb3nLhRpV0a'],
+    transactions: [
+      {
+        id: 'txn_5Tq8wZ1cXk7Yb3nLhRpV0a',
+        title: 'Order 7',
+        url: 'https://shop.example.com/orders/7',
+        amount: { minor_units: 900, currency: 'EUR' },
+        created_at: '2026-11-19T08:00:00.000Z',
+      },
+    ],
   },
   {
     code: 'unpaid_invoice',
     title: 'Invoice 4711 is not paid',
     url: 'https://billing.example.com/4711',
+    amount: { minor_units: 1250, currency: 'EUR' },
     source: 'billing',
   },
 ]

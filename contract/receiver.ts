@@ -43,6 +43,8 @@ export interface HeldBack {
   code: string
   title: string
   url?: string | null
+  /** What has to be paid, in the smallest unit of the currency. */
+  amount?: { minor_units: number; currency: string } | null
 }
 
 export interface ReceiverOptions {

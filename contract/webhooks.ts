@@ -148,7 +148,7 @@ export const webhooks: readonly Webhook[] = [
   webhook(
     'account.withdrawal_check',
     'Account Withdrawal Check',
-    'Asks whether anything holds a withdrawal back, before anything is written. Answer 200 with `{"blockers": [{"code", "title", "url"}]}` within three seconds, an empty list where you know of nothing.',
+    'Asks whether anything holds a withdrawal back, before anything is written. Answer 200 with `{"blockers": [{"code", "title", "url", "amount"}]}`, of which `url` and `amount` may be missing, within three seconds, an empty list where you know of nothing.',
     { subject, account: accountId },
     { event: ['The question', EXAMPLE_PERSON] },
   ),

@@ -169,6 +169,8 @@ export interface AnyContext {
   waitsForLedger: boolean
   /** The reason why an application may not have this endpoint; null if it may. */
   problemOfEndpoint(endpoint: string): string | null
+  /** Whether links that people are given may begin with http: only in local mode. */
+  allowsHttpLinks: boolean
   /** True when the engine accepted the events. Null if none is configured; the timer works off the same rows. */
   emit: ((events: EngineEvent[]) => Promise<boolean>) | null
   /** Takes rows of the audit; throws if it did not. Null if no collector is configured. */

@@ -128,7 +128,7 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
-      /** Empty for a program, and where it is not known. */
+      /** Empty where it is not known. */
       userAgent: string
       /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
@@ -149,7 +149,7 @@ export type Message =
       newEmailMasked: string
       requestedAt: Date
       ipAddress: string
-      /** Empty for a program, and where it is not known. */
+      /** Empty where it is not known. */
       userAgent: string
       notMe: NotMeLink
     }
@@ -164,13 +164,16 @@ export type Message =
       newEmail: string
       revertedAt: Date
       outcome: UndoOutcome
+      /** Where the link was used; the new address does not learn it. */
+      ipAddress: string
+      userAgent: string
     }
   | {
       template: 'password-changed'
       userName: string
       changedAt: Date
       ipAddress: string
-      /** Empty for a program, and where it is not known. */
+      /** Empty where it is not known. */
       userAgent: string
     }
   | {
@@ -198,42 +201,54 @@ export type Message =
       userName: string
       link: string
       endsAt: Date
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'no-password-to-reset'
       userName: string
       /** Where the person signs in; null if unknown. */
       provider: string | null
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'withdrawal-requested'
       userName: string
       link: string
       endsAt: Date
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'withdrawal-by-sign-in'
       userName: string
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       /** To an address that can still undo a change. */
       template: 'undo-before-withdrawal'
       userName: string
+      /** Until when the account used this address. */
+      changedAt: Date
       notMe: NotMeLink
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'data-exported'
       userName: string
       exportedAt: Date
       ipAddress: string
-      /** Empty for a program, and where it is not known. */
+      /** Empty where it is not known. */
       userAgent: string
       settingsUrl: string
     }

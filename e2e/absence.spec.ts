@@ -40,8 +40,8 @@ test('B109 the person reads of an application that still has the data until it c
   const admin = await (await browser.newContext()).newPage()
   await signIn(admin, user, at('/sign-in'))
   await admin.goto(at(`/admin/withdrawals/${id}`))
-  const row = admin.getByRole('listitem').filter({ has: admin.getByRole('link', { name }) })
-  await expect(row.getByText('Present', { exact: true })).toBeVisible()
+  const row = admin.getByRole('row').filter({ has: admin.getByRole('link', { name }) })
+  await expect(row.getByText('Still has the person', { exact: true })).toBeVisible()
   for (const width of [1280, 390]) {
     await admin.setViewportSize({ width, height: 900 })
     await expectAccessible(admin)

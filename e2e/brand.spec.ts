@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { BRAND, LOGO } from './brand'
-import { expect, expectAccessible, linkIn, requestChange, signIn, test } from './fixtures'
+import { expect, expectAccessible, linkIn, requestChange, startSession, test } from './fixtures'
 import { DEMO_URL } from './service-urls'
 
 test.use({ baseURL: DEMO_URL })
@@ -46,7 +46,7 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
   await expect(page.getByRole('link', { name: 'Forgot password?' })).toHaveCSS('color', 'rgb(138, 21, 56)')
   await expectAccessible(page)
 
-  await signIn(page, user)
+  await startSession(page, user)
   for (const path of ['/settings/email', '/settings/sessions', '/settings/withdraw']) await expectBrand(page, path)
   await page.goto('/settings/email')
   const newEmail = `new-${user.email}`
@@ -87,7 +87,7 @@ test('B112 door, settings, refusal, progress and mail name the authority to comp
   await expectAuthority()
   const pending = ['--status', 'pending', '--description', 'Refund of an order']
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
-  await signIn(page, user)
+  await startSession(page, user)
   await page.goto('/settings/withdraw')
   await expect(page.getByText('Something has to be settled first')).toBeVisible()
   await expectAuthority()

@@ -23,7 +23,7 @@ async function comeBackTo(page: Page) {
 test('a withdrawal that is submitted offline is refused and does not start when the network returns', async ({
   page,
   context,
-  signedInUser: user,
+  userWithSession: user,
 }) => {
   await page.goto('/settings/withdraw')
   await page.getByLabel('to confirm').fill('delete my account')

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, expectSignInPage, linkIn, signIn, test, type User } from './fixtures'
+import { expect, expectAccessible, expectSignInPage, linkIn, signIn, startSession, test, type User } from './fixtures'
 
 const NEW = 'a new password of my own'
 const RESET = 'Set a new password'
@@ -44,13 +44,13 @@ test('a user changes their password, other browsers are signed out, and the addr
   expect(linkIn(mail, '/forgot-password')).toMatch(/\/forgot-password$/)
   await other.reload()
   await expectSignInPage(other)
-  await signIn(other, withPassword(signedInUser, NEW))
+  await startSession(other, withPassword(signedInUser, NEW))
   await other.close()
 })
 
 test('a page says while somebody types that a password is easy to guess, and sends it nowhere', async ({
   page,
-  signedInUser: _,
+  userWithSession: _,
 }) => {
   await page.goto('/settings/password')
   const field = page.getByLabel('New password', { exact: true })

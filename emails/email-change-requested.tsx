@@ -1,17 +1,11 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, originFacts, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props extends LetterProps<'emailChangeRequested'> {
+interface Props extends LetterProps<'emailChangeRequested'>, Origin {
   /** Not masked, because the letter goes there, and masked it could look like the new one. */
   currentEmail: Slot
   newEmailMasked: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  requestedAt: Slot
-  ipAddress: Slot
-  /** Such as “Firefox on Linux”. */
-  device: Slot
-  hasDevice: boolean
   hasPassword: boolean
   /** The fragment holds the token. */
   notMeUrl: Slot
@@ -19,7 +13,7 @@ interface Props extends LetterProps<'emailChangeRequested'> {
 }
 
 export default function EmailChangeRequested(props: Props) {
-  const { look, t, userName, currentEmail, newEmailMasked, requestedAt, hasPassword } = props
+  const { look, t, userName, currentEmail, newEmailMasked, at, device, ipAddress, hasPassword } = props
   return (
     <Letter look={look} t={t} userName={userName}>
       <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
@@ -29,7 +23,7 @@ export default function EmailChangeRequested(props: Props) {
         facts={[
           [look.t('currentAddress'), currentEmail],
           [t('requestedAddress'), newEmailMasked],
-          ...originFacts(look, { ...props, at: requestedAt }),
+          ...originFacts(look, { at, device, ipAddress }),
         ]}
       />
       <Paragraph>{t.rich('linkEnds', { ...marks(look), until: props.notMeUntil })}</Paragraph>
@@ -40,10 +34,9 @@ export default function EmailChangeRequested(props: Props) {
 EmailChangeRequested.PreviewProps = preview('emailChangeRequested', EmailChangeRequested, {
   currentEmail: 'ada@example.com',
   newEmailMasked: 'a•••@example.org',
-  requestedAt: '20 November 2026 at 09:00 UTC',
-  ipAddress: '203.0.113.7',
+  at: '20 November 2026 at 09:00 UTC',
   device: 'Firefox on Linux',
-  hasDevice: true,
+  ipAddress: '203.0.113.7',
   hasPassword: true,
   notMeUrl: 'https://accounts.example.com/not-me#…',
   notMeUntil: '21 November 2026 at 09:00 UTC',

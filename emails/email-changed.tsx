@@ -1,16 +1,10 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, originFacts, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props extends LetterProps<'emailChanged'> {
+interface Props extends LetterProps<'emailChanged'>, Origin {
   oldEmail: Slot
   newEmail: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  changedAt: Slot
-  ipAddress: Slot
-  /** Such as “Firefox on Linux”. */
-  device: Slot
-  hasDevice: boolean
   hasPassword: boolean
   /** Whether the letter has the link that undoes the change; only the letter to the old address has it. */
   canUndo: boolean
@@ -20,14 +14,14 @@ interface Props extends LetterProps<'emailChanged'> {
 }
 
 export default function EmailChanged(props: Props) {
-  const { look, t, userName, oldEmail, newEmail, changedAt, hasPassword, notMeUntil: until } = props
+  const { look, t, userName, oldEmail, newEmail, at, device, ipAddress, hasPassword, notMeUntil: until } = props
   const letter = { look, t, userName }
   const facts = (
     <Facts
       facts={[
         [t('oldAddress'), oldEmail],
         [t('newAddress'), newEmail],
-        ...originFacts(look, { ...props, at: changedAt }),
+        ...originFacts(look, { at, device, ipAddress }),
       ]}
     />
   )
@@ -57,10 +51,9 @@ export default function EmailChanged(props: Props) {
 EmailChanged.PreviewProps = preview('emailChanged', EmailChanged, {
   oldEmail: 'ada@example.com',
   newEmail: 'ada@example.org',
-  changedAt: '20 November 2026 at 09:00 UTC',
-  ipAddress: '203.0.113.7',
+  at: '20 November 2026 at 09:00 UTC',
   device: 'Firefox on Linux',
-  hasDevice: true,
+  ipAddress: '203.0.113.7',
   hasPassword: true,
   canUndo: true,
   notMeUrl: 'https://accounts.example.com/not-me#…',

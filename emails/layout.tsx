@@ -174,6 +174,15 @@ export interface LetterProps<Name extends keyof Mails> {
   userName: Slot
 }
 
+/** When something was done, and from where. */
+export interface Origin {
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  at: Slot
+  /** Such as “Firefox on Linux”. */
+  device: Slot
+  ipAddress: Slot
+}
+
 /** What stands in a letter in place of its texts of these names, and its content. */
 export type FrameProps = Partial<Omit<LayoutProps, 'look'>>
 
@@ -308,27 +317,16 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
   )
 }
 
-type Fact = readonly [label: string, value: ReactNode]
-
-interface Origin {
-  at: Slot
-  /** Such as “Firefox on Linux”. */
-  device: Slot
-  ipAddress: Slot
-  /** False for a program, and where the browser did not say what it is. */
-  hasDevice: boolean
-}
-
-/** When and from where somebody did what a letter tells. */
-export const originFacts = (look: Look, { at, device, ipAddress, hasDevice }: Origin): Fact[] => [
-  [look.t('date'), at],
-  ...(hasDevice ? [[look.t('browser'), device] as const] : []),
-  [look.t('ipAddress'), ipAddress],
-]
+export const originFacts = (look: Look, { at, device, ipAddress }: Origin, label: 'date' | 'askedAt' = 'date') =>
+  [
+    [look.t(label), at],
+    [look.t('device'), device],
+    [look.t('ipAddress'), ipAddress],
+  ] as const
 
 interface FactsProps {
   /** The label with its colon, as the language writes it. */
-  facts: readonly Fact[]
+  facts: readonly (readonly [label: string, value: ReactNode])[]
 }
 
 export function Facts({ facts }: FactsProps) {

@@ -149,6 +149,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     ledger: ledgerIn(ledgered),
     ledgered,
     problemOfEndpoint: createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true }),
+    allowsHttpLinks: false,
     waitsForLedger: true,
     callApp: (request) => apps.answer(request),
     apps,

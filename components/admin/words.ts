@@ -1,7 +1,6 @@
 /** The words of operators for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
   acknowledges: 'Ends a deletion task',
-  amount_cents: 'Amount in cents',
   app_name: 'Application',
   audience: 'Notified about',
   checks: 'Asked before a withdrawal',

@@ -67,7 +67,6 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
         const held: HeldBack = {
           blockers: preview.blockers,
           authority: preview.authority,
-          pendingTransactions: [],
           isUnknown: isStale,
           isChecking: isReading,
           check: readAgain,

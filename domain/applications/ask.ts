@@ -61,10 +61,12 @@ async function ask(ctx: SystemContext, app: AskedRow, account: string): Promise<
     ctx.warn('withdrawal_check_failed', { appId: app.id, problem })
     throw cannotAsk()
   }
-  return found.blockers.map(({ code, title, url }) => ({
+  const rules = { hosts: app.hosts, allowsHttp: ctx.allowsHttpLinks }
+  return found.blockers.map(({ code, title, url, amount }) => ({
     code,
     title,
-    url: url == null ? null : linkOf(url, app.hosts),
+    url: url == null ? null : linkOf(url, rules),
+    ...(amount && { amount }),
     source: app.name,
   }))
 }

@@ -170,7 +170,7 @@ test('a link that does not work is told before a wrong body, and a wrong body co
 
 test('a confirmation is held back and limited as a withdrawal by its owner is, and the preview never asks applications', async () => {
   const { ctx, owner, token } = await givenLink()
-  await addTransaction(ctx, { userId: owner.userId, status: 'pending', description: 'Order', amountCents: 1, ip: '' })
+  await addTransaction(ctx, { userId: owner.userId, status: 'pending', title: 'Order', ip: '' })
   expect((await preview(token, { query: '?ask=true' })).data).toMatchObject({ allowed: false })
   for (let n = 0; n < 5; n++) expect((await confirm(token)).code).toBe('WITHDRAWAL_003')
   expect((await confirm(token)).code).toBe('RATE_001')
@@ -408,7 +408,7 @@ test('B62 a service and the operator withdraw the account after an undo, and who
 
 test('B62 the refusal names what has to be settled beside the undo, and a stopped request or a window of zero holds nothing back', async () => {
   const { ctx, owner, until, blocker } = await givenUndone()
-  await addTransaction(ctx, { userId: owner.userId, status: 'pending', description: 'Order', amountCents: 1, ip: '' })
+  await addTransaction(ctx, { userId: owner.userId, status: 'pending', title: 'Order', ip: '' })
   const { text, details } = await withdraw(owner)
   expect(details).toMatch(new RegExp(`^1 pending transaction\\. Settle or cancel it first\\. .*${until}\\.$`))
   expect(JSON.parse(text).error.blockers).toMatchObject([{ code: 'pending_transactions' }, blocker])

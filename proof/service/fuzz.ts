@@ -82,13 +82,13 @@ beforeAll(async () => {
   instance = await world.start()
   ;[person] = (await givenPeople(world, 1)) as [Person]
   // A body that happens to be right ends nothing.
-  const pending = ['transaction', 'add', '--user', person.id, '--status', 'pending', '--description', 'book']
+  const pending = ['transaction', 'add', '--user', person.id, '--status', 'pending', '--title', 'book']
   await world.operator.run(...pending)
   await world.query(
     `INSERT INTO users (id, external_id, name, email, email_key, created_at) VALUES ($1, $2, 'Fuzz', $3, $3, now())`,
     [FUZZED_ID, EXTERNAL_ID, FUZZED_EMAIL],
   )
-  await world.operator.run('transaction', 'add', '--user', FUZZED_ID, '--status', 'pending', '--description', 'book')
+  await world.operator.run('transaction', 'add', '--user', FUZZED_ID, '--status', 'pending', '--title', 'book')
   const sessionId = `ses_${randomBytes(16).toString('base64url')}`
   await world.query(
     `INSERT INTO sessions VALUES ($1, $2, 'fuzz', '192.0.2.1', now(), now(), now() + interval '1 day')`,

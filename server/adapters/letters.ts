@@ -127,58 +127,64 @@ const letterIn =
       createElement(template, { look, t: textsOf(wording, name), ...texts, ...choices } as unknown as Props),
   })
 
+/** Stands for what is not known, as the address of a call of the operator command. */
+const UNKNOWN = '–'
+
 /** What each kind of message says: the letter, its values as texts, and what it branches on. */
 export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
   const { appUrl, settingsUrl, hasPasswordSignIn, authority } = settings
   const { language } = wording
   const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
+  const from = (at: Date, { ipAddress, userAgent }: { ipAddress: string; userAgent: string }) => ({
+    at: time(at),
+    device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
+    ipAddress: ipAddress || UNKNOWN,
+  })
   const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
+  /** Of a link that works once. */
+  const onceIn = ({ link, askedAt, endsAt }: { link: string; askedAt: Date; endsAt: Date }) => ({
+    link,
+    endsAt: time(endsAt),
+    validity: validityIn(wording, endsAt.getTime() - askedAt.getTime()),
+  })
   const letter = letterIn(wording, userName !== '')
   switch (message.template) {
     case 'verify-new-email': {
-      const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
-      const validity = validityInWords(language, message.validMs) ?? textsOf(wording, 'letter')('lessThanAMinute')
-      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(message.validUntil) }
+      const { isOwn, currentEmail, newEmail, code, link, validUntil, firstMethod } = message
+      const validity = validityIn(wording, message.validMs)
+      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(validUntil) }
       const subject = isOwn ? 'subjectOwn' : 'subject'
       return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
     }
     case 'email-changed': {
       const { hasPassword, oldEmail, newEmail, notMe } = message
-      const { device, hasDevice } = deviceIn(wording, message.userAgent)
-      // A call of the operator command has no address.
-      const ipAddress = message.ipAddress || '–'
-      const changedAt = time(message.changedAt)
-      const values = { userName, oldEmail, newEmail, changedAt, device, ipAddress, ...linkIn(notMe) }
-      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null, hasDevice })
+      const values = { userName, oldEmail, newEmail, ...from(message.changedAt, message), ...linkIn(notMe) }
+      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
     }
     case 'email-changed-unproven': {
       const { oldEmail, newEmailMasked, changedAt } = message
       return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
     }
     case 'email-change-requested': {
-      const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
-      const { device, hasDevice } = deviceIn(wording, message.userAgent)
-      const requestedAt = time(message.requestedAt)
-      const values = { userName, currentEmail, newEmailMasked, requestedAt, device, ipAddress, ...linkIn(notMe) }
-      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword, hasDevice })
+      const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
+      const values = { userName, currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
+      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
     }
     case 'email-reverted': {
       const { to, email, newEmail, outcome } = message
-      const values = { userName, email, newEmail, revertedAt: time(message.revertedAt) }
+      const values = { userName, email, newEmail, ...from(message.revertedAt, message) }
       const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
       return letter('emailReverted', EmailReverted, values, { to, outcome }, subject)
     }
     case 'password-changed': {
-      const { ipAddress } = message
-      const { device, hasDevice } = deviceIn(wording, message.userAgent)
       const resetUrl = `${appUrl}/forgot-password`
-      const values = { userName, changedAt: time(message.changedAt), device, ipAddress, resetUrl }
-      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn, hasDevice })
+      const values = { userName, ...from(message.changedAt, message), resetUrl }
+      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
     }
     case 'new-device': {
       const { hasPassword, signedInAt, told } = message
-      const { device } = deviceIn(wording, told?.userAgent ?? '')
+      const device = told ? deviceIn(wording, told.userAgent) : ''
       const link = linkIn(told?.notMe ?? null)
       const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: told?.ipAddress ?? '' }
       const choices = { tells: 'one', hasPassword, isTold: told !== null, hasLink: told !== null } as const
@@ -186,7 +192,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'new-devices': {
       const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
-      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent).device}, ${ipAddress}`)
+      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
       const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
       const device = [...named, ...rest].join('; ')
       const count = String(signIns.length + more)
@@ -196,32 +202,37 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('newDevice', NewDevice, values, choices, 'subjectMany')
     }
     case 'password-reset': {
-      const { link, ipAddress } = message
-      return letter('passwordReset', PasswordReset, { userName, link, endsAt: time(message.endsAt), ipAddress }, {})
+      return letter(
+        'passwordReset',
+        PasswordReset,
+        { userName, ...onceIn(message), ...from(message.askedAt, message) },
+        {},
+      )
     }
     case 'no-password-to-reset': {
-      const { provider, ipAddress } = message
-      const values = { userName, provider: provider ?? '', signInUrl: settingsUrl ?? `${appUrl}/sign-in`, ipAddress }
+      const { provider, askedAt } = message
+      const signInUrl = settingsUrl ?? `${appUrl}/sign-in`
+      const values = { userName, provider: provider ?? '', signInUrl, ...from(askedAt, message) }
       return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
     }
     case 'withdrawal-requested': {
-      const { link, endsAt, ipAddress } = message
-      return letter('withdrawalRequested', WithdrawalRequested, { userName, link, endsAt: time(endsAt), ipAddress }, {})
+      const values = { userName, ...onceIn(message), ...from(message.askedAt, message) }
+      return letter('withdrawalRequested', WithdrawalRequested, values, {})
     }
     case 'withdrawal-by-sign-in': {
-      const { settingsUrl, ipAddress } = message
-      return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ipAddress }, {})
+      const { settingsUrl, askedAt } = message
+      return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ...from(askedAt, message) }, {})
     }
     case 'undo-before-withdrawal': {
-      const { notMe, ipAddress } = message
+      const { notMe, changedAt, askedAt } = message
       const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
-      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, { userName, ...link, ipAddress }, {})
+      const values = { userName, changedAt: time(changedAt), ...link, ...from(askedAt, message) }
+      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
     }
     case 'data-exported': {
-      const { ipAddress, settingsUrl } = message
-      const { device, hasDevice } = deviceIn(wording, message.userAgent)
-      const values = { userName, exportedAt: time(message.exportedAt), device, ipAddress, settingsUrl }
-      return letter('dataExported', DataExported, values, { hasDevice })
+      const { exportedAt, settingsUrl } = message
+      const values = { userName, ...from(exportedAt, message), settingsUrl }
+      return letter('dataExported', DataExported, values, {})
     }
     case 'account-withdrawal-started': {
       const { progressUrl, receipt } = message
@@ -283,12 +294,15 @@ function withdrawalIn(
 }
 
 /** Such as “Firefox on Linux”. */
-function deviceIn(wording: Wording, userAgent: string): { device: string; hasDevice: boolean } {
+function deviceIn(wording: Wording, userAgent: string): string {
   const t = textsOf(wording, 'letter')
   const { browser, system } = deviceOf(userAgent)
-  const named = browser ?? t('unknownBrowser')
-  return { device: system ? t('device', { browser: named, system }) : named, hasDevice: Boolean(browser ?? system) }
+  return browser && system ? t('deviceName', { browser, system }) : (browser ?? system ?? t('unknownDevice'))
 }
+
+/** Such as “30 minutes”. */
+const validityIn = (wording: Wording, ms: number): string =>
+  validityInWords(wording.language, ms) ?? textsOf(wording, 'letter')('lessThanAMinute')
 
 /** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */
 function utcIn(language: Language, date: Date, timeStyle: 'short' | 'medium' = 'short'): string {

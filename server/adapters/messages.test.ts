@@ -33,6 +33,8 @@ const acme: MessageSettings = {
   },
 }
 
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
 const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>> = {}): Message => ({
   template: 'email-changed',
   userName: 'Ada',
@@ -41,7 +43,7 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
   newEmail: 'new@example.test',
   changedAt: new Date('2026-11-20T09:00:00Z'),
   ipAddress: '192.0.2.1',
-  userAgent: '',
+  userAgent: FIREFOX,
   notMe: null,
   ...values,
 })
@@ -101,21 +103,21 @@ const ASKERS = ['person', 'settings', 'program', 'mail', 'service', 'support'] a
 /** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
   const userName = text('userName')
-  const person = { userName, ipAddress: text('ipAddress') }
-  const inBrowser = { ...person, userAgent: 'Firefox/140.0 (Linux)' }
+  const person = { userName, ipAddress: text('ipAddress'), userAgent: text('userAgent') }
+  const asked = { ...person, askedAt: at }
   const verify = {
     template: 'verify-new-email',
     ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
     ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, validUntil: until, isOwn: false },
   } as const
   const change = {
-    ...inBrowser,
+    ...person,
     template: 'email-changed',
     oldEmail: text('oldEmail'),
     newEmail: text('newEmail'),
   } as const
   const notMe = { url: text('notMeUrl'), until }
-  const noPassword = { ...person, template: 'no-password-to-reset' } as const
+  const noPassword = { ...asked, template: 'no-password-to-reset' } as const
   const kept = { chosen: [], days: 30, until }
   const withdrawal = { userName, askedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
@@ -129,7 +131,6 @@ function everyMessage(text: (name: string) => string): Message[] {
     'email-changed': [true, false].flatMap((hasPassword) => [
       { ...change, hasPassword, changedAt: at, notMe: null },
       { ...change, hasPassword, changedAt: at, notMe },
-      { ...change, hasPassword, changedAt: at, notMe, userAgent: '' },
     ]),
     'email-changed-unproven': [
       {
@@ -140,7 +141,7 @@ function everyMessage(text: (name: string) => string): Message[] {
       },
     ],
     'email-change-requested': [true, false].map((hasPassword) => ({
-      ...inBrowser,
+      ...person,
       template: 'email-change-requested',
       hasPassword,
       currentEmail: text('currentEmail'),
@@ -150,15 +151,11 @@ function everyMessage(text: (name: string) => string): Message[] {
     })),
     'email-reverted': (['stopped', 'restored'] as const).flatMap((outcome) =>
       (['old', 'new'] as const).map((to) => ({
-        ...{ template: 'email-reverted' as const, userName, to, revertedAt: at, outcome },
+        ...{ ...person, template: 'email-reverted' as const, to, revertedAt: at, outcome },
         ...{ email: text('email'), newEmail: text('newEmail') },
       })),
     ),
-    'password-changed': [person, inBrowser].map((from) => ({
-      ...{ userAgent: '', ...from },
-      template: 'password-changed',
-      changedAt: at,
-    })),
+    'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],
     'new-device': [true, false].flatMap((hasPassword) => {
       const one = { template: 'new-device' as const, userName, hasPassword, signedInAt: at }
       return [
@@ -175,15 +172,15 @@ function everyMessage(text: (name: string) => string): Message[] {
         { ...many, signIns: [], more: 4, notMe: null },
       ]
     }),
-    'password-reset': [{ ...person, template: 'password-reset', link: text('link'), endsAt: at }],
+    'password-reset': [{ ...asked, template: 'password-reset', link: text('link'), endsAt: until }],
     'no-password-to-reset': [
       { ...noPassword, provider: text('provider') },
       { ...noPassword, provider: null },
     ],
-    'withdrawal-requested': [{ ...person, template: 'withdrawal-requested', link: text('link'), endsAt: at }],
-    'withdrawal-by-sign-in': [{ ...person, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
-    'undo-before-withdrawal': [{ ...person, template: 'undo-before-withdrawal', notMe }],
-    'data-exported': [{ ...inBrowser, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
+    'withdrawal-requested': [{ ...asked, template: 'withdrawal-requested', link: text('link'), endsAt: until }],
+    'withdrawal-by-sign-in': [{ ...asked, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
+    'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
+    'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
     'account-withdrawal-started': ASKERS.flatMap((askedBy) => {
       const started = { ...withdrawal, template: 'account-withdrawal-started' as const, askedBy }
       const followed = { ...started, progressUrl: text('progressUrl') }
@@ -331,6 +328,7 @@ const UNSHOWN: Record<string, string> = {
   'account-withdrawal-started receipt': 'it is a file',
   'email-reverted userName': "the new address does not learn the owner's name",
   'email-reverted newEmail': 'only the owner is told which address was taken away',
+  'email-reverted ipAddress': 'the new address does not learn where the owner is',
   'verify-new-email currentEmail': 'the own address is the new one too',
 }
 
@@ -367,8 +365,7 @@ test.each(SAMPLES)('each value that $template is given stands in its html and in
     if (!isShown) unshown.push(`${message.template} ${name}`)
   }
   // People read the browser and the system of a user agent.
-  const isOther = (name: string) => !Object.hasOwn(UNSHOWN, name) && !name.endsWith('userAgent')
-  expect(unshown.filter(isOther)).toEqual([])
+  expect(unshown.filter((name) => !name.endsWith('userAgent') && !Object.hasOwn(UNSHOWN, name))).toEqual([])
 })
 
 test('B111 the letter about a deletion carries the acceptance as a file, and says so; without it, it says where it is', async () => {
@@ -424,17 +421,6 @@ test('each link that the service writes opens a page or a call', () => {
 
 const plain = (html: string) => html.replaceAll(/<!-- -->|<[^>]*>/g, '').trim()
 
-test.for(SAMPLES.filter((message) => 'userAgent' in message))(
-  'a letter names the device where it is known: $template',
-  async (message) => {
-    const text = async (userAgent: string) => (await renderMessage({ ...message, userAgent }, 'en', settings)).text
-    expect(await text('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0')).toContain(
-      'Firefox on Linux',
-    )
-    expect(await text('curl/8.5.0')).not.toContain('Browser:')
-  },
-)
-
 test('numbers and times follow the language, and a time names its zone', async () => {
   const [verification] = SAMPLES
   const [withdrawal] = SAMPLES.filter(({ template }) => template === 'account-withdrawal-started')
@@ -445,12 +431,12 @@ test('numbers and times follow the language, and a time names its zone', async (
     return texts.join(' ').replaceAll(/\s/g, ' ')
   }
   const expected = {
-    en: ['expires in 1.5 hours', '27 November 2026 at 09:12 UTC', '30 days'],
+    en: ['expires in 1.5 hours, on 27 November 2026 at 09:12 UTC', '27 November 2026 at 09:12 UTC', '30 days'],
     de: ['funktionieren noch 1,5 Stunden', '27. November 2026 um 09:12 UTC', '30 Tage'],
     fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
     es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],
     'pt-BR': ['em 1,5 hora', '27 de novembro de 2026 às 09:12 UTC', '30 dias'],
-    ja: ['1.5時間（', '2026年11月27日 9:12 UTC', '30日'],
+    ja: ['1.5時間（2026年11月27日 9:12 UTCまで）です', '2026年11月27日 9:12 UTC', '30日'],
   } satisfies Record<Language, string[]>
   for (const [language, parts] of Object.entries(expected)) {
     const text = await facts(language)
@@ -504,10 +490,55 @@ test.each(LANGUAGES)(
   },
 )
 
-test.each(LANGUAGES)('in %s, the list of messages shows the code beside the subject', async (language) => {
-  const [message] = everyMessage((name) => (name === 'code' ? '042137' : name))
-  const { html } = await renderMessage(message as Message, language, settings)
-  expect(html).toMatch(/<div style="display:none[^>]*>042137/)
+test.each(LANGUAGES)(
+  'B120 in %s, a code stands first in the preview, and first in each subject that service.md does not fix',
+  async (language) => {
+    const verifications = everyMessage((name) => (name === 'code' ? '042137' : name)).filter(
+      (message) => message.template === 'verify-new-email',
+    )
+    for (const message of verifications) {
+      const { subject, html } = await renderMessage(message, language, acme)
+      expect(html).toMatch(/<div style="display:none[^>]*>042137/)
+      if (language === 'en' && !message.isOwn) expect(subject).toBe('Verify Your New Email Address')
+      else expect(subject).toMatch(/^042137 .*Acme & Söhne/)
+    }
+  },
+)
+
+test.each(LANGUAGES)(
+  'B121 in %s, every letter about a call tells its time with the zone, its browser, its system and its IP address',
+  async (language) => {
+    const calls = everyMessage((name) => (name === 'userAgent' ? FIREFOX : name)).filter(
+      (message) => 'userAgent' in message && !(message.template === 'email-reverted' && message.to === 'new'),
+    )
+    expect(new Set(calls.map(({ template }) => template)).size).toBe(10)
+    for (const message of calls) {
+      for (const part of Object.values(await renderMessage(message, language, settings)).slice(1)) {
+        expect(part).toMatch(/\D9:12\sUTC|\D09:12\sUTC/)
+        expect(part).toMatch(/Firefox.{1,7}Linux/)
+        expect(part).toContain('ipAddress')
+      }
+    }
+  },
+)
+
+test('B121 a letter names the system alone, or says that it knows neither, and shows a dash for a call without a client', async () => {
+  const device = async (userAgent: string) => {
+    const { text } = await renderMessage(changed({ userAgent }), null, settings)
+    return /^Device: (.*)$/m.exec(text)?.[1]
+  }
+  expect(await device('Shop/3.1 (iPhone; iOS 18.2)')).toBe('iPhone')
+  expect(await device('node')).toBe('Unknown browser or program')
+  expect(await device('')).toBe('–')
+})
+
+test('every template has values for `npm run emails`', async () => {
+  const files = globSync('emails/*.tsx').map((file) => file.slice('emails/'.length, -'.tsx'.length))
+  const templates = await Promise.all(
+    files.map(async (file) => ({ file, ...(await import(`../../emails/${file}.tsx`)) })),
+  )
+  const without = templates.filter(({ default: template }) => template && !template.PreviewProps)
+  expect(without.map(({ file }) => file)).toEqual([])
 })
 
 test('code or link comes first, as the person asked', async () => {

@@ -47,7 +47,7 @@ async function renderForm(
 ): Promise<RenderedForm> {
   const html = await render(toElement(look, marksFor(values)))
   // Each of these letters has the text that it names.
-  const subject = textsOf(wording, name)(key as 'subject', marksFor(values))
+  const subject = textsOf(wording, name)(key as 'subject', { ...marksFor(values), product: look.product })
   return { subject: subject.split(MARK), html: html.split(MARK), text: toText(html).split(MARK) }
 }
 

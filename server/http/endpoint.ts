@@ -19,7 +19,7 @@ import type { Download } from '@/domain/download'
 import { readCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { requireFreshSignIn } from '@/domain/sessions/fresh-sign-in'
-import { noteSessionUse, storableUserAgent } from '@/domain/sessions/sessions'
+import { noteSessionUse } from '@/domain/sessions/sessions'
 import { authenticateLink } from '@/domain/withdrawal/authenticate-link'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { systemContext } from '../system-context'
@@ -29,6 +29,7 @@ import { ignoreBody, readJson, readRaw } from './bodies'
 import { Exchange, type Params } from './exchange'
 import { answerOnce } from './idempotency-key'
 import { acceptInput, parseInput } from './input'
+import { userAgentOf } from './user-agent'
 
 type Result<C extends Contract> = C extends { file: string } ? Download : Data<C>
 export type Verb<C extends Contract> = (
@@ -74,7 +75,7 @@ async function serveLink(
     const ctx = {
       ...systemContext(),
       ip,
-      userAgent: userAgentOf(request),
+      userAgent: userAgentOf(request.headers),
       buckets,
       clientGone,
       linkToken: bearerOf(request) ?? '',
@@ -134,7 +135,7 @@ async function admit(
   }
   // A page that stays open reads on, also if nobody sits in front of it.
   if (!request.headers.has(READ_BY_PAGE)) noteSessionUse(system, actor)
-  return { ...system, actor, ip, userAgent: userAgentOf(request), buckets, setCookie, clientGone }
+  return { ...system, actor, ip, userAgent: userAgentOf(request.headers), buckets, setCookie, clientGone }
 }
 
 /** Whom the credential names: the task of a report, the account of a mailed link, or a caller. */
@@ -200,5 +201,3 @@ function isOwnPath(actor: Actor, contract: UserContract, { userId, withdrawalId 
   }
   return actor.userId === userId || (actor.externalId !== null && userId === `~${actor.externalId}`)
 }
-
-const userAgentOf = (request: Request) => storableUserAgent(request.headers.get('User-Agent') ?? '')

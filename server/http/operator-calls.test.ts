@@ -44,7 +44,7 @@ async function holdBack({ userId }: TestUser): Promise<string> {
   const billing = await givenServiceToken(ctx, ['users:write'], day, { name: 'billing' })
   const ids = { externalId: encodeURIComponent(`customer of ${userId}`), key: 'invoice-4711' }
   await call(billing, 'putBlocker', { body: { code: 'unpaid_invoice', title: 'Invoice 4711 is not paid' }, ids })
-  return addTransaction(ctx, { userId, status: 'pending', description: 'Order 7', amountCents: 700, ip: '' })
+  return addTransaction(ctx, { userId, status: 'pending', title: 'Order 7', ip: '' })
 }
 const blockerOf = ({ userId }: TestUser) => ({ user_id: userId, source: 'billing', key: 'invoice-4711' })
 

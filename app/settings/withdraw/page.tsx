@@ -28,7 +28,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
       () => null,
     ),
   ])
-  const { applications, blockers, pendingTransactions, asksApplications, retentionDays, steps } = offer
+  const { applications, blockers, asksApplications, retentionDays, steps } = offer
   const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
   const keptUntil = new Date(now.getTime() + ctx.limits.withdrawalRetentionMs).toISOString()
   const t = await pageTexts('DeleteAccount')
@@ -42,13 +42,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
         userId={userId}
         email={session.emailStatus.current_email}
         ways={ways}
-        known={{
-          blockers,
-          authority: ctx.authority ?? undefined,
-          pendingTransactions,
-          asksApplications,
-          renderedAt: now.toISOString(),
-        }}
+        known={{ blockers, authority: ctx.authority ?? undefined, asksApplications, renderedAt: now.toISOString() }}
         counts={counts}
         supportEmail={getEnv().supportEmail}
         applications={applications}

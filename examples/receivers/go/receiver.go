@@ -128,9 +128,16 @@ func (t Task) Report(ctx context.Context, report Report) error {
 
 // Blocker holds a withdrawal back, in words for the person.
 type Blocker struct {
-	Code  string  `json:"code"`
-	Title string  `json:"title"`
-	URL   *string `json:"url"`
+	Code   string  `json:"code"`
+	Title  string  `json:"title"`
+	URL    *string `json:"url"`
+	Amount *Amount `json:"amount,omitempty"`
+}
+
+// Amount has to be paid. It counts the smallest unit of the currency, whose code is that of ISO 4217.
+type Amount struct {
+	MinorUnits int    `json:"minor_units"`
+	Currency   string `json:"currency"`
 }
 
 // Store is what has to outlive the process. Yours stands in your database.

@@ -7,6 +7,7 @@ import { Part } from '@/components/admin/part'
 import { Table } from '@/components/admin/table'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
+import { formatAmount } from '@/contract/amount'
 import {
   type ShownAccount,
   type ShownBlocker,
@@ -52,7 +53,13 @@ const Active = ({ account }: { account: ShownAccount }) => (
           of={shownTransaction}
           rows={account.pending_transactions}
           id="transaction_id"
-          fields={{ description: true, amount_cents: true, created_at: true, transaction_id: true }}
+          fields={{
+            title: true,
+            amount: ({ amount }) => amount && formatAmount(amount, 'en'),
+            url: true,
+            created_at: true,
+            transaction_id: true,
+          }}
           actions={transactionButtons}
           none="No transaction is pending."
         />
@@ -79,35 +86,35 @@ const Active = ({ account }: { account: ShownAccount }) => (
 
 const AFTERWARDS = 'It holds no deletion back then. This cannot be taken back, and is written into the audit log.'
 
-const transactionButtons = ({ transaction_id: id, description }: ShownTransaction) => (
+const transactionButtons = ({ transaction_id: id, title }: ShownTransaction) => (
   <div className="flex flex-wrap gap-2 md:justify-end">
     <OperatorButton
       operation="endTransaction"
       params={{ transactionId: id }}
       body={{ status: 'settled' }}
       label="Settle"
-      of={description}
+      of={title}
       ask={{
         question: 'Is this transaction settled?',
         consequence: AFTERWARDS,
         keep: 'Keep it pending',
         confirm: 'Settle',
       }}
-      outcome={{ id, sentence: `Settled: ${description}.` }}
+      outcome={{ id, sentence: `Settled: ${title}.` }}
     />
     <OperatorButton
       operation="endTransaction"
       params={{ transactionId: id }}
       body={{ status: 'cancelled' }}
       label="Cancel"
-      of={description}
+      of={title}
       ask={{
         question: 'Cancel this transaction?',
         consequence: AFTERWARDS,
         keep: 'Keep it pending',
         confirm: 'Cancel it',
       }}
-      outcome={{ id, sentence: `Cancelled: ${description}.` }}
+      outcome={{ id, sentence: `Cancelled: ${title}.` }}
     />
   </div>
 )

@@ -1,4 +1,4 @@
-import type { ZodType } from 'zod'
+import type * as z from 'zod'
 import { tokenName } from '@/contract/access'
 import { type Amount, parseAmount } from '@/contract/amount'
 import { appSettings } from '@/contract/apps'
@@ -71,7 +71,7 @@ export const toTokenName = (text: string): string => parsed(tokenName, text)
 export const toTitle = (text: string): string => parsed(blockerTitle, text)
 
 /** The rules of the API name the option that has the name of the field. */
-function parsed(rule: ZodType<string>, text: string): string {
+function parsed(rule: z.ZodType<string>, text: string): string {
   const { data, error } = rule.safeParse(text)
   if (data === undefined) throw new UsageError(`--${parseIssueMessage(error?.issues[0]?.message ?? '').details}`)
   return data

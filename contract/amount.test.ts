@@ -12,7 +12,7 @@ test.each([
   expect(parseAmount(text)).toEqual({ minor_units, currency })
 })
 
-test('an amount is written as the language of its reader writes it', () => {
+test('B123 an amount is written as the language of its reader writes it', () => {
   const written = (language: string) =>
     formatAmount({ minor_units: 125_050, currency: 'EUR' }, language).replaceAll(/\s/g, ' ')
   expect(['en', 'de', 'fr', 'ja'].map(written)).toEqual(['€1,250.50', '1.250,50 €', '1 250,50 €', '€1,250.50'])

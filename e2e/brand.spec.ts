@@ -95,7 +95,7 @@ test('B112 door, settings, refusal, progress and mail name the authority to comp
   await page.getByRole('button', { name: 'Check again' }).click()
   await page.getByLabel('Type “delete my account” to confirm').fill('delete my account')
   await expectAuthority()
-  await page.getByLabel('Your password').fill(user.password)
+  await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Delete my account' }).click()
   await expect(page.getByText('Your account is being deleted')).toBeVisible()
   await expectAuthority()

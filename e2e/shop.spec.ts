@@ -117,7 +117,7 @@ test('the demo shop deletes nothing of a customer for an order that is about a f
   await expect(noor.getByRole('listitem')).toHaveCount(10)
 })
 
-test('an open order holds a withdrawal back, and a demo shop that is killed during its deletion completes it', async ({
+test('B123 an open order holds a withdrawal back, and a demo shop that is killed during its deletion completes it', async ({
   page,
   context,
 }) => {

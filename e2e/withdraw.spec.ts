@@ -112,7 +112,7 @@ test('a person downloads a copy of their data without opening the deletion', asy
   await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
 })
 
-test('pending transactions hold the withdrawal back, and the page says so until they are settled', async ({
+test('B123 pending transactions hold the withdrawal back, and the page says so until they are settled', async ({
   page,
   operator,
 }) => {

@@ -12,7 +12,7 @@ import { listening } from '@/testing/listening'
 import { MailServer } from '@/testing/mail-server'
 import { changeEmail, givenPlainPerson, mailedCode, type Person, verifyEmail } from '@/testing/person'
 import { FAULTS_DIR } from '@/testing/run-directory'
-import { until, withStatus } from '@/testing/until'
+import { answered, until } from '@/testing/until'
 import { givenWorld, isMarked, KEYS, type World } from '@/testing/world'
 import { TlsProxy } from './tls-proxy'
 
@@ -256,7 +256,8 @@ test.for(['at once', 'STARTTLS'] as const)(
   async (tls, context) => {
     const { world, instance, mail } = await givenProduction(context, tls)
     const person = await givenPlainPerson(world)
-    await until('the change is accepted', async () => withStatus(200, await changeEmail(instance, person)))
+    const change = await answered(() => changeEmail(instance, person))
+    expect(change.status, JSON.stringify(change.body)).toBe(200)
     const proof = mailedCode({ mail }, person)
     expect((await verifyEmail(instance, person, proof)).status).toBe(200)
     const told = (address: string) => mail.to(address).filter(({ subject }) => /changed/i.test(subject)).length

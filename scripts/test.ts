@@ -16,7 +16,7 @@ const STAGES: Record<string, [title: string, run: () => Promise<number>]> = {
 }
 
 /** They wait most of the time, for leases, back-offs and due times, so that they run at once. */
-const AT_ONCE = ['inngest', 'faults', 'fuzz']
+const AT_ONCE = ['inngest', 'faults']
 
 process.env.TZ ??= 'UTC'
 

@@ -5,7 +5,7 @@ import type { Answer, Instance } from '@/testing/instance'
 import { LATER_STEPS } from '@/testing/later-steps'
 import { givenPerson, type Person, withdraw } from '@/testing/person'
 import { expectNoBadTrace } from '@/testing/traces'
-import { until, withStatus } from '@/testing/until'
+import { answered, until } from '@/testing/until'
 import { isMarked, type World } from '@/testing/world'
 
 export interface StartedWithdrawal {
@@ -15,9 +15,9 @@ export interface StartedWithdrawal {
 
 /** The instance accepts the withdrawal of this person, who asks again where it was too busy to answer. */
 export async function startWithdrawal(instance: Instance, person: Person): Promise<StartedWithdrawal> {
-  const key = { 'Idempotency-Key': `withdraw ${person.mark}` }
-  const ask = async () => withStatus(202, await withdraw(instance, person, key))
-  const { body } = await until('the withdrawal is accepted', ask)
+  const key = { 'Idempotency-Key': `withdraw-${person.mark}` }
+  const { status, body } = await answered(() => withdraw(instance, person, key))
+  expect(status, JSON.stringify(body)).toBe(202)
   return { person, withdrawalId: body.data.withdrawal_id }
 }
 

@@ -4,7 +4,7 @@ import type { Answer, Instance } from './instance'
 import { TABLES_WITH_TEXTS } from './later-steps'
 import { createAccount, createToken } from './operator'
 import { insertRows, oneIn } from './rows'
-import { until, withStatus } from './until'
+import { answered, until } from './until'
 import type { World } from './world'
 
 /** A user with the same random mark in every personal field of every table. */
@@ -37,7 +37,8 @@ export async function givenPerson(world: World, instance: Instance): Promise<Per
   await insertRows((sql) => world.query(sql), id, oneIn(ELSEWHERE), mark)
   await run('archive', 'write', '--user', id)
   await signIn(instance, person)
-  await until('the change is accepted', async () => withStatus(200, await changeEmail(instance, person)))
+  const change = await answered(() => changeEmail(instance, person))
+  expect(change.status, JSON.stringify(change.body)).toBe(200)
   return person
 }
 

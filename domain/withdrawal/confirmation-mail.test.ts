@@ -183,6 +183,20 @@ test('B111 where the acceptance cannot be made, three tries wait for it, and the
   expect(confirmationsTo(ctx, caller)).toHaveLength(1)
 })
 
+test('B111 a store that does not answer holds a try up for less than the lease of its sender', async () => {
+  const ctx = await givenService()
+  ctx.waitsForLedger = false
+  const caller = await givenCaller(ctx)
+  const { promise: held, resolve: answer } = Promise.withResolvers<boolean>()
+  ctx.ledger.add = () => held
+  await withdraw(caller)
+  await ctx.db.notice.updateMany({ where: { userId: caller.userId }, data: { attempts: 3 } })
+  ctx.clock.advance(hour)
+  await sendDueNotices(ctx, NOTICE_KINDS)
+  expect(confirmationsTo(ctx, caller)).toMatchObject([{ receipt: null }])
+  answer(true)
+})
+
 test('B111 a withdrawal that the ledger repeats sends no confirmation', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)

@@ -62,34 +62,27 @@ export async function requireLevelLedger(ctx: SystemContext): Promise<void> {
 
 /** The acceptance of a withdrawal that has just begun, once its line is in the store; undefined where no answer waits for that. */
 export const awaitAcceptance = async (ctx: SystemContext, withdrawalId: string): Promise<string | undefined> =>
-  ctx.waitsForLedger ? writeUntilAccepted(ctx, withdrawalId) : undefined
+  ctx.waitsForLedger ? writeForAcceptance(ctx, withdrawalId) : undefined
 
 /**
  * For the mail that carries it; null if it cannot be made now. The first try waits for the line, also where no answer does. A later one
  * writes once, so that a store that is away does not hold up other mails.
  */
-export async function acceptanceForMail(
+export const acceptanceForMail = async (
   ctx: SystemContext,
   withdrawalId: string,
   attempts: number,
-): Promise<string | null> {
-  const find = attempts === 1 ? writeUntilAccepted : writeOnce
-  return (await find(ctx, withdrawalId).catch(() => undefined)) ?? null
-}
+): Promise<string | null> =>
+  (await writeForAcceptance(ctx, withdrawalId, attempts === 1).catch(() => undefined)) ?? null
 
-async function writeOnce(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
-  await writeErasureLedger(ctx)
-  return standingAcceptance(ctx, withdrawalId)
-}
-
-function writeUntilAccepted(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+function writeForAcceptance(ctx: SystemContext, withdrawalId: string, repeats = true): Promise<string | undefined> {
   const write = async (isOver: AbortSignal) => {
-    while (!isOver.aborted) {
+    do {
       await writeErasureLedger(ctx)
       const acceptance = await standingAcceptance(ctx, withdrawalId)
       if (acceptance) return acceptance
       await sleep(PAUSE_MS)
-    }
+    } while (repeats && !isOver.aborted)
     return undefined
   }
   return withinTime(ctx, write, BEGUN)

@@ -1,7 +1,6 @@
 import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { addAudit } from '../audit'
 import type { Context, Transaction } from '../context'
 import { lockForService } from '../lock-account'
 import { auditOnAccount, type ManagerContext } from '../manager'

@@ -44,7 +44,13 @@ async function holdBack({ userId }: TestUser): Promise<string> {
   const billing = await givenServiceToken(ctx, ['users:write'], day, { name: 'billing' })
   const ids = { externalId: encodeURIComponent(`customer of ${userId}`), key: 'invoice-4711' }
   await call(billing, 'putBlocker', { body: { code: 'unpaid_invoice', title: 'Invoice 4711 is not paid' }, ids })
-  return addTransaction(ctx, { userId, status: 'pending', title: 'Order 7', ip: '' })
+  return addTransaction(ctx, {
+    userId,
+    status: 'pending',
+    title: 'Order 7',
+    amount: { minor_units: 700, currency: 'EUR' },
+    ip: '',
+  })
 }
 const blockerOf = ({ userId }: TestUser) => ({ user_id: userId, source: 'billing', key: 'invoice-4711' })
 

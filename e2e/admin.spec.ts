@@ -35,6 +35,28 @@ test('the admin page does not exist for anyone but operators', async ({ page, op
   await expect(page.getByRole('heading', { name: 'This page doesn’t exist' })).toBeVisible()
 })
 
+test('B128 an id that finds nothing says so to an operator and leads back, and to nobody else', async ({
+  page,
+  operator,
+  user,
+}) => {
+  const unknown = ['/admin/users/usr_none', '/admin/withdrawals/wd_none', '/admin/apps/app_none'].map(at)
+  await signIn(page, user, IMPATIENT_URL)
+  for (const url of unknown) {
+    expect((await page.goto(url))?.status()).toBe(404)
+    await expect(page.getByRole('heading', { level: 1, name: 'This page doesn’t exist' })).toBeVisible()
+    await expect(page.locator('[lang]')).toHaveCount(1)
+  }
+  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  for (const url of unknown) {
+    expect((await page.goto(url))?.status()).toBe(404)
+    await expect(page.getByRole('heading', { level: 1, name: 'Nothing has this id' })).toBeVisible()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Back to the overview' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
+  }
+})
+
 test('an operator sees an application that does not answer, and can retry it', async ({ browser, operator, user }) => {
   await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
   const leaver = await createUser(operator)

@@ -10,16 +10,13 @@ import { AWAY_DIGEST } from '@/server/pages/away-digest'
 
 export default function ErrorPage({ error }: { error: Error & { digest?: string } }) {
   const t = useTranslations('Failure')
-  const { supportUrl } = useBrand()
   const isAway = error.digest === AWAY_DIGEST
-  const isBack = useIsBack(isAway)
   return (
     <Main className={centeredColumn}>
       <Brand />
       <h1 className="mt-8 font-semibold text-3xl leading-9 tracking-[-0.03em]">{t('serverTitle')}</h1>
-      <p className="mt-3 text-ink-muted" role="status">
-        {t(isBack ? 'backHint' : isAway ? 'awayHint' : 'serverHint')}
-      </p>
+      <p className="mt-3 text-ink-muted">{t(isAway ? 'awayHint' : 'serverHint')}</p>
+      {isAway && <Away />}
       {error.digest && !isAway && (
         <p className="mt-3 text-ink-muted text-sm">
           {t.rich('quote', {
@@ -37,41 +34,41 @@ export default function ErrorPage({ error }: { error: Error & { digest?: string 
           {t('tryAgain')}
         </Button>
       </div>
-      <p className="mt-6 text-ink-muted text-sm">
-        {t.rich('support', {
-          address: supportUrl.replace(/^mailto:/, ''),
-          link: (address) => (
-            <a href={supportUrl} className={textLink}>
-              {address}
-            </a>
-          ),
-        })}
-      </p>
     </Main>
   )
 }
 
-const TRY_EVERY_MS = 5_000
-/** Long enough to read that the service is back. */
-const READ_MS = 1_500
+const LOOK_AGAIN_MS = 3_000
+/** Long enough to be read. */
+const TELL_MS = 1_500
 
-/** Asks while the database is away whether the service is back, says so, and then opens the page again. */
-function useIsBack(isAway: boolean): boolean {
-  const [isBack, setBack] = useState(false)
+/** Looks again until the service is back, says so, and opens the page. */
+function Away() {
+  const t = useTranslations('Failure')
+  const { supportUrl } = useBrand()
+  const [isBack, setIsBack] = useState(false)
   useEffect(() => {
-    if (!isAway || isBack) return
-    const ask = async () => {
-      if (document.visibilityState !== 'visible') return
+    const look = async () => {
       const answer = await fetch('/api/health/ready', { cache: 'no-store' }).catch(() => null)
-      if (answer?.ok) setBack(true)
+      if (answer?.ok) setIsBack(true)
     }
-    const timer = setInterval(ask, TRY_EVERY_MS)
-    return () => clearInterval(timer)
-  }, [isAway, isBack])
-  useEffect(() => {
-    if (!isBack) return
-    const timer = setTimeout(() => window.location.reload(), READ_MS)
+    const timer = isBack ? setTimeout(() => window.location.reload(), TELL_MS) : setInterval(look, LOOK_AGAIN_MS)
     return () => clearTimeout(timer)
   }, [isBack])
-  return isBack
+  return (
+    <>
+      <p className="mt-3 text-ink-muted">
+        {t.rich('awaySupport', {
+          link: (text) => (
+            <a href={supportUrl} className={textLink}>
+              {text}
+            </a>
+          ),
+        })}
+      </p>
+      <p role="status" className="mt-3 text-success empty:sr-only">
+        {isBack && t('awayBack')}
+      </p>
+    </>
+  )
 }

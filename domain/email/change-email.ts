@@ -117,8 +117,8 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   const address = parseAddress(input.new_email)
   if (!address || !(isOwnAddress(ctx, address) || parseNewAddress(input.new_email))) throw new AppError('EMAIL_001')
   const asked = askedOf(ctx, address)
-  const begun = await begin(ctx, asked, input)
-  if (begun.is_taken) throw await refusalOfTaken(ctx, asked)
+  const started = await begin(ctx, asked, input)
+  if (started.is_taken) throw await refusalOfTaken(ctx, asked)
   const places = await takePlaces(ctx, { take: asked.quota })
   // The time of the place in the hourly limit, which is given back by it if the message comes back.
   const requestedAt = places.at
@@ -127,7 +127,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   // The message was delivered, so its place stays taken.
   const placeOfChange = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
   const opening = async () => {
-    const refused = await ctx.transaction((tx) => open(tx, asked, { ...change, ...begun }))
+    const refused = await ctx.transaction((tx) => open(tx, asked, { ...change, ...started }))
     if (refused) throw refused === 'taken' ? await refusalOfTaken(ctx, asked) : await refusalOfEnded(ctx)
   }
   await withPlaces(ctx, placeOfChange, opening, isMaybeOpened)
@@ -174,9 +174,9 @@ async function begin(ctx: Context, { address, quota, taken }: Asked, input: Inpu
   const target = { userId, newEmailKey: address.key, heldSince: heldSince(ctx, now) }
   const found = await ctx.sql(beginChange, { ...takeValues(asked, now), ...lookValues(asked, now), ...target })
   const guess = await judgePlaces(ctx, asked, found, now)
-  const [begun] = found
-  if (!begun?.user_id) throw new AppError('AUTH_001')
-  const { password_hash: passwordHash, credential_version: credentialVersion, is_taken } = begun
+  const [started] = found
+  if (!started?.user_id) throw new AppError('AUTH_001')
+  const { password_hash: passwordHash, credential_version: credentialVersion, is_taken } = started
   await withPlaces(ctx, guess, () => requireProof(ctx, passwordHash, input), isWrongPassword)
   await givePlacesBack(ctx, guess)
   const { current_password: password } = input

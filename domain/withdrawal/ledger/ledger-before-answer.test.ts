@@ -163,7 +163,7 @@ test('F42 a store that fails after the commit is told, and the same key gets the
   const comeBack = failPuts(ctx, LINES)
   const first = await asked()
   expect([first.status, first.code, first.headers.get('Retry-After')]).toEqual([503, 'SERVER_002', '5'])
-  expect(first.details).toMatch(/^The deletion has begun/)
+  expect(first.details).toMatch(/^The deletion has started/)
   expect((await asked()).code).toBe('SERVER_002')
   comeBack()
   const repeated = await asked()

@@ -38,6 +38,8 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
   user,
 }) => {
   await signIn(page, user, instance.url)
+  await page.goto(instance.url)
+  await expect(page).toHaveURL(`${instance.url}/settings/email`)
   const storageState = await page.context().storageState()
   await cluster.goDown('fast')
   const session = await page.request.get(`${instance.url}/api/auth/session`)

@@ -38,6 +38,8 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
   user,
 }) => {
   await signIn(page, user, instance.url)
+  await page.goto(instance.url)
+  await expect(page).toHaveURL(`${instance.url}/settings/email`)
   const storageState = await page.context().storageState()
   await cluster.goDown('fast')
   const session = await page.request.get(`${instance.url}/api/auth/session`)
@@ -76,8 +78,15 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
         'href',
         /^mailto:/,
       )
+      // What it says stays until the page opens again.
+      const isRead = Promise.withResolvers<void>()
+      await visit.route('/settings/email', async (route) => {
+        await isRead.promise
+        await route.continue()
+      })
       await cluster.comeUp()
       await expect(visit.getByText(Failure.awayBack)).toBeVisible({ timeout: 30_000 })
+      isRead.resolve()
       await expect(visit.getByText(user.email, { exact: true }).first()).toBeVisible()
     }
     expect(refused).toEqual([])

@@ -85,7 +85,7 @@ test('B112 door, settings, refusal, progress and mail name the authority to comp
   }
   await page.goto('/delete-account')
   await expectAuthority()
-  const pending = ['--status', 'pending', '--description', 'Refund of an order']
+  const pending = ['--status', 'pending', '--title', 'Refund of an order']
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
   await startSession(page, user)
   await page.goto('/settings/withdraw')

@@ -130,7 +130,7 @@ test('B76 words of a screen reader: the undo of a change from the old mailbox', 
     - term: Old address
     - definition: ${user.email}
     - term: New address
-    - definition: /••••/
+    - definition: ${newEmail}
     - heading "What happens" [level=2]
     - list:
       - listitem: /Your account goes back to/

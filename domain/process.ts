@@ -74,6 +74,8 @@ export interface Process {
     /** It may be another store, or have lines that the database has lost. */
     needsComparison: boolean
   }
+  /** The acceptances that answer and mail of a withdrawal wait for, by its id. */
+  acceptances: Map<string, Promise<string | undefined>>
   /** The keys that sign; they are read again after a minute. */
   signing: { keys: readonly SigningKey[]; readAt: number }
   /**
@@ -98,6 +100,7 @@ export const createProcess = (): Process => ({
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
   ledger: { storedAt: Number.NEGATIVE_INFINITY, needsComparison: false, isFailing: false },
+  acceptances: new Map(),
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },
   signInFloor: { ms: 0, measured: '', foreignShare: 0, readAt: 0 },
 })

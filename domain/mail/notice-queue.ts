@@ -199,7 +199,7 @@ export async function addNotice<Facts, Recipient extends string>(
       return { mail: { ...mail, attempts: 1 }, outcome }
     })
     resolve(areAllAccepted(tries.map(async (one) => (await one).outcome)))
-    await Promise.all(tries.map(async (one) => one.then(({ mail, outcome }) => noteAttempt(ctx, mail, outcome))))
+    await Promise.all(tries.map((one) => one.then(({ mail, outcome }) => noteAttempt(ctx, mail, outcome))))
   }
   if (!isSentBySweep && !dueAt) tx.afterCommit(send)
   return { isAccepted }

@@ -4,6 +4,7 @@ import { NOTICE_KINDS } from '@/domain/notices'
 import { type Caller, call, givenCaller, givenPage, givenServiceOf, hour, minute, withdraw } from '@/testing/api-calls'
 import { asUser, outcomeOf, pass } from '@/testing/domain'
 import { acceptOutsideToken, givenService, mailsTo, OUTSIDE_TOKEN, type Service } from '@/testing/service'
+import { atStatement } from '@/testing/statements'
 import type { Context } from '../context'
 import { sendDueNotices } from '../mail/notice-queue'
 import type { Message } from '../ports'
@@ -147,6 +148,21 @@ test.each([true, false])(
     }
   },
 )
+
+test('B111 answer and confirmation have one acceptance, which is signed once', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  let signed = 0
+  const counting = atStatement(ctx, 'keep-acceptance', (run) => {
+    signed++
+    return run()
+  })
+  const { receipt } = await withdrawAccount(await asUser(counting, caller), { userId: caller.userId, confirmation })
+  await ctx.settle()
+  expect(confirmationsTo(ctx, caller)).toMatchObject([{ receipt }])
+  expect(signed).toBe(1)
+  expect(ctx.process.acceptances.size).toBe(0)
+})
 
 test('B111 the confirmation of a process that died before it went, or before the line stood, goes once, with the acceptance', async () => {
   const ctx = await givenService()

@@ -62,30 +62,48 @@ export async function requireLevelLedger(ctx: SystemContext): Promise<void> {
 
 /** The acceptance of a withdrawal that has just begun, once its line is in the store; undefined where no answer waits for that. */
 export const awaitAcceptance = async (ctx: SystemContext, withdrawalId: string): Promise<string | undefined> =>
-  ctx.waitsForLedger ? writeForAcceptance(ctx, withdrawalId) : undefined
+  ctx.waitsForLedger ? untilAccepted(ctx, withdrawalId) : undefined
 
 /**
  * For the mail that carries it; null if it cannot be made now. The first try waits for the line, also where no answer does. A later one
  * writes once, so that a store that is away does not hold up other mails.
  */
-export const acceptanceForMail = async (
+export async function acceptanceForMail(
   ctx: SystemContext,
   withdrawalId: string,
   attempts: number,
-): Promise<string | null> =>
-  (await writeForAcceptance(ctx, withdrawalId, attempts === 1).catch(() => undefined)) ?? null
+): Promise<string | null> {
+  const acceptance =
+    attempts === 1
+      ? untilAccepted(ctx, withdrawalId)
+      : withinTime(ctx, () => writeForAcceptance(ctx, withdrawalId), BEGUN)
+  return (await acceptance.catch(() => undefined)) ?? null
+}
 
-function writeForAcceptance(ctx: SystemContext, withdrawalId: string, repeats = true): Promise<string | undefined> {
-  const write = async (isOver: AbortSignal) => {
-    do {
-      await writeErasureLedger(ctx)
-      const acceptance = await standingAcceptance(ctx, withdrawalId)
-      if (acceptance) return acceptance
-      await sleep(PAUSE_MS)
-    } while (repeats && !isOver.aborted)
-    return undefined
-  }
-  return withinTime(ctx, write, BEGUN)
+/** The answer and the first mail come at the same time, and wait for one acceptance. */
+function untilAccepted(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+  const { acceptances } = ctx.process
+  const waiting = acceptances.get(withdrawalId)
+  if (waiting) return waiting
+  const accepted = withinTime(
+    ctx,
+    async (isOver) => {
+      while (!isOver.aborted) {
+        const acceptance = await writeForAcceptance(ctx, withdrawalId)
+        if (acceptance) return acceptance
+        await sleep(PAUSE_MS)
+      }
+      return undefined
+    },
+    BEGUN,
+  ).finally(() => acceptances.delete(withdrawalId))
+  acceptances.set(withdrawalId, accepted)
+  return accepted
+}
+
+async function writeForAcceptance(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
+  await writeErasureLedger(ctx)
+  return standingAcceptance(ctx, withdrawalId)
 }
 
 /** For the repetition of an answer that was kept, without its acceptance, in the transaction of its withdrawal. */

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { cn } from '../ui/class-names'
 import { drawn, type Fields, type Row } from './drawn'
 
-interface TableProps<Contract extends z.ZodObject> {
+export interface TableProps<Contract extends z.ZodObject> {
   /** The name of the table for screen readers. */
   label: string
   of: Contract

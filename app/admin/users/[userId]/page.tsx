@@ -86,38 +86,28 @@ const Active = ({ account }: { account: ShownAccount }) => (
 
 const AFTERWARDS = 'It holds no deletion back then. This cannot be taken back, and is written into the audit log.'
 
-const transactionButtons = ({ transaction_id: id, title }: ShownTransaction) => (
-  <div className="flex flex-wrap gap-2 md:justify-end">
-    <OperatorButton
-      operation="endTransaction"
-      params={{ transactionId: id }}
-      body={{ status: 'settled' }}
-      label="Settle"
-      of={title}
-      ask={{
-        question: 'Is this transaction settled?',
-        consequence: AFTERWARDS,
-        keep: 'Keep it pending',
-        confirm: 'Settle',
-      }}
-      outcome={{ id, sentence: `Settled: ${title}.` }}
-    />
-    <OperatorButton
-      operation="endTransaction"
-      params={{ transactionId: id }}
-      body={{ status: 'cancelled' }}
-      label="Cancel"
-      of={title}
-      ask={{
-        question: 'Cancel this transaction?',
-        consequence: AFTERWARDS,
-        keep: 'Keep it pending',
-        confirm: 'Cancel it',
-      }}
-      outcome={{ id, sentence: `Cancelled: ${title}.` }}
-    />
-  </div>
-)
+const transactionButtons = ({ transaction_id: id, title }: ShownTransaction) => {
+  const button = { operation: 'endTransaction', params: { transactionId: id }, of: title } as const
+  const words = { consequence: AFTERWARDS, keep: 'Keep it pending' }
+  return (
+    <div className="flex flex-wrap gap-2 md:justify-end">
+      <OperatorButton
+        {...button}
+        body={{ status: 'settled' }}
+        label="Settle"
+        ask={{ ...words, question: 'Is this transaction settled?', confirm: 'Settle' }}
+        outcome={{ id, sentence: `Settled: ${title}.` }}
+      />
+      <OperatorButton
+        {...button}
+        body={{ status: 'cancelled' }}
+        label="Cancel"
+        ask={{ ...words, question: 'Cancel this transaction?', confirm: 'Cancel it' }}
+        outcome={{ id, sentence: `Cancelled: ${title}.` }}
+      />
+    </div>
+  )
+}
 
 /** Two services may use the same key. */
 const idOfBlocker = ({ source, key }: ShownBlocker) => `${source} ${key}`

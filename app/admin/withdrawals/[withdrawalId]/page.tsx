@@ -2,10 +2,9 @@ import { Attempts } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { type Fields, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
-import { Part } from '@/components/admin/part'
+import { Part, TablePart } from '@/components/admin/part'
 import { Retry } from '@/components/admin/retry-button'
 import { Counts } from '@/components/admin/step-texts'
-import { Table } from '@/components/admin/table'
 import { isOpenTask, TaskTable, taskApp } from '@/components/admin/task-table'
 import { toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
@@ -40,33 +39,27 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         <Facts of={shownWithdrawal} row={withdrawal} fields={FACTS} />
       </Part>
       {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
-      <Part title="Deletion steps">
-        <Table
-          label="Deletion steps"
-          of={shownStep}
-          rows={deletion_steps}
-          id="step"
-          fields={STEP}
-          none="It has no steps."
-        />
-      </Part>
+      <TablePart
+        title="Deletion steps"
+        of={shownStep}
+        rows={deletion_steps}
+        id="step"
+        fields={STEP}
+        none="It has no steps."
+      />
       <Part title="Deletion tasks of applications">
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} none="No application has a task." />
       </Part>
       <DeliveryTable title="Events" deliveries={deliveries} none="No application gets its events." namesApp />
-      <Part title="Mails">
-        <Table label="Mails" of={shownNotice} rows={notices} id="notice_id" fields={NOTICE} none="No mail is kept." />
-      </Part>
-      <Part title="Audit log">
-        <Table
-          label="Audit log"
-          of={shownAudit}
-          rows={audit}
-          id="audit_id"
-          fields={AUDIT}
-          none="Its rows are deleted with the last step."
-        />
-      </Part>
+      <TablePart title="Mails" of={shownNotice} rows={notices} id="notice_id" fields={NOTICE} none="No mail is kept." />
+      <TablePart
+        title="Audit log"
+        of={shownAudit}
+        rows={audit}
+        id="audit_id"
+        fields={AUDIT}
+        none="Its rows are deleted with the last step."
+      />
     </AdminPage>
   )
 }

@@ -33,7 +33,7 @@ interface Definition<Facts, Recipient extends string> {
   /** The address of each copy. The row's `recipient` is null for `sealed`. */
   recipients: Record<Recipient, (facts: Facts) => string>
   message(ctx: AnyContext, facts: Facts, recipient: Recipient): Message
-  /** Adds to the facts what begins to be after the commit; null while it is not there, and then the row has to be sealed. */
+  /** Adds what exists only after the commit, such as a receipt; null while it is missing. The row has to be sealed, so that it is tried again. */
   complete?(ctx: SystemContext, facts: Facts, attempts: number): Promise<Facts | null>
   /** Reads the facts for a later attempt; null if the letter can no longer be made. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>

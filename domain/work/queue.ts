@@ -2,7 +2,7 @@ import type { AnyContext } from '../context'
 import type { CallQueue } from '../process'
 import { type Described, integer, type Part, type Shape, sql, text, time } from '../sql'
 
-// What every table of due work shares: `due_at` is null once a row is over, and a claim holds the row until its lease ends.
+// What the tables of due work share. `due_at` is null once a row is over. Whoever claims a row holds it until the lease ends.
 
 /** Due, and not under a lease. `row` is the alias of the table. */
 export const isClaimable = (v: { now: Part }, row: Part) =>

@@ -26,6 +26,8 @@ export default defineConfig({
   // One more than the cores of a small machine, because a test waits for programs and mails now and then.
   workers: 3,
   forbidOnly: Boolean(process.env.CI),
+  // A shared machine may stand still for longer than any wait here. What passes only the second time is listed as flaky.
+  retries: process.env.CI ? 1 : 0,
   timeout: 90_000,
   expect: { timeout: 15_000 },
   reporter: [['list']],

@@ -249,13 +249,14 @@ async function expectSameUnderLoudStyles(page: Page) {
 }
 
 /**
- * Every computed style of each element inside the parts, but for where the page has them; of the shapes of an icon, what they are drawn with.
- * It runs in the page.
+ * Every computed style of each element that the parts show, but for where the page has them; of the shapes of an icon, what they are drawn
+ * with. What is folded away keeps its styles of earlier until the browser needs them. It runs in the page.
  */
 function stylesOfParts(): string[] {
   const roots = [document, ...[...document.querySelectorAll('*')].flatMap((each) => each.shadowRoot ?? [])]
   const inside = roots.flatMap((root) => [...root.querySelectorAll('.account-parts, .account-parts *')])
-  return inside.flatMap((element) => {
+  const shown = inside.filter((element) => element.checkVisibility())
+  return shown.flatMap((element) => {
     const name = element.cloneNode(false) as Element
     const measured = element.matches('svg *') ? /^(fill|stroke|opacity)/ : /^(?!top|right|bottom|left|inset)/
     const pseudos = element.matches('input, textarea') ? [null, '::placeholder'] : [null, '::before', '::after']

@@ -2,8 +2,7 @@ import type * as z from 'zod'
 import { delivery } from '@/contract/apps'
 import { RelativeTime } from '../ui/relative-time'
 import { AppLink, type Fields } from './drawn'
-import { Part } from './part'
-import { Table } from './table'
+import { TablePart } from './part'
 
 interface DeliveryTableProps {
   title: string
@@ -22,28 +21,26 @@ export const DeliveryTable = ({
   none = 'Nothing in the last thirty days.',
   namesApp = false,
 }: DeliveryTableProps) => (
-  <Part title={title}>
-    <Table
-      label={title}
-      of={delivery}
-      rows={deliveries}
-      id="webhook_id"
-      fields={{
-        type: ({ type, event_id }) => (
-          <>
-            {type} <span className="block font-mono font-normal text-ink-muted">{event_id}</span>
-          </>
-        ),
-        ...(namesApp && APP),
-        created_at: ({ created_at }) => <RelativeTime dateTime={created_at} />,
-        status: true,
-        attempts: true,
-        last_error: ({ last_error, last_status, took_ms }) => {
-          const answer = last_error ?? (last_status ? `HTTP ${last_status}` : null)
-          return answer && `${answer}${took_ms === null ? '' : ` after ${took_ms.toLocaleString('en')} ms`}`
-        },
-      }}
-      none={none}
-    />
-  </Part>
+  <TablePart
+    title={title}
+    of={delivery}
+    rows={deliveries}
+    id="webhook_id"
+    fields={{
+      type: ({ type, event_id }) => (
+        <>
+          {type} <span className="block font-mono font-normal text-ink-muted">{event_id}</span>
+        </>
+      ),
+      ...(namesApp && APP),
+      created_at: ({ created_at }) => <RelativeTime dateTime={created_at} />,
+      status: true,
+      attempts: true,
+      last_error: ({ last_error, last_status, took_ms }) => {
+        const answer = last_error ?? (last_status ? `HTTP ${last_status}` : null)
+        return answer && `${answer}${took_ms === null ? '' : ` after ${took_ms.toLocaleString('en')} ms`}`
+      },
+    }}
+    none={none}
+  />
 )

@@ -6,7 +6,7 @@ import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { StepName } from './step-texts'
-import { capped, labelOf, toLabel, TONES, WORDS } from './words'
+import { capped, labelOf, TONES, toLabel, WORDS } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { cn } from '../ui/class-names'
 import { drawn, type Fields, type Row } from './drawn'
 
-interface TableProps<Contract extends z.ZodObject> {
+export interface TableProps<Contract extends z.ZodObject> {
   /** The name of the table for screen readers. */
   label: string
   of: Contract
@@ -55,7 +55,11 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
                 </td>
               ),
             )}
-            {actions && <td className={cn(cell, 'max-md:pt-3')}>{actions(row)}</td>}
+            {actions && (
+              <td className={cn(cell, 'max-md:pt-3')}>
+                <div className="flex flex-wrap gap-2 md:justify-end">{actions(row)}</div>
+              </td>
+            )}
           </tr>
         ))}
       </tbody>

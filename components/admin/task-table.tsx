@@ -3,8 +3,7 @@ import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
-import { OperatorButton } from './operator-button'
-import { Outcomes } from './outcomes'
+import { Retry } from './operator-button'
 import { Table } from './table'
 import { WaiveButton } from './waive-button'
 
@@ -18,25 +17,33 @@ interface TaskTableProps {
 
 /** Deletion tasks of applications, with their buttons. */
 export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) => (
-  <Outcomes listed={tasks.map(idOfTry)}>
-    <Table
-      label={label}
-      of={shownTask}
-      rows={tasks}
-      id="task_id"
-      fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
-      actions={(task) => isOpenTask(task) && <TaskActions task={task} />}
-      none={none}
-    />
-  </Outcomes>
+  <Table
+    label={label}
+    of={shownTask}
+    rows={tasks}
+    id="task_id"
+    fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
+    actions={(task) =>
+      isOpenTask(task) && (
+        <>
+          <Retry
+            operation="retryTask"
+            params={{ taskId: task.task_id }}
+            of={`the task of ${task.name}`}
+            attempts={task.attempts}
+          />
+          <WaiveButton task={task} />
+        </>
+      )
+    }
+    none={none}
+  />
 )
 
 export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />
 
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
-
-const idOfTry = ({ task_id, attempts, state }: ShownTask) => `${task_id} ${attempts} ${state === 'completed'}`
 
 function TaskState({ task }: { task: ShownTask }) {
   const { state, is_app_disabled, progress, waived, completed_at } = task

@@ -30,8 +30,8 @@ export function WaiveButton({ task: { task_id: id, name } }: { task: ShownTask }
       consequence={
         <div className="space-y-4">
           <p>
-            The person reads that it has not confirmed, and why. This cannot be taken back, and is written into the audit
-            log.
+            The person reads that it has not confirmed, and why. This cannot be taken back, and is written into the
+            audit log.
           </p>
           <RadioField
             legend="Why?"

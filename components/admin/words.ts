@@ -80,3 +80,6 @@ export function capped(number: number | null, max = Number.POSITIVE_INFINITY): s
   if (number === null) return 'unknown'
   return number > max ? `${max.toLocaleString('en')}+` : number.toLocaleString('en')
 }
+
+export const attemptsOf = (tried: readonly { attempts: number }[]) =>
+  tried.reduce((sum, { attempts }) => sum + attempts, 0)

@@ -1,6 +1,5 @@
 import { AppLink, EventCounts } from '@/components/admin/drawn'
-import { Part } from '@/components/admin/part'
-import { Table } from '@/components/admin/table'
+import { TablePart } from '@/components/admin/part'
 import { Badge } from '@/components/ui/badge'
 import { app } from '@/contract/apps'
 import { listApps } from '@/domain/applications/manage'
@@ -18,25 +17,23 @@ export default async function ApplicationsPage() {
       title="Applications"
       description="Which systems hear of changes and withdrawals, and what waits for them."
     >
-      <Part title="Registered applications">
-        <Table
-          label="Registered applications"
-          of={app}
-          rows={apps}
-          id="app_id"
-          fields={{
-            name: ({ app_id, name, disabled_at }) => (
-              <>
-                <AppLink id={app_id} name={name} /> {disabled_at && <Badge tone="warning">Disabled</Badge>}
-              </>
-            ),
-            endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
-            deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
-            open_tasks: true,
-          }}
-          none="No application is registered. The operator command registers one."
-        />
-      </Part>
+      <TablePart
+        title="Registered applications"
+        of={app}
+        rows={apps}
+        id="app_id"
+        fields={{
+          name: ({ app_id, name, disabled_at }) => (
+            <>
+              <AppLink id={app_id} name={name} /> {disabled_at && <Badge tone="warning">Disabled</Badge>}
+            </>
+          ),
+          endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
+          deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
+          open_tasks: true,
+        }}
+        none="No application is registered. The operator command registers one."
+      />
     </AdminPage>
   )
 }

@@ -40,33 +40,34 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         <Facts of={shownWithdrawal} row={withdrawal} fields={FACTS} />
       </Part>
       {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
-      <Part title="Deletion steps">
-        <Table
-          label="Deletion steps"
-          of={shownStep}
-          rows={deletion_steps}
-          id="step"
-          fields={STEP}
-          none="It has no steps."
-        />
-      </Part>
+      <TablePart
+        title="Deletion steps"
+        of={shownStep}
+        rows={deletion_steps}
+        id="step"
+        fields={STEP}
+        none="It has no steps."
+      />
       <Part title="Deletion tasks of applications">
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} none="No application has a task." />
       </Part>
       <DeliveryTable title="Events" deliveries={deliveries} none="No application gets its events." namesApp />
-      <Part title="Mails">
-        <Table label="Mails" of={shownNotice} rows={notices} id="notice_id" fields={NOTICE} none="No mail is kept." />
-      </Part>
-      <Part title="Audit log">
-        <Table
-          label="Audit log"
-          of={shownAudit}
-          rows={audit}
-          id="audit_id"
-          fields={AUDIT}
-          none="Its rows are deleted with the last step."
-        />
-      </Part>
+      <TablePart
+        title="Mails"
+        of={shownNotice}
+        rows={notices}
+        id="notice_id"
+        fields={{ kind: true, attempts: true, due_at: true, sent_at: true, failed_at: true }}
+        none="No mail is kept."
+      />
+      <TablePart
+        title="Audit log"
+        of={shownAudit}
+        rows={audit}
+        id="audit_id"
+        fields={{ action: true, at: true, actor: true, requested_by: true }}
+        none="Its rows are deleted with the last step."
+      />
     </AdminPage>
   )
 }
@@ -74,7 +75,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
-  // Deliveries that were made, and tasks that were waived, have no next try and no error.
+  // Deliveries that were made, and tasks that were waived, are not tried again.
   const open = [
     ...deletion_steps.filter((step) => step.completed_at === null),
     ...tasks.filter(isOpenTask),
@@ -84,15 +85,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     <div className="flex flex-wrap items-center justify-end gap-2">
       <Word of={status} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
-      <Retry
-        id={id}
-        kind="withdrawal"
-        of={id}
-        attempts={[...deletion_steps, ...tasks, ...deliveries].reduce((sum, { attempts }) => sum + attempts, 0)}
-        lastError={open.find((trouble) => trouble.last_error)?.last_error ?? null}
-        // What was never tried has nothing to retry.
-        isOpen={open.some((trouble) => trouble.attempts > 0)}
-      />
+      <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} attempts={attemptsOf(open)} />
     </div>
   )
 }
@@ -102,7 +95,7 @@ const FACTS: Fields<typeof shownWithdrawal> = {
   started_at: true,
   scheduled_completion: true,
   completed_at: true,
-  purge_due_at: (row) => (row.purged_at ? null : <LocalTime dateTime={row.purge_due_at} />),
+  purge_due_at: true,
   purged_at: true,
   receipts: ({ receipts, receipt_due_at }) =>
     [...receipts.map(({ kind }) => toLabel(kind)), ...(receipt_due_at ? ['one is being written'] : [])].join(', ') ||
@@ -136,24 +129,3 @@ const kept = (retained: NonNullable<ShownStep['retained']>) =>
       <Counts of={counts} /> ({toLabel(reason).toLowerCase()})
     </span>
   ))
-
-const NOTICE: Fields<typeof shownNotice> = {
-  kind: ({ kind }) => toLabel(kind),
-  sent_at: ({ due_at, sent_at, failed_at }) => {
-    if (sent_at)
-      return (
-        <>
-          <Badge tone="success">Sent</Badge> <RelativeTime dateTime={sent_at} />
-        </>
-      )
-    return failed_at ? <Badge tone="danger">Given up</Badge> : <Badge>{due_at ? 'Waiting' : 'Over'}</Badge>
-  },
-  attempts: true,
-}
-
-const AUDIT: Fields<typeof shownAudit> = {
-  action: ({ action }) => toLabel(action),
-  at: true,
-  actor: ({ actor, requested_by }) =>
-    requested_by ? `${toLabel(actor)}, asked for by ${requested_by}` : toLabel(actor),
-}

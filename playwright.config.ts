@@ -23,7 +23,8 @@ const instance = (url: string, settings: Record<string, string>) => ({
 export default defineConfig({
   testDir: 'e2e',
   fullyParallel: true,
-  workers: 2,
+  // One more than the cores of a small machine, because a test waits for programs and mails now and then.
+  workers: 3,
   forbidOnly: Boolean(process.env.CI),
   timeout: 90_000,
   expect: { timeout: 15_000 },

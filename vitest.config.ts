@@ -28,8 +28,8 @@ export default defineConfig({
     server: { deps: { inline: ['use-intl'] } },
     globalSetup: './vitest.global.ts',
     pool: 'forks',
-    // At least three workers, because a worker waits for commits half of the time.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // At least four workers, because a worker waits for the database and for programs that it starts.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A machine may be busy. `vi.waitFor` has no such setting and gives up after a second.

@@ -23,6 +23,9 @@ export default async function setup(project: TestProject) {
   const templateDatabase = `test_${process.pid}_template`
 
   await admin.connect()
+  // A worker would wait for the disk half of the time, and no test here stops the machine.
+  await admin.query('ALTER SYSTEM SET fsync = off')
+  await admin.query('SELECT pg_reload_conf()')
   await dropTestDatabases(admin, (pid) => pid === process.pid || processStamp(pid) === null)
   await admin.query(`CREATE DATABASE ${templateDatabase}`)
   await migrateDeploy(

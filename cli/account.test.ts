@@ -200,6 +200,7 @@ test('the operator finds an account by its id, its address or its external id, w
     withdrawal_id: null,
     open_sessions: 1,
     blockers: [],
+    pushed_blockers: [],
     pending_transactions: [],
   })
   expect(await run(`user show --user ${user.userId}`)).toEqual(shown)
@@ -248,6 +249,7 @@ test.each([
 test.each([
   ["app set app_1 --name ' '", '--name must be text of one line,'],
   ['app set app_1 --category ü', '--category has 1 to 64 printable ASCII characters.'],
+  ['app set app_1 --waive-reason other=Other.', '--waive-reason has CODE=SENTENCE such as merged='],
   ['app set app_1 --acknowledge-within PT1S', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
   ['app set app_1 --acknowledge-within P31D', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
   ['app set app_1 --checks --no-checks', 'Give --checks or --no-checks, not both.'],
@@ -273,6 +275,24 @@ test.each([
   ['task list --withdrawal wd_none', 'Withdrawal ID not found'],
   ['event list --app app_none', 'There is no application with this id.'],
   ['transaction list --user usr_none', 'There is no active user with this id.'],
+  ...[
+    '12,50EUR',
+    '12.5EUR',
+    '12.50',
+    'EUR',
+    '-1EUR',
+    '1.5JPY',
+    '12.50QQQ',
+    '12.50eur',
+    '99999999999EUR',
+    '21474836.48EUR',
+  ].map((amount): [string, string] => [
+    `transaction add --user usr_1 --amount=${amount}`,
+    '--amount must be a number and a currency of ISO 4217, such as 12.50EUR, 12EUR or 1250JPY,',
+  ]),
+  ['transaction add --user usr_1 --url javascript:alert(1)', '--url must be a URL that begins with https://'],
+  ['transaction add --user usr_1 --url https://a:b@shop.example.com/', '--url must be a URL that begins with https://'],
+  [`transaction add --user usr_1 --title ${'x'.repeat(201)}`, '--title has at most 200 characters.'],
 ])('%s is refused with the name of its option and no name of the API', async (line, sentence) => {
   expect((await refusal(line)).slice(0, sentence.length)).toBe(sentence)
 })
@@ -280,7 +300,9 @@ test.each([
 test('an operator sees which transactions hold a deletion back, of one account and of all', async () => {
   const { userId } = await givenUser(ctx)
   const add = (status: string) =>
-    run(`transaction add --user ${userId} --status ${status} --description 'Order 7' --amount-cents 700`)
+    run(
+      `transaction add --user ${userId} --status ${status} --title 'Order 7' --amount 7EUR --url https://shop.example.com/orders/7`,
+    )
   await add('settled')
   ctx.clock.advance(1)
   const { transaction_id: id } = await add('pending')
@@ -289,8 +311,9 @@ test('an operator sees which transactions hold a deletion back, of one account a
     transaction_id: id,
     user_id: userId,
     status: 'pending',
-    description: 'Order 7',
-    amount_cents: 700,
+    title: 'Order 7',
+    amount: { minor_units: 700, currency: 'EUR' },
+    url: 'https://shop.example.com/orders/7',
     created_at: '2026-11-20T09:00:00.001Z',
   }
   expect((await listed(`transaction list --user ${userId}`)).transactions).toMatchObject([

@@ -7,6 +7,7 @@ import { signatureOf, webhookSignature } from '@/testing/webhook'
 import { checkReceiver } from './app-check'
 
 const SECRET = `whsec_${Buffer.from('the secret of a receiver').toString('base64')}`
+const PERSON = { subject: 'customer 42', account: 'usr_of_a_test_person' }
 const servers: Server[] = []
 afterAll(() => {
   for (const server of servers) server.close()
@@ -32,7 +33,16 @@ async function listen(answer: (request: IncomingMessage, body: string) => Promis
 const given = (
   wrong: (request: IncomingMessage, body: string) => Promise<Reply | undefined> | Reply | undefined = () => undefined,
 ) => {
-  const receive = createReceiver({ secrets: SECRET, handle: () => 'done', check: () => [] })
+  const people = new Set([PERSON.account])
+  const receive = createReceiver({
+    secrets: SECRET,
+    check: () => [],
+    isPresent: (account) => people.has(account),
+    handle: ({ type, data }) => {
+      if (type === 'account.withdrawn') people.delete(data.account)
+      return 'done'
+    },
+  })
   return listen(async (incoming, body) => {
     const instead = await wrong(incoming, body)
     if (instead) return instead
@@ -44,16 +54,22 @@ const given = (
 }
 
 const failuresOf = async (url: string) =>
-  (await checkReceiver({ url, secret: SECRET, appUrl: 'http://account.test', checks: true })).flatMap(
+  (await checkReceiver({ url, secret: SECRET, appUrl: 'http://account.test', checks: true, person: PERSON })).flatMap(
     ({ call, mend }) => (mend ? [call] : []),
   )
 
-test('the receiver of the typed client passes every call of app check', async () => {
+test('B108 the receiver of the typed client passes every call of app check', async () => {
   expect(await failuresOf(await given())).toEqual([])
 })
 
 const isSignedNow = ({ headers }: IncomingMessage, body: string) =>
   String(headers['webhook-signature']).includes(signatureOf({ headers, body }, SECRET))
+/** The answer to an absence check by `say`. */
+function answerOf(incoming: IncomingMessage, body: string, say: (person: typeof PERSON) => object): Reply | undefined {
+  if (!body.includes('account.absence_check') || !isSignedNow(incoming, body)) return undefined
+  return { status: 200, body: JSON.stringify(say(JSON.parse(body).data)) }
+}
+let erased = false
 const seen = new Set<unknown>()
 let running = 0
 
@@ -132,10 +148,40 @@ const FAULTS: [string, Parameters<typeof given>[0], string][] = [
       isSignedNow(incoming, body) && body.includes('account.withdrawal_check') ? { status: 200 } : undefined,
     'a question before a withdrawal',
   ],
+  [
+    'says absent of everybody',
+    (incoming, body) => answerOf(incoming, body, ({ account }) => ({ present: false, account })),
+    'whether a person is absent who is there',
+  ],
+  [
+    'says present of everybody',
+    (incoming, body) => answerOf(incoming, body, ({ account }) => ({ present: true, account })),
+    'whether an account is absent that nobody has',
+  ],
+  [
+    'looks by the subject',
+    (incoming, body) =>
+      answerOf(incoming, body, ({ subject, account }) => ({ present: subject === PERSON.subject, account })),
+    'whether the former account of a person is absent who came back',
+  ],
+  [
+    'answers about another account',
+    (incoming, body) => answerOf(incoming, body, () => ({ present: false, account: 'usr_other' })),
+    'whether an account is absent that nobody has',
+  ],
+  [
+    'erases a person who came back',
+    (incoming, body) => {
+      if (body.includes('account.withdrawn') && body.includes(PERSON.subject) && isSignedNow(incoming, body))
+        erased = true
+      return answerOf(incoming, body, ({ account }) => ({ present: account === PERSON.account && !erased, account }))
+    },
+    'the deletion of the former account of a person who came back',
+  ],
   ['redirects', ({ method }) => (method === 'POST' ? { status: 302 } : undefined), 'a signed message'],
   ['does not answer', () => 'none', 'a signed message'],
 ]
 
-test.concurrent.each(FAULTS)('app check finds a receiver that %s', async (_name, wrong, call) => {
+test.concurrent.each(FAULTS)('B108 app check finds a receiver that %s', async (_name, wrong, call) => {
   expect(await failuresOf(await given(wrong))).toContain(call)
 })

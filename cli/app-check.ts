@@ -6,6 +6,8 @@ import { isSuccess, signedHeaders } from '@/domain/applications/webhook'
 
 /** A receiver has to answer a call within ten seconds. */
 const MAX_WAIT_MS = 10_000
+/** How long a deletion that was accepted has time before it is looked what it deleted. */
+const DELETION_MS = 2_000
 /** Sent in parts, a call takes so long. */
 const SLOW_MS = 1_000
 
@@ -47,6 +49,13 @@ interface CheckedReceiver {
   appUrl: string
   /** Whether it is asked before a withdrawal. */
   checks: boolean
+  /** A test person whom it has, if it is asked whether a person is absent. */
+  person?: Person | undefined
+}
+
+interface Person {
+  subject: string
+  account: string
 }
 
 interface CallResult {
@@ -60,10 +69,11 @@ interface CallResult {
  * Sends an application's receiver signed, forged, doubled, late, cut, slow and reordered calls about a person that nobody is, and says what to
  * mend where an answer is not what the service needs.
  */
-export async function checkReceiver({ url, secret, appUrl, checks }: CheckedReceiver): Promise<CallResult[]> {
+export async function checkReceiver({ url, secret, appUrl, checks, person }: CheckedReceiver): Promise<CallResult[]> {
   const receiver = new Receiver(url, secret, appUrl)
   const results: CallResult[] = []
-  for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...(checks ? [WITHDRAWAL_CHECK] : []), LAST_CHECK]) {
+  const asked = [...(checks ? [WITHDRAWAL_CHECK] : []), ...(person ? absenceChecks(person) : [])]
+  for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...asked, LAST_CHECK]) {
     const { status, body } = await ask(receiver)
     const answer = status === 0 ? 'no answer' : String(status)
     results.push({ call, wanted, answer, ...(!isRight(status, body) && { mend }) })
@@ -94,14 +104,20 @@ class Receiver {
     return JSON.stringify({ type: 'ping', timestamp: new Date().toISOString(), data: {} })
   }
 
-  withdrawn(version = 2): string {
+  askForAbsence(person: Person): Promise<Answer> {
+    return this.send({
+      body: this.message('account.absence_check', { subject: person.subject, account: person.account }),
+    })
+  }
+
+  withdrawn(version = 2, subject = this.subject): string {
     const task = {
       id: 'msg_check',
       due_by: new Date(Date.now() + 24 * 3600 * 1000).toISOString(),
       report_to: `${this.appUrl}/api/v1/tasks/msg_check`,
       report_token: 'dtk_check',
     }
-    return this.message('account.withdrawn', { withdrawal_id: 'wd_check', version, task })
+    return this.message('account.withdrawn', { withdrawal_id: 'wd_check', subject, version, task })
   }
 
   async send({ secrets = [this.secret], at = 0, ...message }: Message = {}): Promise<Answer> {
@@ -264,6 +280,62 @@ const WITHDRAWAL_CHECK: Check = {
     }
   },
   ask: (receiver) => receiver.send({ body: receiver.message('account.withdrawal_check') }),
+}
+
+const BY_ACCOUNT =
+  'Look by the account and never by the subject alone: whoever came back after a deletion has another account with the same subject.'
+
+/** Asks about the test person, and about a former account of somebody with the same subject. */
+function absenceChecks({ subject, account }: Person): Check[] {
+  const says = (call: string, present: boolean, mend: string, about: (receiver: Receiver) => Person): Check => ({
+    call,
+    wanted: `200 with {"present":${present},"account":"…"}`,
+    mend,
+    isRight: (status, body) => status === 200 && body !== '' && isAnswer(body, present),
+    async ask(receiver) {
+      const person = about(receiver)
+      const answer = await receiver.askForAbsence(person)
+      // An answer about somebody else is none.
+      return answer.body.includes(JSON.stringify(person.account)) ? answer : { ...answer, body: '' }
+    },
+  })
+  return [
+    says(
+      'whether an account is absent that nobody has',
+      false,
+      'Answer with {"present": false, "account": "…"} and the account of the question where you have nothing of it.',
+      (receiver) => receiver,
+    ),
+    says(
+      'whether a person is absent who is there',
+      true,
+      'Answer with {"present": true, "account": "…"} while you have anything of the account.',
+      () => ({ subject, account }),
+    ),
+    says('whether the former account of a person is absent who came back', false, BY_ACCOUNT, (receiver) => ({
+      subject,
+      account: receiver.account,
+    })),
+    {
+      call: 'the deletion of the former account of a person who came back',
+      wanted: '2xx or 404, and the person is still there',
+      mend: `${BY_ACCOUNT} This receiver has deleted the test person.`,
+      isRight: (status, body) => isSuccessful(status) && isAnswer(body, true),
+      async ask(receiver) {
+        const { status } = await receiver.send({ body: receiver.withdrawn(2, subject) })
+        if (status === 202) await sleep(DELETION_MS)
+        return { status, body: (await receiver.askForAbsence({ subject, account })).body }
+      },
+    },
+  ]
+}
+
+function isAnswer(body: string, present: boolean): boolean {
+  try {
+    return JSON.parse(body).present === present
+  } catch {
+    return false
+  }
 }
 
 /** Comes last, because it may end a receiver. */

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { type AppSettings, appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
-import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contract/vocabulary'
+import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
 import {
@@ -15,7 +15,7 @@ import {
 } from '@/domain/applications/manage'
 import { checkReceiver } from './app-check.ts'
 import { command, UsageError, type ValuesOf } from './command.ts'
-import { toEndpoint, toHost, toSeconds, toSubject } from './values.ts'
+import { toEndpoint, toHost, toSeconds, toSubject, WHY_NOBODY_WAITS } from './values.ts'
 
 const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
 
@@ -32,10 +32,16 @@ const settings = {
     means: 'What events carry beside ids.',
   },
   checks: { means: 'It is asked before a withdrawal starts.' },
+  confirms: { means: 'A day after it was told of a withdrawal it is asked whether the person is absent.' },
   poll: { means: 'It asks for its tasks and has no endpoint.' },
   host: { value: 'HOST', multiple: true, read: toHost, means: 'A host that links of its blockers may name.' },
   category: { value: 'WORD', multiple: true, means: 'What its reports may name as kept.' },
   reason: { value: 'WORD', multiple: true, means: 'Why it may keep that.' },
+  'waive-reason': {
+    value: 'CODE=SENTENCE',
+    multiple: true,
+    means: 'A reason of its own for which nobody waits any more; the person reads the sentence.',
+  },
 } as const
 
 type GivenSettings = Partial<Record<'name' | 'endpoint', string | undefined>> & ValuesOf<typeof settings>
@@ -54,9 +60,11 @@ function toSettings(given: GivenSettings): Partial<AppSettings> {
     events: some(given.event),
     includes: some(given.include)?.filter((what) => what !== 'nothing'),
     checks: given.checks || undefined,
+    confirms: given.confirms || undefined,
     hosts: some(given.host),
     categories: some(given.category),
     reasons: some(given.reason),
+    waive_reasons: some(given['waive-reason']),
   })
   if (!parsed.success) throw new UsageError(ruleOf(parsed.error.issues[0]))
   return parsed.data
@@ -68,6 +76,7 @@ const OPTIONS: Record<string, keyof GivenSettings> = {
   hosts: 'host',
   categories: 'category',
   reasons: 'reason',
+  waive_reasons: 'waive-reason',
 }
 
 /** The rule of the API, which begins with the name of the member, with the name of the option instead. */
@@ -114,10 +123,13 @@ export const appCommands = [
       endpoint: { value: 'URL', read: toEndpoint, means: 'Where its messages go.' },
       ...settings,
       'no-checks': { means: 'It is not asked any more before a withdrawal starts.' },
+      'no-confirms': { means: 'Withdrawals that start from now on end without its confirmation.' },
     },
-    async run(ctx, { id: appId, 'no-checks': noChecks, ...given }) {
+    async run(ctx, { id: appId, 'no-checks': noChecks, 'no-confirms': noConfirms, ...given }) {
       if (given.checks && noChecks) throw new UsageError('Give --checks or --no-checks, not both.')
-      return setApp(ctx, { appId, ...toSettings(given), ...(noChecks && { checks: false }) })
+      if (given.confirms && noConfirms) throw new UsageError('Give --confirms or --no-confirms, not both.')
+      const off = { ...(noChecks && { checks: false }), ...(noConfirms && { confirms: false }) }
+      return setApp(ctx, { appId, ...toSettings(given), ...off })
     },
   }),
   command({
@@ -140,9 +152,15 @@ export const appCommands = [
       url: { value: 'URL', positional: true, required: true, read: toEndpoint, means: "The receiver's address." },
       secret: { value: 'whsec_…', required: true, means: 'The signing secret that the receiver knows.' },
       checks: { means: 'It is asked before a withdrawal starts, and so it is asked here.' },
+      confirms: { means: 'It is asked whether a person is absent, and so it is asked here, about a test person.' },
+      subject: { value: 'ID', read: toSubject, means: 'Its own id of the test person; a wrong receiver deletes them.' },
+      account: { value: 'usr_…', means: 'The account of the test person.' },
     },
-    async run(ctx, { url, secret, checks }) {
-      const calls = await checkReceiver({ url, secret, appUrl: ctx.appUrl, checks })
+    async run(ctx, { url, secret, checks, confirms, subject, account }) {
+      const person = subject && account ? { subject, account } : undefined
+      if (confirms !== (person !== undefined))
+        throw new UsageError('--confirms needs --subject and --account of a test person whom the receiver has.')
+      const calls = await checkReceiver({ url, secret, appUrl: ctx.appUrl, checks, person })
       const failed = calls.filter(({ mend }) => mend).length
       const error = `${failed} of ${calls.length} calls were not answered as they have to be: "mend" says what to do.`
       return { passed: calls.length - failed, failed, calls, ...(failed > 0 && { error }) }
@@ -165,7 +183,7 @@ export const appCommands = [
     summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
     options: {
       id,
-      waive: { value: 'REASON', choices: WAIVE_REASONS, means: 'Why nobody waits for its open tasks any more.' },
+      waive: { value: 'REASON', means: WHY_NOBODY_WAITS },
     },
     run: (ctx, { id: appId, waive }) => removeApp(ctx, { appId, waive }),
   }),

@@ -197,7 +197,7 @@ test('a terminal of 100 columns shows the whole id that the next command takes',
   const words = 'as many words as somebody may want to say'
   const answer = {
     transactions: [
-      { user_id: id('usr'), transaction_id: id('txn'), status: 'pending', description: words, created_at: time },
+      { user_id: id('usr'), transaction_id: id('txn'), status: 'pending', title: words, created_at: time },
     ],
     deliveries: [
       { event_id: id('evt'), type: 'account.withdrawal_started', app_name: 'Billing', status: 'pending', due_at: time },

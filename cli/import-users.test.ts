@@ -59,6 +59,7 @@ const allUsers = () => ctx.db.user.findMany({ orderBy: { id: 'asc' } })
 
 test('each line becomes an account with all the data of the line', async () => {
   const line = given({
+    email: `a..${mark()}.@docomo.ne.jp`,
     email_verified: true,
     locale: 'pt-br',
     created_at: '2020-02-29T12:00:00+01:00',

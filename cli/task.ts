@@ -1,9 +1,9 @@
-import { WAIVE_REASONS } from '@/contract/vocabulary'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { waiveTask } from '@/domain/applications/operate-tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { command } from './command.ts'
+import { WHY_NOBODY_WAITS } from './values.ts'
 
 export const taskCommands = [
   command({
@@ -26,7 +26,7 @@ export const taskCommands = [
     summary: "Closes a deletion task without the application's confirmation; the person reads why. This is final.",
     options: {
       id: { value: 'msg_…', positional: true, required: true, means: 'The task.' },
-      reason: { value: 'REASON', required: true, choices: WAIVE_REASONS, means: 'Why nobody waits.' },
+      reason: { value: 'REASON', required: true, means: WHY_NOBODY_WAITS },
     },
     run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
   }),

@@ -1,6 +1,6 @@
 import { addTransaction, endTransaction, listTransactions } from '@/domain/applications/transactions'
 import { command } from './command.ts'
-import { checkActiveUser, toCents } from './values.ts'
+import { checkActiveUser, toAmount, toLink, toTitle } from './values.ts'
 
 const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
 
@@ -31,12 +31,19 @@ export const transactionCommands = [
     summary: 'Records a transaction; a pending one holds a withdrawal back.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
-      status: { value: 'STATUS', required: true, choices: ['pending', 'settled'], means: 'Its status.' },
-      description: { value: 'TEXT', otherwise: 'Added by the operator', means: 'What it is about.' },
-      'amount-cents': { value: 'N', otherwise: '0', read: toCents, means: 'The amount in cents.' },
+      status: { value: 'STATUS', otherwise: 'pending', choices: ['pending', 'settled'], means: 'Its status.' },
+      title: {
+        value: 'TEXT',
+        otherwise: 'Added by the operator',
+        read: toTitle,
+        means: 'What it is about, as the person reads it.',
+      },
+      amount: { value: 'AMOUNT', read: toAmount, means: 'What has to be paid, such as 12.50EUR or 1250JPY.' },
+      url: { value: 'URL', read: toLink, means: 'Where the person pays it: https.' },
     },
-    async run(ctx, { user: userId, status, description, 'amount-cents': amountCents }) {
-      return { transaction_id: await addTransaction(ctx, { userId, status, description, amountCents, ip: '' }) }
+    async run(ctx, transaction) {
+      const { user: userId, ...rest } = transaction
+      return { transaction_id: await addTransaction(ctx, { ...rest, userId, ip: '' }) }
     },
   }),
   ends('settle', 'settled'),

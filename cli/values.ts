@@ -1,7 +1,11 @@
+import type * as z from 'zod'
 import { tokenName } from '@/contract/access'
+import { type Amount, parseAmount } from '@/contract/amount'
 import { appSettings } from '@/contract/apps'
+import { blockerTitle, linkOf } from '@/contract/blockers'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
+import { WAIVE_REASONS } from '@/contract/vocabulary'
 import type { SystemContext } from '@/domain/context'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import { getEnv } from '@/server/settings/env'
@@ -18,6 +22,8 @@ export function toEndpoint(endpoint: string, option: string): string {
 }
 
 /** In the form in which a URL has it. */
+export const WHY_NOBODY_WAITS = `Why nobody waits: ${WAIVE_REASONS.join(', ')}, or a code of the application's --waive-reason.`
+
 export function toHost(host: string): string {
   const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null
   if (!url || url.href !== `https://${url.host}/`) {
@@ -61,15 +67,30 @@ export function toVersion(text: string): number {
   return Number(text)
 }
 
-export function toTokenName(text: string): string {
-  const name = tokenName.safeParse(text)
-  if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)
-  return name.data
+export const toTokenName = (text: string): string => parsed(tokenName, text)
+export const toTitle = (text: string): string => parsed(blockerTitle, text)
+
+/** The rules of the API name the option that has the name of the field. */
+function parsed(rule: z.ZodType<string>, text: string): string {
+  const { data, error } = rule.safeParse(text)
+  if (data === undefined) throw new UsageError(`--${parseIssueMessage(error?.issues[0]?.message ?? '').details}`)
+  return data
 }
 
-export function toCents(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError('--amount-cents must be a whole number.')
-  return Number(text)
+export function toLink(text: string): string {
+  const link = linkOf(text, { hosts: null, allowsHttp: !getEnv().isProduction })
+  if (!link) throw new UsageError('--url must be a URL that begins with https:// and holds no password.')
+  return link
+}
+
+export function toAmount(text: string): Amount {
+  const amount = parseAmount(text)
+  if (!amount) {
+    throw new UsageError(
+      '--amount must be a number and a currency of ISO 4217, such as 12.50EUR, 12EUR or 1250JPY, with all decimals of the currency or none.',
+    )
+  }
+  return amount
 }
 
 export async function checkActiveUser(ctx: SystemContext, id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { CONFIRMATION, parseIssueMessage } from '@/contract/errors'
-import { REASON_CODES, withdrawBody } from '@/contract/withdrawal'
+import { REASONS } from '@/contract/vocabulary'
+import { withdrawBody } from '@/contract/withdrawal'
 import { lookUp } from '@/domain/accounts/look-up'
 import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
@@ -17,7 +18,7 @@ export const withdrawalCommands = [
     summary: 'Withdraws an account for somebody who asked for it; this cannot be undone.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
-      reason: { value: 'REASON', choices: REASON_CODES, means: 'Why the person leaves.' },
+      reason: { value: 'REASON', choices: REASONS, means: 'Why the person leaves.' },
       feedback: { value: 'TEXT', means: "The person's words, which the reason other needs." },
     },
     async run(ctx, { user: userId, reason, feedback }) {

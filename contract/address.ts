@@ -10,7 +10,8 @@ export interface Address {
 export const MAX_ADDRESS_LENGTH = 254
 const MAX_LOCAL_LENGTH = 64
 
-const LOCAL_PART = /^[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+)*$/
+// Japanese carriers gave out addresses with a dot before the @, or with several in a row.
+const LOCAL_PART = /^[A-Za-z0-9#$&'*+\-/=?^_`{|}~][A-Za-z0-9#$&'*+\-/=?^_`{|}~.]*$/
 const DOMAIN_TEXT = /^[\p{L}\p{Nd}\p{M}.-]+$/u
 // If case folding changes or drops a character of the lower-case domain, mail would go to another domain than the one shown. The
 // URL parser keeps ß and ς, and Cherokee folds to capitals, so these differ by case alone and are allowed.
@@ -30,6 +31,12 @@ export const ADDRESS_PATTERN = [
   LOCAL_PART.source.slice(1, -1),
   `@(?:${ANY_LABEL}\\.)+(?![0-9]+$)(?!0[xX][0-9A-Fa-f]*$)${ANY_LABEL}$`,
 ].join('')
+
+/** The same for an address that `parseNewAddress` accepts. */
+export const NEW_ADDRESS_PATTERN = ADDRESS_PATTERN.replace('^', '^(?![^@]*\\.[.@])')
+
+/** For an address that somebody types: none with a dot at the end of the local part, nor with two in a row. */
+export const parseNewAddress = (text: string): Address | null => (/\.[.@]/.test(text) ? null : parseAddress(text))
 
 /** Returns null for an address that is not acceptable. `%` and `!` are not, because mail servers may read them as routing. */
 export function parseAddress(text: string): Address | null {

@@ -46,9 +46,14 @@ export const externalId = z
   .refine((text) => problemOfExternalId(text) === null, 'USER_001')
   .meta(EXTERNAL_ID)
 
-const address = plainAddress('The address', {
+const ADDRESS_MESSAGES = {
   wrongType: 'REQUEST_001: email must be a string.',
   malformed: `EMAIL_001: ${RULES.email}`,
+}
+const address = plainAddress('The address', ADDRESS_MESSAGES)
+const queriedAddress = plainAddress('The address', {
+  ...ADDRESS_MESSAGES,
+  spaced: 'EMAIL_001: email has a space. In a URL a + stands for a space: write it as %2B.',
 })
 
 export const personName = lineName('How messages address the person', MAX_NAME_LENGTH)
@@ -238,7 +243,7 @@ export const findUser = contract({
   path: '/admin/users',
   scope: 'users:read',
   params: z.object({}),
-  query: z.object({ email: address }),
+  query: z.object({ email: queriedAddress }),
   data: account,
   errors: ['REQUEST_001', 'EMAIL_001', 'USER_001', 'RATE_001'],
   example: { query: { email: exampleAccount.email }, data: exampleAccount },

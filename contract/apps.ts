@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { contract, FOR_SERVICES } from './define'
-import { appId, isoDateTime, lineName, listLimit, maxLength, truth } from './fields'
-import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
+import { appId, isoDateTime, lineName, listLimit, maxLength, truth, UNRULY, waiveReason } from './fields'
+import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, partsOfReason, WAIVE_REASONS } from './vocabulary'
 import { APP_PHASES } from './withdrawal'
 
 const MAX_NAME_LENGTH = 100
@@ -24,10 +24,14 @@ const someOf = <const Word extends string>(name: string, words: readonly Word[])
 const wordsOf = (name: string, pattern: string, what: string) =>
   z
     .array(
-      z.string(`REQUEST_001: ${name} must hold text.`).regex(new RegExp(pattern), `REQUEST_001: ${name} has ${what}.`),
+      z
+        .string(`REQUEST_001: ${name} must hold text.`)
+        .regex(new RegExp(pattern, 'u'), `REQUEST_001: ${name} has ${what}.`),
       `REQUEST_001: ${name} must be an array.`,
     )
     .check(maxLength(MAX_WORDS, `REQUEST_001: ${name} has at most ${MAX_WORDS} entries.`))
+/** A sentence of one line. */
+const WAIVE_REASON = String.raw`^(?!(?:${WAIVE_REASONS.join('|')}|other)=)[a-z][a-z0-9_]{0,31}=(?=\S)[^${UNRULY}]{1,200}$`
 const words = (name: string) => wordsOf(name, WORD, '1 to 64 printable ASCII characters')
 
 /** The settings of an application. The operator command uses the same rules. */
@@ -54,9 +58,24 @@ export const appSettings = z.object({
   events: someOf('events', EVENT_TYPES).describe('What it is told; `account.withdrawn` always'),
   includes: someOf('includes', INCLUDES).describe('`addresses`: events of an address change carry both addresses'),
   checks: truth('checks').describe('Whether it is asked before a withdrawal starts'),
+  confirms: truth('confirms').describe(
+    'Whether it is asked, a day after it was told of a withdrawal, if the person is absent; needs an endpoint',
+  ),
   hosts: wordsOf('hosts', HOST, 'hosts such as shop.example.com').describe('Hosts that links of its blockers may name'),
   categories: words('categories').describe('What it may name as kept'),
   reasons: words('reasons').describe('Why it may keep it'),
+  waive_reasons: wordsOf(
+    'waive_reasons',
+    WAIVE_REASON,
+    'CODE=SENTENCE such as merged=The shop has its data now., with a code of 32 small letters, digits and _ at most that is none of the common ones, and a sentence of one line with 200 characters at most',
+  )
+    .refine(
+      (reasons) => new Set(reasons.map((reason) => partsOfReason(reason).code)).size === reasons.length,
+      'REQUEST_001: waive_reasons has each code once.',
+    )
+    .describe(
+      'Further reasons for which nobody waits for its deletion tasks any more, each `code=sentence`; the person reads the sentence',
+    ),
 })
 export type AppSettings = z.output<typeof appSettings>
 
@@ -89,9 +108,11 @@ const exampleApp = {
   events: ['account.email_changed', 'account.withdrawal_started', 'account.withdrawn'],
   includes: ['addresses'],
   checks: false,
+  confirms: false,
   hosts: [],
   categories: ['invoices'],
   reasons: ['tax_law'],
+  waive_reasons: ['merged=The shop was closed, and its data is deleted with it.'],
   created_at: '2026-11-20T09:00:00.000Z',
   disabled_at: null,
   previous_secret_until: null,
@@ -153,7 +174,7 @@ export const removeApp = contract({
   path: '/admin/apps/{appId}',
   params: z.object({ appId }),
   query: z.object({
-    waive: oneOf('waive', WAIVE_REASONS).optional().describe('Why nobody waits for its open deletion tasks any more'),
+    waive: waiveReason.optional().describe('Why nobody waits for its open deletion tasks any more'),
   }),
   data: z.object({
     app_id: z.string().describe('The application, `app_…`'),

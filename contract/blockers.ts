@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { externalId } from './admin'
 import { contract, FOR_SERVICES, isStorable, lengthOf } from './define'
-import { blocker, givenTime, isoDateTime, maxLength } from './fields'
+import { amount, blocker, givenTime, isoDateTime, maxLength } from './fields'
 
 const MAX_KEY_LENGTH = 255
 const MAX_CODE_LENGTH = 64
@@ -16,7 +16,7 @@ const code = z
   .string('REQUEST_001: code must be a string.')
   .regex(/^[!-~]{1,64}$/, `REQUEST_001: code has 1 to ${MAX_CODE_LENGTH} visible ASCII characters.`)
   .describe('For programs, such as `unpaid_invoice`')
-const title = z
+export const blockerTitle = z
   .string('REQUEST_001: title must be a string.')
   .refine(isLine, 'REQUEST_001: title must be text of one line.')
   .check(maxLength(MAX_TITLE_LENGTH, `REQUEST_001: title has at most ${MAX_TITLE_LENGTH} characters.`))
@@ -31,16 +31,25 @@ const url = z
   .nullable()
   .optional()
 
-/** The URL in its canonical form; null if it is not https, or not of one of these hosts. */
-export function linkOf(text: string, hosts: readonly string[]): string | null {
+interface LinkRules {
+  /** Null: any host. */
+  hosts: readonly string[] | null
+  /** Only in local mode. */
+  allowsHttp: boolean
+}
+
+/** The URL in its canonical form; null if it is not https, or not of one of the hosts. */
+export function linkOf(text: string, { hosts, allowsHttp }: LinkRules): string | null {
   const link = URL.canParse(text) ? new URL(text) : null
-  const isAllowed = link?.protocol === 'https:' && hosts.includes(link.host) && !link.username && !link.password
-  return isAllowed ? link.href : null
+  if (!link || link.username || link.password || (hosts && !hosts.includes(link.host))) return null
+  return link.protocol === 'https:' || (allowsHttp && link.protocol === 'http:') ? link.href : null
 }
 
 /** The answer of an application to a check; nothing else counts as an answer. */
 export const checkAnswer = z.strictObject({
-  blockers: z.array(z.strictObject({ code, title, url })).check(maxLength(MAX_ASKED)),
+  blockers: z
+    .array(z.strictObject({ code, title: blockerTitle, url, amount: amount.nullish() }))
+    .check(maxLength(MAX_ASKED)),
 })
 
 const params = z.object({
@@ -64,6 +73,7 @@ const example = {
   code: 'unpaid_invoice',
   title: 'Invoice 4711 is not paid',
   url: 'https://billing.example.com/4711',
+  amount: { minor_units: 1250, currency: 'EUR' },
   expires_at: '2026-12-20T09:00:00.000Z',
 }
 
@@ -78,14 +88,15 @@ export const putBlocker = contract({
   params,
   body: z.object({
     code,
-    title,
+    title: blockerTitle,
     url: url.describe('Where the person settles it: https, and a host of the service token'),
+    amount: amount.nullish().describe('What has to be paid; the page shows it as the language of the person writes it'),
     expires_at: givenTime('REQUEST_001: expires_at must be a time such as 2026-12-20T09:00:00Z.')
       .nullable()
       .optional()
       .describe('When it ends by itself; null or left out: never'),
   }),
-  data: blocker.omit({ ids: true }).extend({
+  data: blocker.omit({ ids: true, transactions: true }).extend({
     user_id: z.string().describe('The account'),
     key: z.string().describe('Your own name of the blocker'),
     expires_at: isoDateTime.nullable().describe('When it ends by itself; null: never'),

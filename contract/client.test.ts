@@ -74,7 +74,9 @@ test('a refusal lists what holds a withdrawal back, and any other refusal lists 
   const refused = (error: object) => answering(Response.json({ success: false, error }, { status: 409 }))
   const error = { code: 'WITHDRAWAL_003', message: 'Not allowed', details: '1 blocker.' }
   await expect(refused({ ...error, blockers })).rejects.toMatchObject({ code: 'WITHDRAWAL_003', blockers })
-  await expect(refused(error)).rejects.toMatchObject({ code: 'WITHDRAWAL_003', blockers: [] })
+  const authority = { name: 'Data Protection Commission', url: 'https://authority.test/' }
+  await expect(refused({ ...error, blockers, authority })).rejects.toMatchObject({ blockers, authority })
+  await expect(refused(error)).rejects.toMatchObject({ code: 'WITHDRAWAL_003', blockers: [], authority: undefined })
 })
 
 test('a service client fills path and query, and sends the service token and the scope of the operation', async () => {

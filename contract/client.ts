@@ -10,7 +10,7 @@ import type {
   UserContract,
 } from './define'
 import { ApiError, noAnswer, UNREADABLE } from './errors'
-import { blocker, minLength } from './fields'
+import { authority, blocker, minLength } from './fields'
 
 export interface ClientOptions {
   /** The origin of the service. The service's own pages leave it out. */
@@ -31,6 +31,7 @@ const errorEnvelope = z.object({
     message: z.string().optional(),
     details: z.string(),
     blockers: z.array(blocker).optional(),
+    authority: authority.optional(),
   }),
 })
 
@@ -102,6 +103,6 @@ export function toApiError(response: Response, json: unknown): ApiError {
   // A proxy may send a date instead of a number of seconds.
   const retryAfterSeconds = Number(response.headers.get('Retry-After')) || undefined
   if (!envelope) return new ApiError('SERVER_002', UNREADABLE, response.status, retryAfterSeconds)
-  const { code, details, message, blockers } = envelope
-  return new ApiError(code, details, response.status, retryAfterSeconds, message, blockers)
+  const { code, details, message, blockers, authority } = envelope
+  return new ApiError(code, details, response.status, retryAfterSeconds, message, blockers, authority)
 }

@@ -8,6 +8,9 @@ export const SCOPES = {
 } as const
 export type Scope = keyof typeof SCOPES
 
+/** The header of what the service's own page reads without its person; such a call does not keep the session. */
+export const READ_BY_PAGE = 'X-Read-By-Page'
+
 /** The scopes of access tokens. Only a browser session can manage tokens and sessions. */
 export const GRANTABLE_SCOPES = ['email:manage', 'account:manage'] as const satisfies Scope[]
 export type GrantableScope = (typeof GRANTABLE_SCOPES)[number]

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { NEW_ADDRESS_PATTERN } from './address'
 import { contract, isStorable, STORABLE } from './define'
 import { asciiDigits } from './digits'
 import { RULES } from './errors'
@@ -31,7 +32,12 @@ const verificationCode = z
 /** In code points. */
 export const MAX_PASSWORD_LENGTH = 1024
 
-export const newEmail = plainAddress('The address to change to', { wrongType: 'EMAIL_001', malformed: 'EMAIL_001' })
+// The own address is taken in each form that an account may have: while it is not verified, this is how it is.
+export const newEmail = plainAddress('The address to change to', {
+  wrongType: 'EMAIL_001',
+  malformed: 'EMAIL_001',
+  pattern: NEW_ADDRESS_PATTERN,
+})
 export const currentPassword = z
   .string('REQUEST_001: current_password must be a string.')
   .check(minLength(1, `REQUEST_001: ${RULES.currentPassword}`))
@@ -304,6 +310,10 @@ export const getNotMe = contract({
     status: z.enum(['pending_verification', 'verified']).describe('Whether the new address is in effect already'),
     old_email: z.string().describe('The address that the link was sent to'),
     new_email: z.string().describe('Masked'),
+    changed_to: z
+      .string()
+      .nullable()
+      .describe('Null until the new address is verified; then it, as the message about the change named it'),
     requested_at: isoDateTime.describe('When the change was started'),
     expires_at: isoDateTime.describe('Until when the new address can be verified'),
     can_be_verified: z.boolean().describe('Whether the new address can still be verified now'),
@@ -319,6 +329,7 @@ export const getNotMe = contract({
       status: 'verified',
       old_email: 'ada@example.com',
       new_email: 'a••••@example.com',
+      changed_to: 'ada.new@example.com',
       requested_at: '2026-11-20T09:00:00.000Z',
       expires_at: '2026-11-20T21:00:00.000Z',
       can_be_verified: false,

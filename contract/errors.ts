@@ -1,3 +1,4 @@
+import type { Amount } from './amount'
 import { MAX_BODY_BYTES, MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
@@ -207,6 +208,13 @@ export type ErrorCode = keyof typeof ERRORS
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
 
+/** Of the account's own. */
+export interface PendingTransaction extends Pick<Blocker, 'title' | 'url' | 'amount'> {
+  id: string
+  /** ISO 8601 */
+  created_at: string
+}
+
 /** What holds a withdrawal back. */
 export interface Blocker {
   code: string
@@ -214,12 +222,22 @@ export interface Blocker {
   title: string
   /** Where it can be settled: an https URL. */
   url: string | null
+  /** What has to be paid; absent where that is not known. */
+  amount?: Amount | undefined
   /** `account` for the account's own transactions, else the name of the service or the application. */
   source: string
   /** What it stands for: the oldest pending transactions. */
   ids?: string[] | undefined
+  transactions?: PendingTransaction[] | undefined
   /** When it ends by itself. */
   until?: string | undefined
+}
+
+/** Where people can complain about what is kept or held up. */
+export interface Authority {
+  name: string
+  /** An https URL. */
+  url: string
 }
 
 /** Of a wrong code and a wrong password. */
@@ -264,6 +282,8 @@ export class ApiError extends Error {
     message: string = isErrorCode(code) ? ERRORS[code].message : code,
     /** What holds the withdrawal back; only with WITHDRAWAL_003. */
     readonly blockers: readonly Blocker[] = [],
+    /** Where people can complain about that, if the service names it; only with WITHDRAWAL_003. */
+    readonly authority?: Authority,
   ) {
     super(message)
     this.name = 'ApiError'

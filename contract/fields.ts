@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
+import { type Amount, isCurrency, MAX_MINOR_UNITS } from './amount'
 import { GRANTABLE_SCOPES, isStorable, STORABLE } from './define'
-import { type Blocker, RULES } from './errors'
+import { type Authority, type Blocker, type PendingTransaction, RULES } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 /** zod's own `when` lets a length check run on a value of the wrong type, where it throws if the value's `length` cannot be compared. */
@@ -27,15 +28,60 @@ export const dateOrTime = z.union(
 )
 export const userId = z.string().describe('The user account: `usr_…`, or `~` and the external id')
 
+const NO_CURRENCY = 'REQUEST_001: amount.currency must be a currency code of ISO 4217, such as EUR.'
+
+export const amount = z
+  .strictObject(
+    {
+      minor_units: z
+        .int('REQUEST_001: amount.minor_units must be a whole number.')
+        .min(0, 'REQUEST_001: amount.minor_units must not be negative.')
+        .max(MAX_MINOR_UNITS, `REQUEST_001: amount.minor_units is at most ${MAX_MINOR_UNITS}.`)
+        .describe('In the smallest unit of the currency: 1250 stands for 12.50 EUR and for 1250 JPY'),
+      currency: z
+        .string(NO_CURRENCY)
+        .regex(/^[A-Z]{3}$/, NO_CURRENCY)
+        .refine(isCurrency, NO_CURRENCY)
+        .describe('ISO 4217, such as `EUR`'),
+    },
+    'REQUEST_001: amount must be an object with minor_units and currency alone.',
+  )
+  .describe(
+    'What has to be paid; the page shows it as the language of the person writes it',
+  ) satisfies z.ZodType<Amount>
+
+const title = z.string().describe('As the person reads it')
+const url = z.string().nullable().describe('Where the person settles it')
+const amountShown = amount.optional()
+
+const pendingTransaction = z.object({
+  id: z.string().describe('The transaction, `txn_…`'),
+  title,
+  url,
+  amount: amountShown,
+  created_at: isoDateTime,
+}) satisfies z.ZodType<PendingTransaction>
+
 /** What holds a withdrawal back, as in answers. */
 export const blocker = z.object({
   code: z.string().describe('For programs, such as `unpaid_invoice`'),
-  title: z.string().describe('As the person reads it'),
-  url: z.string().nullable().describe('Where the person settles it'),
+  title,
+  url,
+  amount: amountShown,
   source: z.string().describe('`account`, a service token or an application'),
   ids: z.array(z.string()).optional().describe('Of pending transactions, at most a hundred, the oldest first'),
-  until: isoDateTime.optional().describe('Of `address_restored`, when it ends'),
+  transactions: z.array(pendingTransaction).optional().describe('The same pending transactions'),
+  until: isoDateTime.optional().describe('When it ends by itself; absent where nobody knows'),
 }) satisfies z.ZodType<Blocker>
+
+export const authority = z
+  .object({
+    name: z.string().describe('As people read it'),
+    url: z.string().describe('An https URL'),
+  })
+  .describe(
+    'The supervisory authority to which people can complain; absent where the adopter names none',
+  ) satisfies z.ZodType<Authority>
 
 export const newPassword = z
   .string('PASSWORD_001')
@@ -84,7 +130,7 @@ const VISIBLE_CHARACTER = new RegExp(VISIBLE, 'u')
 export const hasVisible = (text: string) => VISIBLE_CHARACTER.test(text)
 
 /** What ends a line, turns its direction or hides a text in it, written for use inside a character class. */
-const UNRULY = `${CONTROLS}\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069\u{E0000}-\u{E007F}`
+export const UNRULY = `${CONTROLS}\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069\u{E0000}-\u{E007F}`
 const UNRULY_CHARACTER = new RegExp(`[${UNRULY}]`, 'u')
 /** The rule of every name. Joiners are good, because words of some languages and some emoji need them. */
 export const isName = (text: string) => hasVisible(text) && !UNRULY_CHARACTER.test(text)
@@ -109,18 +155,26 @@ interface AddressMessages {
   wrongType: string
   malformed: string
   tooLong?: string
+  /** For one with a space. */
+  spaced?: string
+  pattern?: string
 }
 /** One plain address. */
-export const plainAddress = (what: string, { wrongType, malformed, tooLong = malformed }: AddressMessages) =>
+export const plainAddress = (
+  what: string,
+  { wrongType, malformed, tooLong = malformed, spaced = malformed, pattern = ADDRESS_PATTERN }: AddressMessages,
+) =>
   z
     .string(wrongType)
     .check(maxLength(MAX_ADDRESS_LENGTH, tooLong))
-    .refine((text) => parseAddress(text) !== null, malformed)
+    .refine((text) => parseAddress(text) !== null, {
+      error: ({ input }) => (String(input).includes(' ') ? spaced : malformed),
+    })
     .meta({
       description: `${what}; at most ${MAX_ADDRESS_LENGTH} characters`,
       format: 'idn-email',
       minLength: 'a@b.c'.length,
-      pattern: ADDRESS_PATTERN,
+      pattern,
     })
 /** For calls by people who are not signed in. */
 export const accountAddress = plainAddress('The address of the account', {
@@ -139,5 +193,21 @@ export const grantedScopes = (description: string) =>
     .check(minLength(1, 'REQUEST_001: scopes must name at least one scope.'))
     .check(maxLength(10, 'REQUEST_001: scopes names more scopes than there are.'))
     .describe(description)
+
+/** Which codes there are follows from the application. */
+export const waiveReason = z
+  .string('REQUEST_001: the reason must be a string.')
+  .regex(/^[a-z][a-z0-9_]{0,31}$/, 'REQUEST_001: the reason must be a code such as gone.')
+
+/** That nobody waits for an application any more. */
+export const isWaived = z.object({
+  reason: z
+    .string()
+    .describe(
+      '`gone`, `refused`, `unreachable` or a registered code; `other` only of a withdrawal of an earlier release',
+    ),
+  sentence: z.string().optional().describe('What the person reads, of a registered reason'),
+  at: isoDateTime.describe('Since when'),
+})
 
 export const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { type Contract, isAccountLinkContract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
-import { blocker } from './fields'
+import { authority, blocker } from './fields'
 import { openApiDocument } from './openapi'
 import { adminOperations, operations } from './operations'
 import { EVENT_TYPES } from './vocabulary'
@@ -48,6 +48,7 @@ const envelope = z.strictObject({
     message: z.string(),
     details: z.string().min(1),
     blockers: z.array(blocker).min(1).optional(),
+    authority: authority.optional(),
   }),
   timestamp: z.iso.datetime({ precision: 3 }),
 })
@@ -308,7 +309,12 @@ test('every operation, parameter, field of a body and field of an answer has a s
 })
 
 test('every message to an application is described, with examples that fit its rules', () => {
-  expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, 'account.withdrawal_check', 'ping'])
+  expect(webhooks.map(({ name }) => name)).toEqual([
+    ...EVENT_TYPES,
+    'account.withdrawal_check',
+    'account.absence_check',
+    'ping',
+  ])
   expect(Object.keys(document.webhooks as Json)).toEqual(webhooks.map(({ name }) => name))
   for (const { message, examples } of webhooks) {
     expect(Object.keys(examples).length).toBeGreaterThan(0)

@@ -9,9 +9,10 @@ import {
   type Scope,
 } from './define'
 import { type Blocker, COUNTED_CODES, ERRORS, type ErrorCode } from './errors'
-import { blocker } from './fields'
+import { authority, blocker } from './fields'
 import { operations } from './operations'
 import { type Webhook, webhooks } from './webhooks'
+import { EXAMPLE_AUTHORITY } from './withdrawal'
 
 type Json = Record<string, unknown>
 
@@ -364,7 +365,7 @@ function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): 
           code,
           message: ERRORS[code].message,
           details: ERRORS[code].details,
-          ...(code === 'WITHDRAWAL_003' && { blockers: EXAMPLE_BLOCKERS }),
+          ...(code === 'WITHDRAWAL_003' && { blockers: EXAMPLE_BLOCKERS, authority: EXAMPLE_AUTHORITY }),
         },
         timestamp: '2026-11-20T09:00:00.000Z',
       },
@@ -386,11 +387,21 @@ const EXAMPLE_BLOCKERS: Blocker[] = [
     url: null,
     source: 'account',
     ids: ['txn_5Tq8wZ1cXk7Yb3nLhRpV0a'],
+    transactions: [
+      {
+        id: 'txn_5Tq8wZ1cXk7Yb3nLhRpV0a',
+        title: 'Order 7',
+        url: 'https://shop.example.com/orders/7',
+        amount: { minor_units: 900, currency: 'EUR' },
+        created_at: '2026-11-19T08:00:00.000Z',
+      },
+    ],
   },
   {
     code: 'unpaid_invoice',
     title: 'Invoice 4711 is not paid',
     url: 'https://billing.example.com/4711',
+    amount: { minor_units: 1250, currency: 'EUR' },
     source: 'billing',
   },
 ]
@@ -412,6 +423,7 @@ function errorSchema(): Json {
             ...toSchema(z.array(blocker), 'output'),
             description: 'Of WITHDRAWAL_003: what holds the withdrawal back',
           },
+          authority: toSchema(authority, 'output'),
         },
       },
       timestamp: { type: 'string', format: 'date-time' },

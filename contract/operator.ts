@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { account } from './admin'
 import { delivery } from './apps'
 import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
-import { blocker, isoDateTime, maxLength } from './fields'
+import { amount, blocker, isoDateTime, maxLength } from './fields'
 import { type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
@@ -88,8 +88,10 @@ export const shownTransaction = z.object({
   transaction_id: z.string(),
   user_id: z.string(),
   status: z.string(),
-  description: z.string(),
-  amount_cents: z.int(),
+  title: z.string(),
+  /** Null in rows that do not tell the currency. */
+  amount: amount.nullable(),
+  url: z.string().nullable(),
   created_at: isoDateTime,
 })
 export type ShownTransaction = z.input<typeof shownTransaction>
@@ -147,6 +149,7 @@ export const figures = z.object({
   overdue_steps: figure('Steps that nobody has run in time'),
   failing_steps: figure('Steps that failed'),
   silent_apps: figure('Applications that have not answered for a day'),
+  still_present: figure('Deletions after which an application still has the person'),
   failed_notices: figure('Mails given up in the last 30 days'),
   unwarned: figure('Security mails that came back in the last 30 days'),
   undeliverable: figure('Addresses that take no mail'),

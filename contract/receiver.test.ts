@@ -72,9 +72,40 @@ test('a receiver refuses messages that are unsigned, changed, or signed too long
 test('a repeated message is answered but not handled again, once it is done', async () => {
   const outcomes: Outcome[] = ['later', 'done']
   const { statusOf, handled } = givenReceiver(() => outcomes.shift() ?? 'done')
-  expect(await statusOf(signed())).toBe(202)
-  expect([await statusOf(signed()), await statusOf(signed()), await statusOf(signed())]).toEqual([200, 200, 200])
+  const changed = () =>
+    signed({ body: JSON.stringify({ type: 'account.password_changed', data: { account: 'usr_1' } }) })
+  expect(await statusOf(changed())).toBe(202)
+  expect([await statusOf(changed()), await statusOf(changed()), await statusOf(changed())]).toEqual([200, 200, 200])
   expect(handled).toHaveLength(2)
+})
+
+test('a deletion that comes again is handled again, because something of the account may still be there', async () => {
+  const { statusOf, handled } = givenReceiver()
+  expect([await statusOf(signed()), await statusOf(signed())]).toEqual([200, 200])
+  expect(handled).toHaveLength(2)
+})
+
+test('B108 a receiver says by the account alone whether anything of it is there, and nothing where it cannot', async () => {
+  const ask = () =>
+    signed({ body: JSON.stringify({ type: 'account.absence_check', data: { subject: '42', account: 'usr_1' } }) })
+  const asked: unknown[] = []
+  const options = { secrets: NEW, now: () => NOW * 1000, handle: () => 'done' as const }
+  const says = (present: boolean) =>
+    createReceiver({
+      ...options,
+      isPresent: (...of) => {
+        asked.push(of)
+        return present
+      },
+    })
+  for (const present of [true, false]) {
+    const answer = await says(present)(ask())
+    expect([answer.status, await answer.json()]).toEqual([200, { present, account: 'usr_1' }])
+  }
+  expect(asked).toEqual([['usr_1'], ['usr_1']])
+  expect((await createReceiver(options)(ask())).status).toBe(501)
+  const failing = createReceiver({ ...options, isPresent: () => Promise.reject(new Error('the database is away')) })
+  expect((await failing(ask())).status).toBe(500)
 })
 
 test('a message that arrives while it is handled gets the same answer, and is handled once', async () => {

@@ -43,6 +43,8 @@ export interface HeldBack {
   code: string
   title: string
   url?: string | null
+  /** What has to be paid, in the smallest unit of the currency. */
+  amount?: { minor_units: number; currency: string } | null
 }
 
 export interface ReceiverOptions {
@@ -52,6 +54,11 @@ export interface ReceiverOptions {
   handle(message: AccountMessage, id: string): Promise<Outcome> | Outcome
   /** For an application that is registered with `checks`: lists what holds the withdrawal of this person back now; changes nothing. */
   check?(subject: string, account: string): Promise<HeldBack[]> | HeldBack[]
+  /**
+   * For an application that is registered with `confirms`: whether it still has anything of this account. By the account alone, because
+   * whoever came back after a deletion has the same subject.
+   */
+  isPresent?(account: string): Promise<boolean> | boolean
   /** Stores the ids of messages that are done, so that a repeated one is only answered. By default the last 10,000 stay in memory. */
   done?: { has(id: string): Promise<boolean> | boolean; add(id: string): Promise<unknown> | unknown }
   /**
@@ -73,7 +80,8 @@ const ENDS_ACCOUNT = ['account.withdrawal_started', 'account.withdrawn']
 
 /**
  * The handler for the service's requests. It verifies each message, skips those that are done or set an older address than the known one,
- * and calls `handle` for the others: once for each id, and one after the other for each account.
+ * and calls `handle` for the others: once for each id, and one after the other for each account. A deletion is handled whenever it comes
+ * again, because then its answer was lost, or something of the account was still there.
  */
 export function createReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
   const done = options.done ?? rememberLast(MAX_REMEMBERED)
@@ -108,13 +116,19 @@ export function createReceiver(options: ReceiverOptions): (request: Request) => 
     if (body === undefined) return new Response(null, { status: 413 })
     if (!(await isSigned(request.headers, body, options))) return new Response(null, { status: 401 })
     const id = request.headers.get('webhook-id') as string
-    if (await done.has(id)) return new Response(null, { status: 200 })
     try {
       const message = JSON.parse(body) as AccountMessage
+      if (message.type !== 'account.withdrawn' && (await done.has(id))) return new Response(null, { status: 200 })
       if (message.type === 'account.withdrawal_check') {
         // Without an answer nobody can be withdrawn, but an empty list would say that nothing holds the withdrawal back.
         if (!options.check) return new Response(null, { status: 501 })
         return Response.json({ blockers: await options.check(message.data.subject, message.data.account) })
+      }
+      if (message.type === 'account.absence_check') {
+        // Nobody may say for the application that it has nothing.
+        if (!options.isPresent) return new Response(null, { status: 501 })
+        const { account } = message.data
+        return Response.json({ present: await options.isPresent(account), account })
       }
       const outcome = await handleOnce(id, message)
       return new Response(null, { status: outcome === 'done' ? 200 : 202 })

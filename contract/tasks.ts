@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
-import { dateOrTime, isoDateTime, maxLength, minLength } from './fields'
-import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'
+import { dateOrTime, isoDateTime, isWaived, maxLength, minLength, waiveReason } from './fields'
+import { MAX_REPORT_BYTES } from './vocabulary'
 import { STEPS } from './withdrawal'
 
-/** The states of a deletion task. */
-export const TASK_STATES = ['pending', 'calling', 'accepted', 'completed', 'waived'] as const
+/** The states of a deletion task. `unconfirmed`: its absence check is open. `present`: the operator has to decide. */
+export const TASK_STATES = ['pending', 'calling', 'accepted', 'unconfirmed', 'present', 'completed', 'waived'] as const
 export type TaskState = (typeof TASK_STATES)[number]
 
 const MAX_COUNT = 2_147_483_647
@@ -32,8 +32,6 @@ const taskId = z
   .meta({ description: 'The task, `msg_…`', pattern: STORABLE })
 
 export const progress = z.object({ done: z.int(), total: z.int() })
-const isWaived = z.object({ reason: z.string().describe('Why'), at: isoDateTime.describe('Since when') })
-
 /** A deletion task as operators see it, on the pages and from the command. */
 export const shownTask = z.object({
   task_id: z.string(),
@@ -56,10 +54,20 @@ export const shownTask = z.object({
   last_error: z.string().nullable(),
   /** The application's own code of the last failure. */
   failure_code: z.string().nullable(),
+  /** When the application said that it is done. */
   completed_at: isoDateTime.nullable(),
+  /** How often it answered an absence check that it still has the person. */
+  times_present: z.int(),
+  /** When it confirmed that it no longer has the person. */
+  absent_at: isoDateTime.nullable(),
   waived: isWaived.nullable(),
+  /** Those that are registered with the application, each `code=sentence`. */
+  waive_reasons: z.array(z.string()),
 })
 export type ShownTask = z.input<typeof shownTask>
+
+/** The answer of an application to an absence check; nothing else counts as an answer. */
+export const absenceAnswer = z.object({ present: z.boolean(), account: z.string() })
 
 /** What an application keeps, by the categories and reasons that are registered for it. */
 export const retained = z.object({ category: z.string(), reason: z.string(), until: z.string().optional() })
@@ -194,9 +202,7 @@ export const waiveTask = contract({
   scope: 'apps:manage',
   params: z.object({ taskId }),
   body: z.object({
-    reason: z
-      .enum(WAIVE_REASONS, `REQUEST_001: reason must be one of ${WAIVE_REASONS.join(', ')}.`)
-      .describe('Why nobody waits for the application any more; the person reads it'),
+    reason: waiveReason.describe('Why nobody waits for the application any more; the person reads it'),
   }),
   data: z.object({
     task_id: z.string().describe('The task, `msg_…`'),

@@ -19,13 +19,14 @@ export const RESET_TOKEN = /^prt_[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 export const WITHDRAWAL_LINK_TOKEN = /^wrt_[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 export const VERIFICATION_CODE = /^[0-9]{6}$/
 
-export const REASONS = {
-  no_longer_needed: 'I no longer need the service',
-  privacy_concerns: 'I am concerned about my privacy',
-  switching_service: 'I am switching to another service',
-  account_security: 'My account is not secure',
-  other: 'Another reason',
-} as const
+export const REASONS = [
+  'no_longer_needed',
+  'privacy_concerns',
+  'switching_service',
+  'account_security',
+  'other',
+] as const
+export type Reason = (typeof REASONS)[number]
 
 /** The public words for what a withdrawal deletes; table names are internal. A word is never renamed. */
 export const CATEGORIES = [
@@ -74,8 +75,13 @@ export type KeptFor = (typeof KEPT_FOR)[number]
 
 /** What a receipt proves. */
 export const RECEIPT_KINDS = ['acceptance', 'completion', 'purge'] as const
-/** The answer of an application. `gone`: it does not know the person. `open`: nothing yet. */
-export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'gone', 'told', 'waived', 'open'] as const
+/**
+ * The answer of an application. `absent`: asked again later, it confirmed that it no longer has the person. `gone`: it does not know the
+ * person. `open`: nothing yet.
+ */
+export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'absent', 'gone', 'told', 'waived', 'open'] as const
+/** Of an application that is asked once more. `unconfirmed`: not yet answered. `present`: it still has the person. */
+export const ABSENCES = ['unconfirmed', 'present', 'absent'] as const
 
 /** A preview stops counting here, because counting takes time. */
 export const MAX_PREVIEWED = 10_000
@@ -118,6 +124,11 @@ export const MAX_BOUNCE_BYTES = 64 * 1024
 /** The maximum body of a report on a deletion task. */
 export const MAX_REPORT_BYTES = 4 * 1024
 
-/** Why nobody waits for an application's deletion task any more. */
-export const WAIVE_REASONS = ['gone', 'refused', 'unreachable', 'other'] as const
-export type WaiveReason = (typeof WAIVE_REASONS)[number]
+/** Why nobody waits for an application's deletion task any more, beside the reasons that are registered with the application. */
+export const WAIVE_REASONS = ['gone', 'refused', 'unreachable'] as const
+
+/** The parts of a reason that is registered with an application as `code=sentence`. */
+export function partsOfReason(reason: string): { code: string; sentence: string } {
+  const at = reason.indexOf('=')
+  return { code: reason.slice(0, at), sentence: reason.slice(at + 1) }
+}

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type EventType } from './vocabulary'
 
 /** A message to a connected application, for the description of the API. */
 export interface Webhook {
-  name: EventType | 'account.withdrawal_check' | 'ping'
+  name: EventType | 'account.withdrawal_check' | 'account.absence_check' | 'ping'
   summary: string
   description: string
   message: z.ZodObject
@@ -148,7 +148,14 @@ export const webhooks: readonly Webhook[] = [
   webhook(
     'account.withdrawal_check',
     'Account Withdrawal Check',
-    'Asks whether anything holds a withdrawal back, before anything is written. Answer 200 with `{"blockers": [{"code", "title", "url"}]}` within three seconds, an empty list where you know of nothing.',
+    'Asks whether anything holds a withdrawal back, before anything is written. Answer 200 with `{"blockers": [{"code", "title", "url", "amount"}]}`, of which `url` and `amount` may be missing, within three seconds, an empty list where you know of nothing.',
+    { subject, account: accountId },
+    { event: ['The question', EXAMPLE_PERSON] },
+  ),
+  webhook(
+    'account.absence_check',
+    'Account Absence Check',
+    'Asks an application that confirms whether this account is gone, a day after its deletion. Answer 200 with `{"present": false, "account": "usr_…"}` where you have nothing of the account, else with `{"present": true, …}`: then it is told again. Look by `account`, because somebody else may have the subject by now.',
     { subject, account: accountId },
     { event: ['The question', EXAMPLE_PERSON] },
   ),

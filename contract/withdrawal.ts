@@ -1,12 +1,9 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
-import { blocker, dateOrTime, hasVisible, isoDateTime, maxLength, userId, VISIBLE } from './fields'
+import { authority, blocker, dateOrTime, hasVisible, isoDateTime, isWaived, maxLength, userId, VISIBLE } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
-import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
-
-export type Reason = keyof typeof REASONS
-export const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
+import { ABSENCES, CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS } from './vocabulary'
 
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
@@ -30,7 +27,7 @@ export const withdrawBody = z
   .object({
     confirmation: z.literal(CONFIRMATION, 'WITHDRAWAL_001').describe(`Exactly ${CONFIRMATION}`),
     reason: z
-      .enum(REASON_CODES, `REQUEST_001: reason must be one of ${REASON_CODES.join(', ')}.`)
+      .enum(REASONS, `REQUEST_001: reason must be one of ${REASONS.join(', ')}.`)
       .optional()
       .describe('Why the person leaves'),
     feedback: feedback
@@ -55,7 +52,7 @@ export const withdrawBody = z
     when: ({ value }) => withReasonOther.safeParse(value).success,
   })
   .meta({
-    if: { properties: { reason: { enum: REASON_CODES.filter((reason) => reason !== 'other') } } },
+    if: { properties: { reason: { enum: REASONS.filter((reason) => reason !== 'other') } } },
     else: { properties: { feedback: { pattern: VISIBLE } }, required: ['feedback'] },
   })
 
@@ -83,7 +80,9 @@ const application = z.object({
   completed_at: isoDateTime.optional().describe('Present when it has deleted the user'),
   next_attempt_at: isoDateTime
     .optional()
-    .describe('When it is asked again, or should have reported by; absent while the application is disabled'),
+    .describe(
+      'When it is asked again, or should have reported by; absent while the application is disabled, or support decides',
+    ),
   accepted_at: isoDateTime.optional().describe('Present once it has said that it will report later'),
   progress: z
     .object({
@@ -102,10 +101,13 @@ const application = z.object({
     )
     .optional()
     .describe('What it keeps, as it reported'),
-  waived: z
-    .object({ reason: z.enum(WAIVE_REASONS).describe('Why'), at: isoDateTime.describe('Since when') })
+  absence: z
+    .enum(ABSENCES)
     .optional()
-    .describe('Present where nobody waits for it any more; it may still have data'),
+    .describe(
+      'Present once an application that confirms has said that it is done: whether it confirmed that the person is gone',
+    ),
+  waived: isWaived.optional().describe('Present where nobody waits for it any more; it may still have data'),
 })
 
 const dueBy = isoDateTime.describe(
@@ -188,6 +190,8 @@ const counted = z.object({
   more: z.literal(true).optional().describe('Present where there are more than `records`'),
 })
 
+export const EXAMPLE_AUTHORITY = { name: 'Data Protection Commission', url: 'https://authority.example.com/complain' }
+
 export const previewWithdrawal = contract({
   ...common,
   name: 'previewWithdrawal',
@@ -233,6 +237,7 @@ export const previewWithdrawal = contract({
         }),
       )
       .describe('Who would be asked to delete the user'),
+    authority: authority.optional(),
     address_changed_at: isoDateTime
       .nullable()
       .describe('When the address was changed last; null for not in the last 30 days'),
@@ -253,6 +258,7 @@ export const previewWithdrawal = contract({
       ],
       retained: [{ category: 'security_incidents', records: 2, reason: 'law', until: '2026-12-20T09:00:00.000Z' }],
       applications: [{ name: 'Calendar', acknowledges: 'at_once' }],
+      authority: EXAMPLE_AUTHORITY,
       address_changed_at: null,
       counted_at: '2026-11-20T09:00:00.000Z',
     },
@@ -283,6 +289,7 @@ export const getWithdrawalStatus = contract({
     due_by: dueBy,
     deletion_steps: z.array(countedStep).describe('Every deletion step, with what it counted'),
     applications: z.array(application).describe('How far each connected application is'),
+    authority: authority.optional(),
   }),
   timestamp: false,
   limit: { bucket: 'read' },
@@ -308,6 +315,7 @@ export const getWithdrawalStatus = contract({
           progress: { done: 3, total: 10 },
         },
       ],
+      authority: EXAMPLE_AUTHORITY,
     },
   },
 })

@@ -9,6 +9,8 @@ export interface AuditActor {
   actorId?: string | null
   requestedBy?: string | null
   ip: string | null
+  /** For the letters; the audit does not keep it. */
+  userAgent?: string
 }
 
 interface Audited extends AuditActor {

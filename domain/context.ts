@@ -1,6 +1,7 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
+import type { Authority } from '@/contract/errors'
 import type { DELIVERIES, MailSource } from '@/contract/vocabulary'
 import type { PrismaClient } from '@/prisma/generated/client'
 import type { CalendarPeriod } from './limits/due-date'
@@ -168,6 +169,8 @@ export interface AnyContext {
   waitsForLedger: boolean
   /** The reason why an application may not have this endpoint; null if it may. */
   problemOfEndpoint(endpoint: string): string | null
+  /** Whether links that people are given may begin with http: only in local mode. */
+  allowsHttpLinks: boolean
   /** True when the engine accepted the events. Null if none is configured; the timer works off the same rows. */
   emit: ((events: EngineEvent[]) => Promise<boolean>) | null
   /** Takes rows of the audit; throws if it did not. Null if no collector is configured. */
@@ -180,6 +183,8 @@ export interface AnyContext {
   appUrl: string
   /** The adopter's own page of the settings, to which mails lead in place of ours; null if there is none. */
   settingsUrl: string | null
+  /** Where people can complain about what is kept or held up; null if the adopter names nobody. */
+  authority: Authority | null
   /** The origins whose pages may call the API. */
   allowedOrigins: readonly string[]
   /** Runs the work as a span of a trace, if traces are collected; attributes are ids and codes. */
@@ -229,6 +234,8 @@ export const transaction: SystemContext['transaction'] = function (work) {
 /** For a call without a credential of an account. */
 export interface LinkContext extends SystemContext {
   ip: string
+  /** As it was sent, at most 300 characters; '' if none was. */
+  userAgent: string
   /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
   /** The bearer token as it was sent; '' if it is malformed, or the operation takes none. */
@@ -238,6 +245,8 @@ export interface LinkContext extends SystemContext {
 export interface Context extends SystemContext {
   actor: Actor
   ip: string
+  /** As it was sent, at most 300 characters; '' if none was. */
+  userAgent: string
   /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
   /** Sets a cookie in the caller's browser for so many seconds; only the server can read it. */

@@ -1,5 +1,6 @@
 import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
+import type { CHOICES } from '@/contract/vocabulary'
 
 export interface Clock {
   now(): Date
@@ -88,8 +89,18 @@ export interface NotMeLink {
   until: Date
 }
 
-/** Who asked for a deletion: the person, or on their behalf a service, or support by the operator command. */
-export type RequestedBy = 'person' | 'service' | 'support'
+/**
+ * How a deletion was asked for: by the person on the settings pages, with a program's token or by a mailed link, or on their behalf by a
+ * service, or by support with the operator command. `person`: a row of the last release does not say how.
+ */
+export type AskedBy = 'person' | 'settings' | 'program' | 'mail' | 'service' | 'support'
+
+/** What outlasts a deletion: the records of every account, and what the person chose to keep. */
+export interface KeptData {
+  chosen: readonly (typeof CHOICES)[number][]
+  days: number
+  until: Date
+}
 
 /** `stopped`: the change had not been verified. */
 export type UndoOutcome = 'stopped' | 'restored'
@@ -105,6 +116,8 @@ export type Message =
       code: string
       link: string
       validMs: number
+      /** When code and link end. */
+      validUntil: Date
       firstMethod: VerificationMethod
     }
   | {
@@ -115,6 +128,8 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
+      userAgent: string
       /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
     }
@@ -134,6 +149,8 @@ export type Message =
       newEmailMasked: string
       requestedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
+      userAgent: string
       notMe: NotMeLink
     }
   | {
@@ -147,12 +164,17 @@ export type Message =
       newEmail: string
       revertedAt: Date
       outcome: UndoOutcome
+      /** Where the link was used; the new address does not learn it. */
+      ipAddress: string
+      userAgent: string
     }
   | {
       template: 'password-changed'
       userName: string
       changedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
+      userAgent: string
     }
   | {
       template: 'new-device'
@@ -179,57 +201,75 @@ export type Message =
       userName: string
       link: string
       endsAt: Date
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'no-password-to-reset'
       userName: string
       /** Where the person signs in; null if unknown. */
       provider: string | null
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'withdrawal-requested'
       userName: string
       link: string
       endsAt: Date
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'withdrawal-by-sign-in'
       userName: string
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       /** To an address that can still undo a change. */
       template: 'undo-before-withdrawal'
       userName: string
+      /** Until when the account used this address. */
+      changedAt: Date
       notMe: NotMeLink
+      askedAt: Date
       ipAddress: string
+      userAgent: string
     }
   | {
       template: 'data-exported'
       userName: string
       exportedAt: Date
       ipAddress: string
+      /** Empty where it is not known. */
+      userAgent: string
       settingsUrl: string
     }
   | {
       template: 'account-withdrawal-started'
-      askedBy: RequestedBy
+      askedBy: AskedBy
       userName: string
+      askedAt: Date
       progressUrl: string
       scheduledCompletion: Date
-      retentionDays: number
+      kept: KeptData
+      /** The acceptance in its compact form, which the letter carries as a file; null if it could not be made in time. */
+      receipt: string | null
     }
   | {
       template: 'account-withdrawal-told'
-      askedBy: RequestedBy
+      askedBy: AskedBy
       userName: string
+      askedAt: Date
       scheduledCompletion: Date
-      retentionDays: number
+      kept: KeptData
     }
 
 /** `refused`: the mail server will never accept this message for this recipient. `deferred`: it may accept it later. */

@@ -34,7 +34,11 @@ test('a lock-out of the sign-in is a security incident of the account, once an h
   const guess = (as: string) => outcomeOf(signIn(ctx, { email: as, password: 'wrong', userAgent: '', ip: '192.0.2.7' }))
   for (let tries = 0; tries < 10; tries++) expect(await guess(email)).toBe('accepted')
   expect(await kindsOf(userId)).toEqual([])
-  for (let tries = 0; tries < 3; tries++) expect(await guess(email)).toBe('RATE_001')
+  for (let tries = 0; tries < 3; tries++) {
+    expect(await guess(email)).toBe('RATE_001')
+    // Refusals at the same time may each leave a row.
+    await ctx.settle()
+  }
   const [incident, ...more] = await incidentsOf(userId)
   expect([incident?.kind, more]).toEqual(['sign_in_locked', []])
   for (const address of [email, '192.0.2.7']) expect(JSON.stringify(incident)).not.toContain(address)

@@ -6,6 +6,7 @@ import {
   expectSignInPage,
   requestChange,
   signIn,
+  startSession,
   submitSignIn,
   test,
   type User,
@@ -60,7 +61,7 @@ test('a new token is shown once, works, and is refused after it is revoked', asy
   expect((await readStatus(page, user, token)).status()).toBe(401)
 })
 
-test('the form reports a missing name or scope at its field', async ({ page, signedInUser }) => {
+test('the form reports a missing name or scope at its field', async ({ page, userWithSession }) => {
   await page.goto('/settings/access-tokens')
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByText('Give the token a name.')).toBeVisible()
@@ -71,8 +72,8 @@ test('the form reports a missing name or scope at its field', async ({ page, sig
   await expect(page.getByText('can delete your account for good')).toBeVisible()
   await expect(page.getByText('Choose at least one permission.')).toBeHidden()
   await page.getByLabel('Delete this account').uncheck()
-  await page.getByLabel('Name').fill(`Of ${signedInUser.id}`)
-  await page.getByLabel('Current password').fill(signedInUser.password)
+  await page.getByLabel('Name').fill(`Of ${userWithSession.id}`)
+  await page.getByLabel('Current password').fill(userWithSession.password)
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByText('Choose at least one permission.')).toBeVisible()
   await expect(page.getByLabel('Read and change')).toBeFocused()
@@ -81,7 +82,7 @@ test('the form reports a missing name or scope at its field', async ({ page, sig
 test('a person ends the session of another browser, and this one stays signed in', async ({
   page,
   browser,
-  signedInUser: user,
+  userWithSession: user,
 }) => {
   const elsewhere = await (await browser.newContext({ userAgent: FIREFOX })).newPage()
   await signIn(elsewhere, user)
@@ -99,7 +100,7 @@ test('a person ends the session of another browser, and this one stays signed in
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
 })
 
-test('“Sign out everywhere else” cancels a pending change', async ({ page, browser, signedInUser: user }) => {
+test('“Sign out everywhere else” cancels a pending change', async ({ page, browser, userWithSession: user }) => {
   const elsewhere = await (await browser.newContext()).newPage()
   await signIn(elsewhere, user)
   await requestChange(elsewhere, user, `new-${user.email}`)
@@ -116,7 +117,7 @@ test('“Sign out everywhere else” cancels a pending change', async ({ page, b
   await expectSignInPage(elsewhere)
 })
 
-test('a person who ends the session of this browser is signed out here', async ({ page, signedInUser: _ }) => {
+test('a person who ends the session of this browser is signed out here', async ({ page, userWithSession: _ }) => {
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: /^Sign out Chrome/ }).click()
   const signOut = page.waitForResponse('**/api/auth/signout')
@@ -150,7 +151,7 @@ for (const [colorScheme, width] of [
       await check()
       await page.getByRole('button', { name: keep }).click()
     }
-    await signIn(page, user)
+    await startSession(page, user)
     await page.goto('/settings/access-tokens')
     await expect(page.getByText('No tokens yet')).toBeVisible()
     await check()
@@ -183,7 +184,7 @@ test('what was typed is still there after the session has ended elsewhere and th
   await page.getByLabel('New email').fill(`new-${user.email}`)
   await page.getByLabel('Current password').fill(user.password)
   const other = await (await browser.newContext()).newPage()
-  await signIn(other, user)
+  await startSession(other, user)
   await other.goto('/settings/sessions')
   await other.getByRole('button', { name: 'Sign out everywhere else' }).click()
   await other.getByRole('button', { name: 'Yes, sign them out' }).click()

@@ -1,6 +1,15 @@
 import { createServer } from 'node:http'
 import { listening } from '@/testing/listening'
-import { createUser, expect, expectAccessible, expectFits, signIn, startWithdrawal, test } from './fixtures'
+import {
+  createUser,
+  expect,
+  expectAccessible,
+  expectFits,
+  signIn,
+  startSession,
+  startWithdrawal,
+  test,
+} from './fixtures'
 import { IMPATIENT_URL } from './service-urls'
 
 /** Steps are due within seconds on this instance. */
@@ -9,7 +18,7 @@ const at = (path: string) => `${IMPATIENT_URL}${path}`
 test('the admin page does not exist for anyone but operators', async ({ page, operator, user }) => {
   await page.goto(at('/admin'))
   await expect(page).toHaveURL(at('/sign-in?next=/admin'))
-  await signIn(page, user, at('/sign-in'))
+  await signIn(page, user, IMPATIENT_URL)
   const answer = await page.goto(at('/admin'))
   expect(answer?.status()).toBe(404)
   await expect(page).toHaveTitle(/^Page not found/)
@@ -39,13 +48,14 @@ test('an operator sees an application that does not answer, and can retry it', a
   const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, leaver.id, IMPATIENT_URL)
 
   const page = await (await browser.newContext({ colorScheme: 'light' })).newPage()
-  await signIn(page, user, at('/sign-in'))
+  await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/admin'))
-  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: withdrawalId }) })
+  const table = page.getByRole('table', { name: `Deletions that wait for ${name}` })
+  const row = table.getByRole('row').filter({ has: page.getByRole('link', { name: withdrawalId }) })
   // The page refreshes itself.
-  await expect(row.getByText(name)).toBeVisible({ timeout: 30_000 })
+  await expect(row).toBeVisible({ timeout: 30_000 })
   await expect(row.getByText('Connected apps')).toBeVisible()
-  await expect(row.getByText('1 attempt, last error HTTP 503, next try in 1 hour').first()).toBeVisible()
+  await expect(row.getByText('1 attempt, last answer HTTP 503, next try in 1 hour')).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)
   }
@@ -58,8 +68,9 @@ test('an operator sees an application that does not answer, and can retry it', a
 
   status = 204
   await expect(row).toBeVisible()
-  await row.getByRole('button', { name: `Retry ${withdrawalId}` }).click()
+  await row.getByRole('button', { name: `Retry the task of ${name}` }).click()
   await expect(row).toBeHidden()
+  await expect(page.getByText(`Tried again: the task of ${name} does not fail any more.`)).toBeVisible()
   application.close()
   await page.context().close()
 })

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { BRAND, LOGO } from './brand'
-import { expect, expectAccessible, linkIn, requestChange, signIn, test } from './fixtures'
+import { expect, expectAccessible, linkIn, requestChange, startSession, test } from './fixtures'
 import { DEMO_URL } from './service-urls'
 
 test.use({ baseURL: DEMO_URL })
@@ -46,7 +46,7 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
   await expect(page.getByRole('link', { name: 'Forgot password?' })).toHaveCSS('color', 'rgb(138, 21, 56)')
   await expectAccessible(page)
 
-  await signIn(page, user)
+  await startSession(page, user)
   for (const path of ['/settings/email', '/settings/sessions', '/settings/withdraw']) await expectBrand(page, path)
   await page.goto('/settings/email')
   const newEmail = `new-${user.email}`
@@ -70,4 +70,35 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
     info: { title: name, termsOfService: BRAND.TERMS_URL, contact: { name, url: BRAND.SUPPORT_URL } },
     servers: [{ url: DEMO_URL }],
   })
+})
+
+test('B112 door, settings, refusal, progress and mail name the authority to complain to', async ({
+  page,
+  user,
+  operator,
+  inbox,
+}) => {
+  const { AUTHORITY_NAME, AUTHORITY_URL } = BRAND
+  const expectAuthority = async () => {
+    await expect(page.getByRole('link', { name: AUTHORITY_NAME }).first()).toHaveAttribute('href', AUTHORITY_URL)
+    await expectAccessible(page)
+  }
+  await page.goto('/delete-account')
+  await expectAuthority()
+  const pending = ['--status', 'pending', '--description', 'Refund of an order']
+  const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
+  await startSession(page, user)
+  await page.goto('/settings/withdraw')
+  await expect(page.getByText('Something has to be settled first')).toBeVisible()
+  await expectAuthority()
+  await operator.run('transaction', 'settle', transaction_id)
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.getByLabel('Type “delete my account” to confirm').fill('delete my account')
+  await expectAuthority()
+  await page.getByLabel('Current password').fill(user.password)
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await expect(page.getByText('Your account is being deleted')).toBeVisible()
+  await expectAuthority()
+  const { html } = await inbox.latest(user.email, 'Account deletion started')
+  expect(html).toContain(`href="${AUTHORITY_URL}"`)
 })

@@ -8,6 +8,8 @@ export const BRAND = {
   SUPPORT_URL: 'https://acme.example.test/help',
   PRIVACY_URL: 'https://acme.example.test/privacy',
   TERMS_URL: 'https://acme.example.test/terms',
+  AUTHORITY_NAME: 'Commissioner for Data & Freedom',
+  AUTHORITY_URL: 'https://authority.example.test/complain',
   ACCENT_COLOR: '#8a1538',
 }
 

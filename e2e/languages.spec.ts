@@ -1,11 +1,20 @@
 import type { Page } from '@playwright/test'
 import { textsOf } from '@/testing/message-texts'
-import { chooseLanguage, codeIn, expect, expectAccessible, requestChange, signIn, test, type User } from './fixtures'
+import {
+  chooseLanguage,
+  codeIn,
+  expect,
+  expectAccessible,
+  requestChange,
+  signInByForm,
+  test,
+  type User,
+} from './fixtures'
 
 const de = textsOf('de')
 const en = textsOf('en')
 
-const signInInGerman = (page: Page, user: User) => signIn(page, user, '/sign-in', de)
+const signInInGerman = (page: Page, user: User) => signInByForm(page, user, '/sign-in', de)
 
 test.describe('with a browser that asks for German', () => {
   test.use({ locale: 'de-DE' })

@@ -23,7 +23,7 @@ async function comeBackTo(page: Page) {
 test('a withdrawal that is submitted offline is refused and does not start when the network returns', async ({
   page,
   context,
-  signedInUser: user,
+  userWithSession: user,
 }) => {
   await page.goto('/settings/withdraw')
   await page.getByLabel('to confirm').fill('delete my account')
@@ -136,7 +136,7 @@ for (const [what, status, said] of [
   })
 }
 
-test('the sign-in page of a browser that keeps no cookies asks for them', async ({ page, user }) => {
+test('B133 the sign-in page of a browser that keeps no cookies asks for them', async ({ page, user }) => {
   await page.route('**/api/auth/callback/**', async (route) => {
     await page.context().clearCookies()
     await route.continue()

@@ -47,8 +47,8 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.locator('main').getByRole('link', { name: /^wd_/ }).first()).toBeVisible()
   await expectAccessibleEverywhere(page)
   for (const [state, sentence] of [
-    ['Completed', 'No withdrawal waits for its purge.'],
-    ['Purged', 'No withdrawal has been purged.'],
+    ['Done', 'Nothing is kept of any withdrawal that is done.'],
+    ['Nothing kept', 'There is no withdrawal of which nothing is kept.'],
   ] as const) {
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: state }).click()
     const listed = page.locator('main').getByRole('link', { name: /^wd_/ })
@@ -57,7 +57,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
 
   await find(page, withdrawalId)
   await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
-  for (const title of [withdrawalId, 'Deletion steps', 'Events and deliveries', 'Mail notices', 'Audit log']) {
+  for (const title of [withdrawalId, 'Deletion steps', 'Events', 'Mails', 'Audit log']) {
     await expect(page.getByRole('heading', { name: title, exact: true })).toBeVisible()
   }
   for (const step of ['Access', 'Profile and sign-in data', 'Connected apps', 'Archives, logs and caches'])

@@ -37,7 +37,7 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
   page,
   user,
 }) => {
-  await signIn(page, user, `${instance.url}/sign-in`)
+  await signIn(page, user, instance.url)
   const storageState = await page.context().storageState()
   await cluster.goDown('fast')
   const session = await page.request.get(`${instance.url}/api/auth/session`)

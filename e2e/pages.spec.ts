@@ -1,5 +1,5 @@
 import { REFERENCE_PATHS } from '@/app/docs/api/reference'
-import { expect, expectAccessible, expectFits, signIn, test } from './fixtures'
+import { expect, expectAccessible, expectFits, startSession, test } from './fixtures'
 
 const [, , ...OTHER_GROUPS] = REFERENCE_PATHS
 
@@ -41,7 +41,7 @@ for (const [colorScheme, viewport] of [
     ]) {
       await check(path)
     }
-    await signIn(page, user)
+    await startSession(page, user)
     for (const path of [
       '/settings/email',
       '/settings/password',
@@ -65,10 +65,10 @@ test('no page sends a request to another host', async ({ page, signedInUser: _ }
   expect(foreign).toEqual([])
 })
 
-test('the not-found page shows who is signed in', async ({ page, signedInUser }) => {
+test('the not-found page shows who is signed in', async ({ page, userWithSession }) => {
   expect((await page.goto('/no-such-page'))?.status()).toBe(404)
   await page.getByRole('button', { name: 'Account menu' }).click()
-  await expect(page.getByText(signedInUser.email)).toBeVisible()
+  await expect(page.getByText(userWithSession.email)).toBeVisible()
 })
 
 test('a settings section that loads slowly is marked as loading', async ({ page, signedInUser: _ }) => {
@@ -90,7 +90,10 @@ test('a settings section that loads slowly is marked as loading', async ({ page,
   await expect.poll(isMarked).toBe(false)
 })
 
-test('the settings fit the smallest phone, and a dialog does not shift the page', async ({ page, signedInUser: _ }) => {
+test('the settings fit the smallest phone, and a dialog does not shift the page', async ({
+  page,
+  userWithSession: _,
+}) => {
   await page.goto('/settings/sessions')
   const heading = page.getByRole('heading', { level: 1 })
   const before = await heading.boundingBox()
@@ -106,10 +109,10 @@ test('the settings fit the smallest phone, and a dialog does not shift the page'
   await expect.poll(() => sections.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
 })
 
-test('every form that asks for the password names its account', async ({ page, signedInUser }) => {
+test('every form that asks for the password names its account', async ({ page, userWithSession }) => {
   for (const section of ['email', 'password', 'access-tokens', 'data', 'withdraw']) {
     await page.goto(`/settings/${section}`)
     const form = page.locator('form').filter({ has: page.getByLabel('Current password') })
-    await expect(form.locator('input[autocomplete="username"]')).toHaveValue(signedInUser.email)
+    await expect(form.locator('input[autocomplete="username"]')).toHaveValue(userWithSession.email)
   }
 })

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, expectSignInPage, linkIn, signIn, test, type User } from './fixtures'
+import { expect, expectAccessible, expectSignInPage, linkIn, signIn, startSession, test, type User } from './fixtures'
 
 const NEW = 'a new password of my own'
 const RESET = 'Set a new password'
@@ -44,13 +44,13 @@ test('a user changes their password, other browsers are signed out, and the addr
   expect(linkIn(mail, '/forgot-password')).toMatch(/\/forgot-password$/)
   await other.reload()
   await expectSignInPage(other)
-  await signIn(other, withPassword(signedInUser, NEW))
+  await startSession(other, withPassword(signedInUser, NEW))
   await other.close()
 })
 
 test('a page says while somebody types that a password is easy to guess, and sends it nowhere', async ({
   page,
-  signedInUser: _,
+  userWithSession: _,
 }) => {
   await page.goto('/settings/password')
   const field = page.getByLabel('New password', { exact: true })
@@ -92,6 +92,8 @@ test('the mailed link sets a new password when its button is pressed, and not be
   await page.goto(link)
   await expect(page.getByRole('heading', { name: 'Choose a new password' })).toBeVisible()
   await page.reload()
+  // A password manager learns whose password it is.
+  await expect(page.locator('form input[autocomplete="username"]')).toHaveValue(user.email)
   await page.getByLabel('New password', { exact: true }).fill(NEW)
   await page.getByLabel('New password again').fill(NEW)
   await page.getByRole('button', { name: 'Set new password' }).click()

@@ -249,6 +249,23 @@ test('the API reference marks the section of the reader, and shows one language 
   await expect(other.getByText('from urllib.request')).toBeVisible()
 })
 
+test('B133 the API reference opens in a browser that refuses to store anything', async ({ page }) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(window, 'sessionStorage', {
+      get() {
+        throw new DOMException('The browser refuses.', 'SecurityError')
+      },
+    })
+  })
+  const errors: Error[] = []
+  page.on('pageerror', (error) => errors.push(error))
+  await page.goto('/docs/api/email')
+  await page.getByRole('radio', { name: 'Python' }).check()
+  const section = page.getByRole('region', { name: 'Verify Email Address' })
+  await expect(section.getByText('from urllib.request')).toBeVisible()
+  expect(errors).toEqual([])
+})
+
 test('the overview of the API reference leads to an operation with scripts off', async ({ browser }) => {
   const still = await (await browser.newContext({ javaScriptEnabled: false, baseURL: SERVICE_URL })).newPage()
   await still.goto('/docs/api')

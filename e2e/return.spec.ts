@@ -1,4 +1,4 @@
-import { expect, expectAccessible, signIn, test } from './fixtures'
+import { expect, expectAccessible, signInByForm, test } from './fixtures'
 import { DEMO_URL } from './service-urls'
 
 test.use({ baseURL: DEMO_URL })
@@ -10,7 +10,7 @@ test('L33 somebody who comes from the app finds the way back, also after the sig
   page,
   user,
 }) => {
-  await signIn(page, user, `/settings?return_to=${encodeURIComponent(BACK)}`)
+  await signInByForm(page, user, `/settings?return_to=${encodeURIComponent(BACK)}`)
   const back = page.getByRole('link', { name: 'Back to the app' })
   await expect(back).toHaveAttribute('href', BACK)
   await expectAccessible(page)

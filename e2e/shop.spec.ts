@@ -49,6 +49,21 @@ const shopProcesses = () => [...printed.matchAll(/The shop runs as process (\d+)
 
 const shopSettings = async () => JSON.parse(await readFile(path.join(DATA_DIR, 'shop.json'), 'utf8'))
 
+/** The account of a customer, once the shop has created it. */
+async function accountOf(customer: string): Promise<string> {
+  const { service_token } = await shopSettings()
+  const headers = { Authorization: `Bearer ${service_token}`, 'X-Required-Scope': 'users:read' }
+  let user: { user_id: string } | undefined
+  await expect
+    .poll(async () => {
+      const answer = await fetch(`${SHOP_SERVICE_URL}/api/v1/admin/users/${customer}`, { headers })
+      user = (await answer.json()).data
+      return answer.ok
+    })
+    .toBe(true)
+  return user?.user_id ?? ''
+}
+
 /** Sends the shop a message with the signature of the service, and returns the status of the answer. */
 async function tellShop(message: object, id = 'dlv_by_hand'): Promise<number> {
   const { signing_secret } = await shopSettings()
@@ -60,7 +75,8 @@ async function tellShop(message: object, id = 'dlv_by_hand'): Promise<number> {
 
 test('the demo shop passes every call of app check', async () => {
   const { signing_secret: secret } = await shopSettings()
-  const receiver = { url: `${SHOP_URL}/account-messages`, secret, appUrl: SHOP_SERVICE_URL, checks: true }
+  const noor = { subject: 'customer-8', account: await accountOf('customer-8') }
+  const receiver = { url: `${SHOP_URL}/account-messages`, secret, appUrl: SHOP_SERVICE_URL, checks: true, person: noor }
   expect((await checkReceiver(receiver)).filter(({ mend }) => mend)).toEqual([])
 })
 
@@ -101,7 +117,7 @@ test('the demo shop deletes nothing of a customer for an order that is about a f
   await expect(noor.getByRole('listitem')).toHaveCount(10)
 })
 
-test('an open order holds a withdrawal back, and a demo shop that is killed during its deletion completes it', async ({
+test('B123 an open order holds a withdrawal back, and a demo shop that is killed during its deletion completes it', async ({
   page,
   context,
 }) => {
@@ -115,13 +131,15 @@ test('an open order holds a withdrawal back, and a demo shop that is killed duri
   await page.goto(`${SHOP_SERVICE_URL}/settings/withdraw`)
   await submitSignIn(page, { email: 'mia@example.com', password: PASSWORD })
   await expect(page.getByText('Order 10 (Stool) is not paid.')).toBeVisible()
+  const toPay = page.getByRole('link', { name: 'Pay in Corner Shop' })
+  await expect(toPay).toHaveAttribute('href', `${SHOP_URL}/#order-10`)
   await shop.getByRole('button', { name: 'Pay order 10' }).click()
   await page.getByRole('button', { name: 'Check again' }).click()
 
   await page.getByLabel(/to confirm/).fill('DELETE_MY_ACCOUNT')
   await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Delete my account' }).click()
-  const participant = page.getByRole('listitem').filter({ hasText: 'Corner Shop' })
+  const participant = page.getByRole('listitem').filter({ hasText: 'Corner Shop' }).last()
   await expect(shop.getByText('signed out of the shop')).toBeVisible()
 
   await expect(shop.getByText(/\b[2-8] of 10 orders deleted/)).toBeVisible()
@@ -131,6 +149,8 @@ test('an open order holds a withdrawal back, and a demo shop that is killed duri
   await expect.poll(shopProcesses).toHaveLength(2)
 
   await expect(participant).toContainText(/Keeps invoices until .*: tax law/, { timeout: 30_000 })
+  // Asked once more whether Mia is gone, it confirms it.
+  await expect(participant).toContainText('Not confirmed')
   await expect(page.getByRole('heading', { name: /^Your account was deleted/ })).toBeVisible({ timeout: 30_000 })
   const deletions = shop.getByRole('region', { name: 'Deletions' })
   await expect(deletions).toContainText('10 of 10 orders deleted, reported as done')

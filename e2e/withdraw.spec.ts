@@ -6,6 +6,7 @@ import {
   expectSignInPage,
   linkIn,
   signIn,
+  startSession,
   startWithdrawal,
   test,
   type User,
@@ -29,8 +30,8 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   inbox,
 }) => {
   const elsewhere = await (await browser.newContext()).newPage()
-  await signIn(elsewhere, user, at('/sign-in'))
-  await signIn(page, user, at('/sign-in'))
+  await signIn(elsewhere, user, IMPATIENT_URL)
+  await startSession(page, user, IMPATIENT_URL)
 
   await page.goto(at('/settings/withdraw'))
   await page.getByText('What exactly happens').click()
@@ -96,7 +97,7 @@ test('a receipt prints as plain lines on light paper, without the controls of it
 
 test('a person downloads a copy of their data without opening the deletion', async ({ page, operator }) => {
   const user = await createUser(operator)
-  await signIn(page, user, at('/sign-in'))
+  await signIn(page, user, IMPATIENT_URL)
   await page.getByRole('link', { name: 'Your data' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
   await expectAccessible(page)
@@ -111,16 +112,27 @@ test('a person downloads a copy of their data without opening the deletion', asy
   await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
 })
 
-test('pending transactions hold the withdrawal back, and the page says so until they are settled', async ({
+test('B123 pending transactions hold the withdrawal back, and the page says so until they are settled', async ({
   page,
   operator,
 }) => {
   const user = await createUser(operator)
-  const pending = ['--status', 'pending', '--description', 'Refund of an order']
+  const url = 'https://shop.example.com/orders/7'
+  const pending = ['--title', 'Order 7', '--amount', '12.50EUR', '--url', url]
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
-  await signIn(page, user, at('/sign-in'))
+  const { transaction_id: refund = '' } = await operator.run(
+    'transaction',
+    'add',
+    '--user',
+    user.id,
+    '--title',
+    'A refund',
+  )
+  await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/settings/withdraw'))
-  await expect(page.getByText('Refund of an order')).toBeVisible()
+  await expect(page.getByRole('listitem').filter({ hasText: 'Order 7' })).toContainText('€12.50')
+  await expect(page.getByRole('link', { name: 'Pay in User Account Service' })).toHaveAttribute('href', url)
+  await expect(page.getByText('A refund')).toBeVisible()
   await expect(page.getByText('Pay or cancel what is pending in User Account Service.')).toBeVisible()
   await expect(page.getByRole('main').getByRole('link', { name: /@/ })).toHaveAttribute('href', /^mailto:/)
   await expect(page.getByText('This can’t be undone')).toBeHidden()
@@ -129,6 +141,7 @@ test('pending transactions hold the withdrawal back, and the page says so until 
   await expect(page.getByRole('status').filter({ hasText: 'Checked just now. Nothing has changed yet.' })).toBeVisible()
   await expectAccessible(page)
   await operator.run('transaction', 'settle', transaction_id)
+  await operator.run('transaction', 'cancel', refund)
   // The page checks again by itself, and the button only makes it sooner.
   await page.getByRole('button', { name: 'Check again' }).click()
   await expect(deleteButton(page)).toBeVisible()
@@ -145,7 +158,7 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   const quick = ['--name', 'Quick Notes', '--endpoint', 'http://127.0.0.1:9/', '--event', 'account.withdrawal_started']
   const { app_id: quickId = '' } = await operator.run('app', 'register', ...quick)
   await operator.run('app', 'connect', '--user', user.id, '--app', quickId, '--subject', 'notes-1')
-  await signIn(page, user, at('/sign-in'))
+  await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/settings/withdraw'))
   await expect(page.getByText('We also ask Quick Notes and Silent Calendar to delete your data.')).toBeVisible()
   await page.getByText('What exactly happens').click()

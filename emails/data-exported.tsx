@@ -1,25 +1,17 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props extends LetterProps<'dataExported'> {
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  exportedAt: Slot
-  ipAddress: Slot
+interface Props extends LetterProps<'dataExported'>, Origin {
   settingsUrl: Slot
 }
 
-export default function DataExported({ exportedAt, ipAddress, settingsUrl, ...letter }: Props) {
+export default function DataExported({ at, device, ipAddress, settingsUrl, ...letter }: Props) {
   const { look, t } = letter
   return (
     <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
-      <Facts
-        facts={[
-          [look.t('date'), exportedAt],
-          [look.t('ipAddress'), ipAddress],
-        ]}
-      />
+      <Facts facts={originFacts(look, { at, device, ipAddress })} />
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
       <LinkPanel look={look} href={settingsUrl} label={t('button')} />
     </Letter>
@@ -27,7 +19,8 @@ export default function DataExported({ exportedAt, ipAddress, settingsUrl, ...le
 }
 
 DataExported.PreviewProps = preview('dataExported', DataExported, {
-  exportedAt: '20 November 2026 at 09:00 UTC',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
   settingsUrl: 'https://accounts.example.com/settings',
 })

@@ -1,14 +1,11 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props extends LetterProps<'emailChangeRequested'> {
+interface Props extends LetterProps<'emailChangeRequested'>, Origin {
   /** Not masked, because the letter goes there, and masked it could look like the new one. */
   currentEmail: Slot
   newEmailMasked: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  requestedAt: Slot
-  ipAddress: Slot
   hasPassword: boolean
   /** The fragment holds the token. */
   notMeUrl: Slot
@@ -16,7 +13,7 @@ interface Props extends LetterProps<'emailChangeRequested'> {
 }
 
 export default function EmailChangeRequested(props: Props) {
-  const { look, t, userName, currentEmail, newEmailMasked, requestedAt, ipAddress, hasPassword } = props
+  const { look, t, userName, currentEmail, newEmailMasked, at, device, ipAddress, hasPassword } = props
   return (
     <Letter look={look} t={t} userName={userName}>
       <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
@@ -26,8 +23,7 @@ export default function EmailChangeRequested(props: Props) {
         facts={[
           [look.t('currentAddress'), currentEmail],
           [t('requestedAddress'), newEmailMasked],
-          [look.t('date'), requestedAt],
-          [look.t('ipAddress'), ipAddress],
+          ...originFacts(look, { at, device, ipAddress }),
         ]}
       />
       <Paragraph>{t.rich('linkEnds', { ...marks(look), until: props.notMeUntil })}</Paragraph>
@@ -38,7 +34,8 @@ export default function EmailChangeRequested(props: Props) {
 EmailChangeRequested.PreviewProps = preview('emailChangeRequested', EmailChangeRequested, {
   currentEmail: 'ada@example.com',
   newEmailMasked: 'a•••@example.org',
-  requestedAt: '20 November 2026 at 09:00 UTC',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
   hasPassword: true,
   notMeUrl: 'https://accounts.example.com/not-me#…',

@@ -1,5 +1,6 @@
 import { Facts, Layout, type Look, marks, Paragraph } from './layout'
 import type { LetterTexts } from './letter-texts'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props {
@@ -33,3 +34,9 @@ export default function EmailChangedUnproven({ look, t, oldEmail, newEmailMasked
     </Layout>
   )
 }
+
+EmailChangedUnproven.PreviewProps = preview('emailChanged', EmailChangedUnproven, {
+  oldEmail: 'ada@example.com',
+  newEmailMasked: 'a•••@example.org',
+  changedAt: '20 November 2026 at 09:00 UTC',
+})

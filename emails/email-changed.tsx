@@ -1,13 +1,10 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props extends LetterProps<'emailChanged'> {
+interface Props extends LetterProps<'emailChanged'>, Origin {
   oldEmail: Slot
   newEmail: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  changedAt: Slot
-  ipAddress: Slot
   hasPassword: boolean
   /** Whether the letter has the link that undoes the change; only the letter to the old address has it. */
   canUndo: boolean
@@ -17,15 +14,14 @@ interface Props extends LetterProps<'emailChanged'> {
 }
 
 export default function EmailChanged(props: Props) {
-  const { look, t, userName, oldEmail, newEmail, changedAt, ipAddress, hasPassword, notMeUntil: until } = props
+  const { look, t, userName, oldEmail, newEmail, at, device, ipAddress, hasPassword, notMeUntil: until } = props
   const letter = { look, t, userName }
   const facts = (
     <Facts
       facts={[
         [t('oldAddress'), oldEmail],
         [t('newAddress'), newEmail],
-        [look.t('date'), changedAt],
-        [look.t('ipAddress'), ipAddress],
+        ...originFacts(look, { at, device, ipAddress }),
       ]}
     />
   )
@@ -55,7 +51,8 @@ export default function EmailChanged(props: Props) {
 EmailChanged.PreviewProps = preview('emailChanged', EmailChanged, {
   oldEmail: 'ada@example.com',
   newEmail: 'ada@example.org',
-  changedAt: '20 November 2026 at 09:00 UTC',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
   hasPassword: true,
   canUndo: true,

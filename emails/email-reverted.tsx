@@ -1,9 +1,9 @@
-import { Facts, Greeting, Layout, type Look, marks, Paragraph } from './layout'
+import { Facts, Greeting, Layout, type Look, marks, type Origin, originFacts, Paragraph } from './layout'
 import type { LetterTexts } from './letter-texts'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props {
+interface Props extends Origin {
   look: Look
   t: LetterTexts<'emailReverted'>
   to: 'old' | 'new'
@@ -13,8 +13,6 @@ interface Props {
   email: Slot
   /** Named to the owner alone. */
   newEmail: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  revertedAt: Slot
 }
 
 export default function EmailReverted({ to, ...letter }: Props) {
@@ -28,7 +26,7 @@ const OLD_ADDRESS = {
   restored: { preview: 'previewRestored', title: 'titleRestored', intro: 'introRestored' },
 } as const
 
-function ToOldAddress({ look, t, outcome, userName, email, newEmail, revertedAt }: Letter) {
+function ToOldAddress({ look, t, outcome, userName, email, newEmail, ...origin }: Letter) {
   const { preview, title, intro } = OLD_ADDRESS[outcome]
   return (
     <Layout
@@ -44,7 +42,7 @@ function ToOldAddress({ look, t, outcome, userName, email, newEmail, revertedAt 
         facts={[
           [look.t('address'), email],
           [t(outcome === 'stopped' ? 'stoppedAddress' : 'removedAddress'), newEmail],
-          [look.t('date'), revertedAt],
+          ...originFacts(look, origin),
         ]}
       />
       <Paragraph>{t('signedOut')}</Paragraph>
@@ -52,8 +50,8 @@ function ToOldAddress({ look, t, outcome, userName, email, newEmail, revertedAt 
   )
 }
 
-/** The reader may not be the owner of the account. */
-function ToNewAddress({ look, t, outcome, email, revertedAt }: Letter) {
+/** The reader may not be the owner of the account, and does not learn where the owner is. */
+function ToNewAddress({ look, t, outcome, email, at }: Letter) {
   const isStopped = outcome === 'stopped'
   return (
     <Layout
@@ -68,7 +66,7 @@ function ToNewAddress({ look, t, outcome, email, revertedAt }: Letter) {
       <Facts
         facts={[
           [look.t('address'), email],
-          [look.t('date'), revertedAt],
+          [look.t('date'), at],
         ]}
       />
     </Layout>
@@ -80,5 +78,7 @@ EmailReverted.PreviewProps = preview('emailReverted', EmailReverted, {
   outcome: 'restored',
   email: 'ada@example.com',
   newEmail: 'ada@example.org',
-  revertedAt: '20 November 2026 at 09:00 UTC',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
+  ipAddress: '203.0.113.7',
 })

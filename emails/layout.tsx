@@ -174,6 +174,15 @@ export interface LetterProps<Name extends keyof Mails> {
   userName: Slot
 }
 
+/** When something was done, and from where. */
+export interface Origin {
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  at: Slot
+  /** Such as “Firefox on Linux”. */
+  device: Slot
+  ipAddress: Slot
+}
+
 /** What stands in a letter in place of its texts of these names, and its content. */
 export type FrameProps = Partial<Omit<LayoutProps, 'look'>>
 
@@ -307,6 +316,13 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
     </>
   )
 }
+
+export const originFacts = (look: Look, { at, device, ipAddress }: Origin, label: 'date' | 'askedAt' = 'date') =>
+  [
+    [look.t(label), at],
+    [look.t('device'), device],
+    [look.t('ipAddress'), ipAddress],
+  ] as const
 
 interface FactsProps {
   /** The label with its colon, as the language writes it. */

@@ -1,33 +1,39 @@
 import type { ReactNode } from 'react'
-import { Facts, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, type Origin, originFacts, Paragraph } from './layout'
 import type { Slot } from './slot'
 
-export interface LinkLetterProps<Name extends 'passwordReset' | 'withdrawalRequested'> extends LetterProps<Name> {
+export interface LinkLetterProps<Name extends 'passwordReset' | 'withdrawalRequested'>
+  extends LetterProps<Name>,
+    Origin {
   /** The fragment holds the token. */
   link: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
   endsAt: Slot
-  ipAddress: Slot
+  /** Such as “30 minutes”. */
+  validity: Slot
 }
 
 /** A letter with a link that works once; `children` stand above the link. */
 export function LinkLetter({
   link,
-  endsAt,
+  endsAt: until,
+  validity,
+  at,
+  device,
   ipAddress,
   children,
   ...letter
 }: LinkLetterProps<'passwordReset' | 'withdrawalRequested'> & { children?: ReactNode }) {
   const { look, t } = letter
   return (
-    <Letter {...letter} preview={t('preview', { until: endsAt })}>
+    <Letter {...letter} preview={t('preview', { until })}>
       <Paragraph>{t('intro')}</Paragraph>
       {children}
       <LinkPanel look={look} href={link} label={t('button')} />
       <Facts
         facts={[
-          [t('until'), endsAt],
-          [look.t('requestedFrom'), ipAddress],
+          [t('until'), look.t('endsAt', { until, validity })],
+          ...originFacts(look, { at, device, ipAddress }, 'askedAt'),
         ]}
       />
     </Letter>

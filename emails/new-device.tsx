@@ -1,4 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'newDevice'> {
@@ -12,7 +13,7 @@ interface Props extends LetterProps<'newDevice'> {
   count: Slot
   /** Such as “20 November 2026 at 09:00 UTC”; of many the first and the last. */
   signedInAt: Slot
-  /** Such as “Firefox on Linux”; of many with their addresses. */
+  /** Such as “Firefox on Linux”; of many with their IP addresses. */
   device: Slot
   ipAddress: Slot
   /** The fragment holds the token. */
@@ -29,7 +30,7 @@ export default function NewDevice(props: Props) {
       <Facts
         facts={[
           [look.t('date'), signedInAt],
-          ...(isTold ? [[t('browser'), device] as [string, Slot]] : []),
+          ...(isTold ? [[look.t('device'), device] as [string, Slot]] : []),
           ...(isTold && isOne ? [[look.t('ipAddress'), ipAddress] as [string, Slot]] : []),
         ]}
       />
@@ -45,3 +46,16 @@ export default function NewDevice(props: Props) {
     </Letter>
   )
 }
+
+NewDevice.PreviewProps = preview('newDevice', NewDevice, {
+  tells: 'one',
+  isTold: true,
+  hasPassword: true,
+  hasLink: true,
+  count: '1',
+  signedInAt: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
+  ipAddress: '203.0.113.7',
+  notMeUrl: 'https://accounts.example.com/not-me#…',
+  notMeUntil: '27 November 2026 at 09:00 UTC',
+})

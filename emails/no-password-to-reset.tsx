@@ -1,18 +1,25 @@
 import type { ReactNode } from 'react'
-import { Facts, Letter, type LetterProps, marks, Paragraph, TextLink } from './layout'
+import { Facts, Letter, type LetterProps, marks, type Origin, originFacts, Paragraph, TextLink } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props extends LetterProps<'noPasswordToReset'> {
+interface Props extends LetterProps<'noPasswordToReset'>, Origin {
   /** The name by which people know the identity provider. */
   provider: Slot
   signInUrl: Slot
-  ipAddress: Slot
   /** Whether there is an identity provider to sign in with. */
   hasProvider: boolean
 }
 
-export default function NoPasswordToReset({ provider, signInUrl, ipAddress, hasProvider, ...letter }: Props) {
+export default function NoPasswordToReset({
+  provider,
+  signInUrl,
+  at,
+  device,
+  ipAddress,
+  hasProvider,
+  ...letter
+}: Props) {
   const { look, t } = letter
   const link = (url: ReactNode) => (
     <TextLink look={look} href={signInUrl}>
@@ -27,7 +34,7 @@ export default function NoPasswordToReset({ provider, signInUrl, ipAddress, hasP
           ? t.rich('provider', { ...marks(look), provider, signInUrl, link })
           : t.rich('elsewhere', marks(look))}
       </Paragraph>
-      <Facts facts={[[look.t('requestedFrom'), ipAddress]]} />
+      <Facts facts={originFacts(look, { at, device, ipAddress }, 'askedAt')} />
     </Letter>
   )
 }
@@ -35,6 +42,8 @@ export default function NoPasswordToReset({ provider, signInUrl, ipAddress, hasP
 NoPasswordToReset.PreviewProps = preview('noPasswordToReset', NoPasswordToReset, {
   provider: 'Example ID',
   signInUrl: 'https://accounts.example.com/sign-in',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
   hasProvider: true,
 })

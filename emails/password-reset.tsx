@@ -7,6 +7,9 @@ export default function PasswordReset(props: LinkLetterProps<'passwordReset'>) {
 
 PasswordReset.PreviewProps = preview('passwordReset', PasswordReset, {
   link: 'https://accounts.example.com/reset-password#…',
-  endsAt: '21 November 2026 at 09:00 UTC',
+  endsAt: '20 November 2026 at 09:30 UTC',
+  validity: '30 minutes',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
 })

@@ -1,23 +1,34 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, Paragraph } from './layout'
+import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
+import { preview } from './preview'
 import type { Slot } from './slot'
 
-interface Props extends LetterProps<'undoBeforeWithdrawal'> {
+interface Props extends LetterProps<'undoBeforeWithdrawal'>, Origin {
+  /** Until when the account used this address. */
+  changedAt: Slot
   /** The fragment holds the token. */
   notMeUrl: Slot
   notMeUntil: Slot
-  ipAddress: Slot
 }
 
 /** The answer to a request for a deletion link, to an address that can still undo a change. */
-export default function UndoBeforeWithdrawal({ notMeUrl, notMeUntil: until, ipAddress, ...letter }: Props) {
-  const { look, t } = letter
+export default function UndoBeforeWithdrawal(props: Props) {
+  const { look, t, userName, changedAt, notMeUrl, notMeUntil: until, at, device, ipAddress } = props
   return (
-    <Letter {...letter}>
-      <Paragraph>{t('intro')}</Paragraph>
+    <Letter look={look} t={t} userName={userName}>
+      <Paragraph>{t('intro', { changedAt })}</Paragraph>
       <Paragraph>{t.rich('notYou', { ...marks(look), until })}</Paragraph>
       <LinkPanel look={look} href={notMeUrl} label={t('button')} />
       <Paragraph>{t('wasYou')}</Paragraph>
-      <Facts facts={[[look.t('requestedFrom'), ipAddress]]} />
+      <Facts facts={originFacts(look, { at, device, ipAddress }, 'askedAt')} />
     </Letter>
   )
 }
+
+UndoBeforeWithdrawal.PreviewProps = preview('undoBeforeWithdrawal', UndoBeforeWithdrawal, {
+  changedAt: '20 November 2026 at 08:40 UTC',
+  notMeUrl: 'https://accounts.example.com/not-me#…',
+  notMeUntil: '27 November 2026 at 08:40 UTC',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
+  ipAddress: '203.0.113.7',
+})

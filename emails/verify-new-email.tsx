@@ -10,13 +10,15 @@ interface Props extends LetterProps<'verifyNewEmail'> {
   link: Slot
   /** Such as “12 hours”. */
   validity: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  until: Slot
   firstMethod: 'email_code' | 'email_link'
   /** The account's own address is verified; nothing is changed. */
   isOwn: boolean
 }
 
 export default function VerifyNewEmail(props: Props) {
-  const { look, t, userName, currentEmail, newEmail, code, link, validity, firstMethod, isOwn } = props
+  const { look, t, userName, currentEmail, newEmail, code, link, validity, until, firstMethod, isOwn } = props
   const codePanel = <CodePanel key="code" look={look} code={code} />
   const linkPanel = <LinkPanel key="link" look={look} href={link} label={t(isOwn ? 'buttonOwn' : 'button')} />
   return (
@@ -29,7 +31,7 @@ export default function VerifyNewEmail(props: Props) {
       <Paragraph>{isOwn ? t('introOwn', { newEmail }) : t('intro', { currentEmail, newEmail })}</Paragraph>
       <Paragraph>{t(firstMethod === 'email_code' ? 'codeFirst' : 'linkFirst')}</Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
-      <Paragraph>{t(isOwn ? 'expiresOwn' : 'expires', { validity })}</Paragraph>
+      <Paragraph>{t(isOwn ? 'expiresOwn' : 'expires', { validity, until })}</Paragraph>
     </Letter>
   )
 }
@@ -40,6 +42,7 @@ VerifyNewEmail.PreviewProps = preview('verifyNewEmail', VerifyNewEmail, {
   code: '402913',
   link: 'https://accounts.example.com/verify-email#…',
   validity: '12 hours',
+  until: '20 November 2026 at 21:00 UTC',
   firstMethod: 'email_code',
   isOwn: false,
 })

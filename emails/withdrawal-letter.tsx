@@ -1,14 +1,26 @@
-import { Facts, type FrameProps, Letter, type LetterProps, Paragraph } from './layout'
+import { Facts, type FrameProps, Letter, type LetterProps, Paragraph, TextLink } from './layout'
 import type { Slot } from './slot'
 
 export interface WithdrawalLetterProps<Name extends 'accountWithdrawalStarted' | 'accountWithdrawalTold'>
   extends LetterProps<Name> {
   /** Whose call began it. `service` and `support` act on the person's behalf. */
   askedBy: 'person' | 'service' | 'support'
+  /** Such as “20 November 2026 at 09:00:12 UTC”. */
+  askedAt: Slot
+  /** A sentence: by which way it was asked for. */
+  askedHow: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
   doneBy: Slot
   /** Such as “30 days”. */
   retention: Slot
+  keptUntil: Slot
+  /** What the person chose to keep. */
+  keptChosen: Slot
+  keepsMore: boolean
+  /** Where the person can complain, if the adopter has named it. */
+  authority: Slot
+  authorityUrl: Slot
+  hasAuthority: boolean
 }
 
 const INTRO = { person: 'intro', service: 'introService', support: 'introSupport' } as const
@@ -16,22 +28,46 @@ const INTRO = { person: 'intro', service: 'introService', support: 'introSupport
 /** A letter about a deletion that has begun; `children` stand below what comes of it. */
 export function WithdrawalLetter({
   askedBy,
+  askedAt,
+  askedHow,
   doneBy,
   retention,
+  keptUntil,
+  keptChosen,
+  keepsMore,
+  authority,
+  authorityUrl,
+  hasAuthority,
   children,
   ...letter
 }: WithdrawalLetterProps<'accountWithdrawalStarted' | 'accountWithdrawalTold'> & FrameProps) {
-  const { t } = letter
+  const { look, t } = letter
   return (
     <Letter {...letter}>
       <Paragraph>{t(INTRO[askedBy])}</Paragraph>
       <Facts
         facts={[
+          [look.t('askedAt'), askedAt],
+          [look.t('askedHow'), askedHow],
           [t('doneBy'), doneBy],
-          [t('kept'), t('keptFor', { retention })],
+          [look.t('kept'), look.t('keptFor', { retention, keptUntil })],
+          ...(keepsMore
+            ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: keptChosen, keptUntil })] as const]
+            : []),
         ]}
       />
       {children}
+      {hasAuthority && (
+        <Paragraph>
+          {look.t.rich('complain', {
+            authority: () => (
+              <TextLink look={look} href={authorityUrl}>
+                {authority}
+              </TextLink>
+            ),
+          })}
+        </Paragraph>
+      )}
     </Letter>
   )
 }

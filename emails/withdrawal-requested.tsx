@@ -13,6 +13,9 @@ export default function WithdrawalRequested(props: LinkLetterProps<'withdrawalRe
 
 WithdrawalRequested.PreviewProps = preview('withdrawalRequested', WithdrawalRequested, {
   link: 'https://accounts.example.com/delete-account#…',
-  endsAt: '21 November 2026 at 09:00 UTC',
+  endsAt: '20 November 2026 at 09:30 UTC',
+  validity: '30 minutes',
+  at: '20 November 2026 at 09:00 UTC',
+  device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
 })

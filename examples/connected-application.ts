@@ -14,6 +14,8 @@ const receive = createReceiver({
     if (type === 'account.withdrawn') process.stdout.write(`Forgot ${data.subject}\n`)
     return 'done'
   },
+  // Asked of applications registered with `--confirms`. Yours looks for rows of the account.
+  isPresent: () => false,
 })
 
 serve({ fetch: receive, port: Number(PORT), hostname: '127.0.0.1' }, () =>

@@ -1,6 +1,9 @@
+import { createServer } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { answer } from '@/testing/application'
 import { expectPurged } from '@/testing/completed-withdrawal'
+import { listening } from '@/testing/listening'
 import { givenPerson, withdraw, withdrawalOf } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, holdLock, isBlocked } from '@/testing/world'
@@ -8,23 +11,25 @@ import { givenWorld, holdLock, isBlocked } from '@/testing/world'
 test('F1 an instance that is killed between commit and event loses nothing, because the event is sent later under the same id', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
-  const engine = await world.givenEngine(async (arrival) => {
-    if (arrival > 1) return 1
-    await first.kill()
-    return 'no answer'
+  const events: { id: string; data: object }[] = []
+  const engine = createServer(async (request, response) => {
+    events.push(...((await json(request)) as typeof events))
+    if (events.length === 1) await first.kill()
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ ids: ['evt'], status: 200 }))
   })
-  const first = await world.start(engine.settings)
+  context.onTestFinished(() => void engine.close())
+  const settings = { INNGEST_DEV: '1', INNGEST_BASE_URL: `http://127.0.0.1:${await listening(engine)}` }
+  const first = await world.start(settings)
   const person = await givenPerson(world, first)
   await withdraw(first, person).catch(() => {})
   const withdrawalId = await withdrawalOf(world, person)
   await until('the instance is dead', () => !first.isRunning)
 
-  const second = await world.start(engine.settings)
-  engine.serviceUrl = second.url
+  await world.start(settings)
   await expectPurged(world, { person, withdrawalId })
-  await until('the event comes again', () => engine.events.length > 1)
-  expect(new Set(engine.events.map(({ id }) => id))).toEqual(new Set([`evt_${withdrawalId}`]))
-  expect(engine.events[0]?.data).toEqual({ withdrawal_id: withdrawalId })
+  await until('the event comes again', () => events.length > 1)
+  expect(new Set(events.map(({ id }) => id))).toEqual(new Set([`evt_${withdrawalId}`]))
+  expect(events[0]?.data).toEqual({ withdrawal_id: withdrawalId })
 })
 
 test('F2 an application is called again under the same id when the instance is killed before its answer', async (context) => {

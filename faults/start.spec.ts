@@ -57,6 +57,15 @@ test('pages and readiness wait until Next has loaded, after the API answers', as
   await until('the service is ready', async () => withStatus(200, await fetch(`${url}/api/health/ready`)))
 })
 
+test('B124 nothing but words stands on the screen before the service is ready on one’s own machine', async (context) => {
+  const { port, leave } = await heldPort()
+  await leave()
+  const start = begin(await givenWorld(context), context, { PORT: port, PRODUCT_NAM: 'Shop' })
+  await until('the service is ready', async () => start.output.includes('Ready on'))
+  const [before = ''] = start.output.split('Ready on')
+  expect(before.trim()).toBe('PRODUCT_NAM is no setting. Did you mean PRODUCT_NAME?')
+})
+
 test('SIGTERM while a page waits for Next ends the process with exit code 0', async (context) => {
   const { url, child, exit } = await givenStart(context)
   // The request may arrive before or after the signal.

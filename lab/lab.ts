@@ -63,6 +63,7 @@ const EXPERIMENTS: Record<string, [shows: string, run: Run]> = {
   engines: ['Firefox and WebKitGTK', () => import('./engines/run.ts')],
   hosts: ['the parts in pages of four frameworks', () => import('./hosts/run.ts')],
   accessibility: ['a second engine beside axe', () => import('./accessibility/run.ts')],
+  picture: ['the picture of the README, made anew', built(() => import('./picture.ts'))],
   image: ['the image: size, digest, journeys', built(() => import('./image/run.ts'))],
   chart: ['the chart for each Kubernetes', () => import('./chart/run.ts')],
   upgrade: ['the last release beside this one', built(() => import('./upgrade/run.ts'))],

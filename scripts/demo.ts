@@ -42,7 +42,7 @@ note(`
 
   1. Open the shop. Mia has one order that is not paid.
   2. Sign in to the service with mia@example.com and "correct horse battery", and open Delete account: the order holds it back.
-  3. Pay the order in the shop. The page notices within 20 seconds. Delete the account.
+  3. Press Pay in Corner Shop, and pay the order there. The page notices within 20 seconds. Delete the account.
   4. Watch both pages for two minutes. The shop deletes order by order and keeps the invoices. It starts again if you kill it.
 
 A deletion runs ${Math.round(1 / Number(settings.WITHDRAWAL_TIME_SCALE))} times as fast here: what is kept for 30 days is gone sooner than the pages say.
@@ -55,12 +55,12 @@ async function register(): Promise<Record<string, string>> {
   const endpoint = `http://127.0.0.1:${shopPort}/account-messages`
   const known = existsSync(file) && JSON.parse(readFileSync(file, 'utf8'))
   if (known) {
-    await account(`app set ${known.app_id} --endpoint ${endpoint}`)
+    await account(`app set ${known.app_id} --endpoint ${endpoint} --host localhost:${shopPort}`)
     return known
   }
   const [token, app] = await account(
     'service-token create --name shop --scope users:write --scope users:read',
-    `app register --name 'Corner Shop' --endpoint ${endpoint} --audience everyone --acknowledges later --checks
+    `app register --name 'Corner Shop' --endpoint ${endpoint} --audience everyone --acknowledges later --checks --confirms --host localhost:${shopPort}
        --event account.email_changed --event account.email_reverted --event account.withdrawal_started --include addresses
        --category invoices --reason 'tax law'`,
   )
@@ -96,6 +96,7 @@ function startShop(DATABASE_URL: string) {
     DATABASE_URL,
     PORT: shopPort,
     BASE_URL: serviceUrl,
+    SHOP_URL: shopUrl,
     SERVICE_TOKEN: service_token,
     SIGNING_SECRET: signing_secret,
   }

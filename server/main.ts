@@ -99,7 +99,11 @@ async function main() {
   // From here on Next catches such errors, which may come from a page that its reader has left.
   process.off('uncaughtException', crash)
   closers.push(closePages)
-  for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
+  for (const hint of misspelled(process.env)) {
+    // Whoever tries the service reads words, and programs read a log.
+    if (env.isProduction) log().warn({ event: 'unknown_setting', hint })
+    else process.stdout.write(`${hint}\n`)
+  }
   for (const hint of settingWarnings(env)) log().warn({ event: 'doubtful_setting', hint })
   if (served) {
     await served

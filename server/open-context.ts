@@ -72,6 +72,7 @@ export async function openContext(): Promise<ServiceContext> {
     ledger: createLedgerStore(env),
     waitsForLedger: env.waitsForLedger,
     problemOfEndpoint: createEndpointRule(env),
+    allowsHttpLinks: !env.isProduction,
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.
     emit: env.hasEngine ? (await import('./adapters/engine')).emit : null,
@@ -81,6 +82,7 @@ export async function openContext(): Promise<ServiceContext> {
     statutoryPeriod: env.statutoryPeriod,
     appUrl: env.appUrl,
     settingsUrl: env.settingsUrl,
+    authority: env.authority,
     allowedOrigins: env.allowedOrigins,
     traced,
     warn: (event, facts) => log().warn({ event, ...facts }),

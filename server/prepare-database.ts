@@ -1,13 +1,17 @@
-import { isDatabaseAway } from './adapters/database-away'
+import { isDatabaseAway, tlsAdvice } from './adapters/database-away'
 import { startEmbeddedPostgres } from './local/embedded-postgres'
 import { migrateDeploy } from './migrate'
-import { type Env, getEnv, setDatabaseUrl } from './settings/env'
+import { type Env, setDatabaseUrl } from './settings/env'
 import { SettingsError } from './settings/settings-error'
 import { log } from './watch/log'
 
 /** Starts the embedded database where no other is set, and migrates whichever it is. `closers` gets what ends it again. */
-export async function prepareDatabase({ databaseUrl, dataDir }: Env, closers: (() => Promise<unknown>)[]) {
-  if (databaseUrl === undefined) {
+export async function prepareDatabase(
+  { databaseUrl, dataDir }: Pick<Env, 'databaseUrl' | 'dataDir'>,
+  closers: (() => Promise<unknown>)[],
+) {
+  let url = databaseUrl
+  if (url === undefined) {
     const starting = startEmbeddedPostgres({ dataDir })
     // Before it has started, because a signal may come meanwhile.
     closers.push(() =>
@@ -17,16 +21,15 @@ export async function prepareDatabase({ databaseUrl, dataDir }: Env, closers: ((
       ),
     )
     const postgres = await starting
-    setDatabaseUrl(postgres.url)
+    url = postgres.url
+    setDatabaseUrl(url)
     postgres.keepAlive((event, sentence) =>
       log()[event === 'started' ? 'warn' : 'error']({ event: `own_postgres_${event}`, hint: sentence }),
     )
   }
-  await migrateDeploy(getEnv().databaseUrl as string, undefined, { onWaiting: (facts) => log().warn(facts) }).catch(
-    (error) => {
-      throw databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
-    },
-  )
+  await migrateDeploy(url, undefined, { onWaiting: (facts) => log().warn(facts) }).catch((error) => {
+    throw databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(databaseUrl, error)) : error
+  })
 }
 
 /** Besides a database that is away: a refused password or user, and a database that does not exist. */
@@ -38,5 +41,8 @@ function unreachable(databaseUrl: string, error: Error): string {
   const { host, pathname } = new URL(databaseUrl)
   // The errors of several addresses have no message of their own.
   const reason = error.message || (error instanceof AggregateError && error.errors[0]?.message)
-  return `DATABASE_URL: no connection to ${host}${pathname}: ${reason}. Start this PostgreSQL, or correct the address, the user or the password.`
+  const ofTls = tlsAdvice(error)
+  // After a semicolon Node advises how to run Node.
+  const known = ofTls ? String(reason).split(';', 1) : reason
+  return `DATABASE_URL: no connection to ${host}${pathname}: ${known}. ${ofTls ?? 'Start this PostgreSQL, or correct the address, the user or the password.'}`
 }

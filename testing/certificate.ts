@@ -27,18 +27,19 @@ const SUBJECT_ALT_NAME = '551d11'
 const BASIC_CONSTRAINTS = '551d13'
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A certificate for localhost and 127.0.0.1 that signs itself, written to `directory`. */
-export function createCertificate(directory: string): Certificate {
+/** A certificate that signs itself, written to `directory`: for this name, and 127.0.0.1 where that is localhost. */
+export function createCertificate(directory: string, host = 'localhost', days = 1): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const now = Date.now()
-  const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from('localhost')))))
-  const names = sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])))
+  const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(host)))))
+  const address = host === 'localhost' ? [der(0x87, Buffer.from([127, 0, 0, 1]))] : []
+  const names = sequence(der(0x82, Buffer.from(host)), ...address)
   const content = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ECDSA_WITH_SHA256,
     name,
-    sequence(utcTime(new Date(now - DAY_MS)), utcTime(new Date(now + DAY_MS))),
+    sequence(utcTime(new Date(now - 2 * DAY_MS)), utcTime(new Date(now + days * DAY_MS))),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(

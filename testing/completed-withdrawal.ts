@@ -5,7 +5,7 @@ import type { Answer, Instance } from '@/testing/instance'
 import { LATER_STEPS } from '@/testing/later-steps'
 import { givenPerson, type Person, withdraw } from '@/testing/person'
 import { expectNoBadTrace } from '@/testing/traces'
-import { until } from '@/testing/until'
+import { answered, until } from '@/testing/until'
 import { isMarked, type World } from '@/testing/world'
 
 export interface StartedWithdrawal {
@@ -13,9 +13,10 @@ export interface StartedWithdrawal {
   withdrawalId: string
 }
 
-/** The instance accepts the withdrawal of this person. */
+/** The instance accepts the withdrawal of this person, who asks again where it was too busy to answer. */
 export async function startWithdrawal(instance: Instance, person: Person): Promise<StartedWithdrawal> {
-  const { status, body } = await withdraw(instance, person)
+  const key = { 'Idempotency-Key': `withdraw-${person.mark}` }
+  const { status, body } = await answered(() => withdraw(instance, person, key))
   expect(status, JSON.stringify(body)).toBe(202)
   return { person, withdrawalId: body.data.withdrawal_id }
 }
@@ -73,7 +74,7 @@ export function expectUnavailable({ status, body, headers, ms }: Answer, withinM
 }
 
 /**
- * Returns the tables, files, logs and payloads that hold one of the texts. Mails may hold them, also in the local mailbox, which keeps them
+ * Returns the tables, files and logs that hold one of the texts. Mails may hold them, also in the local mailbox, which keeps them
  * for ten minutes after a deletion. Applications may keep their own id of the person.
  */
 export async function placesOf(world: World, texts: string[]): Promise<string[]> {
@@ -86,7 +87,6 @@ export async function placesOf(world: World, texts: string[]): Promise<string[]>
     }
     for (const file of world.postgresLogs) if (holds(await readFile(file), text)) places.add('log of PostgreSQL')
     for (const { output } of world.instances) if (output.includes(text)) places.add('log of an instance')
-    for (const { payloads } of world.engines) if (payloads.includes(text)) places.add('payloads of the engine')
   }
   return [...places].sort()
 }

@@ -149,6 +149,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     ledger: ledgerIn(ledgered),
     ledgered,
     problemOfEndpoint: createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true }),
+    allowsHttpLinks: false,
     waitsForLedger: true,
     callApp: (request) => apps.answer(request),
     apps,
@@ -165,6 +166,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',
     settingsUrl: null,
+    authority: null,
     allowedOrigins: [PAGE_ORIGIN],
     traced: (_name, _attributes, work) => work(),
     mailbox,
@@ -300,6 +302,7 @@ export const asUser = (ctx: TestContext, user: TestUser): Promise<Context> =>
 export const asNobody = (ctx: TestContext, linkToken = '', ip = '192.0.2.1'): LinkContext => ({
   ...ctx,
   ip,
+  userAgent: 'test',
   buckets: [],
   linkToken,
 })
@@ -317,7 +320,7 @@ export async function authenticate(
 export async function asCaller(ctx: TestContext, credential: Credential): Promise<Context> {
   const actor = await findCaller(ctx, credential)
   if (!actor) throw new Error('the session has ended')
-  return { ...ctx, actor, ip: '192.0.2.1', buckets: [] }
+  return { ...ctx, actor, ip: '192.0.2.1', userAgent: 'test', buckets: [] }
 }
 
 /** The context of a request with a new access token of this user. */
@@ -331,6 +334,7 @@ export const asService = (ctx: TestContext): Context => ({
   ...ctx,
   actor: { kind: 'service_token', id: 'svt_1', userId: '', externalId: null, scopes: [] } as unknown as Actor,
   ip: '192.0.2.1',
+  userAgent: 'test',
   buckets: [],
 })
 
@@ -430,7 +434,7 @@ export async function readProgress(ctx: TestContext, userId: string, withdrawalI
   const path = { userId, withdrawalId }
   const actor = await authenticateWithdrawn(ctx, { token: createStatusToken(ctx, withdrawalId) }, path, 'reads')
   if (!actor) throw new Error('the status token opens nothing')
-  return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
+  return getWithdrawalStatus({ ...ctx, actor, ip: '', userAgent: '', buckets: [] }, path)
 }
 
 /** A user who withdraws, with an archive, feedback that contains the address, and connected applications. */

@@ -4,7 +4,7 @@ import type { Answer, Instance } from './instance'
 import { TABLES_WITH_TEXTS } from './later-steps'
 import { createAccount, createToken } from './operator'
 import { insertRows, oneIn } from './rows'
-import { until } from './until'
+import { answered, until } from './until'
 import type { World } from './world'
 
 /** A user with the same random mark in every personal field of every table. */
@@ -33,11 +33,11 @@ export async function givenPerson(world: World, instance: Instance): Promise<Per
     await run('app', 'connect', '--user', id, '--app', app, '--subject', `subject-${mark}`)
     await world.query('INSERT INTO shared_items VALUES ($1, $2, $3, $4, now())', [`shr_${app}${mark}`, id, app, mark])
   }
-  await run('transaction', 'add', '--user', id, '--status', 'settled', '--description', `bought ${mark}`)
+  await run('transaction', 'add', '--user', id, '--status', 'settled', '--title', `bought ${mark}`)
   await insertRows((sql) => world.query(sql), id, oneIn(ELSEWHERE), mark)
   await run('archive', 'write', '--user', id)
   await signIn(instance, person)
-  const change = await changeEmail(instance, person)
+  const change = await answered(() => changeEmail(instance, person))
   expect(change.status, JSON.stringify(change.body)).toBe(200)
   return person
 }

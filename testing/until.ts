@@ -32,6 +32,13 @@ export function withStatus<A extends { status: number }>(status: number, answer:
   throw new Error(JSON.stringify({ status: answer.status, ...('body' in answer && { body: answer.body }) }))
 }
 
+/** Asks again while the service is too busy to answer, as a person does. */
+export const answered = <A extends { status: number }>(ask: () => Promise<A>): Promise<A> =>
+  until('an answer', async () => {
+    const answer = await ask()
+    return answer.status !== 503 && answer
+  }) as Promise<A>
+
 /** Returns the value of the promise. If it hangs, the failure names it, before the time limit of the test. */
 export async function within<T>(what: () => string, promise: Promise<T>, ms = 30_000): Promise<T> {
   const enough = new AbortController()

@@ -5,7 +5,6 @@ import pg from 'pg'
 import type { TestContext } from 'vitest'
 import { Application, type Script } from './application'
 import { createDatabase } from './database'
-import { Engine, type Fate } from './engine-server'
 import { Instance, type StartOptions } from './instance'
 import { MailServer } from './mail-server'
 import { Operator } from './operator'
@@ -58,7 +57,6 @@ export async function givenWorld(
     mail,
     operator: new Operator(common, release),
     applications: [] as Application[],
-    engines: [] as Engine[],
     instances: [] as Instance[],
     query: async <Row extends object>(text: string, values?: unknown[]): Promise<Row[]> =>
       (await pool.query(text, values)).rows,
@@ -72,14 +70,8 @@ export async function givenWorld(
       world.applications.push(application)
       return application
     },
-    async givenEngine(onArrival?: (arrival: number) => Fate | Promise<Fate>): Promise<Engine> {
-      const engine = await Engine.start(onArrival)
-      world.engines.push(engine)
-      return engine
-    },
   }
   test.onTestFinished(async () => {
-    for (const engine of world.engines) engine.stop()
     await Promise.all(world.instances.map((instance) => instance.isRunning && instance.kill()))
     for (const application of world.applications) application.stop()
     await world.operator.close()

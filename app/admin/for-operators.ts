@@ -3,7 +3,7 @@ import { notFound, redirect } from 'next/navigation'
 import { AppError } from '@/contract/errors'
 import type { Context } from '@/domain/context'
 import { isOperatorSignedIn } from '@/server/pages/is-operator'
-import { pageContext } from '@/server/pages/session'
+import { openPage } from '@/server/pages/session'
 
 /** For everybody but operators the title says that the page does not exist. */
 export const titleForOperators = (title: string) => async (): Promise<Metadata> => ({
@@ -12,7 +12,7 @@ export const titleForOperators = (title: string) => async (): Promise<Metadata> 
 
 /** The context of the operator who is signed in; for everybody else the page does not exist. */
 export async function operatorContext(path: string): Promise<Context> {
-  const ctx = await pageContext()
+  const ctx = await openPage()
   if (!ctx) redirect(`/sign-in?next=${path}`)
   if (!(await isOperatorSignedIn())) notFound()
   return ctx

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
+import { authorityLink } from '@/components/ui/authority-link'
 import { Card, CardBody } from '@/components/ui/card'
 import { Disclosure } from '@/components/ui/disclosure'
 import { formatDuration } from '@/components/ui/duration'
@@ -25,7 +26,7 @@ export const generateMetadata = titled('DeletionPage', 'tab', {
 /** Needs no session and no script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
 export default async function DeleteAccountPage({ searchParams }: PageProps) {
   const { outcome } = await searchParams
-  const { brand, supportEmail } = getEnv()
+  const { brand, supportEmail, authority } = getEnv()
   const { name: product, publisher } = brand
   const language = await pageLanguage()
   const t = await pageTexts('DeletionPage')
@@ -53,6 +54,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
         <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">
           {publisher && <p>{t('publisher', { product, publisher })}</p>}
           <p>{t.rich('contact', mailLink(supportEmail))}</p>
+          {authority && <p>{common.rich('complain', authorityLink(authority))}</p>}
         </div>
       </div>
     </ColumnPage>

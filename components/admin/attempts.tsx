@@ -41,6 +41,8 @@ export function WaitsFor({ task }: { task: ShownTask }) {
   const now = useServerTime()
   const tried = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
   if (state === 'calling') return 'Is being asked now.'
+  if (state === 'present') return 'Still has the person after every request: retry it, or stop waiting.'
+  if (state === 'unconfirmed') return <WaitsForAbsence task={tried} />
   if (due_at === null)
     return (
       <>
@@ -60,4 +62,17 @@ export function WaitsFor({ task }: { task: ShownTask }) {
       </>
     )
   return <Attempts of={tried} />
+}
+
+/** The application says that it is done, and is asked once more. */
+function WaitsForAbsence({ task }: { task: ShownTask }) {
+  const { due_at, attempts, polls } = task
+  if (due_at === null)
+    return polls ? 'Waits until the application has an endpoint.' : 'Waits until the application is enabled.'
+  if (attempts > 0) return <Attempts of={task} />
+  return (
+    <>
+      Is done as it says, and is asked whether the person is absent in <Countdown until={due_at} />
+    </>
+  )
 }

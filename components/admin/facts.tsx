@@ -9,7 +9,7 @@ interface FactsProps<Contract extends z.ZodObject> {
 
 /** The fields of one row, each with its label. A field without a value is left out. */
 export const Facts = <Contract extends z.ZodObject>({ of, row, fields }: FactsProps<Contract>) => (
-  <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,fit-content(50%))_1fr] sm:gap-y-2">
+  <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,max-content)_1fr] sm:gap-y-2">
     {drawn(of, fields).map(({ field, label, draw }) => {
       const value = draw(row)
       return (

@@ -34,6 +34,7 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
       The list of withdrawals begins with them.
     </Link>
   ),
+  still_present: 'Retry each deletion task, or stop waiting for its application.',
   undeliverable: (
     <Link className={textLink} href="/admin/undeliverable">
       Reach these people another way.
@@ -121,6 +122,7 @@ const MAX_OPEN = 3
 
 function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.TroubledApp }) {
   const label = `Deletions that wait for ${name}`
+  const isTried = deliveries !== null || tasks.some(({ state }) => state !== 'present')
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
@@ -128,13 +130,13 @@ function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.Troub
         {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
-      <p className="text-ink-muted text-sm">
+      <p className="text-ink-muted text-sm empty:hidden">
         {deliveries && (
           <>
             Its events fail since <RelativeTime dateTime={deliveries.since} />: {deliveries.last_error}.{' '}
           </>
         )}
-        It is tried again by itself; ping it from its page once it should answer.
+        {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}
       </p>
       {tasks.length > 0 && (
         <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>

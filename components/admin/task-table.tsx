@@ -56,7 +56,9 @@ function TaskState({ task }: { task: ShownTask }) {
       </p>
       <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
-        {waived ? `Reason: ${waived.reason}` : completed_at && <RelativeTime dateTime={completed_at} />}
+        {waived
+          ? `Reason: ${waived.sentence ?? waived.reason}`
+          : completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} />}
       </p>
     </>
   )

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import type { ShownTask } from '@/contract/tasks'
-import { WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
+import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { RadioField } from '../ui/field'
 import { operate, sentenceOf } from './operate'
@@ -12,13 +12,12 @@ const reasonTexts = {
   gone: 'The application no longer exists',
   refused: 'It refuses to delete the data',
   unreachable: 'It cannot be reached',
-  other: 'Another reason',
 } as const
 
 /** Asks why nobody should wait for the application any more. */
-export function WaiveButton({ task: { task_id: id, name } }: { task: ShownTask }) {
+export function WaiveButton({ task: { task_id: id, name, waive_reasons } }: { task: ShownTask }) {
   const router = useRouter()
-  const [reason, setReason] = useState<WaiveReason>(WAIVE_REASONS[0])
+  const [reason, setReason] = useState<string>(WAIVE_REASONS[0])
   return (
     <ConfirmedButton
       label={
@@ -30,16 +29,20 @@ export function WaiveButton({ task: { task_id: id, name } }: { task: ShownTask }
       consequence={
         <div className="space-y-4">
           <p>
-            The person reads that it has not confirmed, and why. This cannot be taken back, and is written into the
-            audit log.
+            The person reads that it has not confirmed, and why. Any other reason is registered with the application
+            first, as a sentence for the person: <code>app set --waive-reason</code>. This cannot be taken back, and is
+            written into the audit log.
           </p>
           <RadioField
             legend="Why?"
             appearance="list"
             name={`reason-${id}`}
-            options={WAIVE_REASONS.map((value) => ({ value, label: reasonTexts[value] }))}
+            options={[
+              ...WAIVE_REASONS.map((value) => ({ value: value as string, label: reasonTexts[value] })),
+              ...waive_reasons.map(partsOfReason).map(({ code, sentence }) => ({ value: code, label: sentence })),
+            ]}
             defaultValue={reason}
-            onChange={(event) => setReason(event.target.value as WaiveReason)}
+            onChange={(event) => setReason(event.target.value)}
           />
         </div>
       }

@@ -1,10 +1,10 @@
 /** The words of operators for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
   acknowledges: 'Ends a deletion task',
-  amount_cents: 'Amount in cents',
   app_name: 'Application',
   audience: 'Notified about',
   checks: 'Asked before a withdrawal',
+  confirms: 'Asked whether the person is absent',
   deletion_steps: 'Waits for',
   deliveries: 'Events',
   due_at: 'Next try',
@@ -31,6 +31,7 @@ const LABELS: Record<string, string> = {
   step: 'Deletion step',
   type: 'Event',
   user_id: 'Account',
+  waive_reasons: 'Own reasons to stop waiting',
   withdrawal_id: 'Withdrawal',
 }
 
@@ -54,8 +55,10 @@ export const WORDS: Record<string, string> = {
   everyone: 'Every user',
   later: 'Later, by a report',
   pending: 'Waiting',
+  present: 'Still has the person',
   processing: 'In progress',
   purged: 'Nothing kept',
+  unconfirmed: 'To be confirmed',
   waived: 'Not waited for',
 }
 
@@ -67,8 +70,10 @@ export const TONES = {
   dead: 'danger',
   delivered: 'success',
   pending: 'neutral',
+  present: 'danger',
   processing: 'accent',
   purged: 'neutral',
+  unconfirmed: 'accent',
   waived: 'neutral',
 } as const
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { type CallOptions, type ClientOptions, createClient } from '@/contract/client'
-import type { Answer, Body, Place } from '@/contract/define'
+import { type Answer, type Body, type Place, READ_BY_PAGE } from '@/contract/define'
 import { ApiError, ERRORS, noAnswer, UNREADABLE } from '@/contract/errors'
 import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
@@ -45,7 +45,15 @@ export const callWith = <Name extends keyof Operations>(
   body?: Body<Operations[Name]>,
   options?: CallOptions,
 ): Promise<Answer<Operations[Name]>> =>
-  createClient({ accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body, options)
+  createClient({ accessToken, fetch: OPERATIONS[name].method === 'GET' ? readByPage : fetchOnServerClock })(
+    OPERATIONS[name],
+    params,
+    body,
+    options,
+  )
+
+const readByPage: typeof fetch = (input, init) =>
+  fetchOnServerClock(input, { ...init, headers: { ...(init?.headers as Record<string, string>), [READ_BY_PAGE]: '1' } })
 
 /** Calls an operation as the person signed in here. */
 export const call = <Name extends keyof Operations>(

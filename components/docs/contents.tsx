@@ -51,14 +51,14 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
       : groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
   const content = (
     <>
-      <label className="mb-3 block space-y-1 font-medium noscript:hidden">
+      <label className="mb-3 block font-medium noscript:hidden">
         Search the reference
         <input
           type="search"
           placeholder="Code, field or word"
           value={words}
           onChange={(event) => setWords(event.target.value)}
-          className="h-10 w-full rounded-lg border border-line-control bg-surface px-3 font-normal"
+          className="mt-1.5 h-10 w-full rounded-lg border border-line-control bg-surface px-3 font-normal"
         />
       </label>
       {shown.map((group) => (

@@ -1,6 +1,7 @@
 'use client'
 
 import { useEffect, useRef } from 'react'
+import { keepInTab, keptInTab } from '../session/tab-storage'
 
 const KEY = 'sample-language'
 
@@ -8,7 +9,7 @@ const KEY = 'sample-language'
 export function SampleLanguage({ languages }: { languages: Readonly<Record<string, string>> }) {
   const box = useRef<HTMLFieldSetElement>(null)
   useEffect(() => {
-    const chosen = box.current?.querySelector<HTMLInputElement>(`#language-${sessionStorage.getItem(KEY)}`)
+    const chosen = box.current?.querySelector<HTMLInputElement>(`#language-${keptInTab(KEY)}`)
     if (chosen) chosen.checked = true
   }, [])
   return (
@@ -21,7 +22,7 @@ export function SampleLanguage({ languages }: { languages: Readonly<Record<strin
             name="language"
             id={`language-${language}`}
             defaultChecked={index === 0}
-            onChange={() => sessionStorage.setItem(KEY, language)}
+            onChange={() => keepInTab(KEY, language)}
             className="size-4 accent-accent"
           />
           {title}

@@ -146,7 +146,7 @@ function TakeBackForm({ change, rules, link, onRefused, onDone }: TakeBackFormPr
     <StatusCard icon={ShieldAlert} tone="warning" title={t(`${kind}Title`)} text={t(`${kind}Text`)}>
       <dl className="divide-y divide-line rounded-xl border border-line">
         <Fact label={t(isVerified ? 'oldAddress' : 'currentAddress')}>{change.old_email}</Fact>
-        <Fact label={t('newAddress')}>{change.new_email}</Fact>
+        <Fact label={t('newAddress')}>{change.changed_to ?? change.new_email}</Fact>
         <Fact label={t(isVerified ? 'changed' : 'requested')}>
           <LocalTime dateTime={change.changed_at ?? change.requested_at} />
         </Fact>

@@ -119,7 +119,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
         userId={userId}
         email={preview.email}
         ways={waysTo('withdraw')}
-        known={{ blockers: preview.blockers, pendingTransactions: [], asksApplications: false, renderedAt }}
+        known={{ blockers: preview.blockers, asksApplications: false, renderedAt }}
         counts={preview}
         supportEmail={supportEmail}
         applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}

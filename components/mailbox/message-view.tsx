@@ -1,11 +1,21 @@
 import { ArrowLeft } from 'lucide-react'
 import Link from 'next/link'
+import { Fragment } from 'react'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
+import { textLink } from '../ui/text-link'
 import { MessageFrame } from './message-frame'
 
 interface MessageViewProps {
-  message: { at: string; to: string; from: string; subject: string; html: string; text: string }
+  message: {
+    at: string
+    to: string
+    from: string
+    subject: string
+    html: string
+    text: string
+    files?: { name: string; type: string; content: string }[]
+  }
   /** A narrow screen shows the message only if it was chosen, a wide one beside the list. */
   isChosen: boolean
 }
@@ -35,6 +45,20 @@ export function MessageView({ message, isChosen }: MessageViewProps) {
           <dd>
             <LocalTime dateTime={message.at} />
           </dd>
+          {message.files?.map(({ name, type, content }) => (
+            <Fragment key={name}>
+              <dt className="text-ink-muted">File</dt>
+              <dd className="wrap-anywhere">
+                <a
+                  href={`data:${type};base64,${Buffer.from(content).toString('base64')}`}
+                  download={name}
+                  className={textLink}
+                >
+                  {name}
+                </a>
+              </dd>
+            </Fragment>
+          ))}
         </dl>
       </header>
       <MessageFrame html={message.html} />

@@ -40,11 +40,11 @@ export function Applications({ applications }: { applications: Application[] }) 
 
 const tones = { pending: 'neutral', processing: 'accent', completed: 'success' } as const
 
-function ApplicationState({ application: { status, waived } }: { application: Application }) {
+function ApplicationState({ application }: { application: Application }) {
   const t = useTranslations('Deletion')
   const common = useTranslations('Common')
-  if (waived) return <Badge tone="warning">{t('apps.notConfirmed')}</Badge>
-  const state = stateOf(status)
+  if (isUnconfirmed(application)) return <Badge tone="warning">{t('apps.notConfirmed')}</Badge>
+  const state = stateOf(application.status)
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 
@@ -55,12 +55,21 @@ function ApplicationTime({ application }: { application: Application }) {
   if (waived)
     return (
       <>
-        <WaivedBecause reason={waived.reason} />{' '}
+        <UnconfirmedBecause application={application} />{' '}
         {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
       </>
     )
   if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
   const isDue = next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
+  if (isUnconfirmed(application))
+    return (
+      <>
+        <UnconfirmedBecause application={application} />{' '}
+        {next_attempt_at !== undefined &&
+          !isDue &&
+          t.rich('apps.absence.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })}
+      </>
+    )
   if (accepted_at)
     return (
       <>
@@ -75,7 +84,8 @@ function ApplicationTime({ application }: { application: Application }) {
 }
 
 /** Nobody knows whether it has deleted the person's data. */
-export const isUnconfirmed = ({ waived }: Application): boolean => waived !== undefined
+export const isUnconfirmed = ({ waived, absence }: Application): boolean =>
+  waived !== undefined || absence === 'unconfirmed' || absence === 'present'
 
 /** Names the applications that have not confirmed, where there are any. */
 export function Unconfirmed({ applications }: { applications: Application[] }) {
@@ -83,18 +93,29 @@ export function Unconfirmed({ applications }: { applications: Application[] }) {
   if (unconfirmed.length === 0) return null
   return (
     <ul className="space-y-1">
-      {unconfirmed.map(({ name, waived }, index) => (
+      {unconfirmed.map((application, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
-        <li key={`${name} ${index}`} className="wrap-anywhere">
-          <bdi className="font-medium">{name}</bdi>: <WaivedBecause reason={waived?.reason ?? 'other'} />
+        <li key={`${application.name} ${index}`} className="wrap-anywhere">
+          <bdi className="font-medium">{application.name}</bdi>: <UnconfirmedBecause application={application} />
         </li>
       ))}
     </ul>
   )
 }
 
-function WaivedBecause({ reason }: { reason: string }) {
+function UnconfirmedBecause({ application }: { application: Application }) {
+  const { waived, absence, next_attempt_at } = application
   const t = useTranslations('Deletion')
+  if (waived) return <WaivedBecause waived={waived} />
+  if (absence !== 'present') return t('apps.absence.unconfirmed')
+  // Nothing more is sent, unless it is disabled, where support has to decide too.
+  return t(next_attempt_at === undefined ? 'apps.absence.stillPresent' : 'apps.absence.present')
+}
+
+/** `other` is of a task that an earlier release waived. */
+function WaivedBecause({ waived: { reason, sentence } }: { waived: NonNullable<Application['waived']> }) {
+  const t = useTranslations('Deletion')
+  if (sentence) return <bdi>{sentence}</bdi>
   return t(`apps.waived.${WAIVE_REASONS.find((known) => known === reason) ?? 'other'}`)
 }
 

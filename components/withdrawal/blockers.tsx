@@ -1,9 +1,10 @@
 'use client'
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { useTranslations } from 'use-intl/react'
-import { ApiError, type Blocker } from '@/contract/errors'
+import { useState } from 'react'
+import { useLocale, useTranslations } from 'use-intl/react'
+import { formatAmount } from '@/contract/amount'
+import { ApiError, type Authority, type Blocker } from '@/contract/errors'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
@@ -14,28 +15,28 @@ import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { RightToComplain } from './right-to-complain'
 
 const CHECK_INTERVAL_MS = 20_000
-
-interface PendingTransaction {
-  id: string
-  description: string
-  createdAt: string
-}
 
 /** What the server rendered with the page. */
 export interface Known {
   /** The blockers of the account and of services, without those of applications. */
   blockers: readonly Blocker[]
-  pendingTransactions: readonly PendingTransaction[]
+  authority?: Authority | undefined
   /** Whether applications have to be asked as well. */
   asksApplications: boolean
   renderedAt: string
 }
 
-export interface HeldBack extends Pick<Known, 'blockers' | 'pendingTransactions'> {
+/** Of a preview or a refusal. */
+type Held = Pick<Known, 'blockers' | 'authority'>
+
+export interface HeldBack extends Pick<Known, 'blockers'> {
   /** Whether the last check gave no answer. */
   isUnknown: boolean
+  /** Where the person can complain, if the adopter names it. */
+  authority: Authority | undefined
   isChecking: boolean
   check(): Promise<unknown>
   /** Shows the blockers that a refused withdrawal named. */
@@ -44,40 +45,47 @@ export interface HeldBack extends Pick<Known, 'blockers' | 'pendingTransactions'
 
 /** What holds the deletion back. Applications are asked too, if there are any, at once and again while the page waits for something. */
 export function useBlockers(userId: string, known: Known): HeldBack {
-  const { call, refresh } = useHost()
+  const { call } = useHost()
   const queryClient = useQueryClient()
   const queryKey = ['withdrawal-blockers', userId]
-  const { data, isError, isFetching, refetch } = useQuery<readonly Blocker[]>({
+  const { data, isError, isFetching, refetch } = useQuery<Held>({
     queryKey,
-    queryFn: async () => (await call('previewWithdrawal', { userId, ask: 'true' })).blockers,
-    initialData: known.blockers,
+    queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
+    initialData: known,
     initialDataUpdatedAt: known.asksApplications ? 0 : Date.parse(known.renderedAt),
     staleTime: 60_000,
     // The next visit begins with what the server renders then.
     gcTime: 0,
     retry: false,
     refetchOnWindowFocus: 'always',
-    refetchInterval: ({ state }) => (state.data?.length || state.status === 'error' ? CHECK_INTERVAL_MS : false),
+    refetchInterval: ({ state }) =>
+      state.data?.blockers.length || state.status === 'error' ? CHECK_INTERVAL_MS : false,
   })
-  // The server renders the transactions themselves.
-  const pending = data.find(isPending)?.title
-  const rendered = known.blockers.find(isPending)?.title
-  useEffect(() => {
-    if (pending !== rendered) refresh()
-  }, [pending, rendered, refresh])
   return {
-    blockers: data,
-    pendingTransactions: pending ? known.pendingTransactions : [],
+    blockers: data.blockers,
+    authority: data.authority,
     isUnknown: isError,
     isChecking: isFetching,
     check: () => refetch(),
     show(error) {
-      if (error instanceof ApiError && error.blockers.length > 0) queryClient.setQueryData(queryKey, error.blockers)
+      if (!(error instanceof ApiError) || error.blockers.length === 0) return
+      queryClient.setQueryData<Held>(queryKey, error)
     },
   }
 }
 
-const isPending = ({ source, code }: Blocker) => source === 'account' && code === 'pending_transactions'
+/** One thing that has to be settled: a pending transaction, or any other blocker. */
+interface Item extends Omit<Blocker, 'ids' | 'transactions'> {
+  pendingSince?: string
+}
+
+/** All pending transactions are one blocker. */
+const itemsOf = (blockers: readonly Blocker[]): Item[] =>
+  blockers.flatMap(({ transactions, ...blocker }) =>
+    (transactions ?? []).length > 0
+      ? (transactions ?? []).map(({ created_at: pendingSince, ...one }) => ({ ...blocker, ...one, pendingSince }))
+      : [blocker],
+  )
 
 interface BlockersProps {
   held: HeldBack
@@ -91,19 +99,14 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   const t = useTranslations('Blockers')
   const { product, productUrl } = useHost()
   const words = useFocusOnMount<HTMLDivElement>(takesFocus)
-  const { blockers, pendingTransactions } = held
-  // All pending transactions are one blocker; they are listed one by one where the page has them.
-  const listed = pendingTransactions.length > 0 ? blockers.filter((blocker) => !isPending(blocker)) : blockers
+  const items = itemsOf(held.blockers)
   return (
     <Card aria-labelledby="blockers">
       <CardBody className="space-y-5 sm:pt-6">
         <div ref={words} tabIndex={-1} className="scroll-mt-6 rounded-xl outline-none">
-          <Alert
-            tone="warning"
-            title={<span id="blockers">{t('title', { count: listed.length + pendingTransactions.length })}</span>}
-          >
+          <Alert tone="warning" title={<span id="blockers">{t('title', { count: items.length })}</span>}>
             <p>{t('hint')}</p>
-            {pendingTransactions.length > 0 && (
+            {items.some(({ code, url }) => code === 'pending_transactions' && !url) && (
               <p>
                 {t.rich('howToSettle', {
                   product,
@@ -119,55 +122,61 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
               </p>
             )}
             <p>{t.rich('questions', mailLink(supportEmail))}</p>
+            <RightToComplain authority={held.authority} />
           </Alert>
         </div>
         <ul className="divide-y divide-line">
-          {pendingTransactions.map(({ id, description, createdAt }) => (
-            <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-6 py-3 first:pt-0 last:pb-0">
-              <div className="min-w-0">
-                <p className="wrap-anywhere font-medium">{description}</p>
-                <p className="wrap-anywhere text-ink-muted text-sm leading-5">
-                  {t('pending')} <bdi className="font-mono text-xs">{id}</bdi>
-                </p>
-              </div>
-              <p className="text-ink-muted text-sm">
-                <LocalTime dateTime={createdAt} />
-              </p>
-            </li>
-          ))}
-          {listed.map(({ code, title, url, source, until }, index) => (
+          {items.map((item, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a source may say the same twice
-            <li key={`${source} ${code} ${index}`} className="py-3 first:pt-0 last:pb-0">
-              <p className="wrap-anywhere font-medium">
-                {source === 'account' && code === 'address_restored' && until ? (
-                  t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
-                ) : (
-                  <bdi>{title}</bdi>
-                )}
-              </p>
-              {source !== 'account' && (
-                <p className="wrap-anywhere text-ink-muted text-sm leading-5">
-                  <bdi>{source}</bdi>
-                </p>
-              )}
-              {url && (
-                <a
-                  href={url}
-                  target="_blank"
-                  rel="noopener noreferrer"
-                  className={buttonStyle({ variant: 'secondary', className: 'mt-2 w-full sm:w-auto' })}
-                >
-                  {t(code.startsWith('unpaid_') ? 'pay' : 'settle', {
-                    where: source === 'account' ? product : source,
-                  })}
-                </a>
-              )}
-            </li>
+            <ItemRow key={`${item.source} ${item.code} ${index}`} item={item} />
           ))}
         </ul>
       </CardBody>
       <CheckAgain held={held} />
     </Card>
+  )
+}
+
+function ItemRow({ item: { code, title, url, source, amount, until, pendingSince } }: { item: Item }) {
+  const t = useTranslations('Blockers')
+  const language = useLocale()
+  const { product } = useHost()
+  const isOwn = source === 'account'
+  return (
+    <li className="py-3 first:pt-0 last:pb-0">
+      <p className="flex flex-wrap justify-between gap-x-6 font-medium">
+        <span className="wrap-anywhere min-w-0">
+          {isOwn && code === 'address_restored' && until ? (
+            t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
+          ) : (
+            <bdi>{title}</bdi>
+          )}
+        </span>
+        {amount && <span className="whitespace-nowrap tabular-nums">{formatAmount(amount, language)}</span>}
+      </p>
+      {(pendingSince ?? !isOwn) && (
+        <p className="wrap-anywhere text-ink-muted text-sm leading-5">
+          {pendingSince ? (
+            t.rich('pendingSince', { time: () => <LocalTime dateTime={pendingSince} /> })
+          ) : (
+            <>
+              <bdi>{source}</bdi>
+              {until && <> · {t.rich('until', { time: () => <LocalTime dateTime={until} /> })}</>}
+            </>
+          )}
+        </p>
+      )}
+      {url && (
+        <a
+          href={url}
+          target="_blank"
+          rel="noopener noreferrer"
+          className={buttonStyle({ variant: 'secondary', className: 'mt-2 w-full sm:w-auto' })}
+        >
+          {t(amount || code.startsWith('unpaid_') ? 'pay' : 'settle', { where: isOwn ? product : source })}
+        </a>
+      )}
+    </li>
   )
 }
 
@@ -181,7 +190,7 @@ function CheckAgain({ held: { isChecking, isUnknown, check } }: Pick<BlockersPro
       </p>
       <Button
         variant="secondary"
-        className="w-full sm:w-auto"
+        className="ms-auto w-full sm:w-auto"
         isPending={isChecking && hasChecked}
         onClick={() => {
           setHasChecked(true)

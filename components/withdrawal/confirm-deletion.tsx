@@ -66,7 +66,7 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           return <Confirm token={secret} preview={preview} onRefused={end} onHeldBack={onHeldBack} {...props} />
         const held: HeldBack = {
           blockers: preview.blockers,
-          pendingTransactions: [],
+          authority: preview.authority,
           isUnknown: isStale,
           isChecking: isReading,
           check: readAgain,
@@ -125,7 +125,7 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
       title={t('confirmTitle', { product })}
       text={<Summary address={preview.address} deletedWithin={deletedWithin} />}
     >
-      <SummaryNotes applications={preview.applications} retentionDays={retentionDays} />
+      <SummaryNotes applications={preview.applications} retentionDays={retentionDays} authority={preview.authority} />
       <Form
         className="space-y-5 border-line border-t pt-5"
         onSubmit={form.handleSubmit((values) => confirm.mutate(values))}

@@ -4,13 +4,10 @@ import type { Ref } from 'react'
 import { type UseFormReturn, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
-import type { Reason } from '@/contract/withdrawal'
 import { useErrorTexts } from '../api/error-texts'
 import { Disclosure } from '../ui/disclosure'
 import { CheckboxField, RadioField, TextAreaField } from '../ui/field'
 import type { WithdrawValues } from './withdraw-rules'
-
-const reasons = Object.keys(REASONS) as Reason[]
 
 interface DeletionChoicesProps {
   ref: Ref<HTMLDetailsElement>
@@ -33,7 +30,7 @@ export function DeletionChoices({ ref, form, isFilled, retentionDays }: Deletion
           appearance="list"
           options={[
             { value: '', label: t('reasons.none') },
-            ...reasons.map((value) => ({ value, label: t(`reasons.${value}`) })),
+            ...REASONS.map((value) => ({ value, label: t(`reasons.${value}`) })),
           ]}
           defaultValue=""
           {...fieldOf(form, 'reason', { deps: 'feedback' })}

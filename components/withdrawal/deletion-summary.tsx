@@ -1,8 +1,10 @@
 import { useTranslations } from 'use-intl/react'
+import type { Authority } from '@/contract/errors'
 import { useHost } from '../host/host'
 import { bold } from '../ui/bold'
 import { textLink } from '../ui/text-link'
 import { useListed } from './category-texts'
+import { RightToComplain } from './right-to-complain'
 
 interface SummaryProps {
   /** As the person knows it, or masked. */
@@ -25,10 +27,11 @@ export const namesOf = (applications: readonly { name: string }[]): string[] => 
 interface SummaryNotesProps {
   applications: readonly { name: string }[]
   retentionDays: number
+  authority: Authority | undefined
 }
 
 /** What stays, who is asked to delete it too, and the way to a copy. */
-export function SummaryNotes({ applications, retentionDays: days }: SummaryNotesProps) {
+export function SummaryNotes({ applications, retentionDays: days, authority }: SummaryNotesProps) {
   const t = useTranslations('DeleteAccount')
   const listed = useListed()
   const { exportPath } = useHost()
@@ -38,6 +41,7 @@ export function SummaryNotes({ applications, retentionDays: days }: SummaryNotes
       <p>
         {t('summaryKept', { days })} {apps.length > 0 && t('summaryApps', { apps: listed(apps) })}
       </p>
+      <RightToComplain authority={authority} />
       {exportPath && (
         <p>
           <a href={exportPath} className={textLink}>

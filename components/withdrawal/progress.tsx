@@ -18,6 +18,7 @@ import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
 import { Applications, isUnconfirmed, Unconfirmed } from './applications'
 import { useCategoryTexts } from './category-texts'
+import { RightToComplain } from './right-to-complain'
 import { SaveReceipts } from './save-receipts'
 import { isRefusal, stateOf, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
 
@@ -268,6 +269,9 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
             ...chosen.map((choice) => [t(`keptItems.${choice}`), told(t('reasons.choice'))] as const),
           ]}
         />
+        <div className="pt-3 text-ink-muted text-sm empty:hidden">
+          <RightToComplain authority={status.authority} />
+        </div>
       </CardBody>
     </Card>
   )

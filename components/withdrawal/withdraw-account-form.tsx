@@ -98,7 +98,7 @@ export function WithdrawAccountForm({
         isPending={isSubmitting || prove.isPending || withdraw.isPending || withdraw.isSuccess}
         onSubmit={submit}
       >
-        <SummaryNotes applications={details.applications} retentionDays={retentionDays} />
+        <SummaryNotes applications={details.applications} retentionDays={retentionDays} authority={held.authority} />
         <PhraseField form={form} />
         <ConfirmIdentity
           userId={userId}

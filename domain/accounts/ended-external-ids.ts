@@ -1,4 +1,5 @@
 import { AppError } from '@/contract/errors'
+import { isPresent } from '../applications/task-states'
 import type { AnyContext, SystemContext, Transaction } from '../context'
 import { second } from '../limits/durations'
 import { bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
@@ -43,7 +44,7 @@ const findStillOpen = statement(
   {
     applications: integer,
     withdrawal_id: text.orNull,
-    /** Null where nobody knows it: an application is disabled, polls or has to report. */
+    /** Null where nobody knows it: an application is disabled, polls or has to report, or the operator has to decide. */
     next_try_at: time.orNull,
   },
   (v) => sql`WITH former AS (
@@ -53,7 +54,8 @@ const findStillOpen = statement(
      UNION ALL SELECT f.withdrawal_id, e.id
      FROM former f CROSS JOIN LATERAL (${fenced(sql`SELECT id FROM events WHERE user_id = f.user_id`)}) e
    ), still_open AS (
-     SELECT n.app_id, n.withdrawal_id, CASE WHEN n.accepted_at IS NULL THEN greatest(n.due_at, n.lease_until) END AS try_at
+     SELECT n.app_id, n.withdrawal_id, CASE WHEN (n.accepted_at IS NULL OR n.completed_at IS NOT NULL) AND NOT ${isPresent(sql`n`)}
+            THEN greatest(n.due_at, n.lease_until) END AS try_at
      FROM former f JOIN deletion_tasks n ON n.withdrawal_id = f.withdrawal_id
      WHERE n.status <> 'completed' AND n.sealed_subject IS NOT NULL
      UNION ALL

@@ -15,6 +15,7 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
+import { cancelEmailChange } from '../email/cancel-email-change'
 import { changeEmail } from '../email/change-email'
 import { getEmailStatus } from '../email/get-email-status'
 import { resendVerification } from '../email/resend-verification'
@@ -22,6 +23,7 @@ import { verifyEmail } from '../email/verify-email'
 import { userBucket } from '../limits/buckets'
 import { deliveryId } from '../mail/mail-deliveries'
 import type { MailEvent } from '../ports'
+import { watchBacklog } from '../withdrawal/watch-withdrawals'
 import { receiveMailEvents } from './mail-events'
 import { setEmail } from './set-email'
 
@@ -206,6 +208,44 @@ test('nobody is told when the letter to an old mailbox that is lost comes back, 
   expect(told).toEqual([])
   expect(await ctx.db.mailDelivery.findMany({ where: { messageId: id } })).toMatchObject([{ state: 'undeliverable' }])
 })
+
+test.each<[string, () => Promise<() => Promise<unknown>>]>([
+  [
+    'a change whose old mailbox was said to be lost since',
+    async () => {
+      const { new_email: email } = await givenVerifiedChange(ctx, user)
+      return () => setEmail(ctx, { userId: user.userId, email, oldMailbox: 'lost' })
+    },
+  ],
+  [
+    'a request that was cancelled since',
+    async () => {
+      const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
+      return async () => cancelEmailChange(await asUser(ctx, user), { userId: user.userId, changeRequestId })
+    },
+  ],
+])(
+  'B116 a warning that comes back is told of, and shown to the operator, unless it was of %s',
+  async (_what, given) => {
+    const told = await givenHeard()
+    const unwarned = async () => (await watchBacklog(ctx)).notices.unwarned ?? 0
+    const before = await unwarned()
+    for (const isEarly of [true, false]) {
+      user = await givenUser(ctx)
+      const end = await given()
+      const bounce = () => tell(softBounce(noticeTo(user.email), user.email))
+      if (isEarly) {
+        await bounce()
+        expect(await unwarned()).toBe(before + 1)
+      }
+      await end()
+      if (!isEarly) await bounce()
+      await runDueWork(ctx)
+      expect(await unwarned()).toBe(before)
+    }
+    expect(told.filter(({ type }) => type === 'account.security_notice_undelivered')).toHaveLength(1)
+  },
+)
 
 const SEED = Number(process.env.PROOF_SEED ?? Date.now())
 /** Each has two messages, and twenty-four events of them are told. */

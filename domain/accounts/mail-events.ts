@@ -7,6 +7,7 @@ import { addAudit } from '../audit'
 import type { SystemContext, Transaction } from '../context'
 import { returnPlacesPart, userBucket } from '../limits/buckets'
 import { EARLY_EVENT_MS, EARLY_EVENT_WAIT_MS } from '../limits/durations'
+import { CALLS_FOR_HELP } from '../limits/held-addresses'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { deliveryIds, keyOfAddress } from '../mail/mail-deliveries'
 import { STILL_PENDING } from '../pending-change'
@@ -80,9 +81,19 @@ const raiseVersion = statement(
   (v) => sql`UPDATE users SET ${RAISE_VERSION} WHERE id = ${v.userId}`,
 )
 
-/** The notices that let the old address stop or undo a change. */
-const isSecurityNotice = ({ kind, recipient }: Raised) =>
-  recipient === 'old' && (kind === 'email_change_requested' || kind === 'email_changed')
+const callsForHelp = statement(
+  'change-that-calls-for-help',
+  { changeId: text },
+  { id: text },
+  (v) => sql`SELECT r.id FROM email_change_requests r WHERE r.id = ${v.changeId} AND ${CALLS_FOR_HELP}`,
+)
+
+/** The change of a notice that would have let the old address stop or undo it, if it still could; undefined for any other. */
+async function missedChange(tx: Transaction, { kind, recipient, change_request_id: changeId }: Raised) {
+  const isWarning = recipient === 'old' && (kind === 'email_change_requested' || kind === 'email_changed')
+  const [missed] = isWarning && changeId !== null ? await tx.sql(callsForHelp, { changeId }) : []
+  return missed?.id
+}
 
 type Known = [event: MailEvent, delivery: Delivery | undefined]
 
@@ -130,11 +141,12 @@ async function takeEffect(tx: Transaction, { id: userId }: LockedAccount, state:
   }
   if (state !== 'undeliverable') return
   const at = tx.clock.now()
-  if (changeId !== null && isSecurityNotice(raised)) {
+  const missed = await missedChange(tx, raised)
+  if (missed) {
     await tx.sql(raiseVersion, { userId })
-    const data = { change_request_id: changeId }
+    const data = { change_request_id: missed }
     await addEvent(tx, 'account.security_notice_undelivered', { userId, data, at })
-    await addAudit(tx, 'security_notice.undelivered', { userId, actor: 'system', ip: null, at, subject: changeId })
+    await addAudit(tx, 'security_notice.undelivered', { userId, actor: 'system', ip: null, at, subject: missed })
   }
   if (isVerification) {
     const { key, windowMs } = userBucket(tx, 'change', userId)

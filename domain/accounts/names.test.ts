@@ -91,7 +91,15 @@ test('B66 a stored name that breaks the rule is read and exported as it is, and 
   for await (const rows of exportUsers(ctx)) exported.push(...rows)
   expect(exported).toEqual(expect.arrayContaining([expect.objectContaining({ name: REFUSED['a line separator'] })]))
 
-  const reset = { template: 'password-reset', link: 'x', endsAt: ctx.clock.now(), ipAddress: '' } as const
+  const at = ctx.clock.now()
+  const reset = {
+    template: 'password-reset',
+    link: 'x',
+    askedAt: at,
+    endsAt: at,
+    ipAddress: '',
+    userAgent: '',
+  } as const
   for (const userName of Object.values(REFUSED)) {
     expect((await renderMessage({ ...reset, userName }, null, getEnv())).text).toContain('\nHello,\n')
   }

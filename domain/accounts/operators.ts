@@ -9,10 +9,17 @@ const updateRole = statement(
   'set-role',
   { userId: text, role: text.of<NonNullable<Role>>().orNull },
   { id: text },
-  (v) => sql`UPDATE users SET role = ${v.role} WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id`,
+  // A page token names the version, so that no one of before the role works again after it.
+  (
+    v,
+  ) => sql`UPDATE users SET role = ${v.role}, credential_version = credential_version + (${v.role}::text IS NOT NULL)::int
+   WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id`,
 )
 
-/** Null takes the role away, from open sessions too. */
+/**
+ * Null takes the role away, from open sessions too. A role that is given ends the page tokens and mailed links of the account, because
+ * the operator command alone changes it from then on.
+ */
 export const setRole = (ctx: SystemContext, { userId, role }: { userId: string; role: Role }): Promise<void> =>
   ctx.transaction(async (tx) => {
     const [user] = await tx.sql(updateRole, { userId, role })

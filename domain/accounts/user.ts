@@ -1,4 +1,4 @@
-import { parseAddress } from '@/contract/address'
+import { parseNewAddress } from '@/contract/address'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
@@ -15,7 +15,7 @@ export async function createUser(
   ctx: SystemContext,
   input: { email: string; password: string; name: string; emailVerified: boolean },
 ): Promise<string> {
-  const address = parseAddress(input.email)
+  const address = parseNewAddress(input.email)
   if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
   const name = checkName(input.name)
   const passwordHash = await hashGood(ctx, input.password, { name, email: input.email })

@@ -4,7 +4,7 @@ import type { SystemContext } from '../context'
 import { ALL_CHECKS_MS, CHECK_MS } from '../limits/durations'
 import { type Part, type RowOf, sql, statement, text } from '../sql'
 import { subjectOf } from './events'
-import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
+import { parsedBody, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 /** Whether the application is asked for blockers of `user`, a value. */
 export const isAsked = (app: Part, user: Part) =>
@@ -55,24 +55,18 @@ async function ask(ctx: SystemContext, app: AskedRow, account: string): Promise<
     data: { subject: app.subject, account },
   })
   const answer = await sendWebhook(ctx, app, { id: ctx.secrets.randomId('chk_'), body, bodyWithinMs: CHECK_MS })
-  const found = answer.status === 200 ? checkAnswer.safeParse(parsed(answer.body)).data : undefined
+  const found = answer.status === 200 ? checkAnswer.safeParse(parsedBody(answer)).data : undefined
   if (!found) {
     const problem = answer.problem ?? (answer.status === 200 ? 'not the answer of a check' : `HTTP ${answer.status}`)
     ctx.warn('withdrawal_check_failed', { appId: app.id, problem })
     throw cannotAsk()
   }
-  return found.blockers.map(({ code, title, url }) => ({
+  const rules = { hosts: app.hosts, allowsHttp: ctx.allowsHttpLinks }
+  return found.blockers.map(({ code, title, url, amount }) => ({
     code,
     title,
-    url: url == null ? null : linkOf(url, app.hosts),
+    url: url == null ? null : linkOf(url, rules),
+    ...(amount && { amount }),
     source: app.name,
   }))
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
 }

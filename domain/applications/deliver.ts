@@ -1,7 +1,7 @@
 import type { Step } from '@/contract/withdrawal'
 import type { SystemContext, Transaction } from '../context'
 import { addCounts } from '../deletion-counts'
-import { CALL_BACK_OFF, CALL_LEASE_MS, second } from '../limits/durations'
+import { ABSENCE_CHECK_MS, ABSENCE_ESTIMATE_MS, CALL_BACK_OFF, CALL_LEASE_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import {
   boolean,
@@ -19,6 +19,7 @@ import {
   time,
 } from '../sql'
 import { claimFor, isClaimable } from '../work/queue'
+import { isPresent } from './task-states'
 import { type Acknowledges, reportPlaceOf } from './task-token'
 import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
@@ -72,7 +73,8 @@ const claimDue = statement(
   (v) => sql`UPDATE deletion_tasks n SET ${beginsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled(sql`a`)}
-     AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND ${isClaimable(v, sql`n`)}
+     AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND n.completed_at IS NULL
+     AND ${isClaimable(v, sql`n`)}
    RETURNING n.id, ${PERSON_OF_TASK}, n.acknowledges, a.acknowledge_within_s, n.attempts, n.phase, ${signingOf(sql`a`)},
      w.started_at, s.estimated_completion AS due_by`,
 )
@@ -84,12 +86,15 @@ const TASK_END = {
   withdrawalId: text,
   now: time,
   leaseUntil: time,
+  checkAt: time,
+  /** When the step should be completed that waits for the check. */
+  checkedBy: time,
 } satisfies Shape
 type TaskEnd = Described<typeof TASK_END>
 
 /** Locks the withdrawal, as the end of a step and the purge do. Deletes a batch of the items shared with the application. */
 const deletedItems = (v: Placeholders<TaskEnd>) => sql`withdrawal AS (
-     SELECT id, user_id FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE
+     SELECT id, user_id, scheduled_completion FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE
    ), items AS (
      DELETE FROM shared_items WHERE ${isOneOf(
        sql`id`,
@@ -98,19 +103,32 @@ const deletedItems = (v: Placeholders<TaskEnd>) => sql`withdrawal AS (
      )} RETURNING 1
    )`
 
-// The last batch ends the task and deletes the connection; the batches before it renew the lease. An instance that has lost its
-// lease finds the task completed.
+/** The application has not said that it is done. */
+const isOpen = sql`n.status <> 'completed' AND n.completed_at IS NULL`
+
+// A task that awaits its check still has to name the person, and begins to count its tries anew.
+const awaitsCheck = (v: { now: Part; checkAt: Part }) =>
+  sql`status = CASE WHEN n.confirms THEN 'processing' ELSE 'completed' END,
+         due_at = CASE WHEN n.confirms THEN CASE WHEN ${v.checkAt} > w.scheduled_completion THEN ${v.now} ELSE ${v.checkAt} END END,
+         attempts = CASE WHEN n.confirms THEN 0 ELSE n.attempts END, subject = CASE WHEN n.confirms THEN n.subject END,
+         sealed_subject = CASE WHEN n.confirms THEN n.sealed_subject END,
+         sealed_account = CASE WHEN n.confirms THEN n.sealed_account END`
+
+// The last batch ends the task, or has it await its absence check, and deletes the connection; the batches before it renew the lease.
+// An instance that has lost its lease finds the task completed.
 const completeTask = statement(
   'mark-app-told',
   TASK_END,
   { is_over: boolean },
   (v) => sql`WITH ${deletedItems(v)}, told AS (
      UPDATE deletion_tasks n
-     SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, subject = NULL, sealed_subject = NULL,
-         sealed_account = NULL, last_error = NULL, last_status = ${v.status}
+     SET completed_at = ${v.now}, lease_until = NULL, last_error = NULL, last_status = ${v.status}, ${awaitsCheck(v)}
      FROM withdrawal w
-     WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND n.status <> 'completed' AND (SELECT count(*) FROM items) < ${BATCH_SIZE}
-     RETURNING w.user_id, n.app_id
+     WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND ${isOpen} AND (SELECT count(*) FROM items) < ${BATCH_SIZE}
+     RETURNING w.user_id, w.scheduled_completion, n.app_id, n.phase, n.confirms
+   ), steps AS (
+     UPDATE deletion_steps s SET estimated_completion = greatest(s.estimated_completion, least(${v.checkedBy}, told.scheduled_completion))
+     FROM told WHERE told.confirms AND s.withdrawal_id = ${v.withdrawalId} AND s.step = told.phase
    ), connections AS (
      DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id RETURNING 1
    ), counts AS (
@@ -120,18 +138,18 @@ const completeTask = statement(
      ])}
    ), renewed AS (
      UPDATE deletion_tasks n SET lease_until = ${v.leaseUntil}
-     WHERE n.id = ${v.id} AND n.status <> 'completed' AND (SELECT count(*) FROM items) >= ${BATCH_SIZE}
+     WHERE n.id = ${v.id} AND ${isOpen} AND (SELECT count(*) FROM items) >= ${BATCH_SIZE}
    )
    SELECT count(*) < ${BATCH_SIZE} AS is_over FROM items`,
 )
 // A report or a later try ends this call, so that its answer no longer counts.
 const isThisCall = (v: { id: Part; attempts: Part }) =>
-  sql`id = ${v.id} AND attempts = ${v.attempts} AND lease_until IS NOT NULL AND status <> 'completed'`
+  sql`id = ${v.id} AND attempts = ${v.attempts} AND lease_until IS NOT NULL AND ${isOpen}`
 const markFailed = statement(
   'mark-app-failed',
   { id: text, attempts: integer, nextTryAt: time, problem: text },
   {},
-  (v) => sql`UPDATE deletion_tasks SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
+  (v) => sql`UPDATE deletion_tasks n SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
    WHERE ${isThisCall(v)}`,
 )
 const markAccepted = statement(
@@ -140,17 +158,18 @@ const markAccepted = statement(
   {},
   (
     v,
-  ) => sql`UPDATE deletion_tasks SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
+  ) => sql`UPDATE deletion_tasks n SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
    WHERE ${isThisCall(v)}`,
 )
-// Tasks of polling or disabled applications become due through other calls. The periodic check covers a missed wake-up.
+// Tasks of polling or disabled applications, and those that the operator has to decide, become due through other calls. The periodic
+// check covers a missed wake-up.
 const readNextTry = statement(
   'next-task',
   { ...TASKS_OF_STEP, lookAgainAt: time },
   { at: time.orNull, problem: text.orNull },
   (
     v,
-  ) => sql`SELECT min(CASE WHEN ${isCalled(sql`a`)} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
+  ) => sql`SELECT min(CASE WHEN ${isCalled(sql`a`)} AND NOT ${isPresent(sql`n`)} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
      min(n.last_error) AS problem
    FROM deletion_tasks n LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND n.status <> 'completed'`,
@@ -171,26 +190,30 @@ export async function nextTry(
   return left?.at ? { at: left.at, problem: left.problem } : null
 }
 
-/** Makes one attempt. */
-export async function callForTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<void> {
+/** Makes one attempt. Returns whether the application is done. */
+export async function callForTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<boolean> {
   const { id, attempts, acknowledges } = task
   const answer = await sendTask(ctx, withdrawalId, task)
   const now = ctx.clock.now()
-  if (isDone(acknowledges, answer)) await endTask(ctx, withdrawalId, id, answer.status)
-  else if (acknowledges === 'later' && answer.status === 202) {
+  if (isDone(acknowledges, answer)) {
+    await endTask(ctx, withdrawalId, id, answer.status)
+    return true
+  }
+  if (acknowledges === 'later' && answer.status === 202) {
     const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
     await ctx.sql(markAccepted, { id, attempts, now, reportBy })
   } else {
     const nextTryAt = new Date(now.getTime() + waitAfterCallMs(ctx, attempts, answer))
     await ctx.sql(markFailed, { id, attempts, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
   }
+  return false
 }
 
 /** If an application acknowledges later, only these statuses mean that it is done; another may come from a proxy. */
 const isDone = (acknowledges: Acknowledges, answer: AppAnswer) =>
   acknowledges === 'later' ? [200, 204, 404, 410].includes(answer.status) : isSuccess(answer)
 
-/** Completes the task and deletes what was shared with the application. `status` is the status of its answer; null if it reported. */
+/** Completes the task, unless it awaits an absence check, and deletes what was shared with the application. `status` is the status of its answer; null if it reported. */
 export async function endTask(
   ctx: SystemContext,
   withdrawalId: string,
@@ -198,7 +221,17 @@ export async function endTask(
   status: number | null,
 ): Promise<void> {
   for (let isOver = false; !isOver; ) {
-    const [row] = await ctx.sql(completeTask, { id, withdrawalId, status, ...claimFor(ctx, CALL_LEASE_MS) })
+    const claim = claimFor(ctx, CALL_LEASE_MS)
+    const checkInMs = ABSENCE_CHECK_MS * ctx.timeScale
+    const after = (ms: number) => new Date(claim.now.getTime() + ms)
+    const [row] = await ctx.sql(completeTask, {
+      id,
+      withdrawalId,
+      status,
+      ...claim,
+      checkAt: after(checkInMs),
+      checkedBy: after(checkInMs + ABSENCE_ESTIMATE_MS * ctx.timeScale),
+    })
     isOver = row?.is_over !== false
   }
 }
@@ -208,10 +241,7 @@ const PERSON_DELETED = 'the purge has deleted whom it is about; waive the task'
 async function sendTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
   const { id, acknowledges, phase } = task
   const person = personOf(ctx, task)
-  if (person === null) {
-    const isDeleted = (task.sealed_subject ?? task.subject) === null || (task.sealed_account ?? task.account) === null
-    return { status: 0, problem: isDeleted ? PERSON_DELETED : 'no configured key opens whom it is about' }
-  }
+  if (person === null) return { status: 0, problem: problemOfPerson(task) }
   const body = JSON.stringify({
     type: 'account.withdrawn',
     timestamp: task.started_at.toISOString(),
@@ -224,6 +254,12 @@ async function sendTask(ctx: SystemContext, withdrawalId: string, task: TaskRow)
     },
   })
   return sendWebhook(ctx, task, { id, body, about: { withdrawalId, step: phase, taskId: id } })
+}
+
+/** Why `personOf` returns null. */
+export function problemOfPerson(row: Described<typeof PERSON_ROW>): string {
+  const isDeleted = (row.sealed_subject ?? row.subject) === null || (row.sealed_account ?? row.account) === null
+  return isDeleted ? PERSON_DELETED : 'no configured key opens whom it is about'
 }
 
 /** The id by which the application knows the person, and the account; null if no key opens it or the purge has deleted it. */

@@ -128,7 +128,7 @@ test('an application that asked for it gets the event of the start, and all get 
 test('a refused withdrawal sends no event', async () => {
   const { ctx, calls } = await givenApplications()
   const user = await givenPerson(ctx, 'shop.test')
-  await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+  await addTransaction(ctx, { userId: user.userId, status: 'pending', title: '', ip: '' })
   expect(await outcomeOf(withdraw(ctx, user))).toBe('WITHDRAWAL_003')
   await deliverDue(ctx)
   expect(calls).toEqual([])

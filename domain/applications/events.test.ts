@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { EventType } from '@/contract/vocabulary'
 import {
   asNobody,
@@ -48,6 +48,8 @@ interface Told {
 /** An application that gets every event, and its messages; `status` is its answer. */
 async function givenApplication(settings: { audience?: string; includes?: string[]; events?: EventType[] } = {}) {
   const ctx = await testContext()
+  // The tests share a database, and what one leaves in the background would take the deliveries of the next.
+  onTestFinished(() => ctx.settle())
   await ctx.db.connectedApp.deleteMany({ where: { connections: { none: {} } } })
   const { audience = 'everyone', includes = [], events = ALL } = settings
   const told: Told[] = []

@@ -1,7 +1,7 @@
 import { type ShownTask, TASK_STATES, type TaskState } from '@/contract/tasks'
 import type { SystemContext } from '../context'
 import { boolean, fenced, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
-import { isOpenTask, openTaskState, stateColumns, TASK_COLUMNS, taskStateOf } from './task-states'
+import { isOpenTask, isPresent, openTaskState, stateColumns, TASK_COLUMNS, taskStateOf, WAIVED } from './task-states'
 
 const MAX_LISTED = 1_000
 /** On the overview of operators. */
@@ -25,11 +25,14 @@ const TASK = {
   progress_done: integer.orNull,
   progress_total: integer.orNull,
   waived_reason: text.orNull,
-  completed_at: time.orNull,
+  waived_sentence: text.orNull,
+  waive_reasons: text.list,
+  absent_at: time.orNull,
 }
 const SELECTED = sql`n.id, n.withdrawal_id, n.app_id, n.app_name, n.phase, w.started_at, n.attempts, n.last_error, n.failure_code,
-     n.progress_done, n.progress_total, n.waived_reason, n.completed_at, ${stateColumns(sql`n`)},
-     coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls`
+     n.progress_done, n.progress_total, ${WAIVED}, n.absent_at, ${stateColumns(sql`n`)},
+     coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls,
+     coalesce(a.waive_reasons, '{}') AS waive_reasons`
 
 // Open ones first.
 const readTasks = statement(
@@ -62,7 +65,11 @@ const readOldest = statement(
   'oldest-open-tasks',
   { now: time, maxRows: integer },
   TASK,
-  (v) => sql`${openTasks(sql`(o.first_tried_at IS NOT NULL OR o.due_at <= ${v.now})`, v.maxRows)}
+  (v) => sql`${openTasks(
+    sql`(o.due_at <= ${v.now} OR o.checked_at IS NOT NULL OR CASE WHEN o.completed_at IS NULL
+       THEN o.first_tried_at IS NOT NULL ELSE ${isPresent(sql`o`)} END)`,
+    v.maxRows,
+  )}
    ORDER BY w.started_at, n.id LIMIT ${v.maxRows}`,
 )
 
@@ -111,18 +118,22 @@ export async function watchTasks(ctx: SystemContext) {
   }
 }
 
-const toTask = (row: TaskRow, now: Date): ShownTask => ({
+/** Nothing is sent for the task until somebody changes the application, or decides. */
+const isHeld = ({ is_app_disabled, polls }: TaskRow, state: TaskState) =>
+  is_app_disabled || state === 'present' || (state === 'unconfirmed' && polls)
+
+const toTask = (row: TaskRow, now: Date, state = taskStateOf(row, now)): ShownTask => ({
   task_id: row.id,
   withdrawal_id: row.withdrawal_id,
   app_id: row.app_id,
   name: row.app_name,
   phase: row.phase,
-  state: taskStateOf(row, now),
+  state,
   is_app_disabled: row.is_app_disabled,
   polls: row.polls,
   started_at: row.started_at.toISOString(),
   attempts: row.attempts,
-  due_at: row.is_app_disabled ? null : (row.due_at?.toISOString() ?? null),
+  due_at: isHeld(row, state) ? null : (row.due_at?.toISOString() ?? null),
   accepted_at: row.accepted_at?.toISOString() ?? null,
   progress:
     row.progress_done === null || row.progress_total === null
@@ -131,5 +142,15 @@ const toTask = (row: TaskRow, now: Date): ShownTask => ({
   last_error: row.last_error,
   failure_code: row.failure_code,
   completed_at: row.completed_at?.toISOString() ?? null,
-  waived: row.waived_at && row.waived_reason ? { reason: row.waived_reason, at: row.waived_at.toISOString() } : null,
+  times_present: row.times_present,
+  absent_at: row.absent_at?.toISOString() ?? null,
+  waived:
+    row.waived_at && row.waived_reason
+      ? {
+          reason: row.waived_reason,
+          ...(row.waived_sentence !== null && { sentence: row.waived_sentence }),
+          at: row.waived_at.toISOString(),
+        }
+      : null,
+  waive_reasons: row.waive_reasons,
 })

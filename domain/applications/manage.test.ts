@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { appSettings } from '@/contract/apps'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import {
   asUser,
@@ -136,6 +137,30 @@ test('an application with open tasks is removed only if a reason waives them', a
   ])
   const actions = await ctx.db.auditEvent.findMany({ where: { subjectId: appId }, orderBy: { at: 'asc' } })
   expect(actions.map(({ action }) => action).sort()).toEqual(['app.changed', 'app.registered', 'app.removed'])
+})
+
+test('B113 the reasons of an application to waive its tasks are codes with a sentence each, and none is a common one', async () => {
+  const { ctx, appId } = await givenShop()
+  const accepts = (waive_reasons: unknown) => appSettings.partial().safeParse({ waive_reasons }).success
+  const wrong = [
+    'gone=Gone.',
+    'other=Other.',
+    'Merged=x',
+    'merged',
+    'merged=',
+    'merged= ',
+    '=x',
+    'a=b\nc',
+    `a=${'b'.repeat(201)}`,
+  ]
+  for (const one of [...wrong.map((reason) => [reason]), ['a=b', 'a=c'], 'a=b', [1]]) {
+    expect(accepts(one)).toBe(false)
+  }
+  const reasons = ['merged=It was merged = closed.', `sold=${'ü'.repeat(200)}`]
+  expect(accepts(reasons)).toBe(true)
+  await setApp(ctx, { appId, waive_reasons: reasons })
+  await setApp(ctx, { appId, disabled: true })
+  expect(await getApp(ctx, { appId })).toMatchObject({ waive_reasons: reasons })
 })
 
 test('an application is removed with a reason also if a task ends by itself at that moment, and that one is not waived', async () => {

@@ -2,7 +2,7 @@ import type * as contract from '@/contract/apps'
 import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabulary'
+import { EVENT_TYPES, type EventType } from '@/contract/vocabulary'
 import type { AnyContext, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
@@ -23,7 +23,7 @@ import {
 import { eachBatch } from '../work/queue'
 import { beginDueDeliveries } from './deliveries'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
-import { waiveTask } from './operate-tasks'
+import { sentenceOf, waiveTask } from './operate-tasks'
 import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
@@ -39,9 +39,11 @@ const SETTINGS = {
   events: text.of<EventType>().list,
   includes: text.list,
   checks: boolean,
+  confirms: boolean,
   hosts: text.list,
   categories: text.list,
   reasons: text.list,
+  waive_reasons: text.list,
   disabled_at: time.orNull,
 } satisfies Shape
 type Settings = Described<typeof SETTINGS>
@@ -74,9 +76,11 @@ const DEFAULTS: Settings = {
   events: [],
   includes: [],
   checks: false,
+  confirms: false,
   hosts: [],
   categories: [],
   reasons: [],
+  waive_reasons: [],
   disabled_at: null,
 }
 
@@ -101,8 +105,9 @@ function changed(ctx: AnyContext, settings: Settings, changes: AppChanges): Sett
   return wanted
 }
 
-function problemOfPolling({ events, checks }: Settings): string | null {
+function problemOfPolling({ events, checks, confirms }: Settings): string | null {
   if (checks) return 'An application without an endpoint cannot be asked before a withdrawal.'
+  if (confirms) return 'An application without an endpoint cannot be asked whether a person is absent.'
   if (events.length > 1) return 'An application without an endpoint is told no events.'
   return null
 }
@@ -237,6 +242,7 @@ export async function removeApp(
   { appId, waive: reason }: Input<typeof contract.removeApp>,
 ): Promise<Data<typeof contract.removeApp>> {
   if (!reason) await refuseOpenTasks(ctx, appId)
+  else sentenceOf((await getApp(ctx, { appId })).waive_reasons, reason)
   await setApp(ctx, { appId, disabled: true })
   const waived = reason ? await waiveOpenTasks(ctx, appId, reason) : 0
   await eachBatch(BATCH_SIZE, async () => (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length)
@@ -257,7 +263,7 @@ async function refuseOpenTasks(ctx: AnyContext, appId: string): Promise<void> {
 }
 
 /** Returns how many it waived. */
-async function waiveOpenTasks(ctx: ManagerContext, appId: string, reason: WaiveReason): Promise<number> {
+async function waiveOpenTasks(ctx: ManagerContext, appId: string, reason: string): Promise<number> {
   const tasks = await openTasksOf(ctx, appId)
   if (tasks.length === 0) return 0
   let waived = 0
@@ -292,9 +298,11 @@ const readApps = statement(
     events: text.of<EventType>().list,
     includes: text.of<Shown['includes'][number]>().list,
     checks: boolean,
+    confirms: boolean,
     hosts: text.list,
     categories: text.list,
     reasons: text.list,
+    waive_reasons: text.list,
     created_at: time,
     disabled_at: time.orNull,
     previous_secret_until: time.orNull,
@@ -305,8 +313,8 @@ const readApps = statement(
   (
     v,
   ) => sql`SELECT a.id AS app_id, a.name, a.endpoint, a.audience, a.acknowledges, a.acknowledge_within_s AS acknowledge_within_seconds,
-     a.phase, a.events, a.includes, a.checks, a.hosts, a.categories, a.reasons, a.created_at, a.disabled_at,
-     a.previous_secret_until,
+     a.phase, a.events, a.includes, a.checks, a.confirms, a.hosts, a.categories, a.reasons, a.waive_reasons, a.created_at,
+     a.disabled_at, a.previous_secret_until,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
      (SELECT count(*)::int FROM deletion_tasks n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks

@@ -2,7 +2,7 @@ import type { Step } from '@/contract/withdrawal'
 import type { AnyContext, SystemContext, Transaction } from '../context'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
 import { nextTry, TASKS_OF_STEP, type TasksOfStep } from './deliver'
-import { stateColumns, TASK_COLUMNS } from './task-states'
+import { stateColumns, TASK_COLUMNS, WAIVED } from './task-states'
 
 export type LockedTask = RowOf<typeof readTask>
 
@@ -24,12 +24,14 @@ const readTask = statement(
     attempts: integer,
     progress_done: integer.orNull,
     waived_reason: text.orNull,
+    waived_sentence: text.orNull,
+    waive_reasons: text.list,
     categories: text.list,
     reasons: text.list,
     acknowledge_within_s: integer,
   },
-  (v) => sql`SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, n.waived_reason, ${stateColumns(sql`n`)},
-     a.categories, a.reasons, a.acknowledge_within_s
+  (v) => sql`SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, ${WAIVED}, ${stateColumns(sql`n`)},
+     a.waive_reasons, a.categories, a.reasons, a.acknowledge_within_s
    FROM deletion_tasks n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
 )
 

@@ -27,7 +27,8 @@ const take = statement(
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE ${isOneOf(
      sql`n.id`,
-     sql`SELECT o.id FROM deletion_tasks o WHERE o.app_id = ${v.appId} AND ${isOpenTask(sql`o`)} AND ${isClaimable(v, sql`o`)}
+     sql`SELECT o.id FROM deletion_tasks o WHERE o.app_id = ${v.appId} AND ${isOpenTask(sql`o`)} AND o.completed_at IS NULL
+       AND ${isClaimable(v, sql`o`)}
        ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
    )}
      AND a.id = n.app_id AND a.disabled_at IS NULL AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase

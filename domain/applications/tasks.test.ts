@@ -538,6 +538,43 @@ test('a waived task is final and audited, ends its step, and is shown with its r
   await expect(waiveTask(ctx, { taskId: 'msg_none', reason: 'gone' })).rejects.toMatchObject({ code: 'TASK_001' })
 })
 
+test('B113 a task is waived for a reason of the application, whose sentence the person reads, and never for a bare other', async () => {
+  const task = await givenTask(503)
+  await pass(ctx, hour)
+  const service = await givenServiceToken(ctx, ['apps:manage'])
+  const ask = (reason: string) => call(service, 'waiveTask', { ids: { taskId: task.id }, body: { reason } })
+  for (const reason of ['other', 'merged', '', 'Gone', 'merged=x']) expect((await ask(reason)).code).toBe('REQUEST_001')
+  expect((await ask('other')).details).toContain('account app set app_… --waive-reason CODE=SENTENCE')
+  expect(await outcomeOf(removeApp(ctx, { appId: task.appId, waive: 'other' }))).toBe('REQUEST_001')
+  expect(await rowOf(task)).toMatchObject({ waivedAt: null })
+
+  const sentence = 'The shop was closed, and its data with it = gone.'
+  await setApp(ctx, { appId: task.appId, waive_reasons: [`merged=${sentence}`, 'sold=The shop was sold.'] })
+  const waived = { reason: 'merged', sentence, at: ctx.clock.now().toISOString() }
+  expect((await ask('merged')).data).toMatchObject({ status: 'waived', waived })
+  // Neither another wording nor the removal of the application changes what the person has read.
+  await setApp(ctx, { appId: task.appId, waive_reasons: ['merged=Something else.'] })
+  expect((await ask('merged')).data).toMatchObject({ waived })
+  expect((await ask('sold')).code).toBe('TASK_002')
+  await runDueWork(ctx)
+  await removeApp(ctx, { appId: task.appId })
+  expect(await progressOf(task)).toEqual([{ name: 'shop', status: 'completed', waived }])
+  expect((await listTasks(ctx, { withdrawalId: task.withdrawalId })).tasks).toMatchObject([{ waived }])
+  // An instance of the last release shows a reason that it does not know as this one.
+  expect(await rowOf(task)).toMatchObject({ waivedReason: 'other' })
+})
+
+test('B113 a task that an earlier release waived for a bare other is read as before', async () => {
+  const task = await givenTask(503)
+  await pass(ctx, hour)
+  await waiveTask(ctx, { taskId: task.id, reason: 'gone' })
+  await ctx.db.deletionTask.update({ where: { id: task.id }, data: { waivedReason: 'other' } })
+  expect(await progressOf(task)).toMatchObject([{ waived: { reason: 'other' } }])
+  expect((await listTasks(ctx, { withdrawalId: task.withdrawalId })).tasks).toMatchObject([
+    { waived: { reason: 'other' } },
+  ])
+})
+
 test('L24 concurrent last reports, or a report and a waiver, end the step at once', async () => {
   const apps = ['one', 'two', 'three']
   for (const name of apps) await givenParticipant(ctx, name)

@@ -1,3 +1,4 @@
+import type { Amount } from '@/contract/amount'
 import { AppError } from '@/contract/errors'
 import type { ShownTransaction } from '@/contract/operator'
 import type { SystemContext } from '../context'
@@ -10,16 +11,18 @@ const insert = statement(
     id: text,
     userId: text,
     status: text.of<TransactionStatus>(),
-    description: text,
-    amountCents: integer,
+    title: text,
+    amountMinor: integer,
+    currency: text.orNull,
+    url: text.orNull,
     now: time,
     logId: text,
     ip: text,
   },
   { transaction_id: text },
   (v) => sql`WITH account AS (${openAccount(v.userId)}), added AS (
-     INSERT INTO transactions (id, user_id, status, description, amount_cents, created_at)
-     SELECT ${v.id}, id, ${v.status}, ${v.description}, ${v.amountCents}, ${v.now}::timestamptz FROM account
+     INSERT INTO transactions (id, user_id, status, description, amount_cents, currency, url, created_at)
+     SELECT ${v.id}, id, ${v.status}, ${v.title}, ${v.amountMinor}, ${v.currency}, ${v.url}, ${v.now}::timestamptz FROM account
      RETURNING id, user_id
    )
    INSERT INTO transaction_audit_logs (id, user_id, transaction_id, action, actor_name, ip, at)
@@ -29,14 +32,27 @@ const insert = statement(
 
 type TransactionStatus = 'pending' | 'settled'
 
+interface NewTransaction {
+  userId: string
+  status: TransactionStatus
+  title: string
+  /** What has to be paid; left out if that is not known. */
+  amount?: Amount | null
+  /** Where the person pays it: an https URL. */
+  url?: string | null
+  ip: string
+}
+
 /** The adopter's product writes transactions; a pending one holds a withdrawal back. */
 export async function addTransaction(
   ctx: SystemContext,
-  input: { userId: string; status: TransactionStatus; description: string; amountCents: number; ip: string },
+  { amount = null, url = null, ...input }: NewTransaction,
 ): Promise<string> {
-  const id = ctx.secrets.randomId('txn_')
   const { secrets, clock } = ctx
-  const rows = await ctx.sql(insert, { ...input, id, now: clock.now(), logId: secrets.randomId('tal_') })
+  const id = secrets.randomId('txn_')
+  const { minor_units: amountMinor = 0, currency = null } = amount ?? {}
+  const values = { ...input, id, url, amountMinor, currency, now: clock.now(), logId: secrets.randomId('tal_') }
+  const rows = await ctx.sql(insert, values)
   if (rows.length === 0) throw unknownUser()
   return id
 }
@@ -91,8 +107,9 @@ export async function listTransactions(
     transaction_id: row.id,
     user_id: row.userId,
     status: row.status,
-    description: row.description,
-    amount_cents: row.amountCents,
+    title: row.description,
+    amount: row.currency === null ? null : { minor_units: row.amountMinor, currency: row.currency },
+    url: row.url,
     created_at: row.createdAt.toISOString(),
   }))
   return { transactions, is_cut: rows.length > MAX_LISTED }

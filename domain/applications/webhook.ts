@@ -76,3 +76,12 @@ export const waitAfterCallMs = (ctx: AnyContext, attempts: number, { retryAfterM
   retryAfterMs === undefined
     ? backOffMs(ctx, attempts, CALL_BACK_OFF)
     : Math.min(Math.max(retryAfterMs, CALL_BACK_OFF.firstMs * ctx.timeScale), CALL_BACK_OFF.maxMs)
+
+/** The JSON of an answer whose body was asked for; undefined if it is none. */
+export function parsedBody({ body = '' }: AppAnswer): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

@@ -187,6 +187,7 @@ test('a request stores the times of request and message, the caller and the chos
     newEmailMasked: 'N••••@example.test',
     requestedAt,
     ipAddress: '192.0.2.1',
+    userAgent: 'test',
     notMe: { url: expect.stringContaining('/not-me#change='), until: expect.any(Date) },
   })
   expect(await ctx.db.notice.findMany({ where: { userId: user.userId } })).toMatchObject([

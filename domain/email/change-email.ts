@@ -1,4 +1,4 @@
-import { type Address, maskAddress, parseAddress } from '@/contract/address'
+import { type Address, maskAddress, parseAddress, parseNewAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError, RULES } from '@/contract/errors'
@@ -47,18 +47,20 @@ import {
 } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
+import { isOwnAddress } from './set-address'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
 interface RequestFacts extends ChangeFacts {
   hasPassword: boolean
   ipAddress: string
+  userAgent: string
 }
 
 export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
   name: 'email_change_requested',
   keep: ({ changeId }) => ({ changeId }),
   recipients: { old: ({ oldEmail }) => oldEmail },
-  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress }) => ({
+  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, userAgent }) => ({
     template: 'email-change-requested',
     userName,
     hasPassword,
@@ -66,14 +68,20 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
     newEmailMasked: maskAddress(newEmail),
     requestedAt: at,
     ipAddress,
+    userAgent,
     notMe: { url: notMeUrl(ctx, changeId), until: new Date(at.getTime() + STOP_CHANGE_MS) },
   }),
   read: (ctx, notice) =>
     readChange(
       ctx,
       notice,
-      ({ has_password, requested_at, request_ip, is_old_proven }) =>
-        is_old_proven && { hasPassword: has_password, at: requested_at, ipAddress: request_ip },
+      ({ has_password, requested_at, request_ip, request_user_agent, is_old_proven }) =>
+        is_old_proven && {
+          hasPassword: has_password,
+          at: requested_at,
+          ipAddress: request_ip,
+          userAgent: request_user_agent ?? '',
+        },
     ),
 })
 
@@ -107,7 +115,7 @@ const beginChange = statement(
 
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const address = parseAddress(input.new_email)
-  if (!address) throw new AppError('EMAIL_001')
+  if (!address || !(isOwnAddress(ctx, address) || parseNewAddress(input.new_email))) throw new AppError('EMAIL_001')
   const asked = askedOf(ctx, address)
   const begun = await begin(ctx, asked, input)
   if (begun.is_taken) throw await refusalOfTaken(ctx, asked)
@@ -154,8 +162,7 @@ function askedOf(ctx: Context, address: Address): Asked {
 
 async function refusalOfTaken(ctx: Context, { address, taken }: Asked): Promise<AppError> {
   await takePlaces(ctx, { take: [taken] })
-  const isOwn = parseAddress(ctx.actor.user.email)?.key === address.key
-  return new AppError('EMAIL_002', isOwn ? RULES.ownAddress : undefined)
+  return new AppError('EMAIL_002', isOwnAddress(ctx, address) ? RULES.ownAddress : undefined)
 }
 
 /** Counts a guess before it hashes the password, so that only five of any number of concurrent guesses are hashed. */
@@ -232,6 +239,7 @@ const insertChange = statement(
     codeMac: bytes,
     requestedAt: time,
     ip: text,
+    userAgent: text,
     requestedBy: text.orNull,
     sentAt: time,
     expiresAt: time,
@@ -241,9 +249,9 @@ const insertChange = statement(
   (
     v,
   ) => sql`INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at,
-                                     request_ip, requested_by, sent_at, expires_at, target_bucket)
+                                     request_ip, request_user_agent, requested_by, sent_at, expires_at, target_bucket)
    SELECT ${v.changeId}, id, 'pending_verification', ${v.method}, email, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
-     ${v.requestedAt}, ${v.ip}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket} FROM users WHERE id = ${v.userId}`,
+     ${v.requestedAt}, ${v.ip}, ${v.userAgent}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket} FROM users WHERE id = ${v.userId}`,
 )
 
 interface Opening extends Awaited<ReturnType<typeof sendMessage>> {
@@ -260,7 +268,7 @@ async function open(
   { address, messages }: Asked,
   { credentialVersion, hasPassword, changeId, sentAt: at, requestedAt, ...change }: Opening,
 ): Promise<'taken' | 'ended' | undefined> {
-  const { actor, ip: ipAddress } = tx
+  const { actor, ip: ipAddress, userAgent } = tx
   const { userId } = actor
   const { typed: newEmail, key: newEmailKey, deliverable: to } = address
   tx.afterCommit((ctx) => recordVerification(ctx, { changeId, messageId: changeId, to, sentAt: at }))
@@ -285,10 +293,11 @@ async function open(
     newEmailKey,
     requestedAt,
     ip: ipAddress,
+    userAgent,
     sentAt: at,
   }
   const data = { change_request_id: changeId }
-  const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress }
+  const facts = { changeId, userName, hasPassword, oldEmail, newEmail, at: requestedAt, ipAddress, userAgent }
   const isOwn = account.email_key === newEmailKey
   await Promise.all([
     tx.sql(supersede, { userId, at }),

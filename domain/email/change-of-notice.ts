@@ -17,8 +17,10 @@ const changeOfNotice = statement(
     new_email: text,
     requested_at: time,
     request_ip: text,
+    request_user_agent: text.orNull,
     closed_at: time.orNull,
     closed_ip: text.orNull,
+    closed_user_agent: text.orNull,
     reverted_at: time.orNull,
   },
   // A service may have stored the address in other letters since.
@@ -26,7 +28,8 @@ const changeOfNotice = statement(
      (c.status <> 'verified' AND lower(u.email) = lower(c.old_email) AND u.email_verified_at IS NOT NULL) OR EXISTS (
        SELECT FROM email_change_requests r WHERE r.user_id = c.user_id AND lower(r.old_email) = lower(c.old_email) AND ${HAS_REPLACED_VERIFIED}
      ) AS is_old_proven,
-     c.new_email, c.requested_at, c.request_ip, c.closed_at, c.closed_ip, c.reverted_at
+     c.new_email, c.requested_at, c.request_ip, c.request_user_agent, c.closed_at, c.closed_ip,
+     c.closed_user_agent, c.reverted_at
    FROM email_change_requests c JOIN users u ON u.id = c.user_id WHERE c.id = ${v.changeId}`,
 )
 

@@ -11,6 +11,7 @@ import { notMeUrl } from './not-me-token'
 interface ChangedFacts extends ChangeFacts {
   hasPassword: boolean
   ipAddress: string
+  userAgent: string
   /** The old address was verified, and nobody has said that its mailbox is lost. Any other learns nothing of the person. */
   isOldProven: boolean
 }
@@ -26,7 +27,13 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
     lost: ({ oldEmail }) => oldEmail,
     new: ({ newEmail }) => newEmail,
   },
-  message: (ctx, { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, isOldProven }, recipient) =>
+  // A lost mailbox gets the letter that tells nothing of the person.
+  reachesLost: ['old', 'lost'],
+  message: (
+    ctx,
+    { changeId, userName, hasPassword, oldEmail, newEmail, at, ipAddress, userAgent, isOldProven },
+    recipient,
+  ) =>
     recipient === 'lost' || (recipient === 'old' && !isOldProven)
       ? { template: 'email-changed-unproven', oldEmail, newEmailMasked: maskAddress(newEmail), changedAt: at }
       : {
@@ -37,15 +44,21 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
           newEmail,
           changedAt: at,
           ipAddress,
+          userAgent,
           notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
         },
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ has_password, is_old_proven, requested_at, closed_at, closed_ip }) => ({
-      hasPassword: has_password,
-      isOldProven: is_old_proven,
-      at: closed_at ?? requested_at,
-      ipAddress: closed_ip ?? '',
-    })),
+    readChange(
+      ctx,
+      notice,
+      ({ has_password, is_old_proven, requested_at, closed_at, closed_ip, closed_user_agent }) => ({
+        hasPassword: has_password,
+        isOldProven: is_old_proven,
+        at: closed_at ?? requested_at,
+        ipAddress: closed_ip ?? '',
+        userAgent: closed_user_agent ?? '',
+      }),
+    ),
 })
 
 /** Null if verified changes cannot be undone. */
@@ -54,7 +67,7 @@ const undoLink = (ctx: AnyContext, changeId: string, changedAt: Date): NotMeLink
     ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
     : null
 
-interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
+interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'userAgent'> {
   userId: string
   locale: string | null
   by: AuditActor
@@ -64,7 +77,7 @@ interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
 export async function tellEmailChanged(tx: Transaction, { userId, locale, by, ...change }: Changed): Promise<FirstTry> {
   const { changeId, oldEmail, newEmail, at } = change
   const data = { change_request_id: changeId }
-  const facts = { ...change, ipAddress: by.ip ?? '' }
+  const facts = { ...change, ipAddress: by.ip ?? '', userAgent: by.userAgent ?? '' }
   const of = { userId, locale, at, isSentBySweep: by.actor === 'operator' }
   const [, , firstTry] = await Promise.all([
     addEvent(tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),

@@ -23,6 +23,7 @@ export async function getNotMe(
     status,
     old_email: change.old_email,
     new_email: maskAddress(change.new_email),
+    changed_to: changedAt && change.new_email,
     requested_at: requestedAt.toISOString(),
     expires_at: change.expires_at.toISOString(),
     can_be_verified: !changedAt && !isExhausted(ctx, change) && !isExpired(ctx, { expiresAt: change.expires_at }),

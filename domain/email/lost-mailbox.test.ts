@@ -2,17 +2,21 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
+import { changePassword } from '@/domain/passwords/change-password'
+import { signIn } from '@/domain/passwords/sign-in'
+import { exportData } from '@/domain/withdrawal/export-data'
 import { showUser } from '@/domain/withdrawal/show-account'
 import {
   type Caller,
   call,
+  day,
   givenCaller,
   givenChange,
   givenServiceOf,
   givenServiceToken,
   hour,
 } from '@/testing/api-calls'
-import { asUser, outcomeOf, pass, runDueWork } from '@/testing/domain'
+import { asUser, givenSession, outcomeOf, pass, runDueWork } from '@/testing/domain'
 import { linksTo, linkTo, move, redeem } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
@@ -151,6 +155,65 @@ describe('an old mailbox that is lost', () => {
     const letters = mailsTo(ctx, owner.email)
     expect(letters).toMatchObject([{ message: { template: 'email-changed-unproven', oldEmail: owner.email } }])
     expect(JSON.stringify(letters)).not.toContain(email)
+  })
+
+  const withSession = async (of: Caller) => asUser(ctx, { ...of, sessionId: await givenSession(ctx, of.userId) })
+  const exported = async (of: Caller) => exportData(await withSession(of), { userId: of.userId })
+  const newPassword = async ({ userId, ...of }: Caller) => {
+    const input = { current_password: of.password, new_password: 'staple carries a lantern' }
+    return changePassword(await withSession({ userId, ...of }), { userId, ...input })
+  }
+  const signInFromNew = async ({ email, password }: Caller, count: number) => {
+    for (let n = 0; n <= count; n++)
+      await signIn(ctx, { email, password, userAgent: 'Firefox/145.0', ip: '192.0.2.1', device: `${n}` })
+  }
+
+  test.each<[string, (of: Caller) => Promise<unknown>]>([
+    ['password_changed', newPassword],
+    ['data_exported', exported],
+    ['new_device', (of) => signInFromNew(of, 1)],
+    ['new_devices', (of) => signInFromNew(of, 4)],
+    ['email_reverted', (of) => redeem(linkTo(ctx, of.email))],
+    ['email_changed', () => support.put({ email: `lost-${owner.email}` })],
+  ])('B115 gets no letter of the kind %s that still waited when support said so', async (kind, cause) => {
+    for (const isSaidAtOnce of [true, false]) {
+      owner = await givenCaller(ctx)
+      support = await givenSupport(ctx, owner)
+      if (kind === 'email_reverted') await move(ctx, owner, `thief-${owner.email}`)
+      ctx.mailServer.accepts = false
+      await cause(owner)
+      await ctx.settle()
+      const waiting = await ctx.db.notice.findMany({ where: { userId: owner.userId, dueAt: { not: null } } })
+      expect(waiting.map((notice) => notice.kind)).toContain(kind)
+      const lost = await emailOf(ctx, owner)
+      const before = mailsTo(ctx, lost).length
+      const email = `safe-${owner.email}`
+      if (!isSaidAtOnce) {
+        await support.put({ email })
+        await exported(owner)
+      }
+      expect((await support.put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
+      await ctx.settle()
+      ctx.mailServer.accepts = true
+      await pass(ctx, 2 * day)
+      const letters = (to: string) => mailsTo(ctx, to).map(({ message }) => message.template)
+      expect(letters(lost).slice(before)).toEqual(['email-changed-unproven'])
+      expect(letters(email).toSorted()).toEqual(isSaidAtOnce ? ['email-changed'] : ['data-exported', 'email-changed'])
+    }
+  })
+
+  test('B115 gets its letters again once the account has its address again', async () => {
+    const email = `safe-${owner.email}`
+    await support.put({ email, old_mailbox: 'lost' })
+    await support.put({ email: owner.email })
+    ctx.mailServer.accepts = false
+    await newPassword(owner)
+    await support.put({ email })
+    await ctx.settle()
+    ctx.mailServer.accepts = true
+    await pass(ctx, hour)
+    const letters = mailsTo(ctx, owner.email).map(({ message }) => message.template)
+    expect(letters).toEqual(expect.arrayContaining(['password-changed', 'email-changed']))
   })
 
   test('B50 a later change by the person can be undone from the address that support gave', async () => {

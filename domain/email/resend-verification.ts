@@ -184,8 +184,8 @@ async function sendCode(ctx: Context, { id: changeId, newEmail }: PendingChange,
   const code = ctx.secrets.randomCode()
   const messageId = `${changeId}-${now.getTime()}`
   const validMs = expiresAt.getTime() - now.getTime()
-  const isTaken = await sendVerification(ctx, { id: changeId, messageId, address, code, method, validMs })
-  if (!isTaken) throw new AppError('EMAIL_009', undefined, 60)
+  const isAccepted = await sendVerification(ctx, { id: changeId, messageId, address, code, method, validMs })
+  if (!isAccepted) throw new AppError('EMAIL_009', undefined, 60)
   return { code, changeId, messageId, to: address.deliverable, sentAt: now }
 }
 

@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
-import type { Transaction } from '../context'
+import type { Context, Transaction } from '../context'
 import { heldSince } from '../limits/held-addresses'
 import { boolean, isUniqueViolation, RAISE_VERSION, sql, statement, text, time } from '../sql'
 
@@ -34,6 +34,10 @@ export function parseStoredAddress(stored: string): Address {
   if (!address) throw new Error('a stored address does not parse')
   return address
 }
+
+/** Whether it is the present address of the caller. */
+export const isOwnAddress = ({ actor }: Context, { key }: Address): boolean =>
+  parseAddress(actor.user.email)?.key === key
 
 /** For writers of an address: another one may store it without `address_is_free`. */
 export function refuseTakenAddress(error: unknown): never {

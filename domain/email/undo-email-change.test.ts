@@ -4,11 +4,14 @@ import {
   asNobody,
   givenPendingChange,
   givenUser,
+  heldUp,
+  outcomeOf,
   pass,
   type TestContext,
   testContext,
   verifyChange,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { registerApp } from '../applications/manage'
 import { day, minute } from '../limits/durations'
 import { getNotMe } from './get-not-me'
@@ -67,8 +70,17 @@ test.each([
     const newEmail = verified ? to : maskAddress(to)
     const facts = { template: 'email-reverted', revertedAt: at, outcome, newEmail }
     const letters = [
-      { ...facts, mailbox: old, to: 'old', userName: 'Ada Lovelace', email: old },
-      { ...facts, mailbox: to, to: 'new', userName: '', email: to },
+      {
+        ...facts,
+        mailbox: old,
+        to: 'old',
+        userName: 'Ada Lovelace',
+        email: old,
+        ipAddress: IP,
+        userAgent: 'test',
+      },
+      // Its reader does not learn where the owner is.
+      { ...facts, mailbox: to, to: 'new', userName: '', email: to, ipAddress: '', userAgent: '' },
     ]
     expect(tries).toHaveLength(4)
     expect(tries).toEqual(expect.arrayContaining(letters))
@@ -83,10 +95,10 @@ test.each([
   },
 )
 
-test('the page of the link tells what was asked for, when, from where and how long the link works', async () => {
+test('B122 the page of the link names the new address in full once the message about the change did, and tells when, from where and how long the link works', async () => {
   const ctx = await testContext()
   for (const verified of [true, false]) {
-    const { id, press, old } = await givenChange(ctx, { verified })
+    const { id, press, old, to } = await givenChange(ctx, { verified })
     const change = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
     await ctx.db.emailChangeRequest.update({
       where: { id },
@@ -96,6 +108,8 @@ test('the page of the link tells what was asked for, when, from where and how lo
     expect(await getNotMe(press, { changeRequestId: id })).toMatchObject({
       status: verified ? 'verified' : 'pending_verification',
       old_email: old,
+      new_email: maskAddress(to),
+      changed_to: verified ? to : null,
       requested_at: change.requestedAt.toISOString(),
       changed_at: change.closedAt?.toISOString() ?? null,
       ip_address: verified ? IP : '192.0.2.77',
@@ -106,4 +120,19 @@ test('the page of the link tells what was asked for, when, from where and how lo
     await ctx.db.emailChangeRequest.update({ where: { id }, data: { attempts: 5 } })
     expect(await getNotMe(press, { changeRequestId: id })).toMatchObject({ can_be_verified: false })
   }
+})
+
+test('a password that is set while the undo waits for the account is not lost, and the change stays', async () => {
+  const ctx = await testContext()
+  const { user, id, press, to } = await givenChange(ctx, { verified: true })
+  const account = { where: { id: user.userId } }
+  await ctx.db.user.update({ ...account, data: { passwordHash: null } })
+  const pressed = heldUp(
+    ctx,
+    ['users', user.userId],
+    () => undoEmailChange(press, { changeRequestId: id }),
+    (sql) => rawSql(sql, 'UPDATE users SET password_hash = $2 WHERE id = $1', [user.userId, 'a new hash']),
+  )
+  expect(await outcomeOf(pressed)).toBe('PASSWORD_001')
+  expect(await ctx.db.user.findUnique(account)).toMatchObject({ passwordHash: 'a new hash', email: to })
 })

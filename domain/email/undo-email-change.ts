@@ -10,6 +10,7 @@ import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { hashRequired, refuseLostPassword, replacePassword } from '../passwords/replace-password'
 import type { UndoOutcome } from '../ports'
+import { openSealed } from '../sealed'
 import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
@@ -17,15 +18,21 @@ import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
 import { isAddressFree, parseStoredAddress, setAddress } from './set-address'
 
-interface UndoFacts extends ChangeFacts {
+/** Where the link was used. */
+interface Origin {
+  ipAddress: string
+  userAgent: string
+}
+
+interface UndoFacts extends ChangeFacts, Origin {
   outcome: UndoOutcome
 }
 
 export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
   name: 'email_reverted',
-  keep: ({ changeId }) => ({ changeId }),
+  keep: ({ changeId, ipAddress, userAgent }) => ({ changeId, sealed: { ipAddress, userAgent } }),
   recipients: { old: ({ oldEmail }) => oldEmail, new: ({ newEmail }) => newEmail },
-  message: (_ctx, { userName, oldEmail, newEmail, at, outcome }, recipient) => ({
+  message: (_ctx, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
     template: 'email-reverted',
     to: recipient,
     userName: recipient === 'old' ? userName : '',
@@ -33,11 +40,15 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
     newEmail: outcome === 'stopped' ? maskAddress(newEmail) : newEmail,
     revertedAt: at,
     outcome,
+    ipAddress: recipient === 'old' ? ipAddress : '',
+    userAgent: recipient === 'old' ? userAgent : '',
   }),
   read: (ctx, notice) =>
     readChange(ctx, notice, ({ status, reverted_at, closed_at, requested_at }) => ({
       at: reverted_at ?? closed_at ?? requested_at,
       outcome: status === 'reverted' ? 'restored' : 'stopped',
+      // A row of the last release does not say where.
+      ...(openSealed<Origin>(ctx, notice.sealed) ?? { ipAddress: '', userAgent: '' }),
     })),
 })
 
@@ -150,7 +161,7 @@ async function revert(
 
 /** Writes to the old address, and to each other one that the undone changes brought, about the latest of these. */
 async function tellAddresses(
-  tx: Transaction,
+  tx: Transaction<LinkContext>,
   { id: userId, name: userName, locale }: LockedAccount,
   change: Change,
   undone: Undone[],
@@ -163,7 +174,7 @@ async function tellAddresses(
       tx,
       emailReverted,
       { userId, locale, recipients: [recipient], at },
-      { changeId, userName, oldEmail, newEmail, at, outcome },
+      { changeId, userName, oldEmail, newEmail, at, outcome, ipAddress: tx.ip, userAgent: tx.userAgent },
     )
   const oldestFirst = undone.toSorted((a, b) => Number(a.closed_at) - Number(b.closed_at))
   const latest = new Map(oldestFirst.map((one) => [one.new_email_key, one]))

@@ -42,6 +42,7 @@ test("B26 the message goes to the new address in the account's language, with co
         code: '042137',
         link: 'https://accounts.test/verify-email#request=ecr_one&code=042137&as=a%40example.test',
         validMs: 12 * 60 * 60 * 1000,
+        validUntil: new Date(ctx.clock.now().getTime() + 12 * 60 * 60 * 1000),
         firstMethod: 'email_link',
       },
     },

@@ -1,8 +1,9 @@
-import { type Address, maskAddress, parseAddress } from '@/contract/address'
+import { type Address, maskAddress } from '@/contract/address'
 import type { VerificationMethod } from '@/contract/email'
 import type { Context, SystemContext } from '../context'
 import type { SentMail } from '../mail/mail-deliveries'
 import { noteSent } from '../mail/notice-queue'
+import { isOwnAddress } from './set-address'
 
 /** The code is bound to its request: the MAC of one request's code fits no other request. */
 const macText = (changeRequestId: string, code: string) => `${changeRequestId}:${code}`
@@ -29,7 +30,7 @@ interface Verification {
 /** Sends to the new address, or to the account's own; true when the mail server accepted the message. */
 export async function sendVerification(ctx: Context, verification: Verification): Promise<boolean> {
   const { email } = ctx.actor.user
-  const isOwn = parseAddress(email)?.key === verification.address.key
+  const isOwn = isOwnAddress(ctx, verification.address)
   const outcome = await ctx.mail.send({
     to: verification.address.deliverable,
     id: verification.messageId,
@@ -44,6 +45,7 @@ export async function sendVerification(ctx: Context, verification: Verification)
       code: verification.code,
       link: verificationLink(ctx, verification, isOwn, email),
       validMs: verification.validMs,
+      validUntil: new Date(ctx.clock.now().getTime() + verification.validMs),
       firstMethod: verification.method,
     },
   })

@@ -226,6 +226,7 @@ test('B20 a verification changes the address, tells both mailboxes, and is recor
     newEmail: pending.new_email,
     changedAt: at,
     ipAddress: '192.0.2.1',
+    userAgent: 'test',
     notMe: null,
   })
   expect(told[0]?.message).toMatchObject({ ...told[1]?.message, notMe: { until: expect.any(Date) } })

@@ -77,12 +77,12 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   })
   if (isTaken) throw new AppError('EMAIL_002')
   if (!verified) throw await refusalOf(ctx, values, attempts)
-  const { newEmail, isTold } = verified
+  const { newEmail, areNotified } = verified
   return {
     email_verified: true,
     new_email: newEmail,
     changed_at: at.toISOString(),
-    notification_sent: isTold && (await Promise.race([isTold, afterMs(NOTICE_WAIT_MS)])),
+    notification_sent: areNotified && (await Promise.race([areNotified, afterMs(NOTICE_WAIT_MS)])),
   }
 }
 
@@ -97,7 +97,7 @@ interface Outcome {
 interface Verified {
   newEmail: string
   /** Whether both mailboxes were told; false for the account's own address, which was verified and did not change. */
-  isTold: false | Promise<boolean>
+  areNotified: false | Promise<boolean>
 }
 
 /** The attempt and its effect in one transaction. A code without effect throws nothing, so that its attempt is committed before the answer. */
@@ -117,6 +117,7 @@ const close = statement(
     changeId: text,
     at: time,
     ip: text,
+    userAgent: text,
     oldEmail: text,
     newEmail: text,
     /** Null if it is the account's own address, which is not replaced. */
@@ -125,7 +126,9 @@ const close = statement(
     version: integer,
   },
   {},
-  (v) => sql`UPDATE email_change_requests SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip},
+  (
+    v,
+  ) => sql`UPDATE email_change_requests SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip}, closed_user_agent = ${v.userAgent},
      old_email = ${v.oldEmail}, new_email = ${v.newEmail}, old_email_key = ${v.oldEmailKey}, old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
    WHERE id = ${v.changeId}`,
 )
@@ -154,17 +157,18 @@ async function takeEffect(
   const oldEmailKey = isOwn ? null : accountKey
   const newEmail = isOwn ? oldEmail : asked
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
-  const by = { actor: tx.actor.kind, ip: tx.ip }
+  const { ip, userAgent } = tx
+  const by = { actor: tx.actor.kind, ip, userAgent }
   const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
   const [, , told] = await Promise.all([
     tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
-    tx.sql(close, { ...addresses, changeId, at, ip: tx.ip, version: account.version + 1 }),
+    tx.sql(close, { ...addresses, changeId, at, ip, userAgent, version: account.version + 1 }),
     isOwn
       ? addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })
       : tellEmailChanged(tx, { ...facts, isOldProven: oldVerifiedAt !== null }),
     isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker, at }),
   ])
-  return { newEmail, isTold: told?.isTaken ?? false }
+  return { newEmail, areNotified: told?.isAccepted ?? false }
 }
 
 async function refusalOf(ctx: Context, { userId, changeId, maxAttempts }: Attempt, attempts: number | null) {

@@ -64,6 +64,10 @@ export const MAX_CALL_MS = 10 * second
 export const CALL_LEASE_MS = 2 * MAX_CALL_MS
 /** How long tasks belong to an application that has asked for them. */
 export const TASK_LEASE_MS = minute
+/** How long after its task an application is asked whether the person is absent; the time scale multiplies it. */
+export const ABSENCE_CHECK_MS = day
+/** How much later than the check its step should be completed; the time scale multiplies it. */
+export const ABSENCE_ESTIMATE_MS = hour
 /** The wait after the first failed call to an application, and the longest one. */
 export const CALL_BACK_OFF = { firstMs: 5 * second, maxMs: day }
 /** How long the delivery of an event is tried, from the event on; then it is a dead letter. */

@@ -13,6 +13,9 @@ export const HAS_REPLACED = sql`${equalsAsText(sql`r.status`, literal('verified'
  */
 export const HAS_REPLACED_VERIFIED = sql`${HAS_REPLACED} AND r.old_verified_at IS NOT NULL`
 
+/** Of a change request `r`: whoever reads its old address would still stop or undo it, if they were told of it in time. */
+export const CALLS_FOR_HELP = sql`(${equalsAsText(sql`r.status`, literal('pending_verification'))} OR (${HAS_REPLACED}))`
+
 /** When the newest of the changes of `user` that were undone after `since` was undone; null if there is none. */
 export const restoredSince = (user: Part, since: Part) =>
   sql`(SELECT max(r.reverted_at) FROM email_change_requests r

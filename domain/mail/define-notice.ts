@@ -33,14 +33,19 @@ interface Definition<Facts, Recipient extends string> {
   /** The address of each copy. The row's `recipient` is null for `sealed`. */
   recipients: Record<Recipient, (facts: Facts) => string>
   message(ctx: AnyContext, facts: Facts, recipient: Recipient): Message
+  /** Adds to the facts what begins to be after the commit; null while it is not there, and then the row has to be sealed. */
+  complete?(ctx: SystemContext, facts: Facts, attempts: number): Promise<Facts | null>
   /** Reads the facts for a later attempt; null if the letter can no longer be made. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
+  /** Whose copies go out also if support has said meanwhile that their mailbox is lost. */
+  reachesLost?: readonly Recipient[]
 }
 
 /** A notice whose row is there for a later attempt, whatever its facts are. */
 export interface StoredNotice {
   name: string
   recipients: object
+  reachesLost: readonly string[]
   /** The letter of a claimed row, the same as at the first attempt; null if it can no longer be made. */
   readLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null>
 }
@@ -48,7 +53,8 @@ export interface StoredNotice {
 export interface Notice<Facts, Recipient extends string>
   extends StoredNotice,
     Pick<Definition<Facts, Recipient>, 'keep'> {
-  letter(ctx: AnyContext, facts: Facts, recipient: Recipient): Letter
+  /** The letter of a try; null while it cannot be made. */
+  letter(ctx: SystemContext, facts: Facts, recipient: Recipient, attempts: number): Promise<Letter | null>
 }
 
 /** One kind of notice. It stands beside the verb that sends it, and in the list of domain/notices.ts. */
@@ -57,22 +63,25 @@ export function defineNotice<Facts, Recipient extends string>({
   keep,
   recipients,
   message,
+  complete,
   read,
+  reachesLost = [],
 }: Definition<Facts, Recipient>): Notice<Facts, Recipient> {
-  const letter = (ctx: AnyContext, facts: Facts, recipient: Recipient) => ({
-    to: toDeliverable(recipients[recipient](facts)),
-    message: message(ctx, facts, recipient),
-  })
+  const letter = async (ctx: SystemContext, facts: Facts, recipient: Recipient, attempts: number) => {
+    const whole = complete ? await complete(ctx, facts, attempts) : facts
+    return whole && { to: toDeliverable(recipients[recipient](whole)), message: message(ctx, whole, recipient) }
+  }
   return {
     name,
     keep,
     recipients,
+    reachesLost,
     letter,
     async readLetter(ctx, notice) {
       const recipient = (notice.recipient ?? 'sealed') as Recipient
       if (!Object.hasOwn(recipients, recipient)) return null
       const facts = await read(ctx, notice)
-      return facts && letter(ctx, facts, recipient)
+      return facts && letter(ctx, facts, recipient, notice.attempts)
     },
   }
 }

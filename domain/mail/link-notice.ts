@@ -3,7 +3,7 @@ import type { Message } from '../ports'
 import { openSealed } from '../sealed'
 import { defineNotice, type Notice, type NoticeRow } from './define-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf, mayOpen } from './linked-account'
-import type { LinkKind } from './links'
+import { LINKS, type LinkKind } from './links'
 
 /** The content of a letter with a link that works once. */
 interface LinkFacts extends Link {
@@ -13,12 +13,15 @@ interface LinkFacts extends Link {
   hasPassword: boolean
   /** Whether the link may do what it is for. */
   mayOpen: boolean
+  askedAt: Date
   ipAddress: string
+  userAgent: string
 }
 
 /** Who asked for a link, and when. */
 export interface LinkAsked {
   ipAddress: string
+  userAgent: string
   at: Date
 }
 
@@ -36,8 +39,8 @@ export const defineLinkNotice = (
 ): LinkNotice => ({
   ...defineNotice<LinkFacts, 'sealed'>({
     name: kind,
-    keep: ({ endsAt: expiresAt, emailKey, credentialVersion, ipAddress }) => ({
-      sealed: { emailKey, credentialVersion, ipAddress } satisfies SealedLink,
+    keep: ({ endsAt: expiresAt, emailKey, credentialVersion, ipAddress, userAgent }) => ({
+      sealed: { emailKey, credentialVersion, ipAddress, userAgent } satisfies SealedLink,
       expiresAt,
     }),
     recipients: { sealed: ({ to }) => to },
@@ -53,6 +56,7 @@ interface SealedLink {
   emailKey: string
   ipAddress: string
   /** Missing in a row of the last release. */
+  userAgent?: string
   credentialVersion?: number
 }
 
@@ -60,14 +64,16 @@ export const linkFactsOf = (
   ctx: AnyContext,
   kind: LinkKind,
   account: LinkedAccount,
-  { noticeId, endsAt, ipAddress }: Pick<LinkFacts, 'noticeId' | 'endsAt' | 'ipAddress'>,
+  { noticeId, endsAt, ipAddress, userAgent }: Pick<LinkFacts, 'noticeId' | 'endsAt' | 'ipAddress' | 'userAgent'>,
 ): LinkFacts => ({
   ...linkOf(account, { noticeId, endsAt }),
   to: account.email,
   userName: account.name,
   hasPassword: account.password_hash !== null,
   mayOpen: mayOpen(ctx, kind, account),
+  askedAt: new Date(endsAt.getTime() - LINKS[kind].lifetimeMs),
   ipAddress,
+  userAgent,
 })
 
 /** Null if the link would be bound to another address or password than at the first attempt, which may have been delivered. */
@@ -75,9 +81,9 @@ async function readLink(ctx: SystemContext, kind: LinkKind, notice: NoticeRow): 
   const { id: noticeId, user_id: userId, expires_at: endsAt } = notice
   const opened = openSealed<SealedLink>(ctx, notice.sealed)
   if (!opened || !endsAt) return null
-  const { emailKey, credentialVersion, ipAddress } = opened
+  const { emailKey, credentialVersion, ipAddress, userAgent = '' } = opened
   const account = await findLinkedAccount(ctx, userId)
   if (account?.email_key !== emailKey) return null
   if (account.credential_version !== (credentialVersion ?? account.credential_version)) return null
-  return linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress })
+  return linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress, userAgent })
 }

@@ -3,7 +3,7 @@ import { givenUser, heldUp, type TestUser, testContext } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { recordMails } from './mail-deliveries'
 
-test('a mail of an account whose erasure came first has no row, and the mails that share its statement have theirs', async () => {
+test('B118 a mail of an account that is being erased has no row, and the mails that are noted with it have theirs at once', async () => {
   const ctx = await testContext()
   const [erased, other] = [await givenUser(ctx), await givenUser(ctx)]
   const toMail = ({ userId, email: to }: TestUser) => ({
@@ -14,7 +14,10 @@ test('a mail of an account whose erasure came first has no row, and the mails th
     ctx,
     ['users', erased.userId],
     () => recordMails(ctx, [erased, other].map(toMail)),
-    (sql) => rawSql(sql, 'DELETE FROM users WHERE id = $1', [erased.userId]),
+    async (sql) => {
+      expect(await ctx.db.mailDelivery.count({ where: { userId: other.userId } })).toBe(1)
+      await rawSql(sql, 'DELETE FROM users WHERE id = $1', [erased.userId])
+    },
   )
   const rows = await ctx.db.mailDelivery.findMany({ where: { userId: { in: [erased.userId, other.userId] } } })
   expect(rows.map(({ userId }) => userId)).toEqual([other.userId])

@@ -6,6 +6,7 @@ import { bytes, integer, isOneOf, type Part, sql, statement, text, time, UNWAITE
 import { coalesced } from '../work/coalesce'
 import { claimFor, eachBatch, nextTryAt, throwAll } from '../work/queue'
 import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
+import { isLostMailbox } from './lost-mailbox'
 import { recordMails, type SentMail } from './mail-deliveries'
 
 /** Two months of daily attempts, so that an address that never works leaves the queue. */
@@ -105,7 +106,11 @@ async function trySending(ctx: SystemContext, kinds: NoticeKinds, notice: Notice
   const letter = await kind.readLetter(ctx, notice)
   // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
   if (!letter) return { to: '', outcome: sealed ? 'deferred' : 'refused' }
-  return { to: letter.to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
+  const { to } = letter
+  const mayReach =
+    kind.reachesLost.includes(notice.recipient ?? '') || !(await isLostMailbox(ctx, { userId, address: to }))
+  if (!mayReach) return { to, outcome: 'refused' }
+  return { to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
 }
 
 const insertNotices = statement(
@@ -149,9 +154,9 @@ interface NewNotice<Recipient> {
   dueAt?: Date
 }
 
-/** Resolves once the first try is over: true if the mail server took every letter. Never, if the transaction does not commit. */
+/** Resolves once the first try is over: true if the mail server accepted every letter. Never, if the transaction does not commit. */
 export interface FirstTry {
-  isTaken: Promise<boolean>
+  isAccepted: Promise<boolean>
 }
 
 /**
@@ -168,8 +173,8 @@ export async function addNotice<Facts, Recipient extends string>(
   const kind = notice.name
   const letters = recipients.map((recipient) => ({
     id: givenId ?? tx.secrets.randomId('ntc_'),
+    recipient,
     storedRecipient: recipient === 'sealed' ? null : recipient,
-    ...notice.letter(tx, facts, recipient),
   }))
   await tx.sql(insertNotices, {
     ids: letters.map(({ id }) => id),
@@ -185,20 +190,22 @@ export async function addNotice<Facts, Recipient extends string>(
     expiresAt,
     attempts: dueAt ? 0 : 1,
   })
-  const { promise: isTaken, resolve } = Promise.withResolvers<boolean>()
+  const { promise: isAccepted, resolve } = Promise.withResolvers<boolean>()
   const send = async (ctx: SystemContext) => {
-    const tries = letters.map(({ id: messageId, to, message, storedRecipient: recipient }) => ({
-      mail: { messageId, userId, kind, recipient, changeId, to, attempts: 1 },
-      outcome: ctx.mail.send({ id: messageId, to, message, userId, locale }),
-    }))
-    resolve(areAllTaken(tries.map(({ outcome }) => outcome)))
-    await Promise.all(tries.map(async ({ mail, outcome }) => noteAttempt(ctx, mail, await outcome)))
+    const tries = letters.map(async ({ id, recipient, storedRecipient }) => {
+      const letter = await notice.letter(ctx, facts, recipient, 1)
+      const outcome: MailOutcome = letter ? await ctx.mail.send({ ...letter, id, userId, locale }) : 'deferred'
+      const mail = { messageId: id, userId, kind, recipient: storedRecipient, changeId, to: letter?.to ?? '' }
+      return { mail: { ...mail, attempts: 1 }, outcome }
+    })
+    resolve(areAllAccepted(tries.map(async (one) => (await one).outcome)))
+    await Promise.all(tries.map(async (one) => one.then(({ mail, outcome }) => noteAttempt(ctx, mail, outcome))))
   }
   if (!isSentBySweep && !dueAt) tx.afterCommit(send)
-  return { isTaken }
+  return { isAccepted }
 }
 
-const areAllTaken = (sending: Promise<MailOutcome>[]): Promise<boolean> =>
+const areAllAccepted = (sending: Promise<MailOutcome>[]): Promise<boolean> =>
   Promise.all(sending).then(
     (outcomes) => outcomes.every((outcome) => outcome === 'accepted'),
     () => false,

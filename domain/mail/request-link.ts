@@ -20,6 +20,8 @@ interface LinkRequest {
   kind?: LinkKind
   emailKey: string
   ipAddress: string
+  /** Missing in a row of the last release. */
+  userAgent?: string
 }
 
 // The table has the name of its first purpose.
@@ -43,7 +45,7 @@ export async function requestLink(ctx: LinkContext, notice: LinkNotice, email: s
   })
   const now = ctx.clock.now()
   const request = { id: ctx.secrets.randomId('prr_'), requested_at: now }
-  const asked: LinkRequest = { kind, emailKey, ipAddress: ctx.ip }
+  const asked: LinkRequest = { kind, emailKey, ipAddress: ctx.ip, userAgent: ctx.userAgent }
   await ctx.sql(insertRequest, {
     id: request.id,
     sealed: seal(ctx, asked),
@@ -100,11 +102,11 @@ async function answerRequest(
   ctx: SystemContext,
   notice: LinkNotice,
   { id, requested_at: at }: Pick<RequestRow, 'id' | 'requested_at'>,
-  { emailKey, ipAddress }: LinkRequest,
+  { emailKey, ipAddress, userAgent = '' }: LinkRequest,
 ): Promise<void> {
   const { name: kind } = notice
   const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
-  const asked = { ipAddress, at: ctx.clock.now() }
+  const asked = { ipAddress, userAgent, at: ctx.clock.now() }
   const [found] = endsAt > asked.at ? await findAccount(ctx, kind, { emailKey, at: asked.at }) : []
   if (!found) {
     await ctx.sql(dropRequest, { id })
@@ -123,7 +125,7 @@ async function answerRequest(
     if (!account || !(await takesPlace(tx, kind, { userId, ipAddress }))) return
     const { locale } = account
     const noticeId = tx.secrets.randomId('ntc_')
-    const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress })
+    const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress, userAgent })
     await Promise.all([
       addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at: asked.at }, facts),
       notice.tellOthers?.(tx, account, asked),
@@ -166,7 +168,7 @@ export const mailLink = (ctx: SystemContext, notice: LinkNotice, userId: string)
     const account = await findLinkedAccount(tx, userId)
     if (!account) throw unknownUser()
     const noticeId = tx.secrets.randomId('ntc_')
-    const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress: '–' })
+    const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress: '', userAgent: '' })
     await Promise.all([
       addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at }, facts),
       addAudit(tx, LINKS[kind].requested, { userId, actor: 'operator', ip: null, at }),

@@ -20,7 +20,7 @@ const findPassword = statement(
 
 /** Ends every other session and every access token, and cancels the pending change. */
 export async function changePassword(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const { actor, ip } = ctx
+  const { actor, ip, userAgent } = ctx
   const { userId } = actor
   const { current_password: current, new_password: wanted } = input
   // The same buckets as in an email change, so that the two calls share five guesses.
@@ -43,7 +43,7 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
       isStillLive(tx, actor),
     ])
     if (!account || !isLive) return false
-    const by = { actor: actor.kind, ip }
+    const by = { actor: actor.kind, ip, userAgent }
     await replaceAndTell(tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
     await tx.keepAnswer?.(data)
     return true

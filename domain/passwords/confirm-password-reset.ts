@@ -33,7 +33,7 @@ export async function confirmPasswordReset(
   await ctx.transaction(async (tx) => {
     const locked = await lockProven(tx, { userId, credentialVersion })
     if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
-    const by = { actor: 'reset_link', ip: tx.ip }
+    const by = { actor: 'reset_link', ip: tx.ip, userAgent: tx.userAgent }
     await Promise.all([
       replaceAndTell(tx, locked, { action: 'password.reset', by, passwordHash }),
       endSignInLinks(tx, userId),

@@ -44,7 +44,7 @@ export async function disownSignIn(
     // Another press, a new password by mail or another address may have ended the link meanwhile.
     if (!account || !(await findSignInOfLink(tx, sessionId))) throw wrongSignInLink()
     refuseLostPassword(account, passwordHash)
-    const by = { actor: 'mailed_link', ip: tx.ip }
+    const by = { actor: 'mailed_link', ip: tx.ip, userAgent: tx.userAgent }
     const at = tx.clock.now()
     await Promise.all([
       passwordHash !== null && account.has_password

@@ -42,8 +42,10 @@ const rowOf = (id: string) => ctx.db.user.findUniqueOrThrow({ where: { id } })
 const isOwn = async (id: string) => (await rowOf(id)).passwordHash?.startsWith(OWN_PASSWORD_PREFIX) === true
 
 // password-formats.test.ts checks the hashes of each library.
-test.each([BCRYPT, hashBy('passlib argon2')])(
-  'a person with an imported hash of $made_by signs in with the right password only, and then has a hash of our own',
+const IN_WORDPRESS = hashBy('WordPress 6.8, from the form of its sign-in')
+
+test.each([BCRYPT, hashBy('passlib argon2'), hashBy('Django, bcrypt_sha256'), hashBy('passlib phpass'), IN_WORDPRESS])(
+  'B131 a person with an imported hash of $made_by signs in with the right password only, and then has a hash of our own',
   async (fixture) => {
     const user = await givenForeigner(fixture)
     expect(await signInAs({ ...user, password: `${user.password} ` })).toBeNull()

@@ -11,6 +11,9 @@ const MIN_BCRYPT_COST = 4
 const MAX_BCRYPT_COST = 14
 const MAX_SCRYPT_LANES = 16
 const MAX_PBKDF2_ITERATIONS = 2_000_000
+/** log2 of the rounds. */
+const MIN_PHPASS_COST = 7
+const MAX_PHPASS_COST = 18
 /** A shorter digest would fit too many passwords. */
 const MIN_DIGEST_BYTES = 16
 const MAX_DIGEST_BYTES = 128
@@ -35,7 +38,31 @@ const KEYCLOAK = '$keycloak-'
 const FORMATS: Record<string, Format> = {
   argon2id: { accept: (given) => acceptArgon2(given, 'argon2id'), show: asItIs('$argon2id$') },
   argon2i: { accept: (given) => acceptArgon2(given, 'argon2i'), show: asItIs('$argon2i$') },
-  bcrypt: { accept: acceptBcrypt, show: asItIs('$2') },
+  bcrypt: {
+    accept(given) {
+      const { version, cost, salt, digest } = matchBcrypt(given, '(?:bcrypt\\$)?', '$2b$… (also $2a$ and $2y$)')
+      return `$2${version === 'a' ? 'a' : 'b'}$${cost}$${salt}${digest}`
+    },
+    show: asItIs('$2'),
+  },
+  'bcrypt-sha256-django': bcryptBehind('$bcrypt-sha256-django$', 'bcrypt_sha256$', '2b'),
+  'bcrypt-wordpress': bcryptBehind('$bcrypt-wordpress$', '$wp', '2y'),
+  phpass: {
+    accept(given) {
+      const [, cost = '', salt, digest] = given.match(
+        'value',
+        /^\$P\$([./A-Za-z0-9])([./A-Za-z0-9]{8})([./A-Za-z0-9]{21}[./01])$/,
+        '$P$…',
+      )
+      const log2 = PHPASS_ALPHABET.indexOf(cost)
+      checkBounds('password.value: log2 of the rounds', log2, MIN_PHPASS_COST, MAX_PHPASS_COST)
+      return `$phpass$${log2}$${salt}$${digest}`
+    },
+    show(stored) {
+      const [, log2, salt, digest] = /^\$phpass\$(\d+)\$(.{8})\$(.*)$/.exec(stored) ?? []
+      return digest === undefined ? null : { value: `$P$${PHPASS_ALPHABET[Number(log2)]}${salt}${digest}` }
+    },
+  },
   'scrypt-better-auth': {
     accept(given) {
       const [, salt = '', digest = ''] = given.match(
@@ -51,6 +78,20 @@ const FORMATS: Record<string, Format> = {
     },
   },
   'scrypt-passlib': { accept: acceptPasslibScrypt, show: asItIs('$scrypt$') },
+  // Stored as passlib writes it, and shown so.
+  'scrypt-django': {
+    accept(given) {
+      const shape = /^scrypt\$(\d{1,10})\$([^$]+)\$(\d{1,9})\$(\d{1,9})\$([A-Za-z0-9+/]+={0,2})$/
+      const [, n, salt = '', r, p, digest = ''] = given.match('value', shape, 'scrypt$N$salt$r$p$hash')
+      const log2N = Math.log2(Number(n))
+      if (!Number.isInteger(log2N)) throw refusal('password.value: N must be a power of two.')
+      checkScrypt(log2N, Number(r), Number(p))
+      checkSize('salt', Buffer.byteLength(salt), 1, MAX_SALT_BYTES)
+      checkDigest(digest)
+      return `$scrypt$ln=${log2N},r=${r},p=${p}$${canonical(Buffer.from(salt).toString('base64'))}$${canonical(digest)}`
+    },
+    show: () => null,
+  },
   'firebase-scrypt': {
     accept(given) {
       const digest = given.base64('value', MIN_DIGEST_BYTES, MAX_DIGEST_BYTES)
@@ -107,6 +148,17 @@ const FORMATS: Record<string, Format> = {
   },
 }
 
+/** Why hashes of other systems are not taken. */
+const REFUSED: [shape: RegExp, reason: string][] = [
+  [/^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$/i, 'A digest without salt and rounds is guessed at once.'],
+  [/^(md5|sha1|unsalted_\w+)\$/, 'A digest without rounds is guessed at once.'],
+  [/^\$argon2d\$/, 'Of Argon2 the service checks argon2id and argon2i.'],
+  [/^\$2x\$/, 'It is of a faulty bcrypt, in which several passwords have one hash.'],
+  [/^\$H\$/, 'phpBB hashes another text than the password.'],
+]
+const INSTEAD =
+  'Give the bcrypt hash of a long random password in its place: the person then sets a new one by mail (Forgot your password?).'
+
 /**
  * The form in which an imported password hash is stored. Throws REQUEST_001 with a sentence that names the member if the format is
  * unknown, the shape is wrong or a check would cost too much.
@@ -117,12 +169,34 @@ export function acceptPassword(input: unknown): string {
   }
   const { format } = input as { format?: unknown }
   if (typeof format !== 'string') throw refusal('password.format must be a string.')
-  const known = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
-  if (!known) {
+  const given = input as ForeignPassword
+  try {
+    const known = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
+    if (known) return known.accept(new Members(given))
     const name = isStorable(format) ? JSON.stringify(format.slice(0, 60)) : 'that is given'
     throw refusal(`The password format ${name} is not supported. Use one of ${Object.keys(FORMATS).join(', ')}.`)
+  } catch (error) {
+    throw error instanceof AppError ? refusal([error.details, ...hintsOf(given)].join(' ')) : error
   }
-  return known.accept(new Members(input as ForeignPassword))
+}
+
+/** What a refused hash is, or what to do without it. */
+function hintsOf({ format, value }: ForeignPassword): string[] {
+  if (typeof value !== 'string') return []
+  if (/^[!*]/.test(value)) return ['The account has no password there: leave password out.']
+  const other = Object.keys(FORMATS).find((name) => takes(name, value))
+  if (other) return [`This value has the format ${other}.`]
+  const reasons = REFUSED.filter(([shape]) => shape.test(value)).map(([, reason]) => reason)
+  return Object.hasOwn(FORMATS, format) && reasons.length === 0 ? [] : [...reasons, INSTEAD]
+}
+
+function takes(format: string, value: string): boolean {
+  try {
+    return FORMATS[format]?.accept(new Members({ format, value })) !== undefined
+  } catch (error) {
+    if (error instanceof AppError) return false
+    throw error
+  }
 }
 
 /** The input from which `acceptPassword` makes this stored hash. */
@@ -154,6 +228,7 @@ function costOf(kind: string): number {
 /** A hash of this kind that belongs to no password. */
 function sampleOf(kind: string): string {
   if (kind.startsWith('$2')) return `${kind}$${'.'.repeat(53)}`
+  if (kind.startsWith('$bcrypt-')) return `${kind}$${'.'.repeat(22)}$${'.'.repeat(31)}`
   if (kind.startsWith('$scrypt-better-auth$')) return `${kind}$${'0'.repeat(32)}$${'0'.repeat(128)}`
   const bytes = Buffer.alloc(32).toString('base64').replace('=', '')
   return `${kind}$${kind.startsWith(FIREBASE) ? `${bytes}.${bytes}.${bytes}` : bytes}$${bytes}`
@@ -165,30 +240,41 @@ function asItIs(prefix: string) {
 
 function acceptArgon2(given: Members, type: 'argon2id' | 'argon2i'): string {
   const shape = new RegExp(
-    String.raw`^\$${type}\$(?:v=(?:16|19)\$)?m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,10})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$`,
+    String.raw`^(?:argon2)?(\$${type}\$(?:v=(?:16|19)\$)?m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,10})\$)([A-Za-z0-9+/]+)={0,2}\$([A-Za-z0-9+/]+)={0,2}$`,
   )
-  const [value = '', m, t, p, salt = '', digest = ''] = given.match(
-    'value',
-    shape,
-    `$${type}$v=19$m=…,t=…,p=…$salt$hash`,
-  )
+  const [, costs, m, t, p, salt = '', digest = ''] = given.match('value', shape, `$${type}$v=19$m=…,t=…,p=…$salt$hash`)
   const [memoryKib, passes, lanes] = [m, t, p].map(Number) as [number, number, number]
   checkBounds('password.value: p', lanes, 1, MAX_ARGON2_LANES)
   checkBounds('password.value: t', passes, 1, MAX_ARGON2_PASSES)
   checkBounds('password.value: m', memoryKib, 8 * lanes, MAX_MEMORY_BYTES / 1024)
   checkSize('salt', bytesOf(salt), 8, MAX_SALT_BYTES)
   checkDigest(digest)
-  const costs = value.slice(0, -`${salt}$${digest}`.length)
   return `${costs}${canonical(salt)}$${canonical(digest)}`
 }
 
+const PHPASS_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BCRYPT_ALPHABET = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-function acceptBcrypt(given: Members): string {
-  const shape = /^\$2([aby])\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/
-  const [, version, cost, salt = '', digest = ''] = given.match('value', shape, '$2b$… (also $2a$ and $2y$)')
+/** The parts of bcrypt's own string, which stands after what matches `before`. */
+function matchBcrypt(given: Members, before: string, looks: string) {
+  const shape = new RegExp(String.raw`^${before}\$2([aby])\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$`)
+  const [, version, cost, salt = '', digest = ''] = given.match('value', shape, looks)
   checkBounds('password.value: the cost', Number(cost), MIN_BCRYPT_COST, MAX_BCRYPT_COST)
-  return `$2${version === 'a' ? 'a' : 'b'}$${cost}$${withoutSpareBits(salt, 4)}${withoutSpareBits(digest, 2)}`
+  return { version, cost, salt: withoutSpareBits(salt, 4), digest: withoutSpareBits(digest, 2) }
+}
+
+/** bcrypt of something made from the password. The tag says of what; password-checks.ts makes it. */
+function bcryptBehind(tag: string, before: string, version: string): Format {
+  return {
+    accept(given) {
+      const { cost, salt, digest } = matchBcrypt(given, before.replaceAll('$', '\\$'), `${before}$${version}$…`)
+      return `${tag}${cost}$${salt}$${digest}`
+    },
+    show(stored) {
+      const [cost, salt, digest] = stored.startsWith(tag) ? stored.slice(tag.length).split('$') : []
+      return digest === undefined ? null : { value: `${before}$${version}$${cost}$${salt}${digest}` }
+    },
+  }
 }
 
 /** Some libraries put random bits into the unused bits of the last character; others then refuse the hash. */

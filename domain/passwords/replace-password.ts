@@ -15,17 +15,20 @@ interface PasswordFacts {
   userName: string
   at: Date
   ipAddress: string
+  /** Missing in rows of an older release. */
+  userAgent?: string
 }
 
 export const passwordChanged = defineNotice<PasswordFacts, 'sealed'>({
   name: 'password_changed',
   ...sealedFacts<PasswordFacts>(),
   recipients: { sealed: ({ to }) => to },
-  message: (_ctx, { userName, at, ipAddress }) => ({
+  message: (_ctx, { userName, at, ipAddress, userAgent = '' }) => ({
     template: 'password-changed',
     userName,
     changedAt: at,
     ipAddress,
+    userAgent,
   }),
 })
 
@@ -139,7 +142,7 @@ export async function replaceAndTell(
       tx,
       passwordChanged,
       { userId, locale, recipients: ['sealed'], at },
-      { to, userName, at, ipAddress: by.ip ?? '' },
+      { to, userName, at, ipAddress: by.ip ?? '', userAgent: by.userAgent },
     ),
   ])
 }

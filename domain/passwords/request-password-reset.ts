@@ -6,16 +6,14 @@ import { defineLinkNotice } from '../mail/link-notice'
 import { linkUrl } from '../mail/links'
 import { mailLink, requestLink } from '../mail/request-link'
 
-export const passwordReset = defineLinkNotice('password_reset', (ctx, { userName, hasPassword, ipAddress, ...link }) =>
-  hasPassword
-    ? {
-        template: 'password-reset',
-        userName,
-        link: linkUrl(ctx, 'password_reset', link),
-        endsAt: link.endsAt,
-        ipAddress,
-      }
-    : { template: 'no-password-to-reset', userName, provider: ctx.identityProvider?.name ?? null, ipAddress },
+export const passwordReset = defineLinkNotice(
+  'password_reset',
+  (ctx, { userName, hasPassword, askedAt, ipAddress, userAgent, ...link }) => {
+    const told = { userName, askedAt, ipAddress, userAgent }
+    return hasPassword
+      ? { template: 'password-reset', ...told, link: linkUrl(ctx, 'password_reset', link), endsAt: link.endsAt }
+      : { template: 'no-password-to-reset', ...told, provider: ctx.identityProvider?.name ?? null }
+  },
 )
 
 export async function requestPasswordReset(

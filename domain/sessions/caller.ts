@@ -98,7 +98,7 @@ const SOURCES = {
     row: OWN_COLUMNS.outside,
     columns: outsideColumns,
   },
-  // A page token ends with its service token; one that names none finds nobody. It opens nothing while the account has a role.
+  // A page token ends with its service token; one that names none finds nobody.
   page_token: {
     tables: sql`users u CROSS JOIN service_tokens t`,
     key: sql`(u.id, t.id)`,
@@ -106,7 +106,7 @@ const SOURCES = {
     ...TEXT_KEYS,
     row: OWN_COLUMNS.outside,
     columns: (at) => sql`t.id, u.created_at, u.credentials_since, u.credential_version,
-       t.revoked_at IS NULL AND t.expires_at > ${at} AND u.withdrawn_at IS NULL AND u.role IS NULL AS is_live`,
+       t.revoked_at IS NULL AND t.expires_at > ${at} AND u.withdrawn_at IS NULL AS is_live`,
   },
   // For AUTH_SUBJECT=external_id. The condition is that of the partial index on external ids.
   outside_token_of_external_id: {

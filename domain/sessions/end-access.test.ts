@@ -249,6 +249,20 @@ test('a person who comes back within the second of the outside token that withdr
   }
 })
 
+test('B117 an outside token that had ended before the withdrawal is not told of it; one that the withdrawal ended is', async () => {
+  givenIssuer(ctx, caller.userId)
+  // A token's text must be its own, because ended ones are found by it.
+  const issue = () => issuedAt(ctx.clock.now()) + ctx.secrets.randomId('')
+  const ended = issue()
+  ctx.clock.advance(minute)
+  await endAllSessions(ctx, caller.userId)
+  ctx.clock.advance(minute)
+  const [used, open] = [issue(), issue()]
+  expect((await withdraw(caller, { token: used })).code).toBe('accepted')
+  expect((await withdraw(caller, { token: ended })).code).toBe('AUTH_001')
+  expect((await withdraw(caller, { token: open })).code).toBe('WITHDRAWAL_002')
+})
+
 test('an account that takes over the external id of a former one opens nothing to a token that has just ended', async () => {
   const { recreate } = await givenFormer(ctx)
   const caller = await givenCaller(ctx)

@@ -194,11 +194,42 @@ test('B65 after a withdrawal a page token whose service token was revoked is not
   expect([(await withdraw(caller, page)).code, (await withdraw(caller, asking)).code]).toEqual(['AUTH_001', 'AUTH_001'])
 })
 
-test('B65 a page token opens nothing while the account has a role, because the operator command alone changes such an account', async () => {
+test('B117 a page token that had ended before the withdrawal is not told of it, and after the erasure none is', async () => {
+  const ended = await givenPage(ctx, caller)
+  await setRole(ctx, { userId: caller.userId, role: 'operator' })
+  await setRole(ctx, { userId: caller.userId, role: null })
+  const [used, open] = [await givenPage(ctx, caller, { authenticated_at: now() }), await givenPage(ctx, caller)]
+  expect((await withdraw(caller, used)).code).toBe('accepted')
+  expect([(await withdraw(caller, ended)).code, (await withdraw(caller, open)).code]).toEqual([
+    'AUTH_001',
+    'WITHDRAWAL_002',
+  ])
+  await pass(ctx, 10 * minute)
+  expect((await withdraw(caller, open)).code).toBe('AUTH_001')
+})
+
+test('B117 a page token ends when the account gets a role, and does not work again when it loses the role', async () => {
   const page = await givenPage(ctx, caller)
   expect(await status(page)).toBe('accepted')
-  await setRole(ctx, { userId: caller.userId, role: 'operator' })
-  expect(await status(page)).toBe('AUTH_001')
+  for (const role of ['operator', null] as const) {
+    await setRole(ctx, { userId: caller.userId, role })
+    expect([role, await status(page)]).toEqual([role, 'AUTH_001'])
+  }
+  const next = await givenPage(ctx, caller)
+  await setRole(ctx, { userId: caller.userId, role: null })
+  expect(await status(next)).toBe('accepted')
+})
+
+test('B117 a write of a page token is refused whose account gets a role while the call waits for it', async () => {
+  const page = await givenPage(ctx, caller, { authenticated_at: now() })
+  const waited = await heldUp(
+    ctx,
+    ['users', caller.userId],
+    () => withdraw(caller, page),
+    (...of) => setRole({ ...ctx, transact: (work) => work(...of) }, { userId: caller.userId, role: 'operator' }),
+  )
+  expect(waited.code).toBe('AUTH_001')
+  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
 })
 
 test('B65 a page token is refused once its origin is no longer allowed', async () => {

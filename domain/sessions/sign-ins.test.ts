@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import {
+  asNobody,
   asUser,
   authenticate,
   givenParticipant,
@@ -16,6 +17,8 @@ import {
 } from '@/testing/domain'
 import { startImport } from '../accounts/import'
 import { setPassword } from '../accounts/user'
+import { createNotMeToken } from '../email/not-me-token'
+import { undoEmailChange } from '../email/undo-email-change'
 import { changePassword } from '../passwords/change-password'
 import { signIn } from '../passwords/sign-in'
 import type { Message } from '../ports'
@@ -97,6 +100,18 @@ test('B85 refused sign-ins are audited once for each account, client and quarter
   await signIn(ctx, { email: 'nobody@example.test', password: 'x', userAgent: FIREFOX, ip: '192.0.2.8' })
   await ctx.settle()
   expect([await ctx.db.signIn.count(), await ctx.db.auditEvent.count()]).toEqual([before, rows])
+})
+
+test('B119 a thousand refused sign-ins from as many networks leave a hundred rows within a quarter of an hour', async () => {
+  ctx.passwords = { ...ctx.passwords, verify: async () => false }
+  const refused = () => ctx.db.signIn.count({ where: { userId: user.userId, outcome: 'refused' } })
+  const guess = (n: number) => signInFrom('x', { ip: `198.18.${n >> 8}.${n & 255}` })
+  for (let n = 0; n < 1_000; n += 20) await Promise.all(Array.from({ length: 20 }, (_, m) => guess(n + m)))
+  expect(await refused()).toBe(100)
+  expect((await auditsOf()).filter(({ action }) => action === 'sign_in_refused')).toHaveLength(100)
+  ctx.clock.advance(15 * minute)
+  await guess(1_000)
+  expect(await refused()).toBe(101)
 })
 
 test('B85 a sign-in that a limit refuses is audited', async () => {
@@ -281,6 +296,28 @@ test('B87 a digest that was opened for an address that is replaced tells nothing
   const addresses = (to: string) => mailed('new-devices', to).map(({ signIns }) => signIns.map((one) => one.ipAddress))
   expect(addresses(old)).toEqual([['192.0.2.11']])
   expect(addresses(user.email)).toEqual([['192.0.2.22', '192.0.2.22']])
+})
+
+test('B87 after an undo the restored address gets mails and a digest of its own, and the undone one hears of nothing later', async () => {
+  const [old, undone] = [user.email, `new-${user.email}`]
+  const sessionId = await givenSession(ctx, user.userId)
+  const { change_request_id: changeRequestId } = await givenVerifiedChange(ctx, { ...user, sessionId }, undone)
+  user = { ...user, email: undone }
+  for (let n = 0; n < 4; n++) await signInFrom(`before ${n}`, { ip: '192.0.2.11' })
+  ctx.clock.advance(minute)
+  const password = 'staple carries a lantern'
+  await undoEmailChange(asNobody(ctx, createNotMeToken(ctx, changeRequestId)), {
+    changeRequestId,
+    new_password: password,
+  })
+  user = { ...user, email: old, password }
+  ctx.clock.advance(minute)
+  for (let n = 0; n < 5; n++) await signInFrom(`after ${n}`, { ip: '192.0.2.22' })
+  expect([mailed('new-device', undone).length, mailed('new-device', old).length]).toEqual([3, 3])
+  await pass(ctx, day + minute)
+  const addresses = (to: string) => mailed('new-devices', to).map(({ signIns }) => signIns.map((one) => one.ipAddress))
+  expect(addresses(undone)).toEqual([['192.0.2.11']])
+  expect(addresses(old)).toEqual([['192.0.2.22', '192.0.2.22']])
 })
 
 test('B85 a refused sign-in that is noted already waits for no lock of its account', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { SystemContext, Transaction } from '../context'
-import { networkOf } from '../limits/buckets'
+import { networkOf, takePlacesOf } from '../limits/buckets'
 import { KNOWN_DEVICE_MS, REPEATED_REFUSAL_MS } from '../limits/durations'
 import { boolean, bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
 import { NEW_DEVICE_WINDOW, NEW_DEVICE_WINDOW_MS, type NewDevice, tellNewDevice } from './new-device'
@@ -175,22 +175,29 @@ const findRefusal = statement(
   (v) => sql`SELECT id FROM sign_ins WHERE id = ANY(${v.ids}::text[]) AND at > ${v.since}`,
 )
 
-// A withdrawal that starts meanwhile waits, and then sees the row.
+/** Of an account within a quarter of an hour. Whoever guesses from more networks than this is seen without a row for each. */
+const MAX_REFUSALS = 100
+
+// A withdrawal that starts meanwhile waits, and then sees the row. The rows are counted by places, because counting themselves would read
+// more of them the longer somebody guesses.
 const insertRefusal = statement(
   'add-refused-sign-in',
   { id: text, emailKey: text, way: text, userAgent: text, client: text, at: time },
   { user_id: text },
   (v) => sql`WITH account AS (
      SELECT id FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL FOR KEY SHARE
-   )
+   ), place AS (${takePlacesOf(
+     { now: v.at },
+     sql`(SELECT 'refusedSignIn:' || id, id, ${MAX_REFUSALS}, ${REPEATED_REFUSAL_MS}::bigint FROM account) AS b (key, user_id, places, window_ms)`,
+   )})
    INSERT INTO sign_ins (id, user_id, outcome, way, user_agent, ip, at)
-   SELECT ${v.id}, account.id, 'refused', ${v.way}, ${v.userAgent}, ${v.client}, ${v.at} FROM account
+   SELECT ${v.id}, account.id, 'refused', ${v.way}, ${v.userAgent}, ${v.client}, ${v.at} FROM account JOIN place ON place.granted
    ON CONFLICT (id) DO NOTHING RETURNING user_id`,
 )
 
 /**
- * Notes a sign-in that was refused, once for each account, client and quarter of an hour; nothing for an address without an account. It
- * runs after the answer, whose time would otherwise tell whether there is one.
+ * Notes a sign-in that was refused, once for each account, client and quarter of an hour, and MAX_REFUSALS times for the account;
+ * nothing for an address without an account. It runs after the answer, whose time would otherwise tell whether there is one.
  */
 export function noteRefusedSignIn(ctx: SystemContext, emailKey: string, { userAgent, ip }: Browser): void {
   const at = ctx.clock.now()

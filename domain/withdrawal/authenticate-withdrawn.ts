@@ -2,6 +2,7 @@ import type { Scope } from '@/contract/define'
 import { usersWithdrawnAs } from '../accounts/ended-external-ids'
 import { type Actor, type Credential, NO_ACCOUNT, type SystemContext } from '../context'
 import { hashOfCredential, readCredential } from '../sessions/authenticate'
+import { CREDENTIAL_STATE, isOutdated } from '../sessions/rowless-token'
 import { boolean, bytes, type Shape, sql, statement, text, time } from '../sql'
 import { isStatusTokenOf } from './status-token'
 
@@ -38,6 +39,12 @@ const byRowlessToken = statement(
   (v) => sql`SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals
    WHERE user_id = ${v.userId} AND (coalesce(started_at >= ${v.issuedAt}::timestamptz, true)
      OR NOT EXISTS (SELECT FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL))`,
+)
+const credentialState = statement(
+  'credential-state',
+  { userId: text },
+  CREDENTIAL_STATE,
+  (v) => sql`SELECT created_at, credentials_since, credential_version FROM users WHERE id = ${v.userId}`,
 )
 const byId = statement(
   'withdrawal-for-status-token',
@@ -108,6 +115,9 @@ async function ownerOfRowless(ctx: SystemContext, given: string, credential: Cre
   if (!rowless || !scopes?.includes('account:manage')) return null
   const userId = await withdrawnSubject(ctx, credential, given)
   if (!userId) return null
+  // A token that had ended before is not told. A page token names what the erasure deletes with the account's row.
+  const [state] = await ctx.sql(credentialState, { userId })
+  if (state ? isOutdated(state, rowless) : rowless.issuedFor) return null
   const externalId = externalIdOf(ctx, credential)
   const [withdrawal] = await ctx.sql(byRowlessToken, { userId, externalId, issuedAt: rowless.issuedAt })
   return withdrawal?.is_readable ? toReader(kind, userId, given, withdrawal.id) : null

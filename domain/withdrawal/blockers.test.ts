@@ -22,6 +22,7 @@ import { withdrawByOperator } from './withdraw-account'
 const secret = 'whsec_c2VjcmV0'
 const confirmation = 'DELETE_MY_ACCOUNT' as const
 const invoice = { code: 'unpaid_invoice', title: 'Invoice 4711 is not paid', url: 'https://billing.test/4711' }
+const toPay = { url: 'https://shop.test/orders/7', amount: { minor_units: 900, currency: 'EUR' } }
 const order = { code: 'open_order', title: 'An order is on its way', url: 'https://shop.test/orders/1' }
 
 let ctx: TestContext
@@ -49,10 +50,40 @@ const byService = (operation: string, key: string, asking: Asking = {}) =>
 const push = (body: object = invoice, key = 'invoice/4711') => byService('putBlocker', key, { body })
 const preview = (query = '') => call(caller, 'previewWithdrawal', { query })
 const pending = () =>
-  addTransaction(ctx, { userId: caller.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+  addTransaction(ctx, { userId: caller.userId, status: 'pending', title: 'Order 7', ...toPay, ip: '' })
 const begun = () => ctx.db.withdrawal.count({ where: { userId: caller.userId } })
 const placesTaken = async () =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `withdraw:${caller.userId}` } }))?.hits.length ?? 0
+
+test('B112 preview, refusal and progress name the authority to complain to, and no other answer does', async () => {
+  const authority = { name: 'Data Protection Office', url: 'https://authority.test/complain' }
+  ctx.authority = authority
+  await push()
+  expect((await preview()).data).toMatchObject({ allowed: false, authority })
+  const refused = await withdraw(caller)
+  expect(JSON.parse(refused.text).error).toMatchObject({ code: 'WITHDRAWAL_003', authority })
+  expect((await withdraw(caller, { body: {} })).text).not.toContain('authority')
+  await byService('removeBlocker', 'invoice/4711')
+  const { data, text } = await withdraw(caller)
+  expect(text).not.toContain('authority')
+  const asked = { ids: { withdrawalId: String(data.withdrawal_id) }, token: String(data.status_token) }
+  expect((await call(caller, 'getWithdrawalStatus', asked)).data).toMatchObject({ authority })
+})
+
+test('B114 preview and refusal say until when, of a blocker that ends by itself and of no other', async () => {
+  const until = new Date(ctx.clock.now().getTime() + day).toISOString()
+  await push({ ...invoice, expires_at: until }, 'ending')
+  await push(invoice, 'without an end')
+  const [ends, stays] = (await withdraw(caller)).blockers ?? []
+  expect(ends).toMatchObject({ code: invoice.code, until })
+  expect(stays).not.toHaveProperty('until')
+  expect((await preview()).data).toMatchObject({ blockers: [{ until }, {}] })
+})
+
+test('B112 without an authority no answer has a member for it', async () => {
+  await push()
+  for (const { text } of [await preview(), await withdraw(caller)]) expect(text).not.toContain('authority')
+})
 
 describe('a pushed blocker', () => {
   test('holds back a withdrawal by the person, a service or the operator until it is removed', async () => {
@@ -85,13 +116,19 @@ describe('a pushed blocker', () => {
     expect((await withdraw(caller)).code).toBe('accepted')
   })
 
-  test('is listed beside the pending transactions, which are one entry with their ids', async () => {
+  test('B123 is listed beside the pending transactions, which are one entry that tells what has to be paid and where', async () => {
     const first = await pending()
     ctx.clock.advance(1)
     const last = await pending()
     await push()
     const ids = [first, last]
-    const own = { code: 'pending_transactions', title: '2 pending transactions', url: null, source: 'account', ids }
+    const transactions = ids.map((id) => ({
+      ...{ id, title: 'Order 7', ...toPay, created_at: expect.stringMatching(/^2026-.*Z$/) },
+    }))
+    const own = {
+      ...{ code: 'pending_transactions', title: '2 pending transactions', url: null, source: 'account', ids },
+      transactions,
+    }
     const blockers = [own, { ...invoice, source: 'billing' }]
     const details = '2 pending transactions and 1 blocker. Settle or cancel them first.'
     expect(await withdraw(caller)).toMatchObject({ code: 'WITHDRAWAL_003', details, blockers })
@@ -140,6 +177,13 @@ describe('a pushed blocker', () => {
     [{ ...invoice, title: 'two\nlines' }, 'title'],
     [{ ...invoice, code: '' }, 'code'],
     [{ ...invoice, code: 'x'.repeat(65) }, 'code'],
+    [{ ...invoice, amount: { minor_units: 1.5, currency: 'EUR' } }, 'amount'],
+    [{ ...invoice, amount: { minor_units: -1, currency: 'EUR' } }, 'amount'],
+    [{ ...invoice, amount: { minor_units: 2_147_483_648, currency: 'EUR' } }, 'amount'],
+    [{ ...invoice, amount: { minor_units: 1, currency: 'eur' } }, 'amount'],
+    [{ ...invoice, amount: { minor_units: 1, currency: 'QQQ' } }, 'amount'],
+    [{ ...invoice, amount: { minor_units: 1, currency: 'EUR', tax: 0 } }, 'amount'],
+    [{ ...invoice, amount: 12.5 }, 'amount'],
     [{ ...invoice, expires_at: 'tomorrow' }, 'expires_at'],
     [{ ...invoice, expires_at: '9999-12-31T23:59:59-01:00' }, 'expires_at'],
     [{ ...invoice, expires_at: '0000-01-01T00:00:00+01:00' }, 'expires_at'],
@@ -148,6 +192,13 @@ describe('a pushed blocker', () => {
     expect([answer.status, answer.code]).toEqual([400, 'REQUEST_001'])
     expect(answer.details).toContain(field)
     expect((await withdraw(caller)).code).toBe('accepted')
+  })
+
+  test('B123 tells its amount until it is replaced by one without', async () => {
+    await push({ ...invoice, amount: toPay.amount })
+    expect((await withdraw(caller)).blockers).toEqual([{ ...invoice, amount: toPay.amount, source: 'billing' }])
+    await push({ ...invoice, amount: null })
+    expect((await preview()).data.blockers).toEqual([{ ...invoice, source: 'billing' }])
   })
 
   test('may have a title of 200 characters and no link', async () => {
@@ -222,11 +273,12 @@ describe('an application with checks', () => {
     expect(await placesTaken()).toBe(1)
   })
 
-  test('holds the withdrawal back with its answer; a link to another host is left out', async () => {
+  test('B123 holds the withdrawal back with its answer, amount included; a link to another host is left out', async () => {
     const foreign = { ...order, url: 'https://elsewhere.test/' }
-    await givenChecks({ shop: holding(order, foreign, { code: 'a', title: 'b' }), bank: free })
+    const priced = { ...order, amount: toPay.amount }
+    await givenChecks({ shop: holding(priced, foreign, { code: 'a', title: 'b', amount: null }), bank: free })
     const blockers = [
-      { ...order, source: 'shop' },
+      { ...priced, source: 'shop' },
       { ...order, url: null, source: 'shop' },
       { code: 'a', title: 'b', url: null, source: 'shop' },
     ]
@@ -234,6 +286,14 @@ describe('an application with checks', () => {
     expect([await begun(), await placesTaken()]).toEqual([0, 1])
     expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
     expect((await preview('?ask=true')).data).toMatchObject({ allowed: false, blockers })
+  })
+
+  test('may link to http only in local mode', async () => {
+    await givenChecks({ shop: holding({ ...order, url: 'http://shop.test/orders/1' }) })
+    expect((await withdraw(caller)).blockers).toEqual([{ ...order, url: null, source: 'shop' }])
+    ctx.allowsHttpLinks = true
+    expect((await withdraw(caller)).blockers).toMatchObject([{ url: 'http://shop.test/orders/1' }])
+    ctx.allowsHttpLinks = false
   })
 
   test('is also asked when a service or the operator withdraws', async () => {
@@ -300,6 +360,7 @@ describe('an application with checks', () => {
     ['leaves a member out', holding({ title: 'b' })],
     ['sends a title that is too long', holding({ ...order, title: 'x'.repeat(201) })],
     ['sends a link that is too long', holding({ ...order, url: `https://shop.test/${'x'.repeat(2000)}` })],
+    ['sends an amount in words', holding({ ...order, amount: '12.50 EUR' })],
     ['names 21 blockers', holding(...Array(21).fill(order))],
   ])('F39 gives no permission when it %s: SERVER_002, no place taken, no answer kept', async (_what, answer) => {
     const answers: Record<string, AppAnswer> = { bank: holding(invoice), shop: answer }

@@ -1,8 +1,15 @@
-import { AppError, type Blocker } from '@/contract/errors'
+import type { Amount } from '@/contract/amount'
+import { AppError, type Blocker, type PendingTransaction } from '@/contract/errors'
 import { isAsked } from '../applications/ask'
 import type { AnyContext } from '../context'
 import { heldSince, restoredSince } from '../limits/held-addresses'
 import { boolean, integer, json, type RowOf, sql, statement, text, time } from '../sql'
+import { amountOf } from './steps/deletion-step'
+
+/** A row as the database tells it. */
+interface Told {
+  amount?: Amount | undefined
+}
 
 /** One is enough to hold a withdrawal back, so further ones are not listed. */
 const MAX_TOLD = 100
@@ -12,19 +19,20 @@ const findHeld = statement(
   { userId: text, heldSince: time, now: time },
   {
     pending: integer,
-    pending_ids: text.list,
-    pushed: json.of<Blocker[]>(),
+    pending_listed: json.of<(Told & PendingTransaction)[]>(),
+    pushed: json.of<(Told & Omit<Blocker, 'until'> & { until: string | null })[]>(),
     restored_at: time.orNull,
     /** Whether applications must be asked as well. */
     asks: boolean,
   },
   (v) => sql`SELECT
      (SELECT count(*)::int FROM transactions WHERE user_id = ${v.userId} AND status = 'pending') AS pending,
-     ARRAY(
-        SELECT id FROM transactions WHERE user_id = ${v.userId} AND status = 'pending' ORDER BY created_at, id LIMIT ${MAX_TOLD}
-      ) AS pending_ids,
+     (SELECT coalesce(json_agg(t), '[]') FROM (
+        SELECT id, description AS title, url, ${amountOf('amount_cents')} AS amount, created_at FROM transactions
+        WHERE user_id = ${v.userId} AND status = 'pending' ORDER BY transactions.created_at, id LIMIT ${MAX_TOLD}
+      ) AS t) AS pending_listed,
      (SELECT coalesce(json_agg(b), '[]') FROM (
-        SELECT code, title, url, source FROM withdrawal_blockers
+        SELECT code, title, url, ${amountOf('amount_minor')} AS amount, source, expires_at AS until FROM withdrawal_blockers
         WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
         ORDER BY created_at, source, key LIMIT ${MAX_TOLD}
       ) AS b) AS pushed,
@@ -43,11 +51,25 @@ export interface HeldBack {
 export async function findBlockers(ctx: AnyContext, userId: string): Promise<HeldBack & { asks: boolean }> {
   const now = ctx.clock.now()
   const [held] = await ctx.sql(findHeld, { userId, heldSince: heldSince(ctx, now), now })
-  const { pending, pending_ids: ids, pushed, restored_at: restoredAt, asks } = held as RowOf<typeof findHeld>
-  const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account', ids }
+  const { pending, pending_listed: listed, pushed, restored_at: restoredAt, asks } = held as RowOf<typeof findHeld>
+  const transactions = listed.map(({ created_at, ...transaction }) => ({
+    ...toTold(transaction),
+    created_at: new Date(created_at).toISOString(),
+  }))
+  const others = pushed.map(({ until, ...one }) => ({
+    ...toTold(one),
+    ...(until && { until: new Date(until).toISOString() }),
+  }))
+  const ids = transactions.map(({ id }) => id)
+  const own = { ...PENDING, title: describePending(pending), ids, transactions }
   const restored = restoredAt ? [addressRestored(new Date(restoredAt.getTime() + ctx.limits.undoWindowMs))] : []
-  return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...pushed], asks }
+  return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...others], asks }
 }
+
+const PENDING = { code: 'pending_transactions', url: null, source: 'account' }
+
+/** Without an amount that is not known. */
+const toTold = <Row extends Told>({ amount, ...row }: Row) => ({ ...row, ...(amount && { amount }) })
 
 const ADDRESS_RESTORED = { code: 'address_restored', source: 'account' }
 

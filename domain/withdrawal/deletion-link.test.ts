@@ -170,7 +170,7 @@ test('a link that does not work is told before a wrong body, and a wrong body co
 
 test('a confirmation is held back and limited as a withdrawal by its owner is, and the preview never asks applications', async () => {
   const { ctx, owner, token } = await givenLink()
-  await addTransaction(ctx, { userId: owner.userId, status: 'pending', description: 'Order', amountCents: 1, ip: '' })
+  await addTransaction(ctx, { userId: owner.userId, status: 'pending', title: 'Order', ip: '' })
   expect((await preview(token, { query: '?ask=true' })).data).toMatchObject({ allowed: false })
   for (let n = 0; n < 5; n++) expect((await confirm(token)).code).toBe('WITHDRAWAL_003')
   expect((await confirm(token)).code).toBe('RATE_001')
@@ -377,6 +377,19 @@ test('B62 for the undo window after an undo neither the person nor a mailed link
   expect((await withdraw(owner)).code).toBe('accepted')
 })
 
+test('B62 an undo holds a withdrawal back also once support says that the restored mailbox is lost', async () => {
+  const { ctx, owner } = await givenUndone()
+  const email = `safe-${owner.email}`
+  const service = await givenServiceOf(ctx, owner)
+  expect((await service('putUser', { email, old_mailbox: 'lost' })).code).toBe('accepted')
+  await ask(ctx, email)
+  expect(templatesTo(ctx, email)).toEqual(expect.arrayContaining([BY_SIGN_IN]))
+  const { token } = await givenToken(ctx, owner.userId)
+  expect((await withdraw({ ...owner, token })).code).toBe('WITHDRAWAL_003')
+  const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+  expect((await service('withdrawUser', body)).code).toBe('accepted')
+})
+
 test('B62 a service and the operator withdraw the account after an undo, and whoever comes back is not held', async () => {
   const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
   const { ctx, owner } = await givenUndone()
@@ -395,7 +408,7 @@ test('B62 a service and the operator withdraw the account after an undo, and who
 
 test('B62 the refusal names what has to be settled beside the undo, and a stopped request or a window of zero holds nothing back', async () => {
   const { ctx, owner, until, blocker } = await givenUndone()
-  await addTransaction(ctx, { userId: owner.userId, status: 'pending', description: 'Order', amountCents: 1, ip: '' })
+  await addTransaction(ctx, { userId: owner.userId, status: 'pending', title: 'Order', ip: '' })
   const { text, details } = await withdraw(owner)
   expect(details).toMatch(new RegExp(`^1 pending transaction\\. Settle or cancel it first\\. .*${until}\\.$`))
   expect(JSON.parse(text).error.blockers).toMatchObject([{ code: 'pending_transactions' }, blocker])

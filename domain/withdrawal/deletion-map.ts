@@ -60,7 +60,7 @@ export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   deletion_counts:
     'numbers of a withdrawal: how many records of each category its steps deleted and kept; deleted with its last receipt',
   deletion_tasks:
-    "the application's own id of the user is cleared once it knows; the purge deletes the rows of those that do",
+    "the application's own id of the user is cleared once the task is over; the purge deletes the rows of those that are",
   event_deliveries:
     'what is still to be told holds its subject sealed once the account is erased; the rows go with their event, at the latest after thirty days',
   retained_records: 'what had to stay; the purge deletes it',

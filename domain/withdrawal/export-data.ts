@@ -89,17 +89,20 @@ interface ExportFacts {
   userName: string
   at: Date
   ipAddress: string
+  /** Missing in rows of an older release. */
+  userAgent?: string
 }
 
 export const dataExported = defineNotice<ExportFacts, 'sealed'>({
   name: 'data_exported',
   ...sealedFacts<ExportFacts>(),
   recipients: { sealed: ({ to }) => to },
-  message: (ctx, { userName, at, ipAddress }) => ({
+  message: (ctx, { userName, at, ipAddress, userAgent = '' }) => ({
     template: 'data-exported',
     userName,
     exportedAt: at,
     ipAddress,
+    userAgent,
     settingsUrl: ctx.settingsUrl ?? `${ctx.appUrl}/settings/sessions`,
   }),
 })
@@ -121,7 +124,7 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
         tx,
         dataExported,
         { userId, locale, recipients: ['sealed'], at },
-        { to, userName, at, ipAddress: tx.ip },
+        { to, userName, at, ipAddress: tx.ip, userAgent: tx.userAgent },
       ),
     ])
   })

@@ -1,7 +1,8 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { CHOICES, type WaiveReason } from '@/contract/vocabulary'
+import { type ABSENCES, CHOICES } from '@/contract/vocabulary'
 import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
+import { isPresent } from '../applications/task-states'
 import type { Context } from '../context'
 import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
 import { addPeriod } from '../limits/due-date'
@@ -18,7 +19,10 @@ interface ApplicationRow {
   progress_total: number | null
   retained: { category: string; reason: string; until?: string }[] | null
   waived_at: string | null
-  waived_reason: WaiveReason | null
+  waived_reason: string | null
+  waived_sentence: string | null
+  times_present: number
+  absent_at: string | null
 }
 
 const read = statement(
@@ -54,10 +58,12 @@ const read = statement(
       FROM deletion_steps s WHERE s.withdrawal_id = w.id) AS steps,
      ${countsOf(sql`w.id`)} AS counts,
      (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'completed_at', n.completed_at,
-                                        'next_attempt_at', CASE WHEN a.disabled_at IS NULL THEN n.due_at END,
+                                        'next_attempt_at', CASE WHEN a.disabled_at IS NULL AND NOT ${isPresent(sql`n`)} THEN n.due_at END,
                                         'accepted_at', n.accepted_at, 'progress_done', n.progress_done,
                                         'progress_total', n.progress_total, 'retained', n.retained, 'waived_at', n.waived_at,
-                                        'waived_reason', n.waived_reason) ORDER BY n.app_name, n.id)
+                                        'waived_reason', coalesce(n.waived_code, n.waived_reason),
+                                        'waived_sentence', n.waived_sentence, 'times_present', n.times_present,
+                                        'absent_at', n.absent_at) ORDER BY n.app_name, n.id)
       FROM deletion_tasks n LEFT JOIN connected_apps a ON a.id = n.app_id WHERE n.withdrawal_id = w.id) AS applications
    FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND w.user_id = ${v.userId}`,
 )
@@ -85,6 +91,7 @@ export async function getWithdrawalStatus(ctx: Context, input: Input<typeof cont
           : { step, status, estimated_completion: iso(estimated_completion) },
     ),
     applications: (row.applications ?? []).map(describeApplication),
+    ...(ctx.authority && { authority: ctx.authority }),
   }
 }
 
@@ -96,13 +103,30 @@ const countsOfStep = ({ counts, purge_due_at }: RowOf<typeof read>, step: Step) 
 const describeApplication = (row: ApplicationRow) => ({
   name: row.name,
   status: row.status,
-  ...(row.completed_at && { completed_at: iso(row.completed_at) }),
+  ...(row.status === 'completed' && row.completed_at && { completed_at: iso(row.completed_at) }),
   ...(row.next_attempt_at && { next_attempt_at: iso(row.next_attempt_at) }),
   ...(row.accepted_at && { accepted_at: iso(row.accepted_at) }),
   ...(row.progress_done !== null &&
     row.progress_total !== null && { progress: { done: row.progress_done, total: row.progress_total } }),
   ...(row.retained?.length && { retained: row.retained }),
-  ...(row.waived_at && row.waived_reason && { waived: { reason: row.waived_reason, at: iso(row.waived_at) } }),
+  ...(row.waived_at &&
+    row.waived_reason && {
+      waived: {
+        reason: row.waived_reason,
+        ...(row.waived_sentence !== null && { sentence: row.waived_sentence }),
+        at: iso(row.waived_at),
+      },
+    }),
+  ...(!row.waived_at && absenceOf(row)),
 })
+
+/** Absent where the application is not asked for it, or has not said yet that it is done. */
+function absenceOf({ status, completed_at, times_present, absent_at }: ApplicationRow): {
+  absence?: (typeof ABSENCES)[number]
+} {
+  if (absent_at) return { absence: 'absent' }
+  if (times_present > 0) return { absence: 'present' }
+  return completed_at && status !== 'completed' ? { absence: 'unconfirmed' } : {}
+}
 
 const iso = (text: string) => new Date(text).toISOString()

@@ -5,12 +5,11 @@ import { retentionDays } from './schedule'
 
 /** For the page that offers a withdrawal; the numbers come from `preview-withdrawal.ts`. */
 export async function offerWithdrawal(ctx: SystemContext, userId: string) {
-  const [apps, pending, { blockers, asks }] = await Promise.all([
+  const [apps, { blockers, asks }] = await Promise.all([
     ctx.db.connectedApp.findMany({
       where: { OR: [{ audience: 'everyone' }, { connections: { some: { userId } } }] },
       select: { name: true, events: true },
     }),
-    ctx.db.transaction.findMany({ where: { userId, status: 'pending' }, orderBy: { createdAt: 'asc' } }),
     findBlockers(ctx, userId),
   ])
   return {
@@ -18,12 +17,6 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string) {
     applications: apps
       .map(({ name, events }) => ({ name, isToldAtOnce: events.includes('account.withdrawal_started') }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    /** What the person must settle first. */
-    pendingTransactions: pending.map(({ id, description, createdAt }) => ({
-      id,
-      description,
-      createdAt: createdAt.toISOString(),
-    })),
     /** The blockers that this database knows; applications are not asked. */
     blockers,
     /** Whether an application has to be asked too. */

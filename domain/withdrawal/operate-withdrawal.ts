@@ -1,6 +1,7 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { retryWithdrawal as contract } from '@/contract/operator'
+import { OPENS_IF_PRESENT } from '../applications/task-states'
 import { EVENT_RETRY_MS } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
 import { sql, statement, text, time } from '../sql'
@@ -10,9 +11,9 @@ const retry = statement(
   { withdrawalId: text, now: time, retryUntil: time },
   { steps: text.list },
   (v) => sql`WITH tasks AS (
-     UPDATE deletion_tasks SET due_at = ${v.now}
+     UPDATE deletion_tasks n SET due_at = ${v.now}, ${OPENS_IF_PRESENT}
      WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND attempts > 0
-       AND (accepted_at IS NULL OR due_at <= ${v.now})
+       AND (accepted_at IS NULL OR due_at <= ${v.now} OR completed_at IS NOT NULL)
    ), deliveries AS (
      UPDATE event_deliveries d SET status = 'pending', due_at = ${v.now}, dead_at = NULL, retry_until = ${v.retryUntil}
      FROM events e

@@ -90,6 +90,7 @@ export async function previewWithdrawal(ctx: Context, input: Input<typeof contra
     erased: listed.flatMap(({ reason, ...entry }) => (reason ? [] : [entry])),
     retained: listed.flatMap(({ reason, step: _, ...entry }) => (reason ? [{ ...entry, reason, until }] : [])),
     applications: applications ?? [],
+    ...(ctx.authority && { authority: ctx.authority }),
     address_changed_at: changedAt?.toISOString() ?? null,
     counted_at: now.toISOString(),
   }

@@ -4,19 +4,31 @@ import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
 import type { Context, Transaction } from '../context'
 import { lockForService } from '../lock-account'
-import { type Described, type Shape, sql, statement, text, time } from '../sql'
+import { type Described, integer, type Shape, sql, statement, text, time } from '../sql'
 
 const NAMED = { userId: text, source: text, key: text } satisfies Shape
 type Named = Described<typeof NAMED>
 
 const put = statement(
   'put-blocker',
-  { ...NAMED, code: text, title: text, url: text.orNull, now: time, expiresAt: time.orNull },
+  {
+    ...NAMED,
+    code: text,
+    title: text,
+    url: text.orNull,
+    amountMinor: integer.orNull,
+    currency: text.orNull,
+    now: time,
+    expiresAt: time.orNull,
+  },
   {},
-  (v) => sql`INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, created_at, expires_at)
-   VALUES (${v.userId}, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.now}, ${v.expiresAt})
+  (
+    v,
+  ) => sql`INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, amount_minor, currency, created_at, expires_at)
+   VALUES (${v.userId}, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.amountMinor}, ${v.currency}, ${v.now}, ${v.expiresAt})
    ON CONFLICT (user_id, source, key) DO UPDATE
-   SET code = excluded.code, title = excluded.title, url = excluded.url, expires_at = excluded.expires_at`,
+   SET code = excluded.code, title = excluded.title, url = excluded.url, amount_minor = excluded.amount_minor,
+     currency = excluded.currency, expires_at = excluded.expires_at`,
 )
 
 const remove = statement(
@@ -51,21 +63,29 @@ const auditBlocker = (tx: Transaction<Context>, action: `withdrawal.blocker_${'p
 
 /** For services. Replaces a blocker with the same key from the same source. */
 export async function putBlocker(ctx: Context, input: Input<typeof putContract>): Promise<Data<typeof putContract>> {
-  const { code, title, key } = input
-  const url = input.url == null ? null : linkOf(input.url, ctx.actor.service?.hosts ?? [])
+  const { code, title, key, amount } = input
+  const { service } = ctx.actor
+  const rules = { hosts: service?.hosts ?? [], allowsHttp: ctx.allowsHttpLinks }
+  const url = input.url == null ? null : linkOf(input.url, rules)
   if (input.url != null && url === null) {
     throw new AppError('REQUEST_001', 'url must begin with https:// and have a host of this service token.')
   }
   const expiresAt = input.expires_at == null ? null : new Date(input.expires_at)
   const userId = await write(ctx, input, async (tx, values) => {
     await Promise.all([
-      tx.sql(put, { ...values, code, title, url, now: tx.clock.now(), expiresAt }),
+      tx.sql(put, {
+        ...values,
+        ...{ code, title, url, expiresAt },
+        amountMinor: amount?.minor_units ?? null,
+        currency: amount?.currency ?? null,
+        now: tx.clock.now(),
+      }),
       auditBlocker(tx, 'withdrawal.blocker_put', values),
     ])
     return values.userId
   })
   const expires_at = expiresAt?.toISOString() ?? null
-  return { user_id: userId, key, code, title, url, expires_at, source: sourceOf(ctx) }
+  return { user_id: userId, key, code, title, url, ...(amount && { amount }), expires_at, source: sourceOf(ctx) }
 }
 
 export async function removeBlocker(

@@ -53,15 +53,15 @@ export async function replayErasureLedger(ctx: SystemContext, maxLines = MAX_LIN
 const tryReplayLock = statement(
   'try-replay-lock',
   {},
-  { is_taken: boolean },
-  () => sql`SELECT pg_try_advisory_xact_lock(hashtextextended('replay-erasure-ledger', 0)) AS is_taken`,
+  { is_held: boolean },
+  () => sql`SELECT pg_try_advisory_xact_lock(hashtextextended('replay-erasure-ledger', 0)) AS is_held`,
 )
 
 /** Runs `work`, which has transactions of its own, while this one holds the lock. Null if another instance holds it. */
 const underReplayLock = <T>(ctx: SystemContext, work: () => Promise<T>): Promise<T | null> =>
   ctx.transaction(async (tx) => {
     const [lock] = await tx.sql(tryReplayLock, {})
-    return lock?.is_taken ? work() : null
+    return lock?.is_held ? work() : null
   })
 
 /**

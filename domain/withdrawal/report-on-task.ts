@@ -80,7 +80,7 @@ async function note(tx: Transaction, report: Report): Promise<Noted> {
   const task = await lockTask(tx, report.taskId)
   if (!task) throw new AppError('TASK_001')
   const tasks = { withdrawalId: task.withdrawal_id, step: task.phase }
-  if (task.status === 'completed') {
+  if (task.status === 'completed' || task.completed_at) {
     if (task.waived_at || report.status !== 'completed') throw new AppError('TASK_002')
     return { tasks, state: 'completed' }
   }

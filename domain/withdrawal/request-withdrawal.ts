@@ -18,30 +18,44 @@ interface UndoFacts {
   userName: string
   /** When the link that undoes the change ends. */
   endsAt: Date
+  /** Until when the account used the address. */
+  changedAt: Date
+  askedAt: Date
   ipAddress: string
+  userAgent: string
 }
 
 /** To a replaced address that was asked for with, or beside, the present one: it can undo the change first. */
 export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
   name: 'undo_before_withdrawal',
-  keep: ({ changeId, endsAt: expiresAt, ipAddress }) => ({ changeId, expiresAt, sealed: { ipAddress } }),
+  keep: ({ changeId, endsAt: expiresAt, ipAddress, userAgent }) => ({
+    changeId,
+    expiresAt,
+    sealed: { ipAddress, userAgent },
+  }),
   recipients: { old: ({ oldEmail }) => oldEmail },
-  message: (ctx, { changeId, userName, endsAt, ipAddress }) => ({
+  message: (ctx, { changeId, userName, endsAt, changedAt, askedAt, ipAddress, userAgent }) => ({
     template: 'undo-before-withdrawal',
     userName,
+    changedAt,
     notMe: { url: notMeUrl(ctx, changeId), until: endsAt },
+    askedAt,
     ipAddress,
+    userAgent,
   }),
   async read(ctx, notice) {
-    const opened = openSealed<Pick<UndoFacts, 'ipAddress'>>(ctx, notice.sealed)
-    const { expires_at: endsAt } = notice
+    const opened = openSealed<Pick<UndoFacts, 'ipAddress'> & Partial<Pick<UndoFacts, 'userAgent'>>>(ctx, notice.sealed)
+    const { expires_at: endsAt, created_at: askedAt } = notice
     return (
       opened &&
       endsAt &&
       readChange(
         ctx,
         notice,
-        ({ status, is_old_proven }) => status === 'verified' && is_old_proven && { ...opened, endsAt },
+        ({ status, is_old_proven, closed_at: changedAt }) =>
+          status === 'verified' &&
+          is_old_proven &&
+          changedAt !== null && { userAgent: '', ...opened, endsAt, changedAt, askedAt },
       )
     )
   },
@@ -49,21 +63,21 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
 
 export const withdrawalRequested = defineLinkNotice(
   'withdrawal_requested',
-  (ctx, { userName, mayOpen, ipAddress, ...link }) =>
-    mayOpen
+  (ctx, { userName, mayOpen, askedAt, ipAddress, userAgent, ...link }) => {
+    const told = { userName, askedAt, ipAddress, userAgent }
+    return mayOpen
       ? {
           template: 'withdrawal-requested',
-          userName,
+          ...told,
           link: linkUrl(ctx, 'withdrawal_requested', link),
           endsAt: link.endsAt,
-          ipAddress,
         }
       : {
           template: 'withdrawal-by-sign-in',
-          userName,
+          ...told,
           settingsUrl: ctx.settingsUrl ?? `${ctx.appUrl}/settings/withdraw`,
-          ipAddress,
-        },
+        }
+  },
   { tellOthers: tellReplaced },
 )
 
@@ -71,13 +85,13 @@ export const withdrawalRequested = defineLinkNotice(
 async function tellReplaced(
   tx: Transaction,
   { user_id: userId, name: userName, locale }: LinkedAccount,
-  { ipAddress, at }: LinkAsked,
+  { at, ...asked }: LinkAsked,
 ): Promise<void> {
   const replaced = await findReplaced(tx, { userId, after: heldSince(tx, at) })
   await Promise.all(
-    replaced.map(({ id: changeId, old_email: oldEmail, closed_at: closedAt }) => {
-      const endsAt = new Date(closedAt.getTime() + tx.limits.undoWindowMs)
-      const facts = { changeId, oldEmail, userName, endsAt, ipAddress }
+    replaced.map(({ id: changeId, old_email: oldEmail, closed_at: changedAt }) => {
+      const endsAt = new Date(changedAt.getTime() + tx.limits.undoWindowMs)
+      const facts = { changeId, oldEmail, userName, endsAt, changedAt, askedAt: at, ...asked }
       return addNotice(tx, undoBeforeWithdrawal, { userId, locale, recipients: ['old'], at }, facts)
     }),
   )

@@ -1,5 +1,6 @@
 import { CHOICES, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
+import { askForAbsence, claimChecks } from '../applications/absence'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import { addEndEvent } from '../applications/events'
 import type { SystemContext, Transaction } from '../context'
@@ -176,11 +177,17 @@ async function callEach(
   { withdrawalId, step }: ClaimedStep,
   settleStep: () => Promise<Date | null> = async () => null,
 ): Promise<Date | null> {
-  const due = await claimTasks(ctx, { withdrawalId, step })
+  const due = { withdrawalId, step }
+  const [tasks, checks] = await Promise.all([claimTasks(ctx, due), claimChecks(ctx, due)])
   let nextTryAt = await settleStep()
-  const calls = due.map(async (task) => {
-    await callForTask(ctx, withdrawalId, task)
-    nextTryAt = await settleStep()
+  let running = tasks.length + checks.length
+  const calls = [
+    ...tasks.map((task) => () => callForTask(ctx, withdrawalId, task)),
+    ...checks.map((check) => () => askForAbsence(ctx, withdrawalId, check)),
+  ].map(async (call) => {
+    const isDone = await call().finally(() => running--)
+    // The end of one that is done changes nothing while others still hold the step open.
+    if (!isDone || running === 0) nextTryAt = await settleStep()
   })
   const failed = (await Promise.allSettled(calls)).find(({ status }) => status === 'rejected')
   if (failed) throw (failed as PromiseRejectedResult).reason

@@ -6,7 +6,7 @@ import type { Actor, Transaction } from '../context'
 import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
 import type { LockedAccount } from '../lock-account'
 import { addNotice } from '../mail/notice-queue'
-import type { LedgerEntry, RequestedBy } from '../ports'
+import type { AskedBy, LedgerEntry } from '../ports'
 import { ALL_SCOPES } from '../sessions/authenticate'
 import {
   boolean,
@@ -266,11 +266,18 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
   return caller.actor.kind === 'service_token' ? 'service' : caller.actor.kind
 }
 
-/** Who asked for the withdrawal, as shown in its mails. */
-function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): RequestedBy {
-  if (!actor) return 'support'
-  return actor.kind === 'service_token' ? 'service' : 'person'
+/** How each kind of caller asks, as its mails say. The other kinds begin no withdrawal. */
+const WAYS: Partial<Record<Actor['kind'], AskedBy>> = {
+  session: 'settings',
+  page_token: 'settings',
+  access_token: 'program',
+  outside_token: 'program',
+  mailed_link: 'mail',
+  service_token: 'service',
 }
+
+const wayOf = ({ actor }: Pick<WithdrawalCaller, 'actor'>): AskedBy =>
+  actor ? (WAYS[actor.kind] ?? 'person') : 'support'
 
 // The messages to applications, which ask for a deletion.
 const queueTasks = statement(
@@ -289,14 +296,15 @@ const queueTasks = statement(
   (v) => sql`WITH connections AS (
      UPDATE app_connections SET disabled_at = ${v.now} WHERE user_id = ${v.userId} RETURNING id, app_id, subject
    )
-   INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
+   INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, confirms, status,
+     due_at)
    SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || told.id, ${v.withdrawalId}, told.app_id, told.name, told.subject, told.sealed,
-          told.phase, told.acknowledges, 'pending', phases.due_at
+          told.phase, told.acknowledges, told.confirms, 'pending', phases.due_at
    FROM (
-     SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges
+     SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges, a.confirms
      FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE a.audience <> 'everyone'
      UNION ALL
-     SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges FROM connected_apps WHERE audience = 'everyone'
+     SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges, confirms FROM connected_apps WHERE audience = 'everyone'
    ) told
    JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = told.phase`,
 )
@@ -305,11 +313,15 @@ const queueTasks = statement(
 async function tellPerson(
   tx: Transaction,
   { email, name, locale }: LockedAccount,
-  { id: withdrawalId, userId, startedAt: at, plan, replaced }: Withdrawal,
+  { id: withdrawalId, userId, startedAt: at, keeps, plan, replaced }: Withdrawal,
   caller: WithdrawalCaller,
 ): Promise<void> {
   const expiresAt = new Date(at.getTime() + CONFIRMATION_LIFETIME_MS * tx.timeScale)
-  const facts = { withdrawalId, scheduledCompletion: plan.scheduledCompletion, askedBy: askerOf(caller), expiresAt }
+  const { scheduledCompletion, purgeDueAt } = plan
+  const facts = {
+    ...{ withdrawalId, startedAt: at, scheduledCompletion, keeps, purgeDueAt },
+    ...{ askedBy: wayOf(caller), expiresAt },
+  }
   const letter = (notice: typeof withdrawalStarted, address: string) =>
     addNotice(
       tx,

@@ -24,12 +24,13 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
     countUndeliverable(ctx),
     watchBacklog(ctx),
   ])
-  const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps } = backlog
+  const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps, present } = backlog
   return {
     past_due: dueDates.overdue,
     overdue_steps: steps.overdue,
     failing_steps: steps.failing,
     silent_apps: silentApps,
+    still_present: present,
     failed_notices: notices.failed,
     unwarned: notices.unwarned,
     dead_deliveries: deliveries.dead,

@@ -1,10 +1,12 @@
 import { MAX_COUNTED, type TroubledWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { tasksOf } from '../applications/list-tasks'
+import { isPresent } from '../applications/task-states'
 import type { SystemContext } from '../context'
 import { cappedCount, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
 import { DUE_SOON_MS, FAILED_NOTICE_SHOWN_MS, SILENT_APPLICATION_MS } from '../limits/durations'
+import { CALLS_FOR_HELP } from '../limits/held-addresses'
 import {
   type Described,
   integer,
@@ -24,9 +26,10 @@ const MAX_TROUBLED = 50
 /** Of all of them. */
 const MAX_TASKS = 1_000
 
-/** An accepted task waits for its report, not for an answer. */
+/** An accepted task waits for its report, not for an answer; one that is done waits for its absence check. */
 const isSilent = (v: { now: Part; silentSince: Part }) =>
-  sql`due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND (accepted_at IS NULL OR due_at <= ${v.now})`
+  sql`due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND CASE WHEN completed_at IS NULL
+     THEN accepted_at IS NULL OR due_at <= ${v.now} ELSE checked_at <= ${v.silentSince} END`
 
 const FIGURE_VALUES = { ...MOMENTS, failedSince: time, silentSince: time, soonUntil: time } satisfies Shape
 
@@ -54,14 +57,20 @@ const FIGURES = {
   outbox: backlogFigure('count-outbox-events', () => sql`FROM outbox_events WHERE due_at IS NOT NULL`),
   waiting: backlogFigure('count-waiting-notices', () => sql`FROM notices WHERE due_at IS NOT NULL`),
   failed: backlogFigure('count-failed-notices', (v) => sql`FROM notices WHERE failed_at > ${v.failedSince}`),
-  // As many as the people who could not stop or undo a change, because nobody warned them.
+  // As many as the people who cannot stop or undo a change, because nobody warned them.
   unwarned: backlogFigure(
     'count-unwarned',
     (v) => sql`FROM mail_deliveries WHERE state = 'undeliverable' AND recipient = 'old' AND state_at > ${v.failedSince}
-       AND kind IN ('email_change_requested', 'email_changed')`,
+       AND kind IN ('email_change_requested', 'email_changed')
+       AND EXISTS (SELECT FROM email_change_requests r WHERE r.id = change_request_id AND ${CALLS_FOR_HELP})`,
   ),
   undelivered: backlogFigure('count-waiting-deliveries', () => sql`FROM event_deliveries WHERE due_at IS NOT NULL`),
   dead: backlogFigure('count-dead-deliveries', () => sql`FROM event_deliveries WHERE dead_at IS NOT NULL`),
+  // The condition of their index comes first: every one of them was told.
+  present: backlogFigure(
+    'count-present-tasks',
+    () => sql`FROM deletion_tasks n WHERE first_tried_at IS NOT NULL AND due_at IS NOT NULL AND ${isPresent(sql`n`)}`,
+  ),
   // The applications among so many silent calls.
   silentApps: backlogFigure(
     'count-silent-apps',
@@ -115,7 +124,7 @@ const markSilent = statement(
   { now: time, silentSince: time },
   { id: text, waiting: integer, since: time },
   (v) => sql`WITH silent AS (
-     SELECT app_id, count(*)::int AS waiting, min(first_tried_at) AS since FROM deletion_tasks
+     SELECT app_id, count(*)::int AS waiting, min(coalesce(checked_at, first_tried_at)) AS since FROM deletion_tasks
      WHERE ${isSilent(v)} GROUP BY app_id
    ), heard AS (
      UPDATE connected_apps a SET silent_at = NULL
@@ -153,6 +162,8 @@ export async function watchBacklog(ctx: SystemContext) {
     deliveries: { waiting: undelivered, dead },
     /** Applications whose calls have failed for a day. */
     silentApps,
+    /** Tasks whose application still has the person though it was told again and again: an operator decides. */
+    present: figures.present,
   }
 }
 
@@ -184,7 +195,7 @@ export async function troubledWithdrawals(
     ...toFacts({ ...row, due_by: row.due_by ?? addPeriod(row.started_at, ctx.statutoryPeriod) }, moments.now),
     deletion_steps: steps(row.id).filter((step) => step.due_at && (step.last_error || step.is_overdue)),
     tasks: tasks.filter(
-      (task) => task.withdrawal_id === row.id && task.last_error && !task.completed_at && !task.waived,
+      (task) => task.withdrawal_id === row.id && task.last_error && task.state !== 'completed' && !task.waived,
     ),
   }))
   return { withdrawals, is_cut: rows.length > MAX_TROUBLED }

@@ -194,9 +194,9 @@ test('B31 the address is free at once, and a new account with it sees nothing of
   expect(await outcomeOf(getWithdrawalStatus(context, path))).toBe('WITHDRAWAL_004')
 })
 
-test('every letter says who asked, the person, a service or support, at the first attempt and later', async () => {
+test('B110 the letter to a replaced address says too who asked, at the first attempt and later', async () => {
   for (const [askedBy, begin] of [
-    ['person', (ctx: TestContext, user: TestUser) => withdraw(ctx, user)],
+    ['settings', (ctx: TestContext, user: TestUser) => withdraw(ctx, user)],
     [
       'service',
       async (ctx: TestContext, { userId }: TestUser) => {
@@ -233,11 +233,13 @@ test('the confirmation goes to the address at once, with a link that holds the s
     locale: null,
     message: {
       template: 'account-withdrawal-started',
-      askedBy: 'person',
+      askedBy: 'settings',
       userName: 'Ada Lovelace',
+      askedAt: ctx.clock.now(),
       progressUrl: `https://accounts.test/withdrawal/${started.withdrawal_id}#token=${started.status_token}`,
       scheduledCompletion: new Date('2026-11-27T09:00:00.000Z'),
-      retentionDays: 30,
+      kept: { chosen: [], days: 30, until: new Date('2026-12-20T09:00:00.000Z') },
+      receipt: started.receipt,
     },
   })
   expect(await ctx.db.notice.findFirstOrThrow({ where: { withdrawalId: started.withdrawal_id } })).toMatchObject({

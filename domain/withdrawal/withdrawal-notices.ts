@@ -1,10 +1,14 @@
 import type { SystemContext } from '../context'
 import { defineNotice, type NoticeRow } from '../mail/define-notice'
-import type { RequestedBy } from '../ports'
+import type { AskedBy, KeptData, LedgerEntry } from '../ports'
 import { openSealed } from '../sealed'
-import { sql, statement, text, time } from '../sql'
+import { boolean, sql, statement, text, time } from '../sql'
+import { acceptanceForMail } from './ledger/ledger-before-answer'
 import { retentionDays } from './schedule'
 import { createStatusToken } from './status-token'
+
+/** So many tries wait for the acceptance, about twenty minutes; the next one goes without the file. */
+const MAX_TRIES_WITH_RECEIPT = 3
 
 /** The recipient of a letter, sealed in its row. */
 export interface Recipient {
@@ -14,33 +18,65 @@ export interface Recipient {
 
 interface WithdrawalFacts {
   withdrawalId: string
+  startedAt: Date
   scheduledCompletion: Date
-  askedBy: RequestedBy
+  keeps: LedgerEntry['keeps']
+  purgeDueAt: Date
+  askedBy: AskedBy
   /** Encrypted in the row with `askedBy`, because the account is being erased. */
   recipient: Recipient
   expiresAt: Date | null
+  receipt?: string
 }
 
 const ABOUT_WITHDRAWAL = {
   keep: ({ withdrawalId, askedBy, recipient, expiresAt }: WithdrawalFacts) => ({
     withdrawalId,
-    sealed: { ...recipient, askedBy },
+    // An instance of the last release knows `askedBy` alone, and fewer of its values.
+    sealed: {
+      ...recipient,
+      way: askedBy,
+      askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : 'person',
+    },
     ...(expiresAt && { expiresAt }),
   }),
   recipients: { sealed: ({ recipient }: WithdrawalFacts) => recipient.to },
   read: readWithdrawal,
 }
 
+/** What both letters tell. */
+const told = (
+  { limits }: Pick<SystemContext, 'limits'>,
+  { askedBy, recipient, startedAt, scheduledCompletion, keeps, purgeDueAt }: WithdrawalFacts,
+) => ({
+  askedBy,
+  userName: recipient.name,
+  askedAt: startedAt,
+  scheduledCompletion,
+  kept: {
+    chosen: [
+      ...(keeps.analytics ? (['analytics'] as const) : []),
+      ...(keeps.auditLogs ? (['audit_logs'] as const) : []),
+      ...(keeps.transactionHistory ? (['transaction_history'] as const) : []),
+    ],
+    days: retentionDays(limits.withdrawalRetentionMs),
+    until: purgeDueAt,
+  } satisfies KeptData,
+})
+
 export const withdrawalStarted = defineNotice<WithdrawalFacts, 'sealed'>({
   name: 'account_withdrawal_started',
   ...ABOUT_WITHDRAWAL,
-  message: (ctx, { withdrawalId, scheduledCompletion, askedBy, recipient }) => ({
+  async complete(ctx, facts, attempts) {
+    const receipt = await acceptanceForMail(ctx, facts.withdrawalId, attempts)
+    if (receipt) return { ...facts, receipt }
+    return attempts > MAX_TRIES_WITH_RECEIPT ? facts : null
+  },
+  message: (ctx, facts) => ({
     template: 'account-withdrawal-started',
-    askedBy,
-    userName: recipient.name,
-    progressUrl: `${ctx.appUrl}/withdrawal/${withdrawalId}#token=${createStatusToken(ctx, withdrawalId)}`,
-    scheduledCompletion,
-    retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
+    ...told(ctx, facts),
+    progressUrl: `${ctx.appUrl}/withdrawal/${facts.withdrawalId}#token=${createStatusToken(ctx, facts.withdrawalId)}`,
+    receipt: facts.receipt ?? null,
   }),
 })
 
@@ -48,30 +84,46 @@ export const withdrawalStarted = defineNotice<WithdrawalFacts, 'sealed'>({
 export const withdrawalTold = defineNotice<WithdrawalFacts, 'sealed'>({
   name: 'account_withdrawal_told',
   ...ABOUT_WITHDRAWAL,
-  message: (ctx, { scheduledCompletion, askedBy, recipient }) => ({
-    template: 'account-withdrawal-told',
-    askedBy,
-    userName: recipient.name,
-    scheduledCompletion,
-    retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
-  }),
+  message: (ctx, facts) => ({ template: 'account-withdrawal-told', ...told(ctx, facts) }),
 })
 
 const withdrawalOfNotice = statement(
   'withdrawal-of-notice',
   { withdrawalId: text },
-  { scheduled_completion: time },
-  (v) => sql`SELECT scheduled_completion FROM withdrawals WHERE id = ${v.withdrawalId}`,
+  {
+    started_at: time,
+    scheduled_completion: time,
+    purge_due_at: time,
+    keep_analytics: boolean,
+    keep_audit_logs: boolean,
+    keep_transaction_history: boolean,
+  },
+  (
+    v,
+  ) => sql`SELECT started_at, scheduled_completion, purge_due_at, keep_analytics, keep_audit_logs, keep_transaction_history
+   FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
 async function readWithdrawal(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, sealed, expires_at: expiresAt }: NoticeRow,
 ): Promise<WithdrawalFacts | null> {
-  const opened = openSealed<Recipient & { askedBy?: RequestedBy }>(ctx, sealed)
+  const opened = openSealed<Recipient & { askedBy?: AskedBy; way?: AskedBy }>(ctx, sealed)
   const [withdrawal] = withdrawalId ? await ctx.sql(withdrawalOfNotice, { withdrawalId }) : []
   if (!withdrawalId || !opened || !withdrawal) return null
-  // A row of the last release does not say who asked.
-  const { askedBy = 'person', ...recipient } = opened
-  return { withdrawalId, scheduledCompletion: withdrawal.scheduled_completion, askedBy, recipient, expiresAt }
+  const { askedBy = 'person', way = askedBy, ...recipient } = opened
+  return {
+    withdrawalId,
+    startedAt: withdrawal.started_at,
+    scheduledCompletion: withdrawal.scheduled_completion,
+    keeps: {
+      analytics: withdrawal.keep_analytics,
+      auditLogs: withdrawal.keep_audit_logs,
+      transactionHistory: withdrawal.keep_transaction_history,
+    },
+    purgeDueAt: withdrawal.purge_due_at,
+    askedBy: way,
+    recipient,
+    expiresAt,
+  }
 }

@@ -9,7 +9,12 @@ import {
 import { query } from './database.ts'
 import { acceptDeletion } from './deletions.ts'
 
-const { BASE_URL = 'http://localhost:3000', SERVICE_TOKEN = '', SIGNING_SECRET = '' } = process.env
+const {
+  BASE_URL = 'http://localhost:3000',
+  SHOP_URL = 'http://localhost:3100',
+  SERVICE_TOKEN = '',
+  SIGNING_SECRET = '',
+} = process.env
 const call = createServiceClient({ baseUrl: BASE_URL, serviceToken: SERVICE_TOKEN })
 
 /** Creates the accounts of people whom the service does not know yet. The call may be repeated: it changes nothing then. */
@@ -29,6 +34,8 @@ export const receive = createReceiver({
   secrets: SIGNING_SECRET.split(' '),
   handle,
   check: openOrdersOf,
+  // Its orders go with it, and what the tax law keeps was reported.
+  isPresent: async (account) => (await query(`SELECT FROM users WHERE account = $1`, [account])).length > 0,
   done: {
     has: async (id) => (await query(`SELECT FROM messages WHERE id = $1`, [id])).length > 0,
     add: (id) => query(`INSERT INTO messages VALUES ($1) ON CONFLICT DO NOTHING`, [id]),
@@ -60,7 +67,12 @@ const endAccess = (account: string) =>
   query(`UPDATE users SET access_ended_at = coalesce(access_ended_at, now()) WHERE account = $1`, [account])
 
 async function openOrdersOf(subject: string) {
-  const sql = `SELECT id, title FROM orders WHERE user_id = $1 AND paid_at IS NULL ORDER BY id LIMIT 20`
-  const orders = await query<{ id: number; title: string }>(sql, [subject])
-  return orders.map(({ id, title }) => ({ code: 'open_order', title: `Order ${id} (${title}) is not paid.` }))
+  const sql = `SELECT id, title, cents FROM orders WHERE user_id = $1 AND paid_at IS NULL ORDER BY id LIMIT 20`
+  const orders = await query<{ id: number; title: string; cents: number }>(sql, [subject])
+  return orders.map(({ id, title, cents }) => ({
+    code: 'unpaid_order',
+    title: `Order ${id} (${title}) is not paid.`,
+    amount: { minor_units: cents, currency: 'EUR' },
+    url: `${SHOP_URL}/#order-${id}`,
+  }))
 }

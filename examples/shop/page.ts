@@ -40,7 +40,7 @@ const readDeletions = () =>
      FROM deletions d LEFT JOIN invoices i ON i.user_id = d.user_id GROUP BY d.task_id ORDER BY d.user_id`,
   )
 
-const orderRow = ({ id, title, cents, is_paid }: Order) => html`<li>
+const orderRow = ({ id, title, cents, is_paid }: Order) => html`<li id="order-${id}">
   <span>${id}. ${title}</span><span>€ ${(cents / 100).toFixed(2)}</span>
   ${is_paid ? html`<small>paid</small>` : html`<form method="post" action="/orders/${id}/pay"><button>Pay order ${id}</button></form>`}
 </li>`

@@ -6,7 +6,7 @@ import { addOrder, database, openDatabase, payOrder } from './database.ts'
 import { workOffDeletions } from './deletions.ts'
 import { page } from './page.ts'
 
-// DATABASE_URL=… SERVICE_TOKEN=svc_… SIGNING_SECRET=whsec_… BASE_URL=… PORT=… node examples/shop/shop.ts
+// DATABASE_URL=… SERVICE_TOKEN=svc_… SIGNING_SECRET=whsec_… BASE_URL=… SHOP_URL=… PORT=… node examples/shop/shop.ts
 const { PORT = '3100' } = process.env
 const WORK_EVERY_MS = 500
 

@@ -1,3 +1,4 @@
+import { measureAbsence } from './work/absence'
 import { measureApplications } from './work/applications'
 import { measureErase } from './work/erase'
 import { openBench } from './work/harness'
@@ -13,6 +14,7 @@ const MEASUREMENTS = {
   sweep: { size: 1_000_000, measure: measureSweep },
   import: { size: 1_000_000, measure: measureImport },
   applications: { size: 10_000, measure: measureApplications },
+  absence: { size: 10_000, measure: measureAbsence },
 }
 
 const [name = '', size] = process.argv.slice(2)

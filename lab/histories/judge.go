@@ -56,7 +56,9 @@ func (c call) overlaps(d call) bool { return d.Call <= c.Return && c.Call <= d.R
 
 // What is true of an account. Live are the tokens that open it, ended those that its withdrawal has ended.
 type account struct {
-	withdrawn                            bool
+	withdrawn bool
+	// A verified change was undone: the person does not withdraw for a week.
+	isHeld                               bool
 	live, ended                          uint64
 	password, address, pending, attempts int8
 	// The verified changes, oldest first, with the address that each has replaced.
@@ -98,7 +100,7 @@ func accepted(a account, c call) (account, bool) {
 		isRight := a.pending == c.Address
 		for i := int8(0); i < a.changes; i++ {
 			if a.verified[i] == c.Address {
-				isRight = true
+				isRight, a.isHeld = true, true
 				a.address, a.changes = a.replaced[i], i
 			}
 		}
@@ -108,7 +110,7 @@ func accepted(a account, c call) (account, bool) {
 		a.pending, a.attempts, a.live, a.password = 0, 0, 0, c.Password
 		return a, isRight
 	case "withdraw":
-		isRight := a.isOpenTo(c.Token)
+		isRight := a.isOpenTo(c.Token) && !a.isHeld
 		a.withdrawn, a.ended, a.live, a.pending, a.attempts = true, a.live, 0, 0, 0
 		return a, isRight
 	}
@@ -126,12 +128,14 @@ func refused(a account, c call) (account, bool) {
 	}
 	if !a.isOpenTo(c.Token) {
 		wasLetIn := c.Kind == "verify" && c.Code == "EMAIL_006" || c.Kind == "change" && c.Code == "EMAIL_007" ||
-			c.Kind == "withdraw" && c.Code == "WITHDRAWAL_002" && a.withdrawn
+			c.Kind == "withdraw" && (c.Code == "WITHDRAWAL_002" && a.withdrawn || c.Code == "WITHDRAWAL_003" && a.isHeld)
 		return a, c.Code == "AUTH_001" || c.endsMeanwhile && wasLetIn
 	}
 	switch {
 	case c.Kind == "change":
 		return a, c.Code == "EMAIL_007" && c.Password != a.password
+	case c.Kind == "withdraw":
+		return a, c.Code == "WITHDRAWAL_003" && a.isHeld
 	case c.Kind != "verify":
 		return a, false
 	case c.Address != a.pending:

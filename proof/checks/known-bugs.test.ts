@@ -235,7 +235,7 @@ const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> =
   verify: { attempt: (_, caller) => told(verify(caller, 'ecr_none', '000000')) },
   withdraw: {
     attempt: async (ctx, caller) => {
-      const transaction = { userId: caller.userId, status: 'pending' as const, description: '', amountCents: 1, ip: '' }
+      const transaction = { userId: caller.userId, status: 'pending' as const, title: '', ip: '' }
       await addTransaction(ctx, transaction)
       return told(withdraw(caller))
     },

@@ -62,6 +62,8 @@ const HISTORY = [
   `INSERT INTO shared_items (id, user_id, app_id, content, shared_at) SELECT 'shi_' || n, 'usr_' || n, 'app_1', '', now() ${EACH}`,
   `INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at, used_at)
    SELECT 'rea_' || n, 'ses_' || n, 'usr_' || n, 'change', now(), now() ${EACH}`,
+  `INSERT INTO sign_ins (id, user_id, outcome, way, user_agent, ip, at)
+   SELECT 'sgn_' || n, 'usr_' || 1 + n % 50, 'refused', 'password', '', '', now() ${EACH}`,
   `INSERT INTO ended_external_ids SELECT 'wd_' || n, 'usr_' || n, sha256(n::text::bytea), now() ${EACH}`,
   'ANALYZE',
 ]
@@ -106,9 +108,11 @@ const READ_WHOLE = {
   'count-open-tasks': 'deletion_tasks_of_app, sorted',
   'count-outbox-events': 'outbox_events_due',
   'count-overdue-steps': 'deletion_steps_due',
+  'count-present-tasks': 'deletion_tasks_tried',
   'count-processing-withdrawals': 'deletion_steps_due, sorted',
   'count-purged-withdrawals': 'withdrawals_purged',
   'count-silent-apps': 'deletion_tasks_tried, sorted',
+  'count-undeliverable-accounts': 'users_email_undeliverable',
   'count-unwarned': 'mail_deliveries_unwarned',
   'count-waiting-deliveries': 'event_deliveries_due',
   'count-waiting-notices': 'notices_due',

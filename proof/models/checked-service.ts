@@ -254,7 +254,7 @@ export class Service {
         this.passwords.add(call.password)
         return toOutcome(setPassword(ctx, { userId, password: call.password, keepTokens: call.keepTokens }))
       case 'addTransaction': {
-        const details = { description: 'a book', amountCents: 100, ip: '192.0.2.9' }
+        const details = { title: 'a book', ip: '192.0.2.9' }
         return toOutcome(addTransaction(ctx, { userId, status: 'pending', ...details }))
       }
       case 'settle':

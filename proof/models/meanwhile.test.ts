@@ -134,7 +134,7 @@ describe('a withdrawal that waits for the account', () => {
 
   test('F28 a withdrawal is refused when a pending transaction is written while it waits for the account', async () => {
     const { outcome } = await withdrawDuring((inside, { userId }) => {
-      const transaction = { userId, status: 'pending' as const, description: 'A book', amountCents: 1200, ip: '' }
+      const transaction = { userId, status: 'pending' as const, title: 'A book', ip: '' }
       return addTransaction(inside, transaction)
     })
     expect(outcome).toBe('WITHDRAWAL_003')
@@ -222,7 +222,10 @@ const endsOfLink: [string, (ctx: Service, user: TestUser) => Promise<(inside: Te
 ]
 
 const undo = (inside: TestContext, { id, token }: NotMeLink) =>
-  undoEmailChange({ ...inside, ip: '', buckets: [], linkToken: token }, { changeRequestId: id, new_password: MINE })
+  undoEmailChange(
+    { ...inside, ip: '', userAgent: '', buckets: [], linkToken: token },
+    { changeRequestId: id, new_password: MINE },
+  )
 
 test.each(endsOfLink)(
   'B68 a mailed deletion link deletes nothing when %s while it waits for the account',

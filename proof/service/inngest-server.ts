@@ -7,8 +7,6 @@ import { freePort, listening, takesConnections } from '@/testing/listening'
 import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 
-export type Mode = 'dev' | 'signed'
-
 const CRONS = ['sweep', 'send-notices', 'purge-retained-data']
 const [COMMAND = '', ...ARGS] = process.env.INNGEST_CLI ? [process.env.INNGEST_CLI] : ['npx', '--yes', 'inngest-cli']
 const newKey = () => randomBytes(16).toString('hex')
@@ -23,18 +21,17 @@ export class InngestServer {
   private stateDir = ''
 
   private constructor(
-    readonly mode: Mode,
     private readonly ports: readonly number[],
     private readonly network: EngineNetwork,
   ) {}
 
-  static async prepare(mode: Mode, network: EngineNetwork): Promise<InngestServer> {
+  static async prepare(network: EngineNetwork): Promise<InngestServer> {
     const ports: number[] = []
     while (ports.length < 4) {
       const port = await freePort()
       if (!ports.includes(port)) ports.push(port)
     }
-    const server = new InngestServer(mode, ports, network)
+    const server = new InngestServer(ports, network)
     await server.loseState()
     return server
   }
@@ -46,10 +43,13 @@ export class InngestServer {
   /** The settings by which the service reaches this engine. */
   get settings(): Record<string, string> {
     const { event, signing } = this.keys
-    const keys = { INNGEST_EVENT_KEY: event, INNGEST_SIGNING_KEY: signing }
-    // The SDK tells the engine to call it there.
-    const common = { INNGEST_BASE_URL: this.url, INNGEST_SERVE_ORIGIN: this.network.url }
-    return { ...common, ...(this.mode === 'dev' ? { INNGEST_DEV: '1' } : keys) }
+    return {
+      INNGEST_EVENT_KEY: event,
+      INNGEST_SIGNING_KEY: signing,
+      INNGEST_BASE_URL: this.url,
+      // The SDK tells the engine to call it there.
+      INNGEST_SERVE_ORIGIN: this.network.url,
+    }
   }
 
   /** Deletes the state of this server, so that the next start finds nothing. */
@@ -60,19 +60,14 @@ export class InngestServer {
   /** Resolves once it answers; it may not yet know the functions of the service. */
   async start() {
     const [port, gateway, gatewayGrpc, executorGrpc] = this.ports.map(String) as [string, string, string, string]
-    const asMode =
-      this.mode === 'dev'
-        ? ['dev', '--no-discovery', '--poll-interval', '1']
-        : [
-            ...['start', '--event-key', this.keys.event, '--signing-key', this.keys.signing, '--poll-interval', '1'],
-            ...['--sqlite-dir', this.stateDir, ...(this.redisUrl ? ['--redis-uri', this.redisUrl] : [])],
-          ]
-    const everyMode = [
+    const args = [
+      ...['start', '--event-key', this.keys.event, '--signing-key', this.keys.signing, '--poll-interval', '1'],
+      ...['--sqlite-dir', this.stateDir, ...(this.redisUrl ? ['--redis-uri', this.redisUrl] : [])],
       ...['--host', '127.0.0.1', '-p', port, '-u', `${this.network.url}/api/inngest`],
       ...['--connect-gateway-port', gateway, '--connect-gateway-grpc-port', gatewayGrpc],
       ...['--connect-executor-grpc-port', executorGrpc],
     ]
-    const child = spawn(COMMAND, [...ARGS, ...asMode, ...everyMode], {
+    const child = spawn(COMMAND, [...ARGS, ...args], {
       // With npx the server is a child process, so the whole group is killed.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,12 +1,13 @@
 import path from 'node:path'
 import { afterAll, expect, type TestContext, test } from 'vitest'
 import { planWithdrawal } from '@/domain/withdrawal/schedule'
+import { startWithdrawal } from '@/testing/completed-withdrawal'
 import type { Instance } from '@/testing/instance'
 import { LATER_STEPS } from '@/testing/later-steps'
-import { givenPlainPerson, withdraw } from '@/testing/person'
+import { givenPlainPerson } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
-import { EngineNetwork, InngestServer, type Mode, startRedis } from './inngest-server'
+import { EngineNetwork, InngestServer, startRedis } from './inngest-server'
 
 const MAX_LATE_MS = 2_000
 /** A machine that is busy for a while may need another try. */
@@ -30,7 +31,6 @@ interface Site {
 }
 
 interface Options {
-  mode: Mode
   timeScale: number
   settings?: Record<string, string>
   redisUrl?: string
@@ -38,11 +38,11 @@ interface Options {
 
 /** A service and an engine that knows its functions. */
 async function givenSite(test: TestContext, options: Options): Promise<Site> {
-  const { mode, timeScale, settings, redisUrl } = options
+  const { timeScale, settings, redisUrl } = options
   const scale = { WITHDRAWAL_TIME_SCALE: String(timeScale), WITHDRAWAL_RETENTION: 'P300D' }
   const world = await givenWorld(test, scale)
   const network = await EngineNetwork.open()
-  const engine = await InngestServer.prepare(mode, network)
+  const engine = await InngestServer.prepare(network)
   engine.redisUrl = redisUrl
   test.onTestFinished(async () => {
     await engine.end('SIGKILL')
@@ -62,9 +62,8 @@ const untilSynced = (network: EngineNetwork, after: number) =>
 async function withdrawPeople({ world, instance }: Site): Promise<string[]> {
   const ids: string[] = []
   for (let count = 0; count < PEOPLE; count++) {
-    const { status, body } = await withdraw(instance, await givenPlainPerson(world))
-    expect(status).toBe(202)
-    ids.push(body.data.withdrawal_id)
+    const { withdrawalId } = await startWithdrawal(instance, await givenPlainPerson(world))
+    ids.push(withdrawalId)
   }
   return ids
 }
@@ -111,13 +110,10 @@ async function expectInTime(site: Site, during: () => Promise<unknown> = async (
   }
 }
 
-test.for(['dev', 'signed'] as const)(
-  'the engine alone completes each step within 2 s of its due time in %s mode',
-  async (mode, context) => {
-    const site = await givenSite(context, { mode, timeScale: SLOW, settings: NO_SWEEP })
-    await expectInTime(site)
-  },
-)
+test('the engine alone completes each step within 2 s of its due time', async (context) => {
+  const site = await givenSite(context, { timeScale: SLOW, settings: NO_SWEEP })
+  await expectInTime(site)
+})
 
 const redis = await startRedis()
 afterAll(() => redis?.stop())
@@ -126,7 +122,6 @@ test.skipIf(!redis)(
   'F16 an engine that is killed continues its runs from Redis and completes each step in time',
   async (context) => {
     const site = await givenSite(context, {
-      mode: 'signed',
       timeScale: SLOW,
       settings: NO_SWEEP,
       redisUrl: redis?.url,
@@ -135,20 +130,17 @@ test.skipIf(!redis)(
   },
 )
 
-test.for(['a directory that it knows', 'an empty directory'])(
-  'F16 the sweep completes each step in time when a killed engine restarts in %s without its runs',
-  async (directory, context) => {
-    const site = await givenSite(context, { mode: 'signed', timeScale: FAST })
-    await expectInTime(site, async () => {
-      if (directory === 'an empty directory') await site.engine.loseState()
-      await killAndRestart(site)
-    })
-    // The service goes on telling it of withdrawals.
-    const before = site.network.calls.length
-    await withdrawPeople(site)
-    await until('the engine runs functions again', () => site.network.calls.slice(before).includes('POST 206'))
-  },
-)
+test('F16 the sweep completes each step in time when a killed engine restarts without its runs', async (context) => {
+  const site = await givenSite(context, { timeScale: FAST })
+  await expectInTime(site, async () => {
+    await site.engine.loseState()
+    await killAndRestart(site)
+  })
+  // The service goes on telling it of withdrawals.
+  const before = site.network.calls.length
+  await withdrawPeople(site)
+  await until('the engine runs functions again', () => site.network.calls.slice(before).includes('POST 206'))
+})
 
 /** Once all runs sleep before the last step: a job that an engine is killed with is leased for half a minute. */
 async function killAndRestart({ world, engine, network }: Site) {

@@ -11,11 +11,34 @@ const AWAY_CODES = new Set([
   'P1001',
   'P1002',
   'P1008',
+  'P1011',
   'P1017',
   'P2024',
 ])
 const AWAY_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|connection error|Query read timeout|after calling end/
+
+/** What an operator does about a connection that fails over TLS, by the code of the error or by its message. */
+const TLS_ADVICE: [found: RegExp, advice: string][] = [
+  [
+    /SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE|INVALID_CA/,
+    'No authority that is known here signed its certificate. Name the file with the certificate of your authority by sslrootcert=… in DATABASE_URL, or encrypt without making sure of the server by sslmode=no-verify.',
+  ],
+  [
+    /ERR_TLS_CERT_ALTNAME_INVALID/,
+    'Its certificate is for another name. Use a name of the certificate in DATABASE_URL, or compare only the authority by sslmode=verify-ca with sslrootcert.',
+  ],
+  [/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/, 'Renew its certificate, or correct the clock of this machine.'],
+  [
+    /The server does not support SSL connections/,
+    'It has no TLS. Switch TLS on there, or set sslmode=disable in DATABASE_URL where nobody else reaches the network between.',
+  ],
+  [/, no encryption$/, 'It refuses connections in the clear. Set sslmode=verify-full in DATABASE_URL.'],
+  [
+    /certificate required|requires a valid client certificate|ERR_SSL_TLSV1_ALERT_UNKNOWN_CA/i,
+    'It wants another certificate of the client. Name one that it knows by sslcert and sslkey in DATABASE_URL.',
+  ],
+]
 
 const MAX_TRIES = 5
 const PAUSE_MS = 200
@@ -37,8 +60,17 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true
   const code = 'code' in error ? String(error.code) : ''
-  return AWAY_SQLSTATES.test(code) || AWAY_CODES.has(code) || AWAY_MESSAGE.test(error.message)
+  return (
+    AWAY_SQLSTATES.test(code) ||
+    AWAY_CODES.has(code) ||
+    AWAY_MESSAGE.test(error.message) ||
+    tlsAdvice(error) !== undefined
+  )
 }
+
+/** Undefined for an error that has another reason than TLS. */
+export const tlsAdvice = (error: Error): string | undefined =>
+  TLS_ADVICE.find(([found]) => found.test('code' in error ? String(error.code) : '') || found.test(error.message))?.[1]
 
 /** Whether the database rolled back because of another transaction: a deadlock or a conflict. The same work may succeed at once. */
 export const isContended = (error: unknown): boolean =>

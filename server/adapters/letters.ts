@@ -29,7 +29,7 @@ import { type Catalogue, loadCatalogue } from '../texts/load-catalogue'
 
 export type MessageSettings = Pick<
   Env,
-  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'
+  'supportEmail' | 'appUrl' | 'settingsUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage' | 'authority'
 >
 
 type Texts = Catalogue['Mails']
@@ -56,12 +56,21 @@ type Choices<Props> = {
       : Props[Name]
 }
 
+/** Sent with a letter. Its content is text. */
+export interface LetterFile {
+  name: string
+  type: string
+  content: string
+}
+
 /** A message before it is rendered. */
 export interface Letter {
   name: LetterName
   subject: 'subject' | 'subjectMany' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
+  /** What it carries beside its text. */
+  files: LetterFile[]
   /** Whether it calls its reader by the name. */
   isNamed: boolean
   /** Renders the template. Its slots hold the texts, or the marks that stand for them. */
@@ -111,33 +120,46 @@ const letterIn =
     subject,
     values,
     choices,
+    files: [],
     isNamed,
     // A text becomes a slot only here.
     toElement: (look, texts) =>
       createElement(template, { look, t: textsOf(wording, name), ...texts, ...choices } as unknown as Props),
   })
 
+/** Stands for what is not known, as the address of a call of the operator command. */
+const UNKNOWN = '–'
+
 /** What each kind of message says: the letter, its values as texts, and what it branches on. */
 export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
-  const { appUrl, settingsUrl, hasPasswordSignIn } = settings
+  const { appUrl, settingsUrl, hasPasswordSignIn, authority } = settings
   const { language } = wording
   const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
+  const from = (at: Date, { ipAddress, userAgent }: { ipAddress: string; userAgent: string }) => ({
+    at: time(at),
+    device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
+    ipAddress: ipAddress || UNKNOWN,
+  })
   const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
+  /** Of a link that works once. */
+  const onceIn = ({ link, askedAt, endsAt }: { link: string; askedAt: Date; endsAt: Date }) => ({
+    link,
+    endsAt: time(endsAt),
+    validity: validityIn(wording, endsAt.getTime() - askedAt.getTime()),
+  })
   const letter = letterIn(wording, userName !== '')
   switch (message.template) {
     case 'verify-new-email': {
-      const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
-      const validity = validityInWords(language, message.validMs) ?? textsOf(wording, 'letter')('lessThanAMinute')
-      const values = { userName, currentEmail, newEmail, code, link, validity }
+      const { isOwn, currentEmail, newEmail, code, link, validUntil, firstMethod } = message
+      const validity = validityIn(wording, message.validMs)
+      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(validUntil) }
       const subject = isOwn ? 'subjectOwn' : 'subject'
       return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
     }
     case 'email-changed': {
       const { hasPassword, oldEmail, newEmail, notMe } = message
-      // A call of the operator command has no address.
-      const ipAddress = message.ipAddress || '–'
-      const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...linkIn(notMe) }
+      const values = { userName, oldEmail, newEmail, ...from(message.changedAt, message), ...linkIn(notMe) }
       return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
     }
     case 'email-changed-unproven': {
@@ -145,21 +167,19 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
     }
     case 'email-change-requested': {
-      const { hasPassword, currentEmail, newEmailMasked, ipAddress, notMe } = message
-      const requestedAt = time(message.requestedAt)
-      const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...linkIn(notMe) }
+      const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
+      const values = { userName, currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
       return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
     }
     case 'email-reverted': {
       const { to, email, newEmail, outcome } = message
-      const values = { userName, email, newEmail, revertedAt: time(message.revertedAt) }
+      const values = { userName, email, newEmail, ...from(message.revertedAt, message) }
       const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
       return letter('emailReverted', EmailReverted, values, { to, outcome }, subject)
     }
     case 'password-changed': {
-      const { ipAddress } = message
       const resetUrl = `${appUrl}/forgot-password`
-      const values = { userName, changedAt: time(message.changedAt), ipAddress, resetUrl }
+      const values = { userName, ...from(message.changedAt, message), resetUrl }
       return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
     }
     case 'new-device': {
@@ -182,56 +202,111 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('newDevice', NewDevice, values, choices, 'subjectMany')
     }
     case 'password-reset': {
-      const { link, ipAddress } = message
-      return letter('passwordReset', PasswordReset, { userName, link, endsAt: time(message.endsAt), ipAddress }, {})
+      return letter(
+        'passwordReset',
+        PasswordReset,
+        { userName, ...onceIn(message), ...from(message.askedAt, message) },
+        {},
+      )
     }
     case 'no-password-to-reset': {
-      const { provider, ipAddress } = message
-      const values = { userName, provider: provider ?? '', signInUrl: settingsUrl ?? `${appUrl}/sign-in`, ipAddress }
+      const { provider, askedAt } = message
+      const signInUrl = settingsUrl ?? `${appUrl}/sign-in`
+      const values = { userName, provider: provider ?? '', signInUrl, ...from(askedAt, message) }
       return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
     }
     case 'withdrawal-requested': {
-      const { link, endsAt, ipAddress } = message
-      return letter('withdrawalRequested', WithdrawalRequested, { userName, link, endsAt: time(endsAt), ipAddress }, {})
+      const values = { userName, ...onceIn(message), ...from(message.askedAt, message) }
+      return letter('withdrawalRequested', WithdrawalRequested, values, {})
     }
     case 'withdrawal-by-sign-in': {
-      const { settingsUrl, ipAddress } = message
-      return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ipAddress }, {})
+      const { settingsUrl, askedAt } = message
+      return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ...from(askedAt, message) }, {})
     }
     case 'undo-before-withdrawal': {
-      const { notMe, ipAddress } = message
+      const { notMe, changedAt, askedAt } = message
       const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
-      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, { userName, ...link, ipAddress }, {})
+      const values = { userName, changedAt: time(changedAt), ...link, ...from(askedAt, message) }
+      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
     }
     case 'data-exported': {
-      const { ipAddress, settingsUrl } = message
-      const values = { userName, exportedAt: time(message.exportedAt), ipAddress, settingsUrl }
+      const { exportedAt, settingsUrl } = message
+      const values = { userName, ...from(exportedAt, message), settingsUrl }
       return letter('dataExported', DataExported, values, {})
     }
     case 'account-withdrawal-started': {
-      const { askedBy, progressUrl, scheduledCompletion, retentionDays } = message
-      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      const values = { userName, progressUrl, doneBy, retention }
-      return letter('accountWithdrawalStarted', AccountWithdrawalStarted, values, { askedBy })
+      const { progressUrl, receipt } = message
+      const { values, choices } = withdrawalIn(wording, message, authority)
+      const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
+      const file =
+        receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
+      const letterOfIt = letter(
+        'accountWithdrawalStarted',
+        AccountWithdrawalStarted,
+        { userName, ...values, ...links },
+        { ...choices, hasReceipt: receipt !== null },
+      )
+      return { ...letterOfIt, files: file }
     }
     case 'account-withdrawal-told': {
-      const { askedBy, scheduledCompletion, retentionDays } = message
-      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, { askedBy })
+      const { values, choices } = withdrawalIn(wording, message, authority)
+      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, ...values }, choices)
     }
+  }
+}
+
+type WithdrawalMessage = Extract<Message, { template: `account-withdrawal-${string}` }>
+
+const WAYS = {
+  person: 'askedByPerson',
+  settings: 'askedBySettings',
+  program: 'askedByProgram',
+  mail: 'askedByMail',
+  service: 'askedByService',
+  support: 'askedBySupport',
+} as const
+
+/** What both letters about a deletion say. */
+function withdrawalIn(
+  wording: Wording,
+  { askedBy, askedAt, scheduledCompletion, kept }: WithdrawalMessage,
+  authority: MessageSettings['authority'],
+) {
+  const { language, messages } = wording
+  const { keptItems } = messages.Deletion
+  return {
+    values: {
+      askedAt: utcIn(language, askedAt, 'medium'),
+      askedHow: textsOf(wording, 'letter')(WAYS[askedBy]),
+      doneBy: utcIn(language, scheduledCompletion),
+      retention: daysInWords(language, kept.days),
+      keptUntil: utcIn(language, kept.until),
+      keptChosen: new Intl.ListFormat(dateTag(language)).format(kept.chosen.map((choice) => keptItems[choice])),
+      authority: authority?.name ?? '',
+      authorityUrl: authority?.url ?? '',
+    },
+    choices: {
+      askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : ('person' as const),
+      keepsMore: kept.chosen.length > 0,
+      hasAuthority: authority !== null,
+    },
   }
 }
 
 /** Such as “Firefox on Linux”. */
 function deviceIn(wording: Wording, userAgent: string): string {
-  const t = textsOf(wording, 'newDevice')
-  const { browser = t('unknownBrowser'), system } = deviceOf(userAgent)
-  return system ? t('device', { browser, system }) : browser
+  const t = textsOf(wording, 'letter')
+  const { browser, system } = deviceOf(userAgent)
+  return browser && system ? t('deviceName', { browser, system }) : (browser ?? system ?? t('unknownDevice'))
 }
 
+/** Such as “30 minutes”. */
+const validityIn = (wording: Wording, ms: number): string =>
+  validityInWords(wording.language, ms) ?? textsOf(wording, 'letter')('lessThanAMinute')
+
 /** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */
-function utcIn(language: Language, date: Date): string {
-  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+function utcIn(language: Language, date: Date, timeStyle: 'short' | 'medium' = 'short'): string {
+  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle, timeZone: 'UTC' }).format(date)} UTC`
 }
 
 /** A text that a mail program may make a link of: a scheme, a domain after whatever stands for its dots, an address, an IP address. */

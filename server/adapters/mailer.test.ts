@@ -91,6 +91,7 @@ const verification = (changes: Partial<Extract<Message, { template: 'verify-new-
   code: CODE,
   link: LINK,
   validMs: 12 * 60 * 60 * 1000,
+  validUntil: new Date('2026-11-20T21:00:00Z'),
   firstMethod: 'email_code',
   ...changes,
 })
@@ -121,6 +122,23 @@ test('B15 B16 a message has one recipient in envelope and header, and no other',
   for (const name of ['cc', 'bcc', 'reply-to']) expect(headersNamed(delivery, name)).toEqual([])
   expect(headersNamed(delivery, 'from')).toMatchObject([{ value: settings.mailFrom }])
   expect(headersNamed(delivery, 'auto-submitted')).toMatchObject([{ value: 'auto-generated' }])
+})
+
+test('B111 the receipt of a deletion arrives as a file, byte for byte', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  const receipt = `${'a'.repeat(2_000)}.b-_.c`
+  const at = new Date('2026-11-20T09:00:00Z')
+  const started: Message = {
+    template: 'account-withdrawal-started',
+    ...{ askedBy: 'settings', userName: 'Ada', askedAt: at, scheduledCompletion: at, receipt },
+    ...{ kept: { chosen: [], days: 30, until: at }, progressUrl: 'https://accounts.test/withdrawal/wd_x#token=wst_x' },
+  }
+  expect(await mailer.send(letter(started))).toBe('accepted')
+  expect(await mailer.send(letter({ ...started, receipt: null }))).toBe('accepted')
+  const [carrying, bare] = deliveries.map(({ mail }) => mail.attachments)
+  expect(carrying).toMatchObject([{ filename: 'deletion-receipt.jws', mimeType: 'application/jose' }])
+  expect(Buffer.from(carrying?.[0]?.content as ArrayBuffer).toString()).toBe(receipt)
+  expect(bare).toEqual([])
 })
 
 test('F3 a message that is sent again keeps its Message-ID, and another message has another', async () => {
@@ -158,6 +176,24 @@ test('an international domain is an A-label on the wire, in the command and in t
     'To: Ada@xn--bcher-kva.test',
   ])
   expect(sent()).not.toContain('SMTPUTF8')
+})
+
+// The server of the other tests refuses them, also in quotes.
+test.each([
+  ['a..b@docomo.ne.jp', '"a..b"@docomo.ne.jp'],
+  ['ab.@ezweb.ne.jp', '"ab."@ezweb.ne.jp'],
+])('B132 a message to %s leaves for %s, which is how SMTP writes such an address', async (address, written) => {
+  let sent = ''
+  const mailer = await givenRawServer((socket) => {
+    socket.write('220 accounts.test\r\n')
+    socket.on('data', (data) => {
+      sent += data
+      const isWithin = sent.includes('\r\nDATA\r\n') && !sent.endsWith('\r\n.\r\n')
+      if (!isWithin || sent.endsWith('\r\nDATA\r\n')) socket.write(isWithin ? '354 go on\r\n' : '250 yes\r\n')
+    })
+  })
+  expect(await mailer.send(letter(verification(), address))).toBe('accepted')
+  expect(sent.match(/^(RCPT TO|To):.*$/gim)).toEqual([`RCPT TO:<${written}>`, `To: <${written}>`])
 })
 
 test('B72 the headers that providers read leave as they are, JSON among them, and Postmark’s event names the message by what left', async () => {

@@ -6,7 +6,7 @@ import { deleteMessages, storeMessage } from '../local/mailbox'
 import type { Env } from '../settings/env'
 import { describeError, log } from '../watch/log'
 import { metrics } from '../watch/metrics'
-import type { MessageSettings } from './letters'
+import type { LetterFile, MessageSettings } from './letters'
 import { headersForEvents } from './mail-events/sources'
 import { createSemaphore } from './semaphore'
 import { isRefusalForGood } from './smtp-replies'
@@ -14,7 +14,7 @@ import { isRefusalForGood } from './smtp-replies'
 type Settings = Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'mailFrom' | 'mailReturnPath' | 'mailEvents'> & MessageSettings
 type Deliver = (
   envelope: { to: string; id: string; userId: string },
-  content: { subject: string; html: string; text: string },
+  content: { subject: string; html: string; text: string; files: LetterFile[] },
 ) => Promise<void>
 
 /** The rest of MAX_MAIL_MS is left for sending, because a message that is aborted midway may go out although it counts as deferred. */
@@ -60,7 +60,7 @@ function overSmtp(url: string, settings: Settings, secrets: Pick<Secrets, 'mac'>
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
   const connections = createSemaphore(MAX_CONNECTIONS, { maxWaitMs: MAX_QUEUE_MS })
-  return async ({ to, id }, content) => {
+  return async ({ to, id }, { files, ...content }) => {
     const deadline = performance.now() + MAX_MAIL_MS
     opened ??= openTransport(url, smtpNeedsTls).catch((error) => {
       opened = undefined
@@ -72,6 +72,7 @@ function overSmtp(url: string, settings: Settings, secrets: Pick<Secrets, 'mac'>
     const delivery = deliveryId(secrets, id)
     const message: SendMailOptions & { signal: AbortSignal } = {
       ...content,
+      attachments: files.map(({ name: filename, type: contentType, content }) => ({ filename, contentType, content })),
       from: mailFrom,
       to: { name: '', address: to },
       messageId: `<${delivery}@${host}>`,

@@ -17,10 +17,12 @@ const settings: MessageSettings = {
   ...getEnv(),
   supportEmail: 'support@accounts.test',
   appUrl: 'https://accounts.test',
+  authority: { name: 'Data Protection Office', url: 'https://authority.test/complain' },
 }
 const acme: MessageSettings = {
   ...settings,
   supportEmail: 'help@acme.test',
+  authority: null,
   brand: {
     ...settings.brand,
     name: 'Acme & Söhne',
@@ -31,6 +33,8 @@ const acme: MessageSettings = {
   },
 }
 
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
 const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>> = {}): Message => ({
   template: 'email-changed',
   userName: 'Ada',
@@ -39,6 +43,7 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
   newEmail: 'new@example.test',
   changedAt: new Date('2026-11-20T09:00:00Z'),
   ipAddress: '192.0.2.1',
+  userAgent: FIREFOX,
   notMe: null,
   ...values,
 })
@@ -93,16 +98,17 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
 const at = new Date('2026-11-20T09:12:00Z')
 const until = new Date('2026-11-27T09:12:00Z')
 
-const ASKERS = ['person', 'service', 'support'] as const
+const ASKERS = ['person', 'settings', 'program', 'mail', 'service', 'support'] as const
 
 /** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
   const userName = text('userName')
-  const person = { userName, ipAddress: text('ipAddress') }
+  const person = { userName, ipAddress: text('ipAddress'), userAgent: text('userAgent') }
+  const asked = { ...person, askedAt: at }
   const verify = {
     template: 'verify-new-email',
     ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
-    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, isOwn: false },
+    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, validUntil: until, isOwn: false },
   } as const
   const change = {
     ...person,
@@ -111,8 +117,9 @@ function everyMessage(text: (name: string) => string): Message[] {
     newEmail: text('newEmail'),
   } as const
   const notMe = { url: text('notMeUrl'), until }
-  const noPassword = { ...person, template: 'no-password-to-reset' } as const
-  const withdrawal = { userName, scheduledCompletion: until, retentionDays: 30 }
+  const noPassword = { ...asked, template: 'no-password-to-reset' } as const
+  const kept = { chosen: [], days: 30, until }
+  const withdrawal = { userName, askedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
     'verify-new-email': [
       { ...verify, firstMethod: 'email_code' },
@@ -144,7 +151,7 @@ function everyMessage(text: (name: string) => string): Message[] {
     })),
     'email-reverted': (['stopped', 'restored'] as const).flatMap((outcome) =>
       (['old', 'new'] as const).map((to) => ({
-        ...{ template: 'email-reverted' as const, userName, to, revertedAt: at, outcome },
+        ...{ ...person, template: 'email-reverted' as const, to, revertedAt: at, outcome },
         ...{ email: text('email'), newEmail: text('newEmail') },
       })),
     ),
@@ -165,21 +172,23 @@ function everyMessage(text: (name: string) => string): Message[] {
         { ...many, signIns: [], more: 4, notMe: null },
       ]
     }),
-    'password-reset': [{ ...person, template: 'password-reset', link: text('link'), endsAt: at }],
+    'password-reset': [{ ...asked, template: 'password-reset', link: text('link'), endsAt: until }],
     'no-password-to-reset': [
       { ...noPassword, provider: text('provider') },
       { ...noPassword, provider: null },
     ],
-    'withdrawal-requested': [{ ...person, template: 'withdrawal-requested', link: text('link'), endsAt: at }],
-    'withdrawal-by-sign-in': [{ ...person, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
-    'undo-before-withdrawal': [{ ...person, template: 'undo-before-withdrawal', notMe }],
+    'withdrawal-requested': [{ ...asked, template: 'withdrawal-requested', link: text('link'), endsAt: until }],
+    'withdrawal-by-sign-in': [{ ...asked, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
+    'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
-    'account-withdrawal-started': ASKERS.map((askedBy) => ({
-      ...withdrawal,
-      template: 'account-withdrawal-started',
-      askedBy,
-      progressUrl: text('progressUrl'),
-    })),
+    'account-withdrawal-started': ASKERS.flatMap((askedBy) => {
+      const started = { ...withdrawal, template: 'account-withdrawal-started' as const, askedBy }
+      const followed = { ...started, progressUrl: text('progressUrl') }
+      return [
+        { ...followed, receipt: 'a.b.c' },
+        { ...followed, receipt: null, kept: { ...kept, chosen: ['analytics', 'audit_logs'] } },
+      ]
+    }),
     'account-withdrawal-told': ASKERS.map((askedBy) => ({
       ...withdrawal,
       template: 'account-withdrawal-told',
@@ -199,14 +208,6 @@ test('the subjects of a verification and of the notice about it are exact', asyn
     [verification as Message, changed()].map((one) => renderMessage(one, null, settings)),
   )
   expect(letters.map(({ subject }) => subject)).toEqual(['Verify Your New Email Address', 'Email Address Changed'])
-})
-
-test.each(LANGUAGES)('the letters about a deletion say in %s which of the three asked for it', async (language) => {
-  for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
-    const letters = SAMPLES.filter((message) => message.template === template)
-    const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
-    expect(new Set(texts).size).toBe(3)
-  }
 })
 
 /** Names that mail programs make a link of, or that hide one from a look at the bare text. */
@@ -321,23 +322,24 @@ test('every text of the mails is used in some letter', async () => {
 })
 
 /** Members that choose between texts. All others are values. */
-const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy']
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy', 'chosen']
 /** Values that a letter is given and does not show, each with the reason. */
 const UNSHOWN: Record<string, string> = {
+  'account-withdrawal-started receipt': 'it is a file',
   'email-reverted userName': "the new address does not learn the owner's name",
   'email-reverted newEmail': 'only the owner is told which address was taken away',
-  'new-device told.userAgent': 'people read its browser and its system',
-  'new-devices signIns.0.userAgent': 'people read its browser and its system',
+  'email-reverted ipAddress': 'the new address does not learn where the owner is',
   'verify-new-email currentEmail': 'the own address is the new one too',
 }
 
 /** The message with each of its values changed, one at a time. */
 const variantsOf = <Of extends object>(message: Of): { name: string; shown?: string; variant: Of }[] =>
   Object.entries(message).flatMap(([name, value]) => {
+    if (CHOICES.includes(name)) return []
     const variant = (changed: unknown) => ({ ...message, [name]: changed })
     if (value instanceof Date) return [{ name, variant: variant(new Date(value.getTime() + 50 * 3_600_000)) }]
     if (typeof value === 'number') return [{ name, variant: variant(value + 3_600_000) }]
-    if (typeof value === 'string' && !CHOICES.includes(name)) {
+    if (typeof value === 'string') {
       return [{ name, shown: `${value}.x`, variant: variant(`${value}.x`) }]
     }
     if (value === null || typeof value !== 'object') return []
@@ -362,8 +364,46 @@ test.each(SAMPLES)('each value that $template is given stands in its html and in
       text.includes(shown)
     if (!isShown) unshown.push(`${message.template} ${name}`)
   }
-  expect(unshown.filter((name) => !Object.hasOwn(UNSHOWN, name))).toEqual([])
+  // People read the browser and the system of a user agent.
+  expect(unshown.filter((name) => !name.endsWith('userAgent') && !Object.hasOwn(UNSHOWN, name))).toEqual([])
 })
+
+test('B111 the letter about a deletion carries the acceptance as a file, and says so; without it, it says where it is', async () => {
+  const started = SAMPLES.filter((message) => message.template === 'account-withdrawal-started')
+  for (const message of started) {
+    const { files, text } = await renderMessage(message, 'en', settings)
+    const file = { name: 'deletion-receipt.jws', type: 'application/jose', content: message.receipt }
+    expect(files).toEqual(message.receipt === null ? [] : [file])
+    expect(text).toContain(message.receipt === null ? 'You can save it on the progress page' : 'deletion-receipt.jws')
+  }
+})
+
+test.each(LANGUAGES)(
+  'B110 the letters about a deletion tell in %s the second, its zone and the way',
+  async (language) => {
+    for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
+      const letters = SAMPLES.filter(
+        (message) => message.template === template && !('receipt' in message && !message.receipt),
+      )
+      const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
+      expect(new Set(texts).size).toBe(ASKERS.length)
+      for (const text of texts) expect(text).toMatch(/9:12:00\sUTC/)
+    }
+  },
+)
+
+test.each(LANGUAGES)(
+  'B112 the letters about a deletion name in %s the authority, if there is one',
+  async (language) => {
+    const withdrawals = SAMPLES.filter((message) => message.template.startsWith('account-withdrawal'))
+    for (const message of withdrawals) {
+      const { html, text } = await renderMessage(message, language, settings)
+      expect(html).toContain('href="https://authority.test/complain"')
+      expect(text).toContain('Data Protection Office')
+      expect((await renderMessage(message, language, acme)).html).not.toContain('authority')
+    }
+  },
+)
 
 test('each link that the service writes opens a page or a call', () => {
   const files = ['domain', 'server'].flatMap((directory) =>
@@ -391,12 +431,12 @@ test('numbers and times follow the language, and a time names its zone', async (
     return texts.join(' ').replaceAll(/\s/g, ' ')
   }
   const expected = {
-    en: ['expires in 1.5 hours', '27 November 2026 at 09:12 UTC', '30 days'],
+    en: ['expires in 1.5 hours, on 27 November 2026 at 09:12 UTC', '27 November 2026 at 09:12 UTC', '30 days'],
     de: ['funktionieren noch 1,5 Stunden', '27. November 2026 um 09:12 UTC', '30 Tage'],
     fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
     es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],
     'pt-BR': ['em 1,5 hora', '27 de novembro de 2026 às 09:12 UTC', '30 dias'],
-    ja: ['1.5時間です', '2026年11月27日 9:12 UTC', '30日'],
+    ja: ['1.5時間（2026年11月27日 9:12 UTCまで）です', '2026年11月27日 9:12 UTC', '30日'],
   } satisfies Record<Language, string[]>
   for (const [language, parts] of Object.entries(expected)) {
     const text = await facts(language)
@@ -450,10 +490,56 @@ test.each(LANGUAGES)(
   },
 )
 
-test.each(LANGUAGES)('in %s, the list of messages shows the code beside the subject', async (language) => {
-  const [message] = everyMessage((name) => (name === 'code' ? '042137' : name))
-  const { html } = await renderMessage(message as Message, language, settings)
-  expect(html).toMatch(/<div style="display:none[^>]*>042137/)
+test.each(LANGUAGES)(
+  'B120 in %s, a code stands first in the preview, and first in each subject that service.md does not fix',
+  async (language) => {
+    const verifications = everyMessage((name) => (name === 'code' ? '042137' : name)).filter(
+      (message) => message.template === 'verify-new-email',
+    )
+    for (const message of verifications) {
+      const { subject, html } = await renderMessage(message, language, acme)
+      expect(html).toMatch(/<div style="display:none[^>]*>042137/)
+      if (language === 'en' && !message.isOwn) expect(subject).toBe('Verify Your New Email Address')
+      else expect(subject).toMatch(/^042137 .*Acme & Söhne/)
+    }
+  },
+)
+
+test.each(LANGUAGES)(
+  'B121 in %s, every letter about a call tells its time with the zone, its browser, its system and its IP address',
+  async (language) => {
+    const calls = everyMessage((name) => (name === 'userAgent' ? FIREFOX : name)).filter(
+      (message) => 'userAgent' in message && !(message.template === 'email-reverted' && message.to === 'new'),
+    )
+    expect(new Set(calls.map(({ template }) => template)).size).toBe(10)
+    for (const message of calls) {
+      const { html, text } = await renderMessage(message, language, settings)
+      for (const part of [html, text]) {
+        expect(part).toMatch(/\D9:12\sUTC|\D09:12\sUTC/)
+        expect(part).toMatch(/Firefox.{1,7}Linux/)
+        expect(part).toContain('ipAddress')
+      }
+    }
+  },
+)
+
+test('B121 a letter names the system alone, or says that it knows neither, and shows a dash for a call without a client', async () => {
+  const device = async (userAgent: string) => {
+    const { text } = await renderMessage(changed({ userAgent }), null, settings)
+    return /^Device: (.*)$/m.exec(text)?.[1]
+  }
+  expect(await device('Shop/3.1 (iPhone; iOS 18.2)')).toBe('iPhone')
+  expect(await device('node')).toBe('Unknown browser or program')
+  expect(await device('')).toBe('–')
+})
+
+test('every template has values for `npm run emails`', async () => {
+  const files = globSync('emails/*.tsx').map((file) => file.slice('emails/'.length, -'.tsx'.length))
+  const templates = await Promise.all(
+    files.map(async (file) => ({ file, ...(await import(`../../emails/${file}.tsx`)) })),
+  )
+  const without = templates.filter(({ default: template }) => template && !template.PreviewProps)
+  expect(without.map(({ file }) => file)).toEqual([])
 })
 
 test('code or link comes first, as the person asked', async () => {

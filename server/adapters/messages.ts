@@ -6,7 +6,7 @@ import { type Letter, letterOf, lookIn, type MessageSettings, textsOf, type Word
 
 /** Literal text at even indexes, the name of a value at odd ones. */
 interface RenderedForm {
-  subject: string
+  subject: string[]
   html: string[]
   text: string[]
 }
@@ -21,7 +21,7 @@ export async function renderMessage(message: Message, locale: string | null, set
   const language = languageFor(locale) ?? settings.defaultLanguage
   const wording = await wordingIn(language)
   const letter = letterOf(message, wording, settings)
-  const { values, choices } = letter
+  const { values, choices, files } = letter
   const look = lookIn(wording, settings, letter.isNamed)
   const key = JSON.stringify([message.template, choices, look])
   const form =
@@ -32,7 +32,12 @@ export async function renderMessage(message: Message, locale: string | null, set
     })
   forms.set(key, form)
   const { subject, html, text } = await form
-  return { subject, html: fill(html, values, escapeHtml), text: fill(text, values, collapseSpace) }
+  return {
+    subject: fill(subject, values, collapseSpace),
+    html: fill(html, values, escapeHtml),
+    text: fill(text, values, collapseSpace),
+    files,
+  }
 }
 
 async function renderForm(
@@ -42,8 +47,8 @@ async function renderForm(
 ): Promise<RenderedForm> {
   const html = await render(toElement(look, marksFor(values)))
   // Each of these letters has the text that it names.
-  const subject = textsOf(wording, name)(key as 'subject')
-  return { subject, html: html.split(MARK), text: toText(html).split(MARK) }
+  const subject = textsOf(wording, name)(key as 'subject', { ...marksFor(values), product: look.product })
+  return { subject: subject.split(MARK), html: html.split(MARK), text: toText(html).split(MARK) }
 }
 
 /** The library would write a title in capitals. */

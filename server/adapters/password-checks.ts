@@ -1,4 +1,4 @@
-import { createCipheriv, pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createHash, createHmac, pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto'
 import { verifySync as argon2Fits } from '@node-rs/argon2'
 
 // The prebuilt module does not load on every platform; the other one is JavaScript alone and takes a little longer.
@@ -18,6 +18,19 @@ export function checkPassword(stored: string, password: string): boolean {
   switch (kind) {
     case 'scrypt':
       return isSame(scrypt(password, fromBase64(salt), parameters, fromBase64(digest).length), fromBase64(digest))
+    case 'bcrypt-sha256-django':
+      return bcryptFits(hashOf('sha256', password).toString('hex'), `$2b$${parameters}$${salt}${digest}`)
+    case 'bcrypt-wordpress':
+      return [...inWordPress(password)].some((form) =>
+        bcryptFits(
+          createHmac('sha384', 'wp-sha384').update(form).digest('base64'),
+          `$2b$${parameters}$${salt}${digest}`,
+        ),
+      )
+    case 'phpass':
+      return [...inWordPress(password)].some((form) =>
+        isSame(Buffer.from(phpass(form, salt, Number(parameters))), Buffer.from(digest)),
+      )
     case 'scrypt-better-auth':
       // The salt is its text, and the library normalises the password.
       return isSame(
@@ -62,3 +75,19 @@ function firebase(password: string, salts: string, parameters: string): Buffer {
 
 const pbkdf2 = (password: string, salt: Buffer, iterations: string, hash: string, digest: string) =>
   pbkdf2Sync(password, salt, Number(iterations), fromBase64(digest).length, hash)
+
+const hashOf = (name: string, ...parts: (string | Buffer)[]) =>
+  parts.reduce((hash, part) => hash.update(part), createHash(name)).digest()
+
+/** What WordPress hashes: a password from its own forms has PHP's slashes, one from elsewhere has none. */
+const inWordPress = (password: string) => new Set([password, password.replace(/['"\\]/g, '\\$&')])
+
+const PHPASS_ALPHABET = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Rounds of MD5. The digest is a number of 22 digits in the alphabet of crypt, the lowest digit first. */
+function phpass(password: string, salt: string, log2Rounds: number): string {
+  let digest = hashOf('md5', salt, password)
+  for (let rounds = 2 ** log2Rounds; rounds > 0; rounds--) digest = hashOf('md5', digest, password)
+  const number = BigInt(`0x${digest.reverse().toString('hex')}`)
+  return Array.from({ length: 22 }, (_, at) => PHPASS_ALPHABET[Number((number >> BigInt(6 * at)) & 63n)]).join('')
+}

@@ -497,6 +497,8 @@ describe('looking up', () => {
     expect((await get(newId())).status).toBe(404)
     expect((await find(newAddress())).code).toBe('USER_001')
     expect((await find('x@')).code).toBe('EMAIL_001')
+    const unescaped = await call(service, 'findUser', { query: '?email=ada+shop@example.test' })
+    expect([unescaped.code, unescaped.details]).toEqual(['EMAIL_001', expect.stringContaining('write it as %2B')])
     for (const query of ['', '?email', '?email=a@b.test&email=a@b.test', '?mail=a@b.test']) {
       const { code } = await call(service, 'findUser', { query })
       expect([query, code]).toEqual([query, query === '?email' ? 'EMAIL_001' : 'REQUEST_001'])

@@ -8,6 +8,7 @@ import {
   isLinkContract,
   isTaskContract,
   type LinkContract,
+  READ_BY_PAGE,
   type UserContract,
 } from '@/contract/define'
 import { AppError } from '@/contract/errors'
@@ -28,6 +29,7 @@ import { ignoreBody, readJson, readRaw } from './bodies'
 import { Exchange, type Params } from './exchange'
 import { answerOnce } from './idempotency-key'
 import { acceptInput, parseInput } from './input'
+import { userAgentOf } from './user-agent'
 
 type Result<C extends Contract> = C extends { file: string } ? Download : Data<C>
 export type Verb<C extends Contract> = (
@@ -70,7 +72,14 @@ async function serveLink(
     const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody) }
     const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : ignoreBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
-    const ctx = { ...systemContext(), ip, buckets, clientGone, linkToken: bearerOf(request) ?? '' }
+    const ctx = {
+      ...systemContext(),
+      ip,
+      userAgent: userAgentOf(request.headers),
+      buckets,
+      clientGone,
+      linkToken: bearerOf(request) ?? '',
+    }
     const input = { ...parseInput(contract, params, { body: value, url: request.url }), ...raw }
     return exchange.succeed(await verb(ctx, input), params)
   } catch (error) {
@@ -124,8 +133,9 @@ async function admit(
     const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
     if (missing) throw new AppError(contract.forbidden, missing)
   }
-  noteSessionUse(system, actor)
-  return { ...system, actor, ip, buckets, setCookie, clientGone }
+  // A page that stays open reads on, also if nobody sits in front of it.
+  if (!request.headers.has(READ_BY_PAGE)) noteSessionUse(system, actor)
+  return { ...system, actor, ip, userAgent: userAgentOf(request.headers), buckets, setCookie, clientGone }
 }
 
 /** Whom the credential names: the task of a report, the account of a mailed link, or a caller. */

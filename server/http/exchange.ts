@@ -90,7 +90,8 @@ export class Exchange {
     }
     if (retryAfterSeconds) headers['Retry-After'] = String(retryAfterSeconds)
     this.conclude({ status, code })
-    const refusal = { code, message, details, ...(blockers && { blockers }) }
+    const { authority } = systemContext()
+    const refusal = { code, message, details, ...(blockers && { blockers, ...(authority && { authority }) }) }
     const body = { success: false, error: refusal, timestamp: this.at.toISOString() }
     return new Response(JSON.stringify(body), { status, headers })
   }

@@ -163,7 +163,7 @@ async function held(caller: Caller, asking?: Asking) {
   await ctx.db.transaction.createMany({
     data: {
       ...{ id: `txn_${caller.userId}`, userId: caller.userId, status: 'pending' },
-      ...{ description: 'Order', amountCents: 1, createdAt: ctx.clock.now() },
+      ...{ description: 'Order', amountMinor: 1, createdAt: ctx.clock.now() },
     },
     skipDuplicates: true,
   })

@@ -101,7 +101,13 @@ async function fillDemoUser(ctx: SystemContext, userId: string, appId: string) {
   await ctx.db.integrationLog.create({
     data: { id: id('inl_'), userId, appId, action: 'calendar.synced', details: '12 entries', at },
   })
-  await addTransaction(ctx, { userId, status: 'settled', description: 'Subscription', amountCents: 900, ip })
+  await addTransaction(ctx, {
+    userId,
+    status: 'settled',
+    title: 'Subscription',
+    amount: { minor_units: 900, currency: 'EUR' },
+    ip,
+  })
   await ctx.db.securityIncident.create({
     data: { id: id('sec_'), userId, kind: 'sign_in_from_new_device', description: 'Firefox, Berlin', ip, at },
   })

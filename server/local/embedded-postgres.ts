@@ -32,7 +32,6 @@ const SETTINGS = {
   // No socket file, because the path of a data directory may be longer than a socket name may be.
   unix_socket_directories: '',
   max_connections: '100',
-  fsync: 'on',
   synchronous_commit: 'on',
   timezone: 'UTC',
   log_timezone: 'UTC',
@@ -166,11 +165,19 @@ function hasUsers(directory: string) {
   })
 }
 
+/** Empty where there is no file: a server that ends takes its own away at any moment. */
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
 /** The postmaster of this cluster, or null; the pid file of one that was killed does not count. */
 function readPostmaster({ directory }: Cluster) {
-  const file = join(directory, 'postmaster.pid')
-  if (!existsSync(file)) return null
-  const lines = readFileSync(file, 'utf8').split('\n')
+  const lines = readIfThere(join(directory, 'postmaster.pid')).split('\n')
   const pid = Number(lines[0])
   // In doubt the server counts as alive, because starting a second one would destroy data.
   if (!pid || processStamp(pid) === null || isServerProcess(pid, directory) === false) return null

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { LetterFile } from '../adapters/letters'
 import { getEnv } from '../settings/env'
 
 interface StoredMessage {
@@ -12,6 +13,8 @@ interface StoredMessage {
   subject: string
   html: string
   text: string
+  /** A message of an earlier release has none. */
+  files?: LetterFile[]
 }
 
 const MAX_MESSAGES = 500

@@ -5,6 +5,7 @@ import { requestWithdrawal } from '@/domain/withdrawal/request-withdrawal'
 import { logEventOf } from '../adapters/database-away'
 import { answer } from '../http/answer'
 import { clientIpOf } from '../http/client-ip'
+import { userAgentOf } from '../http/user-agent'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
 import { isSameOrigin } from './same-origin'
@@ -17,7 +18,7 @@ type Outcome = (typeof OUTCOMES)[number]
 export async function askForDeletion(request: Request): Promise<Response> {
   if (!isSameOrigin(request)) return answer(403, { error: 'Only from the page itself.' })
   const fields = new URLSearchParams(await request.text())
-  const outcome = await ask((fields.get('email') ?? '').trim(), clientIpOf(request.headers))
+  const outcome = await ask((fields.get('email') ?? '').trim(), request.headers)
   const language = fields.get('language')
   const query = new URLSearchParams({ outcome, ...(isLanguage(language) && { language }) })
   return new Response(null, {
@@ -26,11 +27,12 @@ export async function askForDeletion(request: Request): Promise<Response> {
   })
 }
 
-async function ask(email: string, ip: string): Promise<Outcome> {
+async function ask(email: string, headers: Headers): Promise<Outcome> {
   const input = contract.body.safeParse({ email })
   if (!input.success) return 'malformed'
   try {
-    await requestWithdrawal({ ...systemContext(), ip, buckets: [], linkToken: '' }, input.data)
+    const caller = { ip: clientIpOf(headers), userAgent: userAgentOf(headers) }
+    await requestWithdrawal({ ...systemContext(), ...caller, buckets: [], linkToken: '' }, input.data)
     return 'sent'
   } catch (error) {
     if (error instanceof AppError) return error.code === 'RATE_001' ? 'limited' : 'failed'

@@ -42,10 +42,15 @@ export const pageContext = cache(async (): Promise<Context | null> => {
   const session = await getServerSession(authOptions())
   const ctx = systemContext()
   const actor = session?.sessionId ? await orDatabaseAwayPage(authenticateSession(ctx, session.sessionId)) : null
-  if (!actor) return null
-  noteSessionUse(ctx, actor)
-  return { ...ctx, actor, ip: '', buckets: [] }
+  return actor && { ...ctx, actor, ip: '', userAgent: '', buckets: [] }
 })
+
+/** The same for a page of the settings or of /admin: opening one is a use of the session. Any other page may be opened by the browser itself. */
+export async function openPage(): Promise<Context | null> {
+  const ctx = await pageContext()
+  if (ctx) noteSessionUse(ctx, ctx.actor)
+  return ctx
+}
 
 /** The parts of the session that the header of a page shows. */
 export const accountOf = ({ name, emailStatus, isOperator }: PageSession) => ({

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
+import type { Authority } from '@/contract/errors'
 import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES } from '@/contract/languages'
 import { readOwnTexts } from '../texts/own-texts'
 import { accentProblem } from './accent'
@@ -20,6 +21,20 @@ export const BRAND_FIELDS = {
   SUPPORT_URL: url(['https:', 'http:'], 'https://example.com/support').optional(),
   PRIVACY_URL: url(['https:', 'http:'], 'https://example.com/privacy').optional(),
   TERMS_URL: url(['https:', 'http:'], 'https://example.com/terms').optional(),
+  AUTHORITY_NAME: z
+    .string()
+    .refine(
+      (text) => /\S/.test(text) && !/[\p{Cc}<>]/u.test(text) && text.length <= 200,
+      'must be a name of 200 characters at most, without angle brackets',
+    )
+    .optional(),
+  AUTHORITY_URL: z
+    .string()
+    .refine((text) => URL.canParse(text) && new URL(text).protocol === 'https:', {
+      error: 'must be an https URL such as https://authority.example.com/complain',
+      abort: true,
+    })
+    .optional(),
   LOGO_FILE: z.string().optional(),
   ACCENT_COLOR: z
     .string()
@@ -71,6 +86,12 @@ function readLogo(file: string): Logo {
   return { type: kind.type, bytes }
 }
 
+function authorityOf({ AUTHORITY_NAME: name, AUTHORITY_URL: url }: Parsed<typeof BRAND_FIELDS>): Authority | null {
+  if (name !== undefined && url !== undefined) return { name, url }
+  if (name === undefined && url === undefined) return null
+  throw new SettingsError('AUTHORITY_NAME and AUTHORITY_URL belong together: set both, or neither.')
+}
+
 export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>) => ({
   /** The product's name and look on pages, in mails and in the API description. */
   brand: {
@@ -86,6 +107,8 @@ export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>) => ({
     /** Such as #1f4fc4: links, focus and marks. */
     accentColor: settings.ACCENT_COLOR,
   },
+  /** The supervisory authority to which people can complain; null if the adopter names none. */
+  authority: authorityOf(settings),
   /** Used if neither the account nor the browser names a language that there is. */
   defaultLanguage: settings.DEFAULT_LOCALE,
   /** The adopter's own texts, which replace ours. */

@@ -534,6 +534,7 @@ test.each([
   ['PRODUCT_NAME', ''],
   ['PRIVACY_URL', ''],
   ['METRICS_TOKEN', ''],
+  ['DATABASE_URL', 'postgresql://user:secret-for-all@db/accounts?sslmode=no-verify'],
 ])('production is warned when %s is %j, and local mode is not', (name, value) => {
   expect(settingWarnings(parseEnv(UNDOUBTED))).toEqual([])
   const hints = settingWarnings(parseEnv({ ...UNDOUBTED, [name]: value }))

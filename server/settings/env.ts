@@ -83,6 +83,10 @@ const DOUBTS: [isDoubtful: (env: Env) => boolean, hint: string][] = [
     (env) => env.trustedProxyHops === 0,
     'TRUSTED_PROXY_HOPS is 0: every client behind a proxy counts as one address in limits and sessions. Set it to the number of your proxies.',
   ],
+  [
+    (env) => /[?&]sslmode=no-verify/.test(env.databaseUrl ?? ''),
+    'DATABASE_URL has sslmode=no-verify: whoever stands between can read and change everything. Use verify-full with sslrootcert.',
+  ],
   [(env) => env.brand.name === DEFAULT_NAME, `PRODUCT_NAME is not set: people read "${DEFAULT_NAME}".`],
   [(env) => env.brand.privacyUrl === undefined, 'PRIVACY_URL is not set: no page links to a privacy notice.'],
   [(env) => env.metricsToken === undefined, 'METRICS_TOKEN is not set: nothing can watch the service.'],

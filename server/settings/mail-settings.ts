@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { parseAddress } from '@/contract/address'
+import { parseNewAddress } from '@/contract/address'
 import { MAIL_SOURCES, type MailSource } from '@/contract/vocabulary'
 import { MAIL_EVENT_SOURCES } from '../adapters/mail-events/sources'
 import { type Parsed, url, type Variables } from './setting-fields'
@@ -32,13 +32,13 @@ export const MAIL_FIELDS = {
   MAIL_RETURN_PATH: z
     .string()
     .refine(
-      (text) => parseAddress(text) !== null && /^[a-z0-9.-]{1,20}@/i.test(text),
+      (text) => parseNewAddress(text) !== null && /^[a-z0-9.-]{1,20}@/i.test(text),
       'must be an address such as bounce@mail.example.com, with 20 characters at most before the @',
     )
     .optional(),
   SUPPORT_EMAIL: z
     .string()
-    .refine((text) => parseAddress(text) !== null, 'must be one plain address')
+    .refine((text) => parseNewAddress(text) !== null, 'must be one plain address')
     .default(LOCAL_SUPPORT),
   SECURITY_CONTACT: url(['mailto:', 'https:'], 'mailto:security@example.com').optional(),
 }

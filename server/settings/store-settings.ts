@@ -1,5 +1,6 @@
 import path from 'node:path'
 import * as z from 'zod'
+import { databaseUrl } from './database-url'
 import type { InstanceFields } from './instance-settings'
 import { count, flag, type Parsed, url, type Variables } from './setting-fields'
 import { SettingsError } from './settings-error'
@@ -8,7 +9,7 @@ import { SettingsError } from './settings-error'
 const visible = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
 
 export const STORE_FIELDS = {
-  DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/accounts').optional(),
+  DATABASE_URL: databaseUrl.optional(),
   DATABASE_CONNECTIONS: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1 to 999')

@@ -54,6 +54,18 @@ const overlay = (under: Texts, over: Texts): Texts =>
 /** The names of a text's values and tags. */
 export const parametersOf = (text: string): string[] => [...new Set(namesIn(compile(text)))].sort()
 
+/** Values that a text may take beside those of the English one. */
+const MORE_PARAMETERS: Record<string, string[]> = {
+  // The English subject is documented without them.
+  'Mails.verifyNewEmail.subject': ['code', 'product'],
+}
+
+/** The names of the values and tags that the text of this path may have, in any language. */
+export const parametersFor = (path: string, english: string): string[] => [
+  ...parametersOf(english),
+  ...(MORE_PARAMETERS[path] ?? []),
+]
+
 // A node is a text, a value `[name]`, a tag `[name, ...nodes]`, or a choice `[name, kind, branches]`, where the kind is a number.
 const namesIn = (nodes: unknown): string[] => (Array.isArray(nodes) ? nodes.flatMap(namesOf) : [])
 function namesOf(node: unknown): string[] {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isLanguage, LANGUAGES, type Language } from '@/contract/languages'
 import { SettingsError } from '../settings/settings-error'
-import { ENGLISH, flatten, parametersOf, type Texts } from './catalogue'
+import { ENGLISH, flatten, parametersFor, parametersOf, type Texts } from './catalogue'
 
 /** Reads the files of MESSAGES_DIR, such as de.json. Each has only the texts that replace ours. */
 export function readOwnTexts(dir: string): Partial<Record<Language, Texts>> {
@@ -28,7 +28,7 @@ function checked(name: string, json: string): Texts {
     const english = ENGLISH_TEXTS.get(key)
     if (english === undefined) refuse(name, `there is no text ${key}`)
     if (typeof text !== 'string') refuse(name, `${key} must be a text`)
-    const known = new Set(parametersOf(english))
+    const known = new Set(parametersFor(key, english))
     const used = readOrRefuse(() => parametersOf(text), `MESSAGES_DIR: ${name}: ${key} is not ICU MessageFormat.`)
     const foreign = used.filter((parameter) => !known.has(parameter))
     if (foreign.length > 0)

@@ -21,6 +21,9 @@ import { openDatabase } from '../adapters/database'
 import { processState } from '../process-state'
 import { LedgerGuard } from './guard-database'
 
+// A cluster is copied and started several times.
+vi.setConfig({ testTimeout: 240_000 })
+
 afterEach(() => {
   processState.heldFor = undefined
 })

@@ -72,6 +72,10 @@ export function createMetrics() {
       'account_silent_applications',
       'Connected applications that have left a call without a good answer for 24 hours.',
     ),
+    present: gauge(
+      'account_present_tasks',
+      'Deletion tasks whose application answers that it still has the person, and that an operator has to decide.',
+    ),
     notices: gauge(
       'account_notices',
       'Notices by state: waiting for the mail server, or failed (given up in the last 30 days).',

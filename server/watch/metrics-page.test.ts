@@ -69,7 +69,7 @@ test('the backlog is read for each request, and left out when it cannot be read'
   installContext({ ...ctx, sql: () => Promise.reject(new Error('away')) })
   const text = await read()
   expect(text).not.toMatch(
-    /^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications|foreign_hashes_left)[ {]/m,
+    /^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications|present_tasks|foreign_hashes_left)[ {]/m,
   )
   expect(text).toContain('account_password_hashes{line="own",state="running"} 0')
 })

@@ -51,6 +51,7 @@ async function readGauges() {
   show(gauges.outbox, backlog.outbox)
   show(gauges.ledgerBatches, backlog.ledger.waiting)
   show(gauges.silentApps, backlog.silentApps)
+  show(gauges.present, backlog.present)
   show(gauges.foreignHashes, left)
 }
 

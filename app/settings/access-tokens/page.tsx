@@ -6,13 +6,13 @@ import { Texts } from '@/components/layout/texts'
 import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
+import { openPage, type PageProps, toSignIn } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 
 export const generateMetadata = titled('AccessTokens', 'title')
 
 export default async function AccessTokensPage(props: PageProps) {
-  const ctx = await pageContext()
+  const ctx = await openPage()
   if (!ctx) return toSignIn('/settings/access-tokens', props)
   const t = await pageTexts('AccessTokens')
   const ways = await waysToConfirm(ctx, 'token')

@@ -5,12 +5,12 @@ import { Texts } from '@/components/layout/texts'
 import { ExportDataForm } from '@/components/withdrawal/export-data-form'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
+import { openPage, type PageProps, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = titled('YourData', 'title')
 
 export default async function YourDataPage(props: PageProps) {
-  const ctx = await pageContext()
+  const ctx = await openPage()
   if (!ctx) return toSignIn('/settings/data', props)
   const t = await pageTexts('YourData')
   const ways = await waysToConfirm(ctx, 'withdraw')

@@ -6,12 +6,12 @@ import { Texts } from '@/components/layout/texts'
 import { formatDuration } from '@/components/ui/duration'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
+import { currentSession, openPage, type PageProps, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = titled('EmailSettings', 'title')
 
 export default async function EmailSettingsPage(props: PageProps) {
-  const [ctx, session] = await Promise.all([pageContext(), currentSession()])
+  const [ctx, session] = await Promise.all([openPage(), currentSession()])
   if (!ctx || !session) return toSignIn('/settings/email', props)
   const t = await pageTexts('EmailSettings')
   const ways = await waysToConfirm(ctx, 'change')

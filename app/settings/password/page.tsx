@@ -9,12 +9,12 @@ import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { newPasswordRules } from '@/server/pages/new-password-rules'
-import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
+import { openPage, type PageProps, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = titled('Passwords', 'title')
 
 export default async function PasswordPage(props: PageProps) {
-  const ctx = await pageContext()
+  const ctx = await openPage()
   if (!ctx) return toSignIn('/settings/password', props)
   const { hasPassword, provider } = await waysToConfirm(ctx, 'change')
   if (!hasPassword) return <NoPassword provider={provider} />

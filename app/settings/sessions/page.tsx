@@ -7,12 +7,12 @@ import { formatDuration } from '@/components/ui/duration'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { listSessions } from '@/domain/sessions/sessions'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
+import { currentSession, openPage, type PageProps, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = titled('Sessions', 'title')
 
 export default async function SessionsPage(props: PageProps) {
-  const [ctx, session] = await Promise.all([pageContext(), currentSession()])
+  const [ctx, session] = await Promise.all([openPage(), currentSession()])
   if (!ctx || !session) return toSignIn('/settings/sessions', props)
   const t = await pageTexts('Sessions')
   const [{ sessions }, ways, language] = await Promise.all([

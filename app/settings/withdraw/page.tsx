@@ -8,14 +8,14 @@ import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
+import { currentSession, openPage, type PageProps, toSignIn } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { WhatHappens } from './what-happens'
 
 export const generateMetadata = titled('DeleteAccount', 'title')
 
 export default async function WithdrawAccountPage(props: PageProps) {
-  const [ctx, session] = await Promise.all([pageContext(), currentSession()])
+  const [ctx, session] = await Promise.all([openPage(), currentSession()])
   if (!ctx || !session) return toSignIn('/settings/withdraw', props)
   const ways = await waysToConfirm(ctx, 'withdraw')
   const { unconfirmed } = await props.searchParams
@@ -28,7 +28,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
       () => null,
     ),
   ])
-  const { applications, blockers, pendingTransactions, asksApplications, retentionDays, steps } = offer
+  const { applications, blockers, asksApplications, retentionDays, steps } = offer
   const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
   const keptUntil = new Date(now.getTime() + ctx.limits.withdrawalRetentionMs).toISOString()
   const t = await pageTexts('DeleteAccount')
@@ -42,7 +42,7 @@ export default async function WithdrawAccountPage(props: PageProps) {
         userId={userId}
         email={session.emailStatus.current_email}
         ways={ways}
-        known={{ blockers, pendingTransactions, asksApplications, renderedAt: now.toISOString() }}
+        known={{ blockers, authority: ctx.authority ?? undefined, asksApplications, renderedAt: now.toISOString() }}
         counts={counts}
         supportEmail={getEnv().supportEmail}
         applications={applications}

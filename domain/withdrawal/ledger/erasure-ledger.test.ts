@@ -169,7 +169,7 @@ test.each([3, 40])(
     await ctx.db.outboxEvent.deleteMany({ where: { id: `evt_${withdrawal_id}` } })
     await ctx.db.user.create({ data: backup })
     // A blocker does not hold back a withdrawal that has already begun.
-    const transaction = { userId: user.userId, description: 'A book', amountCents: 1200, ip: '192.0.2.1' }
+    const transaction = { userId: user.userId, title: 'A book', ip: '192.0.2.1' }
     await addTransaction(ctx, { ...transaction, status: 'pending' })
 
     expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, replayed: 1, already_gone: 0 })

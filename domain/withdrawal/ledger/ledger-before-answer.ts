@@ -61,15 +61,28 @@ export async function requireLevelLedger(ctx: SystemContext): Promise<void> {
 }
 
 /** The acceptance of a withdrawal that has just begun, once its line is in the store; undefined where no answer waits for that. */
-export async function awaitAcceptance(ctx: SystemContext, withdrawalId: string): Promise<string | undefined> {
-  if (!ctx.waitsForLedger) return undefined
+export const awaitAcceptance = async (ctx: SystemContext, withdrawalId: string): Promise<string | undefined> =>
+  ctx.waitsForLedger ? writeForAcceptance(ctx, withdrawalId) : undefined
+
+/**
+ * For the mail that carries it; null if it cannot be made now. The first try waits for the line, also where no answer does. A later one
+ * writes once, so that a store that is away does not hold up other mails.
+ */
+export const acceptanceForMail = async (
+  ctx: SystemContext,
+  withdrawalId: string,
+  attempts: number,
+): Promise<string | null> =>
+  (await writeForAcceptance(ctx, withdrawalId, attempts === 1).catch(() => undefined)) ?? null
+
+function writeForAcceptance(ctx: SystemContext, withdrawalId: string, repeats = true): Promise<string | undefined> {
   const write = async (isOver: AbortSignal) => {
-    while (!isOver.aborted) {
+    do {
       await writeErasureLedger(ctx)
       const acceptance = await standingAcceptance(ctx, withdrawalId)
       if (acceptance) return acceptance
       await sleep(PAUSE_MS)
-    }
+    } while (repeats && !isOver.aborted)
     return undefined
   }
   return withinTime(ctx, write, BEGUN)

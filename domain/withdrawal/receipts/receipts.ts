@@ -24,6 +24,7 @@ interface Told {
   records: number | null
   retained: unknown[] | null
   is_waived: boolean
+  is_absent: boolean
 }
 
 type Facts = RowOf<typeof readFacts>
@@ -60,9 +61,10 @@ const readFacts = statement(
       WHERE s.withdrawal_id = w.id AND s.status = 'completed') AS is_counted,
      ${countsOf(sql`w.id`)} AS counts,
      (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'told_at', n.first_tried_at,
-                                        'at', coalesce(n.waived_at, n.completed_at), 'acknowledges', n.acknowledges,
+                                        'at', CASE WHEN n.status = 'completed' THEN coalesce(n.waived_at, n.absent_at, n.completed_at) END,
+                                        'acknowledges', n.acknowledges,
                                         'last_status', n.last_status, 'records', n.records, 'retained', n.retained,
-                                        'is_waived', n.waived_at IS NOT NULL) ORDER BY n.app_name, n.id)
+                                        'is_waived', n.waived_at IS NOT NULL, 'is_absent', n.absent_at IS NOT NULL) ORDER BY n.app_name, n.id)
       FROM deletion_tasks n WHERE n.withdrawal_id = w.id) AS applications
    FROM withdrawals w WHERE w.id = ${v.withdrawalId}`,
 )
@@ -227,10 +229,12 @@ function describeApplication(told: Told): NonNullable<ReceiptClaims['application
 }
 
 /** 404 and 410: the application does not know the person. A task without a status was ended by a report. */
-function answerOf({ status, is_waived, acknowledges, last_status: answer, retained }: Told) {
+function answerOf({ status, is_waived, is_absent, acknowledges, last_status: answer, retained }: Told) {
   if (is_waived) return 'waived'
   if (status !== 'completed') return 'open'
+  // What it keeps by law comes first: nobody should read that it has nothing of the person.
   if (retained?.length) return 'retained_part'
+  if (is_absent) return 'absent'
   if (acknowledges === 'later' && answer === null) return 'erased'
   return answer === 404 || answer === 410 ? 'gone' : 'told'
 }

@@ -1,7 +1,7 @@
 import { deleteArchives } from '../../applications/archives'
 import { day } from '../../limits/durations'
 import { sql } from '../../sql'
-import { columns, type DeletionStep, utc } from './deletion-step'
+import { amountOf, columns, type DeletionStep, utc } from './deletion-step'
 
 /** Archive cleanup, 1–7 days: archived copies and their key, logs and caches. */
 export const dataArchives: DeletionStep = {
@@ -61,11 +61,16 @@ export const dataArchives: DeletionStep = {
       table: 'transactions',
       category: 'transactions',
       time: 'created_at',
-      kept: { for: 'transaction_history', facts: ['status', 'amount_cents'] },
+      kept: { for: 'transaction_history', facts: ['status', 'amount_cents', 'currency'] },
       exported: {
         isLarge: true,
         kind: 'provided',
-        members: { ...columns('id', 'status', 'description', 'amount_cents'), created_at: utc('created_at') },
+        members: {
+          ...columns('id', 'status', 'url'),
+          title: sql`description`,
+          amount: amountOf('amount_cents'),
+          created_at: utc('created_at'),
+        },
       },
     },
     {

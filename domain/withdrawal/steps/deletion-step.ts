@@ -21,6 +21,10 @@ export type Exported =
 export const utc = (column: string) =>
   sql`to_char(${identifier(column)} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
+/** The amount of a row, null where it has no currency. */
+export const amountOf = (minorUnits: string) =>
+  sql`CASE WHEN currency IS NOT NULL THEN json_build_object('minor_units', ${identifier(minorUnits)}, 'currency', currency) END`
+
 /** Members that have the names of their columns. */
 export const columns = (...names: string[]): Record<string, Part> =>
   Object.fromEntries(names.map((name) => [name, identifier(name)]))

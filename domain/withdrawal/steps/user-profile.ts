@@ -1,7 +1,7 @@
 import { keepUndeliveredEvents } from '../../applications/events'
 import { hour, minute } from '../../limits/durations'
 import { sql } from '../../sql'
-import { columns, type DeletionStep, utc } from './deletion-step'
+import { amountOf, columns, type DeletionStep, utc } from './deletion-step'
 
 /** Data deletion, 5–60 minutes: profile, credentials and preferences. */
 export const userProfile: DeletionStep = {
@@ -111,6 +111,7 @@ export const userProfile: DeletionStep = {
         kind: 'observed',
         members: {
           ...columns('source', 'code', 'title', 'url'),
+          amount: amountOf('amount_minor'),
           created_at: utc('created_at'),
           expires_at: utc('expires_at'),
         },

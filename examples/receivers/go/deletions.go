@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// Deletions runs each deletion on a goroutine of its own, once, and reports on it. A process that ends forgets it, and the message comes
-// again.
+// Deletions runs each deletion on a goroutine of its own, once at a time, and reports on it. A process that ends forgets it, and the message
+// comes again. One that comes after the end begins anew: something of the account was still there.
 type Deletions struct {
 	// Delete removes what belongs to the account, calls progress, and returns what the last report says beside its status.
 	Delete func(ctx context.Context, account string, progress func(done, total int) error) (Report, error)
 
-	mutex  sync.Mutex
-	isDone map[string]bool
+	mutex   sync.Mutex
+	running map[string]bool
 }
 
 // Accept is for the handler, on account.withdrawn.
@@ -26,16 +26,11 @@ func (d *Deletions) Accept(ctx context.Context, message Message) (Outcome, error
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	isDone, isKnown := d.isDone[message.ID]
-	if isDone {
-		delete(d.isDone, message.ID)
-		return Done, nil
-	}
-	if !isKnown {
-		if d.isDone == nil {
-			d.isDone = map[string]bool{}
+	if !d.running[message.ID] {
+		if d.running == nil {
+			d.running = map[string]bool{}
 		}
-		d.isDone[message.ID] = false
+		d.running[message.ID] = true
 		go d.run(message)
 	}
 	return Later, nil
@@ -46,12 +41,10 @@ func (d *Deletions) run(message Message) {
 	err := d.deleteAndReport(context.Background(), *message.Data.Task, message.Data.Account)
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if err == nil {
-		d.isDone[message.ID] = true
-		return
+	delete(d.running, message.ID)
+	if err != nil {
+		log.Printf("The deletion %s begins anew when its message comes again: %v", message.ID, err)
 	}
-	log.Printf("The deletion %s begins anew when its message comes again: %v", message.ID, err)
-	delete(d.isDone, message.ID)
 }
 
 func (d *Deletions) deleteAndReport(ctx context.Context, task Task, account string) error {

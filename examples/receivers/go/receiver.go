@@ -128,9 +128,16 @@ func (t Task) Report(ctx context.Context, report Report) error {
 
 // Blocker holds a withdrawal back, in words for the person.
 type Blocker struct {
-	Code  string  `json:"code"`
-	Title string  `json:"title"`
-	URL   *string `json:"url"`
+	Code   string  `json:"code"`
+	Title  string  `json:"title"`
+	URL    *string `json:"url"`
+	Amount *Amount `json:"amount,omitempty"`
+}
+
+// Amount has to be paid. It counts the smallest unit of the currency, whose code is that of ISO 4217.
+type Amount struct {
+	MinorUnits int    `json:"minor_units"`
+	Currency   string `json:"currency"`
 }
 
 // Store is what has to outlive the process. Yours stands in your database.
@@ -147,6 +154,9 @@ type Receiver struct {
 	handle func(context.Context, Message) (Outcome, error)
 	// Check lists what holds the withdrawal of a person back; nil where the application is registered without `checks`.
 	Check func(ctx context.Context, subject, account string) ([]Blocker, error)
+	// IsPresent says whether anything of this account is left, by the account alone: who came back has the same subject. It is nil where
+	// the application is registered without `confirms`.
+	IsPresent func(ctx context.Context, account string) (bool, error)
 	// Store is the memory of this process where you set none.
 	Store Store
 	now   func() time.Time
@@ -197,6 +207,9 @@ func (r *Receiver) answer(ctx context.Context, header http.Header, body []byte) 
 	if message.Type == "account.withdrawal_check" {
 		return r.answerCheck(ctx, message.Data)
 	}
+	if message.Type == "account.absence_check" {
+		return r.answerAbsence(ctx, message.Data.Account)
+	}
 	outcome, err := r.handleOnce(ctx, message)
 	if err != nil {
 		log.Printf("The message %s was not handled, and comes again: %v", message.ID, err)
@@ -219,6 +232,20 @@ func (r *Receiver) answerCheck(ctx context.Context, data Data) (int, []byte) {
 		return 500, nil
 	}
 	answer, _ := json.Marshal(map[string][]Blocker{"blockers": append([]Blocker{}, blockers...)})
+	return 200, answer
+}
+
+func (r *Receiver) answerAbsence(ctx context.Context, account string) (int, []byte) {
+	// Nobody may say for the application that it has nothing.
+	if r.IsPresent == nil {
+		return 501, nil
+	}
+	isPresent, err := r.IsPresent(ctx, account)
+	if err != nil {
+		log.Printf("Whether an account is absent is not known: %v", err)
+		return 500, nil
+	}
+	answer, _ := json.Marshal(map[string]any{"present": isPresent, "account": account})
 	return 200, answer
 }
 
@@ -246,8 +273,11 @@ func (r *Receiver) handleOnce(ctx context.Context, message Message) (Outcome, er
 	lock := &r.locks[maphash.String(r.seed, message.Data.Account)%uint64(len(r.locks))]
 	lock.Lock()
 	defer lock.Unlock()
-	if isDone, err := r.Store.IsDone(ctx, message.ID); isDone || err != nil {
-		return Done, err
+	// A deletion comes again where its answer was lost, or something of the account was still there.
+	if message.Type != "account.withdrawn" {
+		if isDone, err := r.Store.IsDone(ctx, message.ID); isDone || err != nil {
+			return Done, err
+		}
 	}
 	isStale, err := r.isStale(ctx, message)
 	if err != nil {

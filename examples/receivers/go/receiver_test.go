@@ -123,6 +123,31 @@ func TestAnswersAQuestionOnlyWhereItCan(t *testing.T) {
 	expect(t, "the answer", string(answer), `{"blockers":[]}`)
 }
 
+func TestSaysByTheAccountWhetherAnythingOfItIsThere(t *testing.T) {
+	receiver := given(t, nil)
+	expect(t, "without an answer", send(receiver, "m", "account.absence_check", 0), 501)
+	for _, isPresent := range []bool{true, false} {
+		receiver.IsPresent = func(_ context.Context, account string) (bool, error) { return isPresent && account == "usr_1", nil }
+		body := `{"type":"account.absence_check","data":{"subject":"42","account":"usr_1"}}`
+		_, answer := receiver.answer(context.Background(), sign(call{"m", newSecret, body, now}), []byte(body))
+		expect(t, "the answer", string(answer), fmt.Sprintf(`{"account":"usr_1","present":%t}`, isPresent))
+	}
+	receiver.IsPresent = func(context.Context, string) (bool, error) { return false, errors.New("the database is away") }
+	expect(t, "unknown", send(receiver, "m", "account.absence_check", 0), 500)
+}
+
+func TestHandlesADeletionThatComesAgain(t *testing.T) {
+	handled := 0
+	receiver := given(t, func(Message) (Outcome, error) {
+		handled++
+		return Done, nil
+	})
+	for range 2 {
+		expect(t, "the answer", send(receiver, "m", "account.withdrawn", 0), 200)
+	}
+	expect(t, "handled", handled, 2)
+}
+
 func TestAReportThatIsRefusedSaysWhy(t *testing.T) {
 	var said map[string]any
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

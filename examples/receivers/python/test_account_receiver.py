@@ -70,6 +70,19 @@ class ReceiverTest(unittest.TestCase):
         answer = self.receiver.answer(signed("m", body), body)
         self.assertEqual(answer, (200, b'{"blockers": [{"code": "usr_1"}]}'))
 
+    def test_says_by_the_account_whether_anything_of_it_is_there(self):
+        self.assertEqual(self.send("m", "account.absence_check"), 501)
+        people = {"usr_1"}
+        self.receiver = Receiver([NEW], self.handle, now=lambda: NOW, is_present=people.__contains__)
+        body = body_of("account.absence_check")
+        for answer in (b'{"present": true, "account": "usr_1"}', b'{"present": false, "account": "usr_1"}'):
+            self.assertEqual(self.receiver.answer(signed("m", body), body), (200, answer))
+            people.clear()
+
+    def test_a_deletion_that_comes_again_is_handled_again(self):
+        self.assertEqual([self.send("m", "account.withdrawn") for _ in range(2)], [200, 200])
+        self.assertEqual(len(self.handled), 2)
+
     def test_a_deletion_without_a_task_is_done_with_the_answer(self):
         deleted = []
         deletions = Deletions(lambda account, progress: deleted.append(account) or {})

@@ -13,7 +13,7 @@ export interface Bench {
   ctx: SystemContext
   db: pg.Client
   dataDir: string
-  /** An application that answers 204. */
+  /** An application that answers 204, and that everybody is absent. */
   application: { endpoint: string }
   close(): Promise<void>
 }
@@ -32,8 +32,9 @@ export async function openBench(name: string): Promise<Bench> {
   })
   const opened = await openContext()
   const server = createServer(async (request, response) => {
-    await text(request)
-    response.writeHead(204).end()
+    const { type, data } = JSON.parse(await text(request))
+    if (type !== 'account.absence_check') return response.writeHead(204).end()
+    response.end(JSON.stringify({ present: false, account: data.account }))
   })
   const port = await listening(server)
   const application = { endpoint: `http://127.0.0.1:${port}/` }

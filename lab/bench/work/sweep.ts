@@ -44,9 +44,14 @@ export async function measureSweep({ ctx, db, dataDir, application }: Bench, fin
 }
 
 async function measureCrowd(ctx: SystemContext, db: pg.Client) {
+  print('Withdrawals', await withdrawCrowd(ctx, db, 'crowd', DUE))
+}
+
+/** Withdraws all people of this prefix and works until everything is completed. */
+export async function withdrawCrowd(ctx: SystemContext, db: pg.Client, prefix: string, count: number) {
   const beganAt = performance.now()
   const tookMs: number[] = []
-  const people = Array.from({ length: DUE }, (_, n) => `usr_crowd${n + 1}`)
+  const people = Array.from({ length: count }, (_, n) => `usr_${prefix}${n + 1}`)
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let userId = people.pop(); userId; userId = people.pop()) {
@@ -56,10 +61,10 @@ async function measureCrowd(ctx: SystemContext, db: pg.Client) {
     }),
   )
   const acceptedSeconds = rounded((performance.now() - beganAt) / 1000)
-  const open = `SELECT FROM withdrawals WHERE user_id LIKE 'usr\\_crowd%' AND completed_at IS NULL LIMIT 1`
+  const open = `SELECT FROM withdrawals WHERE user_id LIKE 'usr\\_${prefix}%' AND completed_at IS NULL LIMIT 1`
   while ((await db.query(open)).rowCount) await runDueWork(ctx)
   const completedSeconds = rounded((performance.now() - beganAt) / 1000)
-  print('Withdrawals', { people: DUE, acceptedSeconds, medianMs: rounded(median(tookMs)), completedSeconds })
+  return { people: count, acceptedSeconds, medianMs: rounded(median(tookMs)), completedSeconds }
 }
 
 async function runDueWork(ctx: SystemContext) {

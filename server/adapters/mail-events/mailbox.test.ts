@@ -21,6 +21,7 @@ test.each([
   ['ada+2Bnews@example.org', 'ada+news@example.org'],
   ['+3Cada@example.org+3E', ADA],
   ['ada+ab@example.org', 'ada+ab@example.org'],
+  ['"a..b."@docomo.ne.jp', 'a..b.@docomo.ne.jp'],
 ])('B72 the mailbox %s is of %s', (mailbox, address) => {
   expect(addressesIn(mailbox).map(keyOfAddress)).toContain(address)
 })

@@ -39,6 +39,8 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             events: true,
             includes: true,
             checks: true,
+            confirms: true,
+            waive_reasons: ({ waive_reasons }) => waive_reasons.join(' · ') || null,
             deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
             open_tasks: true,
             previous_secret_until: true,

@@ -5,6 +5,7 @@ import { Part } from '@/components/admin/part'
 import { Table } from '@/components/admin/table'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
+import { formatAmount } from '@/contract/amount'
 import { type ShownAccount, shownAccount, shownBlocker, shownTransaction } from '@/contract/operator'
 import { noteLookUp } from '@/domain/accounts/note-look-up'
 import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
@@ -42,7 +43,13 @@ const Active = ({ account }: { account: ShownAccount }) => (
         of={shownTransaction}
         rows={account.pending_transactions}
         id="transaction_id"
-        fields={{ description: true, amount_cents: true, created_at: true, transaction_id: true }}
+        fields={{
+          title: true,
+          amount: ({ amount }) => amount && formatAmount(amount, 'en'),
+          url: true,
+          created_at: true,
+          transaction_id: true,
+        }}
         none="No transaction is pending."
       />
     </Part>

@@ -116,12 +116,17 @@ class Receiver:
         store: Store | None = None,
         tolerance_seconds: int = 300,
         now: Callable[[], float] = time.time,
+        is_present: Callable[[str], bool] | None = None,
     ) -> None:
-        """`secrets`: after a rotation the old and the new one. `check` lists what holds a withdrawal of (subject, account) back."""
+        """
+        `secrets`: after a rotation the old and the new one. `check` lists what holds a withdrawal of (subject, account) back. `is_present`
+        says whether anything of this account is left: by the account alone, because who came back has the same subject.
+        """
         self._keys = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in secrets]
         if not all(self._keys) or not self._keys:
             raise ValueError("A signing secret is empty. Take the one that `app register` printed.")
         self._handle, self._check, self._store = handle, check, store or Memory()
+        self._is_present = is_present
         self._tolerance, self._now = tolerance_seconds, now
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
@@ -155,6 +160,12 @@ class Receiver:
                 if self._check is None:
                     return 501, b""
                 return 200, json.dumps({"blockers": self._check(message.subject, message.account)}).encode()
+            if message.type == "account.absence_check":
+                # Nobody may say for the application that it has nothing.
+                if self._is_present is None:
+                    return 501, b""
+                answer = {"present": self._is_present(message.account), "account": message.account}
+                return 200, json.dumps(answer).encode()
             # One after the other, so that an older message cannot end after a newer one.
             with self._locks[hash(message.account) % LOCKS]:
                 return (200 if self._handle_once(message) == "done" else 202), b""
@@ -174,7 +185,8 @@ class Receiver:
         return any(hmac.compare_digest(one, other) for one in given for other in expected)
 
     def _handle_once(self, message: Message) -> Outcome:
-        if self._store.is_done(message.id):
+        # A deletion comes again where its answer was lost, or something of the account was still there.
+        if message.type != "account.withdrawn" and self._store.is_done(message.id):
             return "done"
         outcome = "done" if self._is_stale(message) else self._handle(message)
         if outcome == "done":
@@ -191,12 +203,15 @@ class Receiver:
 
 
 class Deletions:
-    """Runs each deletion in a thread of its own, once, and reports on it. A process that ends forgets it, and the message comes again."""
+    """
+    Runs each deletion in a thread of its own, once at a time, and reports on it. A process that ends forgets it, and the message comes again.
+    One that comes after the end begins anew: something of the account was still there.
+    """
 
     def __init__(self, delete: Callable[[str, Callable[[int, int], None]], Mapping[str, Any]]) -> None:
         """`delete(account, progress)` calls `progress(done, total)` and returns `records`, `retained` or nothing of the last report."""
         self._delete = delete
-        self._states: dict[str, Literal["begun", "done"]] = {}
+        self._running: set[str] = set()
         self._lock = threading.Lock()
 
     def accept(self, message: Message) -> Outcome:
@@ -205,11 +220,8 @@ class Deletions:
             self._delete(message.account, lambda done, total: None)
             return "done"
         with self._lock:
-            if self._states.get(message.id) == "done":
-                del self._states[message.id]
-                return "done"
-            if message.id not in self._states:
-                self._states[message.id] = "begun"
+            if message.id not in self._running:
+                self._running.add(message.id)
                 threading.Thread(target=self._run, args=(message, message.task), daemon=True).start()
         return "later"
 
@@ -220,10 +232,10 @@ class Deletions:
                 lambda done, total: _report(task, "processing", progress={"done": done, "total": total}),
             )
             _report(task, "completed", **result)
-            self._states[message.id] = "done"
         except Exception:
             log.exception("The deletion %s begins anew when its message comes again", message.id)
-            del self._states[message.id]
+        finally:
+            self._running.discard(message.id)
 
 
 def _report(task: Task, status: Literal["processing", "completed"], **said: Any) -> None:

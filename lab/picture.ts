@@ -1,0 +1,60 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Page } from '@playwright/test'
+import { findBrowser } from '../scripts/browser.ts'
+import { root } from '../scripts/ensure.mjs'
+import { startUntilAnswer, stopService } from './bench/services.ts'
+
+// Makes the picture of the README from the running service: a pending change of the demo account, and then its deletion.
+const PICTURE = join(root, 'docs/screenshots/pages.png')
+const PORT = '4475'
+const URL = `http://localhost:${PORT}`
+const HALF = { width: 780, height: 900 }
+const PASSWORD = 'correct horse battery'
+
+const DATA_DIR = join(root, '.data/picture')
+rmSync(DATA_DIR, { recursive: true, force: true })
+// Half of the steps are done within seconds.
+const env = { PORT, DATA_DIR, APP_URL: URL, WITHDRAWAL_TIME_SCALE: '0.005' }
+const { child } = await startUntilAnswer({
+  nodeArgs: [join(root, 'scripts/start.mjs')],
+  env,
+  until: { url: `${URL}/api/health/ready` },
+})
+const executablePath = await findBrowser()
+const browser = await chromium.launch(executablePath ? { executablePath } : {})
+try {
+  const page = await browser.newPage({ viewport: HALF, locale: 'en-GB', reducedMotion: 'reduce' })
+  const halves = [await pictureOfChange(page), await pictureOfDeletion(page)]
+  // A page of its own, because the service's policy of content holds for the other.
+  const whole = await browser.newPage({ viewport: { width: 2 * HALF.width, height: HALF.height } })
+  const images = halves.map((half) => `<img src="data:image/png;base64,${half.toString('base64')}">`)
+  await whole.setContent(`<body style="margin: 0; display: flex">${images.join('')}</body>`)
+  await whole.screenshot({ path: PICTURE })
+} finally {
+  await browser.close()
+  await stopService(child)
+}
+process.stdout.write(`${PICTURE}\n`)
+
+async function pictureOfChange(page: Page): Promise<Buffer> {
+  await page.goto(`${URL}/sign-in`)
+  await page.getByLabel('Email', { exact: true }).fill('demo@example.com')
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('button', { name: 'Change address' }).click()
+  await page.getByLabel('New email address').fill('demo.new@example.com')
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Send verification email' }).click()
+  await page.getByRole('heading', { name: 'Pending change' }).waitFor()
+  return page.screenshot()
+}
+
+async function pictureOfDeletion(page: Page): Promise<Buffer> {
+  await page.goto(`${URL}/settings/withdraw`)
+  await page.getByLabel(/to confirm/).fill('DELETE_MY_ACCOUNT')
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await page.getByText('2 of 4 steps done', { exact: true }).waitFor()
+  return page.screenshot()
+}

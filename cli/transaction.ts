@@ -9,10 +9,7 @@ const ends = (verb: string, status: 'settled' | 'cancelled') =>
     name: `transaction ${verb}`,
     summary: `Ends a pending transaction as ${status}.`,
     options: { id },
-    async run(ctx, { id }) {
-      await endTransaction(ctx, { id, status })
-      return { transaction_id: id, status }
-    },
+    run: (ctx, { id }) => endTransaction(ctx, { transactionId: id, status }),
   })
 
 export const transactionCommands = [

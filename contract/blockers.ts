@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract, FOR_SERVICES, isStorable, lengthOf } from './define'
+import { contract, FOR_SERVICES, isStorable, lengthOf, STORABLE } from './define'
 import { amount, blocker, givenTime, isoDateTime, maxLength } from './fields'
 
 const MAX_KEY_LENGTH = 255
@@ -52,20 +52,16 @@ export const checkAnswer = z.strictObject({
     .check(maxLength(MAX_ASKED)),
 })
 
-const params = z.object({
-  externalId,
-  key: z
-    .string()
-    .refine(
-      (text) => isStorable(text) && lengthOf(text) <= MAX_KEY_LENGTH && !/^\.{0,2}$|\p{Cc}/u.test(text),
-      `REQUEST_001: key has 1 to ${MAX_KEY_LENGTH} characters and no control character.`,
-    )
-    .meta({
-      description: 'Your own name of the blocker, percent-encoded',
-      pattern: String.raw`^(?!\.{1,2}$)[^\u0000-\u001F\u007F-\u009F]+$`,
-      maxLength: MAX_KEY_LENGTH,
-    }),
-})
+const KEY = `REQUEST_001: key has 1 to ${MAX_KEY_LENGTH} characters and no control character.`
+const key = z
+  .string(KEY)
+  .refine((text) => isStorable(text) && lengthOf(text) <= MAX_KEY_LENGTH && !/^\.{0,2}$|\p{Cc}/u.test(text), KEY)
+  .meta({
+    description: 'Your own name of the blocker, percent-encoded',
+    pattern: String.raw`^(?!\.{1,2}$)[^\u0000-\u001F\u007F-\u009F]+$`,
+    maxLength: MAX_KEY_LENGTH,
+  })
+const params = z.object({ externalId, key })
 const common = { ...FOR_SERVICES, scope: 'users:write' } as const
 const path = '/admin/users/{externalId}/blockers/{key}'
 const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
@@ -122,4 +118,39 @@ export const removeBlocker = contract({
   message: 'This does not hold the account back any more.',
   errors: ['REQUEST_001', 'USER_001', 'RATE_001'],
   example: { data: { user_id: exampleUserId, key: 'invoice-4711', removed: true } },
+})
+
+export const endBlocker = contract({
+  ...FOR_SERVICES,
+  name: 'endBlocker',
+  operator: 'acts',
+  summary: 'End a Blocker',
+  description: 'Removes a blocker, whichever service has pushed it.',
+  method: 'POST',
+  path: '/admin/blockers/end',
+  scope: 'apps:manage',
+  params: z.object({}),
+  body: z.object({
+    user_id: z
+      .string('REQUEST_001: user_id must be a string.')
+      .refine(isStorable, 'USER_001')
+      .meta({ description: 'The account, `usr_…`', pattern: STORABLE }),
+    source: z
+      .string('REQUEST_001: source must be a string.')
+      .refine(isStorable, 'REQUEST_001: source must be the name of a service token.')
+      .meta({ description: 'The name of the service token that has pushed it', pattern: STORABLE }),
+    key: key.meta({ description: 'The name that this service gave it' }),
+  }),
+  data: z.object({
+    user_id: z.string().describe('The account'),
+    source: z.string().describe('The name of the service token that has pushed it'),
+    key: z.string().describe('The name that this service gave it'),
+    removed: z.boolean().describe('Whether there was one'),
+  }),
+  message: 'This does not hold the account back any more.',
+  errors: ['REQUEST_001', 'USER_001', 'RATE_001'],
+  example: {
+    body: { user_id: exampleUserId, source: 'billing', key: 'invoice-4711' },
+    data: { user_id: exampleUserId, source: 'billing', key: 'invoice-4711', removed: true },
+  },
 })

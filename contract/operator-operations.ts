@@ -1,6 +1,7 @@
 import { pingApp, resendDeadLetters, rotateAppSecret, setApp } from './apps'
+import { endBlocker } from './blockers'
 import type { AdminContract } from './define'
-import { lookUp, retryWithdrawal } from './operator'
+import { endTransaction, lookUp, retryWithdrawal } from './operator'
 import { retryTask, waiveTask } from './tasks'
 
 /** Operations for services that the pages of /admin call too. */
@@ -12,5 +13,7 @@ export const OPERATOR_OPERATIONS = {
   waiveTask,
   retryTask,
   retryWithdrawal,
+  endTransaction,
+  endBlocker,
   lookUp,
 } as const satisfies Record<string, AdminContract & { operator: 'acts' | 'looks' }>

@@ -203,6 +203,38 @@ export const retryWithdrawal = contract({
   example: { data: { withdrawal_id: exampleId, retried_steps: ['third_party_integrations'] } },
 })
 
+export const endTransaction = contract({
+  ...FOR_SERVICES,
+  name: 'endTransaction',
+  operator: 'acts',
+  summary: 'End a Pending Transaction',
+  description: 'Settles or cancels a pending transaction, which then holds no withdrawal back.',
+  method: 'POST',
+  path: '/admin/transactions/{transactionId}/end',
+  scope: 'users:write',
+  params: z.object({
+    transactionId: z
+      .string()
+      .refine(isStorable, 'REQUEST_005')
+      .meta({ description: 'The transaction, `txn_…`', pattern: STORABLE }),
+  }),
+  body: z.object({
+    status: z
+      .enum(['settled', 'cancelled'], 'REQUEST_001: status must be settled or cancelled.')
+      .describe('How it ended'),
+  }),
+  data: z.object({
+    transaction_id: z.string().describe('The transaction, `txn_…`'),
+    status: z.enum(['settled', 'cancelled']).describe('How it ended'),
+  }),
+  message: 'This transaction holds no withdrawal back any more.',
+  errors: ['REQUEST_001', 'REQUEST_005', 'RATE_001'],
+  example: {
+    body: { status: 'settled' },
+    data: { transaction_id: 'txn_4Qm9ZsX1cT7uYb2LhKpV0w', status: 'settled' },
+  },
+})
+
 const MAX_LOOKED_UP = 320
 const LOOKED_UP = `REQUEST_001: text must be a string of at most ${MAX_LOOKED_UP} characters.`
 

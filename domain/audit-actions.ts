@@ -44,6 +44,8 @@ export const AUDIT_ACTIONS = {
   'sign_in.disowned': 'session_id',
   'task.retried': 'task_id',
   'task.waived': 'task_id',
+  'transaction.cancelled': 'transaction_id',
+  'transaction.settled': 'transaction_id',
   'user.created': null,
   'user.imported': null,
   'user.updated': null,

@@ -1,6 +1,6 @@
 import { addAudit } from './audit'
 import type { AuditAction } from './audit-actions'
-import type { Actor, AnyContext, SystemContext } from './context'
+import type { Actor, AnyContext, SystemContext, Transaction } from './context'
 
 /** Of a call of the admin API, which services and the pages of operators make, or of the operator command, which has no actor. */
 export type ManagerContext = SystemContext & { actor?: Actor; ip?: string }
@@ -17,4 +17,14 @@ export const managerOf = ({ actor }: Pick<ManagerContext, 'actor'>) =>
 export function auditManager(ctx: AnyContext & { actor?: Actor }, action: AuditAction, subject: string): Promise<void> {
   const { kind, id } = managerOf(ctx)
   return addAudit(ctx, action, { userId: id, actor: kind, ip: null, subject, at: ctx.clock.now() })
+}
+
+/** What a manager did to an account that is open; the row belongs to the account. */
+export function auditOnAccount(
+  tx: Transaction<ManagerContext>,
+  action: AuditAction,
+  of: { userId: string; subject?: string },
+): Promise<void> {
+  const { kind: actor, id } = managerOf(tx)
+  return addAudit(tx, action, { ...of, actor, actorId: tx.actor ? id : null, ip: tx.ip ?? null, at: tx.clock.now() })
 }

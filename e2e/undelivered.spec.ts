@@ -100,6 +100,7 @@ test('an account whose own address takes no mail says so on its pages and to ope
   const admin = await (await browser.newContext()).newPage()
   await startSession(admin, chief, DEMO_URL)
   await admin.goto(`${DEMO_URL}/admin`)
+  await admin.getByRole('link', { name: 'Reach these people another way.' }).click()
   await admin.getByRole('link', { name: user.id }).click()
   await expect(admin.getByText(`${user.email} (not verified) (mail comes back)`)).toBeVisible()
 

@@ -21,6 +21,7 @@ export const NOBODYS_IDS = {
   externalId: 'nobody',
   appId: `app_${'A'.repeat(22)}`,
   taskId: `msg_${'A'.repeat(22)}`,
+  transactionId: `txn_${'A'.repeat(22)}`,
   key: 'nothing',
 }
 

@@ -106,7 +106,7 @@ export function testDatabase(): Promise<TestDatabase> {
 /** The end of the run drops it. */
 async function cloneDatabase(): Promise<TestDatabase> {
   const url = await createDatabase()
-  return { url, open: openDatabase(url) }
+  return { url, open: openDatabase(url, undefined, { patience: 4 }) }
 }
 
 /** A context with the real database and hashing, a clock that tests advance, and a mail server that keeps its messages. */

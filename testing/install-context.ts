@@ -31,7 +31,7 @@ export function logged(): string[] {
 
 /** Another instance of the service on the same database, with connections of its own. */
 export async function anotherInstance(ctx: TestContext): Promise<TestContext> {
-  const { sql, transact, close } = openDatabase((await testDatabase()).url)
+  const { sql, transact, close } = openDatabase((await testDatabase()).url, undefined, { patience: 4 })
   onTestFinished(() => close())
   return { ...ctx, process: createProcess(), sql, transact }
 }

@@ -8,8 +8,8 @@ export interface TableProps<Contract extends z.ZodObject> {
   label: string
   of: Contract
   rows: readonly Row<Contract>[]
-  /** The field that no two rows share. */
-  id: keyof Row<Contract> & string
+  /** What no two rows share: a field, or a text of several. */
+  id: (keyof Row<Contract> & string) | ((row: Row<Contract>) => string)
   /** The columns; the first one is the header of its row. */
   fields: Fields<Contract>
   /** The buttons of a row. */
@@ -43,7 +43,10 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
       </thead>
       <tbody className="divide-y divide-line max-md:block">
         {rows.map((row) => (
-          <tr key={String(row[id])} className="max-md:block max-md:py-3 max-md:first:pt-0 max-md:last:pb-0">
+          <tr
+            key={typeof id === 'function' ? id(row) : String(row[id])}
+            className="max-md:block max-md:py-3 max-md:first:pt-0 max-md:last:pb-0"
+          >
             {columns.map(({ field, label: text, draw }, index) =>
               index === 0 ? (
                 <th key={field} scope="row" className={cn(cell, 'wrap-anywhere text-start font-medium')}>

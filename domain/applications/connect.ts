@@ -1,11 +1,10 @@
 import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { addAudit } from '../audit'
 import type { Context, Transaction } from '../context'
 import { lockForService } from '../lock-account'
-import { type ManagerContext, managerOf } from '../manager'
-import { boolean, type Described, openAccount, type Shape, sql, statement, text, time } from '../sql'
+import { auditOnAccount, type ManagerContext } from '../manager'
+import { boolean, openAccount, type Shape, sql, statement, text, time } from '../sql'
 import { unknownApp } from './manage'
 
 const lockById = statement('lock-account-to-connect', { account: text }, { id: text, name: text }, (v) =>
@@ -13,7 +12,6 @@ const lockById = statement('lock-account-to-connect', { account: text }, { id: t
 )
 
 const CONNECTION = { userId: text, appId: text } satisfies Shape
-type Connection = Described<typeof CONNECTION>
 
 const findConnection = statement(
   'find-connection',
@@ -55,15 +53,6 @@ async function lockAccount(tx: Transaction, account: Account): Promise<string> {
   return row.id
 }
 
-const auditConnection = (
-  tx: Transaction<ManagerContext>,
-  action: `connection.${'put' | 'removed'}`,
-  { userId, appId }: Connection,
-) => {
-  const { kind: actor } = managerOf(tx)
-  return addAudit(tx, action, { actor, ip: tx.ip ?? null, userId, subject: appId, at: tx.clock.now() })
-}
-
 /** Another subject replaces the one of before. Events that are already written keep theirs. */
 export const connectApp = (
   ctx: ManagerContext,
@@ -76,7 +65,7 @@ export const connectApp = (
     const id = tx.secrets.randomId('con_')
     const [written] = await tx.sql(connect, { userId, appId, id, subject, now: tx.clock.now() })
     if (!written) throw unknownApp()
-    await auditConnection(tx, 'connection.put', { userId, appId })
+    await auditOnAccount(tx, 'connection.put', { userId, subject: appId })
     return { userId, connectionId: written.id }
   })
 
@@ -97,7 +86,7 @@ export const removeConnection = (
     const userId = await lockAccount(tx, { externalId })
     const [row] = await tx.sql(disconnect, { userId, appId })
     if (!row) throw unknownApp()
-    if (row.removed) await auditConnection(tx, 'connection.removed', { userId, appId })
+    if (row.removed) await auditOnAccount(tx, 'connection.removed', { userId, subject: appId })
     return { user_id: userId, app_id: appId, removed: row.removed }
   })
 

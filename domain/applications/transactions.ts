@@ -1,8 +1,10 @@
 import type { Amount } from '@/contract/amount'
+import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { ShownTransaction } from '@/contract/operator'
+import type { endTransaction as contract, ShownTransaction } from '@/contract/operator'
 import type { SystemContext } from '../context'
-import { unknownUser } from '../lock-account'
+import { lockAccountOfId, lockForService, unknownUser } from '../lock-account'
+import { auditOnAccount, type ManagerContext } from '../manager'
 import { integer, openAccount, sql, statement, text, time } from '../sql'
 
 const insert = statement(
@@ -57,39 +59,46 @@ export async function addTransaction(
   return id
 }
 
+const read = statement(
+  'transaction-to-end',
+  { id: text },
+  { user_id: text, status: text },
+  (v) => sql`SELECT user_id, status FROM transactions WHERE id = ${v.id}`,
+)
 const endPending = statement(
   'end-transaction',
-  { id: text, status: text, now: time, logId: text },
+  { id: text, status: text.of<'settled' | 'cancelled'>(), now: time, logId: text },
   { transaction_id: text },
-  (v) => sql`WITH account AS (
-     SELECT u.id, u.name FROM transactions t JOIN users u ON u.id = t.user_id
-     WHERE t.id = ${v.id} AND t.status = 'pending' AND u.withdrawn_at IS NULL
-     FOR SHARE OF u
-   ), ended AS (
-     UPDATE transactions t SET status = ${v.status} FROM account
-     WHERE t.id = ${v.id} AND t.user_id = account.id AND t.status = 'pending'
-     RETURNING t.id, t.user_id
+  (v) => sql`WITH ended AS (
+     UPDATE transactions SET status = ${v.status} WHERE id = ${v.id} AND status = 'pending' RETURNING id, user_id
    )
    INSERT INTO transaction_audit_logs (id, user_id, transaction_id, action, actor_name, ip, at)
-   SELECT ${v.logId}, ended.user_id, ended.id, 'transaction.' || ${v.status}, account.name, '', ${v.now}::timestamptz
-   FROM ended, account
+   SELECT ${v.logId}, u.id, ended.id, 'transaction.' || ${v.status}, u.name, '', ${v.now}::timestamptz
+   FROM ended JOIN users u ON u.id = ended.user_id
    RETURNING transaction_id`,
 )
 
 /** Of several calls for one transaction, only the first has an effect; the others are refused. */
-export async function endTransaction(
-  ctx: SystemContext,
-  { id, status }: { id: string; status: 'settled' | 'cancelled' },
-): Promise<void> {
-  const rows = await ctx.sql(endPending, { id, status, now: ctx.clock.now(), logId: ctx.secrets.randomId('tal_') })
-  if (rows.length > 0) return
-  const transaction = await ctx.db.transaction.findUnique({ where: { id } })
-  if (!transaction) throw new AppError('REQUEST_001', 'There is no transaction with this id.')
-  if (transaction.status === 'pending') {
-    throw new AppError('REQUEST_001', 'The account of this transaction is withdrawn; the transaction goes with it.')
-  }
-  throw new AppError('REQUEST_001', `This transaction is ${transaction.status} already.`)
-}
+export const endTransaction = (
+  ctx: ManagerContext,
+  { transactionId: id, status }: Input<typeof contract>,
+): Promise<Data<typeof contract>> =>
+  ctx.transaction(async (tx) => {
+    const [transaction] = await tx.sql(read, { id })
+    if (!transaction) throw new AppError('REQUEST_005', 'There is no transaction with this id.')
+    const { user_id: userId } = transaction
+    const account = await (tx.actor ? lockForService(tx, { userId }) : lockAccountOfId(tx, userId))
+    if (!account) {
+      throw new AppError('REQUEST_001', 'The account of this transaction is withdrawn; the transaction goes with it.')
+    }
+    const [ended] = await tx.sql(endPending, { id, status, now: tx.clock.now(), logId: tx.secrets.randomId('tal_') })
+    if (!ended) {
+      const [again] = await tx.sql(read, { id })
+      throw new AppError('REQUEST_001', `This transaction is ${again?.status} already.`)
+    }
+    await auditOnAccount(tx, `transaction.${status}`, { userId, subject: id })
+    return { transaction_id: id, status }
+  })
 
 const MAX_LISTED = 1_000
 

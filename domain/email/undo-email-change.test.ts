@@ -51,7 +51,7 @@ test.each([
   { verified: true, outcome: 'restored', action: 'email.reverted' },
   { verified: false, outcome: 'stopped', action: 'email_change.cancelled' },
 ])(
-  'an undo tells both mailboxes, applications, the audit and the incidents that a change was $outcome',
+  'B121 an undo tells both mailboxes, applications, the audit and the incidents that a change was $outcome',
   async (row) => {
     const ctx = await testContext()
     const told = await givenListener(ctx)

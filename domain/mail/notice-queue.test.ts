@@ -201,7 +201,7 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
 }
 
 test.each(Object.keys(NOTICE_KINDS))(
-  "every copy of the notice %s is the same letter, in the account's language, at the first attempt and later",
+  "B121 every copy of the notice %s is the same letter, in the account's language, at the first attempt and later",
   async (kind) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)

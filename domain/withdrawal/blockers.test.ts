@@ -134,7 +134,7 @@ describe('a pushed blocker', () => {
     expect(await withdraw(caller)).toMatchObject({ code: 'WITHDRAWAL_003', details, blockers })
     expect((await preview()).data.blockers).toEqual(blockers)
     await byService('removeBlocker', 'invoice/4711')
-    await endTransaction(ctx, { id: last, status: 'cancelled' })
+    await endTransaction(ctx, { transactionId: last, status: 'cancelled' })
     expect((await withdraw(caller)).details).toBe('1 pending transaction. Settle or cancel it first.')
   })
 

@@ -1,9 +1,14 @@
-import { linkOf, type putBlocker as putContract, type removeBlocker as removeContract } from '@/contract/blockers'
+import {
+  type endBlocker as endContract,
+  linkOf,
+  type putBlocker as putContract,
+  type removeBlocker as removeContract,
+} from '@/contract/blockers'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { addAudit } from '../audit'
 import type { Context, Transaction } from '../context'
 import { lockForService } from '../lock-account'
+import { auditOnAccount } from '../manager'
 import { type Described, integer, type Shape, sql, statement, text, time } from '../sql'
 
 const NAMED = { userId: text, source: text, key: text } satisfies Shape
@@ -53,14 +58,6 @@ const write = <T>(
     return work(tx, { userId: account.id, key, source: sourceOf(tx) })
   })
 
-const auditBlocker = (tx: Transaction<Context>, action: `withdrawal.blocker_${'put' | 'removed'}`, { userId }: Named) =>
-  addAudit(tx, action, {
-    userId,
-    actor: 'service',
-    ip: tx.ip,
-    at: tx.clock.now(),
-  })
-
 /** For services. Replaces a blocker with the same key from the same source. */
 export async function putBlocker(ctx: Context, input: Input<typeof putContract>): Promise<Data<typeof putContract>> {
   const { code, title, key, amount } = input
@@ -80,7 +77,7 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
         currency: amount?.currency ?? null,
         now: tx.clock.now(),
       }),
-      auditBlocker(tx, 'withdrawal.blocker_put', values),
+      auditOnAccount(tx, 'withdrawal.blocker_put', { userId: values.userId }),
     ])
     return values.userId
   })
@@ -88,13 +85,30 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
   return { user_id: userId, key, code, title, url, ...(amount && { amount }), expires_at, source: sourceOf(ctx) }
 }
 
-export async function removeBlocker(
+export const removeBlocker = (
   ctx: Context,
   input: Input<typeof removeContract>,
-): Promise<Data<typeof removeContract>> {
-  return write(ctx, input, async (tx, values) => {
-    const [removed] = await tx.sql(remove, values)
-    if (removed) await auditBlocker(tx, 'withdrawal.blocker_removed', values)
-    return { user_id: values.userId, key: input.key, removed: removed !== undefined }
+): Promise<Data<typeof removeContract>> =>
+  write(ctx, input, async (tx, values) => ({
+    user_id: values.userId,
+    key: input.key,
+    removed: await removeOne(tx, values),
+  }))
+
+/** For operators, of any service. */
+export const endBlocker = (
+  ctx: Context,
+  { user_id: userId, source, key }: Input<typeof endContract>,
+): Promise<Data<typeof endContract>> =>
+  ctx.transaction(async (tx) => {
+    const account = await lockForService(tx, { userId })
+    if (!account) throw new AppError('USER_001')
+    return { user_id: userId, source, key, removed: await removeOne(tx, { userId, source, key }) }
   })
+
+/** Says whether there was one. */
+async function removeOne(tx: Transaction<Context>, named: Named): Promise<boolean> {
+  const [removed] = await tx.sql(remove, named)
+  if (removed) await auditOnAccount(tx, 'withdrawal.blocker_removed', { userId: named.userId })
+  return removed !== undefined
 }

@@ -154,7 +154,7 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
     const { id, code } = await givenChange(ctx, caller)
     const { url } = await testDatabase()
     onTestFinished(await setDatabase(url, { default_transaction_isolation: level }))
-    const database = openDatabase(url)
+    const database = openDatabase(url, undefined, { patience: 4 })
     onTestFinished(() => database.close())
     Object.assign(ctx, { sql: database.sql, transact: database.transact })
     const text = `SELECT current_setting('transaction_isolation') AS level`

@@ -35,22 +35,24 @@ interface DatabaseOptions {
   /** Runs when a connection has ended that was not ended here. */
   onLoss?: () => void
   timeLimits?: Partial<typeof TIME_LIMITS>
+  /** Multiplies each wait, because the machine of the tests may be busy. */
+  patience?: number
 }
 
 /** Prisma and the named statements share one pool. */
 export function openDatabase(
   connectionString: string,
   connections = 8,
-  { admit, onLoss, timeLimits }: DatabaseOptions = {},
+  { admit, onLoss, timeLimits, patience = 1 }: DatabaseOptions = {},
 ): Database {
   const pool = new pg.Pool({
     connectionString,
     application_name,
     max: connections,
-    connectionTimeoutMillis: 3_000,
+    connectionTimeoutMillis: 3_000 * patience,
     // Keep connections, because a new one costs the database tens of milliseconds for sign-in and planning.
     idleTimeoutMillis: 300_000,
-    query_timeout: 4_500,
+    query_timeout: 4_500 * patience,
     keepAlive: true,
     keepAliveInitialDelayMillis: 60_000,
     // Statements of a transaction that do not need each other's rows share a round trip. They run in order, and after one that fails
@@ -66,7 +68,8 @@ export function openDatabase(
         onLoss?.()
         noteLoss(error)
       })
-      await openSession(client, { ...TIME_LIMITS, ...timeLimits })
+      const { statement_timeout } = TIME_LIMITS
+      await openSession(client, { ...TIME_LIMITS, statement_timeout: statement_timeout * patience, ...timeLimits })
       await admit?.(sqlOn(client))
     },
   })

@@ -4,6 +4,7 @@ import { SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { adminOperations, userOperations } from '@/contract/operations'
 import { setRole } from '@/domain/accounts/operators'
 import { setApp } from '@/domain/applications/manage'
+import { addTransaction } from '@/domain/applications/transactions'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { revokeServiceToken } from '@/domain/sessions/service-tokens'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
@@ -141,10 +142,13 @@ describe('access to the admin API', () => {
     '%s accepts a service token with its scope, and no other token',
     async (name, { scope }) => {
       const person = await givenPerson()
-      const before = await stateOf(person.userId)
       const task = await givenOpenTask()
       const { id: taskId, appId, withdrawalId } = task
-      const ids = { externalId: encodeURIComponent(person.externalId), taskId, appId, withdrawalId }
+      const pending = { userId: person.userId, status: 'pending', title: 'Order 7', ip: '' } as const
+      // In every other row it would hold the withdrawal back.
+      const transactionId = name === 'endTransaction' ? await addTransaction(ctx, pending) : ''
+      const ids = { externalId: encodeURIComponent(person.externalId), taskId, appId, withdrawalId, transactionId }
+      const before = await stateOf(person.userId)
       for (const [kind, [token, refusal]] of Object.entries(await adminDoor(scope, task.appId))) {
         const { code, status, headers } = await call(service, name, { ids, token })
         const lacksScope = headers.get('WWW-Authenticate')?.includes('insufficient_scope')
@@ -164,6 +168,7 @@ describe('access to the admin API', () => {
         withdrawUser: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'x' },
         setApp: { name: 'Shop' },
         putBlocker: { code: 'a', title: 'b' },
+        endBlocker: { user_id: person.userId, source: 'billing', key: 'invoice-4711' },
         putConnection: { subject: 'reader 7' },
         lookUp: { text: person.email },
         issuePageToken: { scopes: ['email:manage'], origin: PAGE_ORIGIN },

@@ -10,6 +10,7 @@ import { getApp, listApps, pingApp, removeApp, rotateAppSecret, setApp } from '@
 import { listEvents, resendDeadLetters } from '@/domain/applications/operate-deliveries'
 import { retryTask, waiveTask } from '@/domain/applications/operate-tasks'
 import { takeTasks } from '@/domain/applications/take-tasks'
+import { endTransaction } from '@/domain/applications/transactions'
 import { cancelEmailChange } from '@/domain/email/cancel-email-change'
 import { changeEmail } from '@/domain/email/change-email'
 import { getEmailChange } from '@/domain/email/get-email-change'
@@ -32,7 +33,7 @@ import { exportData } from '@/domain/withdrawal/export-data'
 import { getWithdrawalStatus } from '@/domain/withdrawal/get-withdrawal-status'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { previewRequestedWithdrawal, previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
-import { putBlocker, removeBlocker } from '@/domain/withdrawal/push-blocker'
+import { endBlocker, putBlocker, removeBlocker } from '@/domain/withdrawal/push-blocker'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { reportOnTask } from '@/domain/withdrawal/report-on-task'
 import { requestWithdrawal } from '@/domain/withdrawal/request-withdrawal'
@@ -95,6 +96,8 @@ const VERBS: { [Name in OperationName]: Verb<(typeof OPERATIONS)[Name]> } = {
   retryTask,
   retryWithdrawal,
   resendDeadLetters,
+  endTransaction,
+  endBlocker,
   lookUp: lookUpOf,
   reportOnTask,
 }

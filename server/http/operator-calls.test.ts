@@ -3,7 +3,10 @@ import { adminOperations } from '@/contract/operations'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { setRole } from '@/domain/accounts/operators'
 import { getApp } from '@/domain/applications/manage'
+import { addTransaction } from '@/domain/applications/transactions'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
+import { findBlockers } from '@/domain/withdrawal/blockers'
+import { watchAccount } from '@/domain/withdrawal/show-account'
 import { type Asking, call, day, givenServiceToken, givenToken } from '@/testing/api-calls'
 import {
   givenParticipant,
@@ -21,6 +24,8 @@ let operator: TestUser
 let appId: string
 let withdrawalId: string
 let taskId: string
+let debtor: TestUser
+let transactionId: string
 
 beforeEach(async () => {
   ctx = await installed()
@@ -29,18 +34,37 @@ beforeEach(async () => {
   appId = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })
   withdrawalId = (await givenWithdrawal(ctx)).withdrawalId
   taskId = (await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId, appId } })).id
+  debtor = await givenUser(ctx)
+  transactionId = await holdBack(debtor)
 })
+
+/** A pending transaction and a blocker that a service has pushed. Returns the transaction. */
+async function holdBack({ userId }: TestUser): Promise<string> {
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId: `customer of ${userId}` } })
+  const billing = await givenServiceToken(ctx, ['users:write'], day, { name: 'billing' })
+  const ids = { externalId: encodeURIComponent(`customer of ${userId}`), key: 'invoice-4711' }
+  await call(billing, 'putBlocker', { body: { code: 'unpaid_invoice', title: 'Invoice 4711 is not paid' }, ids })
+  return addTransaction(ctx, {
+    userId,
+    status: 'pending',
+    title: 'Order 7',
+    amount: { minor_units: 700, currency: 'EUR' },
+    ip: '',
+  })
+}
+const blockerOf = ({ userId }: TestUser) => ({ user_id: userId, source: 'billing', key: 'invoice-4711' })
 
 /** What the page of a signed-in person sends. */
 const press = (person: { userId: string; sessionId: string }, operation: string, asking: Asking = {}) =>
   call({ userId: '', token: createSessionToken(ctx, person.sessionId).token }, operation, {
-    ids: { appId, withdrawalId, taskId },
+    ids: { appId, withdrawalId, taskId, transactionId },
     ...asking,
   })
 const pressAll = async (person: TestUser) => {
   const codes: Record<string, string> = {}
   for (const [name, { example }] of Object.entries(OPERATOR_OPERATIONS)) {
-    const body = name === 'lookUp' ? { text: operator.email } : 'body' in example ? example.body : undefined
+    const bodies: Record<string, object> = { lookUp: { text: operator.email }, endBlocker: blockerOf(debtor) }
+    const body = bodies[name] ?? ('body' in example ? example.body : undefined)
     codes[name] = (await press(person, name, { body })).code
   }
   return codes
@@ -119,6 +143,48 @@ test('an operator sends the dead letters of an application again, and the page s
   await ctx.settle()
   expect(await getApp(ctx, { appId })).toMatchObject({ deliveries: { waiting: 0, dead: 0 } })
   expect((await press(again, 'resendDeadLetters')).data).toEqual({ app_id: appId, resent: 0 })
+})
+
+test('B125 what holds a deletion back is ended by the button of an operator, once, and stands in the audit of the account', async () => {
+  const end = (status: 'settled' | 'cancelled') => press(operator, 'endTransaction', { body: { status } })
+  const endBlocker = () => press(operator, 'endBlocker', { body: blockerOf(debtor) })
+  const watched = async () => {
+    const shown = await watchAccount(ctx, debtor.userId)
+    return shown && 'email' in shown ? [shown.pending_transactions.length, shown.pushed_blockers.length] : null
+  }
+  expect(await watched()).toEqual([1, 1])
+  expect((await end('cancelled')).data).toEqual({ transaction_id: transactionId, status: 'cancelled' })
+  expect(await end('settled')).toMatchObject({ code: 'REQUEST_001', details: 'This transaction is cancelled already.' })
+  expect((await endBlocker()).data).toEqual({ ...blockerOf(debtor), removed: true })
+  expect((await endBlocker()).data).toEqual({ ...blockerOf(debtor), removed: false })
+  expect(await watched()).toEqual([0, 0])
+  const about = { userId: debtor.userId, actorId: operator.userId }
+  const rows = await ctx.db.auditEvent.findMany({ where: about, orderBy: { action: 'asc' } })
+  expect(rows.map(({ action, subjectId, actorId }) => [action, subjectId, actorId])).toEqual([
+    ['transaction.cancelled', transactionId, operator.userId],
+    ['withdrawal.blocker_removed', null, operator.userId],
+  ])
+})
+
+test('B126 an operator whose sign-in is old ends neither a transaction nor a blocker', async () => {
+  ctx.clock.advance(600_001)
+  expect((await press(operator, 'endTransaction', { body: { status: 'settled' } })).code).toBe('REAUTH_001')
+  expect((await press(operator, 'endBlocker', { body: blockerOf(debtor) })).code).toBe('REAUTH_001')
+  expect((await findBlockers(ctx, debtor.userId)).blockers).toHaveLength(2)
+})
+
+test('B127 nothing is ended that is unknown, or belongs to a withdrawn account or to one with a role', async () => {
+  const codes = async (ids = { transactionId }, body = blockerOf(debtor)) => [
+    (await press(operator, 'endTransaction', { ids, body: { status: 'settled' } })).code,
+    (await press(operator, 'endBlocker', { body })).code,
+  ]
+  const nobody = { ...blockerOf(debtor), user_id: 'usr_none' }
+  expect(await codes({ transactionId: 'txn_none' }, nobody)).toEqual(['REQUEST_005', 'USER_001'])
+  await setRole(ctx, { userId: debtor.userId, role: 'operator' })
+  expect(await codes()).toEqual(['AUTH_002', 'AUTH_002'])
+  await setRole(ctx, { userId: debtor.userId, role: null })
+  await ctx.db.user.update({ where: { id: debtor.userId }, data: { withdrawnAt: ctx.clock.now() } })
+  expect(await codes()).toEqual(['REQUEST_001', 'USER_001'])
 })
 
 test('an operator finds a person by an address, and a withdrawn one only by ids; a look-up is audited without its text', async () => {

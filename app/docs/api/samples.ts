@@ -18,6 +18,7 @@ export const VARIABLES = {
   BLOCKER_KEY: 'Your own name of the blocker, such as `invoice-4711`',
   APP_ID: 'The application, `app_…`',
   TASK_ID: '`id` of the task, `msg_…`',
+  TRANSACTION_ID: 'The transaction, `txn_…`',
   EMAIL: 'The address of the account',
   NEW_EMAIL: 'The address to change to',
   PASSWORD: 'The current password',
@@ -34,10 +35,12 @@ const OF_PATH: Record<string, Variable> = {
   withdrawalId: 'WITHDRAWAL_ID',
   appId: 'APP_ID',
   taskId: 'TASK_ID',
+  transactionId: 'TRANSACTION_ID',
 }
 const OF_FIELD: Record<string, Variable> = {
   app: 'APP_ID',
   change_request_id: 'CHANGE_REQUEST_ID',
+  key: 'BLOCKER_KEY',
   current_password: 'PASSWORD',
   email: 'EMAIL',
   new_email: 'NEW_EMAIL',

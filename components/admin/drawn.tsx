@@ -15,6 +15,9 @@ export type Fields<Contract extends z.ZodObject> = {
   [Field in keyof Row<Contract>]?: true | ((row: Row<Contract>) => ReactNode)
 }
 
+/** Whether there is anything to show. */
+export const hasValue = (value: ReactNode) => value != null && value !== false
+
 interface Drawn<Contract extends z.ZodObject> {
   field: string
   label: string

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type * as z from 'zod'
 import { cn } from '../ui/class-names'
-import { drawn, type Fields, type Row } from './drawn'
+import { drawn, type Fields, hasValue, type Row } from './drawn'
 
 export interface TableProps<Contract extends z.ZodObject> {
   /** The name of the table for screen readers. */
@@ -27,7 +27,7 @@ const label =
 export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>) {
   const { label: name, of, rows, id, fields, actions, none } = props
   // A column without any value is left out.
-  const columns = drawn(of, fields).filter(({ draw }) => rows.some((row) => draw(row) != null))
+  const columns = drawn(of, fields).filter(({ draw }) => rows.some((row) => hasValue(draw(row))))
   if (rows.length === 0) return <p className="text-ink-muted">{none}</p>
   return (
     <table aria-label={name} className="w-full text-sm max-md:block">

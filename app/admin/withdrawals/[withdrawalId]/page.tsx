@@ -117,7 +117,7 @@ const STEP: Fields<typeof shownStep> = {
       </>
     ),
   erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
-  retained: ({ retained = [] }) => kept(retained),
+  retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
 }
 
 /** What stays, by the reason why. */

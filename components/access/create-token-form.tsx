@@ -1,20 +1,19 @@
 'use client'
 
 import Link from 'next/link'
-import { useForm, useWatch } from 'react-hook-form'
+import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { GRANTABLE_SCOPES } from '@/contract/define'
 import { useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
-import { RadioField, TextField } from '../ui/field'
+import { TextField } from '../ui/field'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { ConfirmIdentity, needsPassword, useProvenSubmit, type WaysToConfirm } from './confirm-identity'
 import type { TokenValues } from './create-token-rules'
-import { ScopeFields } from './scope-fields'
-import { LIFETIME_DAYS } from './token-lifetimes'
+import { LifetimeField, ScopeFields } from './token-fields'
 import { type NewAccessToken, useCreateToken } from './use-access-tokens'
 
 interface CreateTokenFormProps {
@@ -31,8 +30,6 @@ const resolvers = {
   password: rulesOf<TokenValues>((rules) => rules.createTokenRules.password),
   none: rulesOf<TokenValues>((rules) => rules.createTokenRules.none),
 }
-/** From this lifetime on the form warns that it is long. */
-const LONG_DAYS = 365
 
 export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const t = useTranslations('AccessTokens')
@@ -45,7 +42,6 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
   })
   useDraft('token', userId, form)
   const { errors } = form.formState
-  const days = useWatch({ control: form.control, name: 'expires_in_days' })
   const create = useCreateToken(userId, form, { asksPassword, onCreated, onSettled })
   // React Hook Form cannot focus `scopes` itself, because no field has that name.
   const focusFirst = ({ name, scopes }: typeof errors) =>
@@ -75,13 +71,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
         {...fieldOf(form, 'name', { setValueAs: (text: string) => text.trim() })}
       />
       <ScopeFields form={form} />
-      <RadioField
-        legend={t('lifetime')}
-        hint={Number(days) >= LONG_DAYS ? t('lifetimeLong') : t('lifetimeHint')}
-        options={LIFETIME_DAYS.map((value) => ({ value, label: t('lifetimeDays', { days: Number(value) }) }))}
-        defaultValue="30"
-        {...fieldOf(form, 'expires_in_days')}
-      />
+      <LifetimeField form={form} />
       <ConfirmIdentity
         userId={userId}
         email={email}

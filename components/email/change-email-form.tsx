@@ -6,21 +6,13 @@ import { useErrorTexts } from '../api/error-texts'
 import { FormCard } from '../forms/form-card'
 import { Button } from '../ui/button'
 import { NewEmailField } from './new-email-field'
-import { useChangeForm } from './use-change-form'
+import { type ChangeForm, useChangeForm } from './use-change-form'
 
-export interface ChangeEmailFormProps {
-  userId: string
+interface ChangeEmailFormProps extends ChangeForm {
   currentEmail: string
-  ways: WaysToConfirm
-  isOpen: boolean
-  /** The new change replaces one whose message came back. */
-  isReplacing: boolean
   /** The address of a change that has expired or ended, offered again. */
   suggestion: string | undefined
-  /** What was typed before a new sign-in is in the fields again. */
-  onFilled: () => void
   onClose: () => void
-  onSent: () => void
 }
 
 /** Where there is a password, the service takes nothing else for a change. */

@@ -2,21 +2,29 @@ import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
-import { useProvenSubmit } from '../access/confirm-identity'
+import { useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { useDraft } from '../forms/use-draft'
 import { useHost } from '../host/host'
-import type { ChangeEmailFormProps } from './change-email-form'
 import { useChangeEmail } from './email-calls'
 
 type Values = Body<typeof changeEmail>
 const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
 
-type Given = Pick<ChangeEmailFormProps, 'userId' | 'ways' | 'isOpen' | 'isReplacing' | 'onFilled' | 'onSent'>
+export interface ChangeForm {
+  userId: string
+  ways: WaysToConfirm
+  isOpen: boolean
+  /** The new change replaces one whose message came back. */
+  isReplacing: boolean
+  /** What was typed before a new sign-in is in the fields again. */
+  onFilled: () => void
+  onSent: () => void
+}
 
 /** The values of the form, the call that it makes, and what becomes of both. */
-export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onSent }: Given) {
+export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onSent }: ChangeForm) {
   const { refresh } = useHost()
   const { showError } = useErrorTexts()
   const form = useForm<Values>({ resolver })

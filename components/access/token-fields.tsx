@@ -3,9 +3,10 @@ import { useTranslations } from 'use-intl/react'
 import { GRANTABLE_SCOPES } from '@/contract/define'
 import { useErrorTexts } from '../api/error-texts'
 import { Alert } from '../ui/alert'
-import { CheckboxField, FieldError } from '../ui/field'
+import { CheckboxField, FieldError, RadioField } from '../ui/field'
 import type { TokenValues } from './create-token-rules'
 import { DELETING_SCOPE, ScopeHint, ScopeName } from './scope-name'
+import { LIFETIME_DAYS } from './token-lifetimes'
 
 /** What a new token may do, and a warning if it may delete the account. */
 export function ScopeFields({ form: { control, register, formState } }: { form: UseFormReturn<TokenValues> }) {
@@ -33,5 +34,24 @@ export function ScopeFields({ form: { control, register, formState } }: { form: 
       </div>
       <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
     </fieldset>
+  )
+}
+
+/** From this lifetime on the field warns that it is long. */
+const LONG_DAYS = 365
+
+/** How long a new token works. */
+export function LifetimeField({ form }: { form: UseFormReturn<TokenValues> }) {
+  const t = useTranslations('AccessTokens')
+  const { fieldOf } = useErrorTexts()
+  const days = useWatch({ control: form.control, name: 'expires_in_days' })
+  return (
+    <RadioField
+      legend={t('lifetime')}
+      hint={Number(days) >= LONG_DAYS ? t('lifetimeLong') : t('lifetimeHint')}
+      options={LIFETIME_DAYS.map((value) => ({ value, label: t('lifetimeDays', { days: Number(value) }) }))}
+      defaultValue="30"
+      {...fieldOf(form, 'expires_in_days')}
+    />
   )
 }

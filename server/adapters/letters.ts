@@ -130,129 +130,145 @@ const letterIn =
 /** Stands for what is not known, as the address of a call of the operator command. */
 const UNKNOWN = '–'
 
-/** What each kind of message says: the letter, its values as texts, and what it branches on. */
-export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
-  const { appUrl, settingsUrl, hasPasswordSignIn, authority } = settings
-  const { language } = wording
+/** What the letters to one person share. */
+function writerFor(message: Message, wording: Wording, settings: MessageSettings) {
   const userName = 'userName' in message ? displayName(message.userName) : ''
-  const time = (date: Date) => utcIn(language, date)
-  const from = (at: Date, { ipAddress, userAgent }: { ipAddress: string; userAgent: string }) => ({
-    at: time(at),
-    device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
-    ipAddress: ipAddress || UNKNOWN,
-  })
-  const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
-  /** Of a link that works once. */
-  const onceIn = ({ link, askedAt, endsAt }: { link: string; askedAt: Date; endsAt: Date }) => ({
-    link,
-    endsAt: time(endsAt),
-    validity: validityIn(wording, endsAt.getTime() - askedAt.getTime()),
-  })
-  const letter = letterIn(wording, userName !== '')
-  switch (message.template) {
-    case 'verify-new-email': {
-      const { isOwn, currentEmail, newEmail, code, link, validUntil, firstMethod } = message
-      const validity = validityIn(wording, message.validMs)
-      const values = { userName, currentEmail, newEmail, code, link, validity, until: time(validUntil) }
-      const subject = isOwn ? 'subjectOwn' : 'subject'
-      return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
-    }
-    case 'email-changed': {
-      const { hasPassword, oldEmail, newEmail, notMe } = message
-      const values = { userName, oldEmail, newEmail, ...from(message.changedAt, message), ...linkIn(notMe) }
-      return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
-    }
-    case 'email-changed-unproven': {
-      const { oldEmail, newEmailMasked, changedAt } = message
-      return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
-    }
-    case 'email-change-requested': {
-      const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
-      const values = { userName, currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
-      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
-    }
-    case 'email-reverted': {
-      const { to, email, newEmail, outcome } = message
-      const values = { userName, email, newEmail, ...from(message.revertedAt, message) }
-      const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
-      return letter('emailReverted', EmailReverted, values, { to, outcome }, subject)
-    }
-    case 'password-changed': {
-      const resetUrl = `${appUrl}/forgot-password`
-      const values = { userName, ...from(message.changedAt, message), resetUrl }
-      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
-    }
-    case 'new-device': {
-      const { hasPassword, signedInAt, told } = message
-      const device = told ? deviceIn(wording, told.userAgent) : ''
-      const link = linkIn(told?.notMe ?? null)
-      const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: told?.ipAddress ?? '' }
-      const choices = { tells: 'one', hasPassword, isTold: told !== null, hasLink: told !== null } as const
-      return letter('newDevice', NewDevice, { ...values, ...link }, choices)
-    }
-    case 'new-devices': {
-      const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
-      const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
-      const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
-      const device = [...named, ...rest].join('; ')
-      const count = String(signIns.length + more)
-      const signedInAt = `${time(firstAt)} – ${time(lastAt)}`
-      const values = { userName, count, signedInAt, device, ipAddress: '', ...linkIn(notMe) }
-      const choices = { tells: 'many', hasPassword, isTold: signIns.length > 0, hasLink: notMe !== null } as const
-      return letter('newDevice', NewDevice, values, choices, 'subjectMany')
-    }
-    case 'password-reset': {
-      return letter(
-        'passwordReset',
-        PasswordReset,
-        { userName, ...onceIn(message), ...from(message.askedAt, message) },
-        {},
-      )
-    }
-    case 'no-password-to-reset': {
-      const { provider, askedAt } = message
-      const signInUrl = settingsUrl ?? `${appUrl}/sign-in`
-      const values = { userName, provider: provider ?? '', signInUrl, ...from(askedAt, message) }
-      return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
-    }
-    case 'withdrawal-requested': {
-      const values = { userName, ...onceIn(message), ...from(message.askedAt, message) }
-      return letter('withdrawalRequested', WithdrawalRequested, values, {})
-    }
-    case 'withdrawal-by-sign-in': {
-      const { settingsUrl, askedAt } = message
-      return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ...from(askedAt, message) }, {})
-    }
-    case 'undo-before-withdrawal': {
-      const { notMe, changedAt, askedAt } = message
-      const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
-      const values = { userName, changedAt: time(changedAt), ...link, ...from(askedAt, message) }
-      return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
-    }
-    case 'data-exported': {
-      const { exportedAt, settingsUrl } = message
-      const values = { userName, ...from(exportedAt, message), settingsUrl }
-      return letter('dataExported', DataExported, values, {})
-    }
-    case 'account-withdrawal-started': {
-      const { progressUrl, receipt } = message
-      const { values, choices } = withdrawalIn(wording, message, authority)
-      const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
-      const file =
-        receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
-      const letterOfIt = letter(
-        'accountWithdrawalStarted',
-        AccountWithdrawalStarted,
-        { userName, ...values, ...links },
-        { ...choices, hasReceipt: receipt !== null },
-      )
-      return { ...letterOfIt, files: file }
-    }
-    case 'account-withdrawal-told': {
-      const { values, choices } = withdrawalIn(wording, message, authority)
-      return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, ...values }, choices)
-    }
+  const time = (date: Date) => utcIn(wording.language, date)
+  return {
+    ...settings,
+    wording,
+    userName,
+    letter: letterIn(wording, userName !== ''),
+    time,
+    from: (at: Date, { ipAddress, userAgent }: { ipAddress: string; userAgent: string }) => ({
+      at: time(at),
+      device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
+      ipAddress: ipAddress || UNKNOWN,
+    }),
+    linkIn: (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' }),
+    /** Of a link that works once. */
+    onceIn: ({ link, askedAt, endsAt }: { link: string; askedAt: Date; endsAt: Date }) => ({
+      link,
+      endsAt: time(endsAt),
+      validity: validityIn(wording, endsAt.getTime() - askedAt.getTime()),
+    }),
   }
+}
+
+type Template = Message['template']
+type Write<Name extends Template> = (
+  message: Extract<Message, { template: Name }>,
+  writer: ReturnType<typeof writerFor>,
+) => Letter
+
+/** What each kind of message says: the letter, its values as texts, and what it branches on. */
+const LETTERS: { [Name in Template]: Write<Name> } = {
+  'verify-new-email': (message, { letter, userName, time, wording }) => {
+    const { isOwn, currentEmail, newEmail, code, link, validUntil, firstMethod } = message
+    const validity = validityIn(wording, message.validMs)
+    const values = { userName, currentEmail, newEmail, code, link, validity, until: time(validUntil) }
+    const subject = isOwn ? 'subjectOwn' : 'subject'
+    return letter('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
+  },
+  'email-changed': (message, { letter, userName, from, linkIn }) => {
+    const { hasPassword, oldEmail, newEmail, notMe } = message
+    const values = { userName, oldEmail, newEmail, ...from(message.changedAt, message), ...linkIn(notMe) }
+    return letter('emailChanged', EmailChanged, values, { hasPassword, canUndo: notMe !== null })
+  },
+  'email-changed-unproven': (message, { letter, time }) => {
+    const { oldEmail, newEmailMasked, changedAt } = message
+    return letter('emailChanged', EmailChangedUnproven, { oldEmail, newEmailMasked, changedAt: time(changedAt) }, {})
+  },
+  'email-change-requested': (message, { letter, userName, from, linkIn }) => {
+    const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
+    const values = { userName, currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
+    return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
+  },
+  'email-reverted': (message, { letter, userName, from }) => {
+    const { to, email, newEmail, outcome } = message
+    const values = { userName, email, newEmail, ...from(message.revertedAt, message) }
+    const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
+    return letter('emailReverted', EmailReverted, values, { to, outcome }, subject)
+  },
+  'password-changed': (message, { letter, userName, from, appUrl, hasPasswordSignIn }) => {
+    const resetUrl = `${appUrl}/forgot-password`
+    const values = { userName, ...from(message.changedAt, message), resetUrl }
+    return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
+  },
+  'new-device': (message, { letter, userName, time, linkIn, wording }) => {
+    const { hasPassword, signedInAt, told } = message
+    const device = told ? deviceIn(wording, told.userAgent) : ''
+    const link = linkIn(told?.notMe ?? null)
+    const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: told?.ipAddress ?? '' }
+    const choices = { tells: 'one', hasPassword, isTold: told !== null, hasLink: told !== null } as const
+    return letter('newDevice', NewDevice, { ...values, ...link }, choices)
+  },
+  'new-devices': (message, { letter, userName, time, linkIn, wording }) => {
+    const { hasPassword, signIns, more, firstAt, lastAt, notMe } = message
+    const named = signIns.map(({ userAgent, ipAddress }) => `${deviceIn(wording, userAgent)}, ${ipAddress}`)
+    const rest = more > 0 ? [textsOf(wording, 'newDevice')('more', { count: String(more) })] : []
+    const device = [...named, ...rest].join('; ')
+    const count = String(signIns.length + more)
+    const signedInAt = `${time(firstAt)} – ${time(lastAt)}`
+    const values = { userName, count, signedInAt, device, ipAddress: '', ...linkIn(notMe) }
+    const choices = { tells: 'many', hasPassword, isTold: signIns.length > 0, hasLink: notMe !== null } as const
+    return letter('newDevice', NewDevice, values, choices, 'subjectMany')
+  },
+  'password-reset': (message, { letter, userName, from, onceIn }) => {
+    return letter(
+      'passwordReset',
+      PasswordReset,
+      { userName, ...onceIn(message), ...from(message.askedAt, message) },
+      {},
+    )
+  },
+  'no-password-to-reset': (message, { letter, userName, from, appUrl, settingsUrl }) => {
+    const { provider, askedAt } = message
+    const signInUrl = settingsUrl ?? `${appUrl}/sign-in`
+    const values = { userName, provider: provider ?? '', signInUrl, ...from(askedAt, message) }
+    return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
+  },
+  'withdrawal-requested': (message, { letter, userName, from, onceIn }) => {
+    const values = { userName, ...onceIn(message), ...from(message.askedAt, message) }
+    return letter('withdrawalRequested', WithdrawalRequested, values, {})
+  },
+  'withdrawal-by-sign-in': (message, { letter, userName, from }) => {
+    const { settingsUrl, askedAt } = message
+    return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ...from(askedAt, message) }, {})
+  },
+  'undo-before-withdrawal': (message, { letter, userName, time, from }) => {
+    const { notMe, changedAt, askedAt } = message
+    const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
+    const values = { userName, changedAt: time(changedAt), ...link, ...from(askedAt, message) }
+    return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
+  },
+  'data-exported': (message, { letter, userName, from }) => {
+    const { exportedAt, settingsUrl } = message
+    const values = { userName, ...from(exportedAt, message), settingsUrl }
+    return letter('dataExported', DataExported, values, {})
+  },
+  'account-withdrawal-started': (message, { letter, userName, wording, appUrl, authority }) => {
+    const { progressUrl, receipt } = message
+    const { values, choices } = withdrawalIn(wording, message, authority)
+    const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
+    const file = receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
+    const letterOfIt = letter(
+      'accountWithdrawalStarted',
+      AccountWithdrawalStarted,
+      { userName, ...values, ...links },
+      { ...choices, hasReceipt: receipt !== null },
+    )
+    return { ...letterOfIt, files: file }
+  },
+  'account-withdrawal-told': (message, { letter, userName, wording, authority }) => {
+    const { values, choices } = withdrawalIn(wording, message, authority)
+    return letter('accountWithdrawalTold', AccountWithdrawalTold, { userName, ...values }, choices)
+  },
+}
+
+export function letterOf(message: Message, wording: Wording, settings: MessageSettings): Letter {
+  const write = LETTERS[message.template] as Write<Template>
+  return write(message, writerFor(message, wording, settings))
 }
 
 type WithdrawalMessage = Extract<Message, { template: `account-withdrawal-${string}` }>

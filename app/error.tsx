@@ -1,9 +1,11 @@
 'use client'
 
+import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { Brand } from '@/components/layout/brand'
+import { Brand, useBrand } from '@/components/layout/brand'
 import { centeredColumn, Main } from '@/components/layout/main'
 import { Button } from '@/components/ui/button'
+import { textLink } from '@/components/ui/text-link'
 import { AWAY_DIGEST } from '@/server/pages/away-digest'
 
 export default function ErrorPage({ error }: { error: Error & { digest?: string } }) {
@@ -14,6 +16,7 @@ export default function ErrorPage({ error }: { error: Error & { digest?: string 
       <Brand />
       <h1 className="mt-8 font-semibold text-3xl leading-9 tracking-[-0.03em]">{t('serverTitle')}</h1>
       <p className="mt-3 text-ink-muted">{t(isAway ? 'awayHint' : 'serverHint')}</p>
+      {isAway && <Away />}
       {error.digest && !isAway && (
         <p className="mt-3 text-ink-muted text-sm">
           {t.rich('quote', {
@@ -32,5 +35,40 @@ export default function ErrorPage({ error }: { error: Error & { digest?: string 
         </Button>
       </div>
     </Main>
+  )
+}
+
+const LOOK_AGAIN_MS = 3_000
+/** Long enough to be read. */
+const TELL_MS = 1_500
+
+/** Looks again until the service is back, says so, and opens the page. */
+function Away() {
+  const t = useTranslations('Failure')
+  const { supportUrl } = useBrand()
+  const [isBack, setIsBack] = useState(false)
+  useEffect(() => {
+    const look = async () => {
+      const answer = await fetch('/api/health/ready', { cache: 'no-store' }).catch(() => null)
+      if (answer?.ok) setIsBack(true)
+    }
+    const timer = isBack ? setTimeout(() => window.location.reload(), TELL_MS) : setInterval(look, LOOK_AGAIN_MS)
+    return () => clearTimeout(timer)
+  }, [isBack])
+  return (
+    <>
+      <p className="mt-3 text-ink-muted">
+        {t.rich('awaySupport', {
+          link: (text) => (
+            <a href={supportUrl} className={textLink}>
+              {text}
+            </a>
+          ),
+        })}
+      </p>
+      <p role="status" className="mt-3 text-success empty:sr-only">
+        {isBack && t('awayBack')}
+      </p>
+    </>
   )
 }

@@ -323,11 +323,11 @@ test('an account whose withdrawal commits while the insert of an import waits fo
   const withdraw = await givenWithdrawalOf(line)
   let withdrawal: Promise<void> | undefined
   const begin = () =>
-    new Promise<void>((hasBegun) => {
+    new Promise<void>((hasStarted) => {
       const commitLate: Transact = (work) =>
         ctx.transact(async (...of) => {
           const data = await work(...of)
-          hasBegun()
+          hasStarted()
           await untilWaiting(ctx)
           return data
         })

@@ -134,10 +134,12 @@ export const endBlocker = contract({
     user_id: z
       .string('REQUEST_001: user_id must be a string.')
       .refine(isStorable, 'USER_001')
+      .check(maxLength(MAX_KEY_LENGTH, 'USER_001'))
       .meta({ description: 'The account, `usr_…`', pattern: STORABLE }),
     source: z
       .string('REQUEST_001: source must be a string.')
       .refine(isStorable, 'REQUEST_001: source must be the name of a service token.')
+      .check(maxLength(MAX_KEY_LENGTH))
       .meta({ description: 'The name of the service token that has pushed it', pattern: STORABLE }),
     key: key.meta({ description: 'The name that this service gave it' }),
   }),

@@ -176,14 +176,14 @@ test('B5 one of several concurrent sweeps claims each row, so every step, call, 
   for (let count = 0; count < 8; count++) ids.push((await givenWithdrawal(ctx, ['shop'])).withdrawalId)
   ctx.mailServer.accepts = true
   ctx.engine.accepts = true
-  const begun: string[] = []
+  const started: string[] = []
   const instances = Array.from(
     { length: 4 },
     (): TestContext => ({
       ...ctx,
       process: createProcess(),
       traced: (name, attributes, work) => {
-        begun.push(`${name} ${attributes.step} ${attributes.withdrawal_id}`)
+        started.push(`${name} ${attributes.step} ${attributes.withdrawal_id}`)
         return work()
       },
     }),
@@ -194,7 +194,7 @@ test('B5 one of several concurrent sweeps claims each row, so every step, call, 
     await ctx.settle()
   }
   for (const id of ids) expect(await rowOf(ctx, id)).toMatchObject({ completedAt: expect.any(Date) })
-  expect(begun.toSorted()).toEqual(
+  expect(started.toSorted()).toEqual(
     ids.flatMap((id) => LATER_STEPS.map((step) => `deletion_step ${step} ${id}`)).toSorted(),
   )
   expect(asked).toHaveLength(ids.length)

@@ -53,7 +53,7 @@ export async function beginIdempotentCall(
 ): Promise<KeptAnswer | FirstCall> {
   const now = ctx.clock.now()
   const bodyMac = ctx.secrets.mac('idempotency', body)
-  const begun = await ctx.sql(begin, {
+  const started = await ctx.sql(begin, {
     key,
     userId,
     bodyMac,
@@ -61,7 +61,7 @@ export async function beginIdempotentCall(
     expiresAt: new Date(now.getTime() + IDEMPOTENCY_WINDOW_MS),
     deadBefore: new Date(now.getTime() - IDEMPOTENT_CALL_MS),
   })
-  if (begun.length > 0) return { key, startedAt: now }
+  if (started.length > 0) return { key, startedAt: now }
   const [first] = await ctx.sql(read, { key })
   if (first && !ctx.secrets.macMatches('idempotency', body, first.body_mac)) throw new AppError('REQUEST_006')
   const answer = openSealed<KeptAnswer>(ctx, first?.answer ?? null)

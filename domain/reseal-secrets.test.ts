@@ -94,15 +94,15 @@ test('an interrupted run keeps what it has moved, and the next one moves the res
   const ctx = await givenRotation(4)
   const { sql } = ctx
   let updates = 0
-  const begun: Promise<unknown>[] = []
+  const started: Promise<unknown>[] = []
   ctx.sql = async (statement, values) => {
     if (statement.name.startsWith('reseal-') && ++updates > 6) throw new Error('killed')
     const rows = sql(statement, values)
-    begun.push(rows)
+    started.push(rows)
     return rows
   }
   await expect(resealSecrets(ctx)).rejects.toThrow('killed')
-  await Promise.allSettled(begun)
+  await Promise.allSettled(started)
   ctx.sql = sql
   const counts = Object.values(await resealSecrets(ctx))
   expect(counts.reduce((sum, { already_newest }) => sum + already_newest, 0)).toBe(6)

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { listening } from '@/testing/listening'
+import type { Operator } from '@/testing/operator'
 import {
   createUser,
   expect,
@@ -9,6 +10,7 @@ import {
   startSession,
   startWithdrawal,
   test,
+  type User,
 } from './fixtures'
 import { IMPATIENT_URL } from './service-urls'
 
@@ -33,6 +35,28 @@ test('the admin page does not exist for anyone but operators', async ({ page, op
   })
   await page.reload()
   await expect(page.getByRole('heading', { name: 'This page doesn’t exist' })).toBeVisible()
+})
+
+test('B128 an id that finds nothing says so to an operator and leads back, and to nobody else', async ({
+  page,
+  operator,
+  user,
+}) => {
+  const unknown = ['/admin/users/usr_none', '/admin/withdrawals/wd_none', '/admin/apps/app_none'].map(at)
+  await signIn(page, user, IMPATIENT_URL)
+  for (const url of unknown) {
+    expect((await page.goto(url))?.status()).toBe(404)
+    await expect(page.getByRole('heading', { level: 1, name: 'This page doesn’t exist' })).toBeVisible()
+    await expect(page.locator('div[lang]')).toHaveCount(0)
+  }
+  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  for (const url of unknown) {
+    expect((await page.goto(url))?.status()).toBe(404)
+    await expect(page.getByRole('heading', { level: 1, name: 'Nothing has this id' })).toBeVisible()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Back to the overview' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
+  }
 })
 
 test('an operator sees an application that does not answer, and can retry it', async ({ browser, operator, user }) => {
@@ -74,3 +98,43 @@ test('an operator sees an application that does not answer, and can retry it', a
   application.close()
   await page.context().close()
 })
+
+test('an operator ends what holds a deletion back on the page of the account', async ({ page, operator, user }) => {
+  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  const debtor = await createUser(operator)
+  const bill = ['--title', 'Order 7', '--amount', '12.50EUR', '--status', 'pending']
+  await operator.run('transaction', 'add', '--user', debtor.id, ...bill)
+  await holdBack(operator, debtor)
+  await signIn(page, user, IMPATIENT_URL)
+  await page.goto(at(`/admin/users/${debtor.id}`))
+  await expectAccessible(page)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expectFits(page)
+
+  await page.getByRole('button', { name: 'Settle Order 7' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Settle', exact: true }).click()
+  await expect(page.getByText('Settled: Order 7.')).toBeVisible()
+  await expect(page.getByText('No transaction is pending.')).toBeVisible()
+  await page.getByRole('button', { name: 'End Invoice 4711 is not paid' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click()
+  await expect(page.getByText('Ended: Invoice 4711 is not paid.')).toBeVisible()
+  await expect(page.getByText('No service holds a deletion back.')).toBeVisible()
+  await expectAccessible(page)
+})
+
+/** As a service of the adopter. */
+async function holdBack(operator: Operator, { id, email, name }: User): Promise<void> {
+  const { service_token } = await operator.run('service-token', 'create', '--name', 'billing', '--scope', 'users:write')
+  const put = (path: string, body: object) =>
+    fetch(at(`/api/v1/admin/users/customer-${id}${path}`), {
+      method: 'PUT',
+      headers: {
+        Authorization: `Bearer ${service_token}`,
+        'X-Required-Scope': 'users:write',
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    })
+  expect((await put('', { user_id: id, email, name })).status).toBe(200)
+  expect((await put('/blockers/4711', { code: 'unpaid_invoice', title: 'Invoice 4711 is not paid' })).status).toBe(200)
+}

@@ -121,7 +121,7 @@ async function pasteCallsOfServices(reader: Reader, operator: Operator) {
   variables.SERVICE_TOKEN = service_token
   variables.EXTERNAL_ID = `customer-${randomUUID()}`
   variables.EMAIL = `${variables.EXTERNAL_ID}@example.test`
-  await reader.paste('putUser')
+  variables.USER_ID = memberOf(await reader.paste('putUser'), 'user_id')
   await reader.paste('getUser')
   await reader.paste('findUser')
   await reader.paste('listUndeliverableUsers')
@@ -130,6 +130,10 @@ async function pasteCallsOfServices(reader: Reader, operator: Operator) {
   variables.BLOCKER_KEY = 'invoice-4711'
   await reader.paste('putBlocker')
   await reader.paste('removeBlocker')
+  await reader.paste('endBlocker')
+  const pending = ['--user', variables.USER_ID, '--status', 'pending']
+  variables.TRANSACTION_ID = (await operator.run('transaction', 'add', ...pending)).transaction_id ?? ''
+  await reader.paste('endTransaction')
 
   variables.APP_ID = app_id
   await reader.paste('putConnection')

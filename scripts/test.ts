@@ -38,9 +38,9 @@ process.stdout.write(`\nAll passed in ${secondsSince(beganAt)} s.\n`)
 async function failureOf(name: string): Promise<string | undefined> {
   const [title, run] = STAGES[name] as (typeof STAGES)[string]
   process.stdout.write(`\n== ${title} ==\n`)
-  const begunAt = Date.now()
+  const startedAt = Date.now()
   if ((await run()) !== 0) return `Failed: ${title} (npm test -- ${name}).`
-  process.stdout.write(`${title}: ${secondsSince(begunAt)} s\n`)
+  process.stdout.write(`${title}: ${secondsSince(startedAt)} s\n`)
 }
 
 function failWith(failures: (string | undefined)[]) {

@@ -220,13 +220,13 @@ test('a start that waits for another start, or for a table, says so and goes on 
   await migrateDeploy(url, await givenMigrations(FIRST))
   const told: object[] = []
   const onWaiting = (facts: object) => void told.push(facts)
-  const untilTold = (facts: object) => expect.poll(() => told.slice(-2)).toEqual([facts, facts])
+  const untilNotified = (facts: object) => expect.poll(() => told.slice(-2)).toEqual([facts, facts])
   await db.query('SELECT pg_advisory_lock(72707369)')
   await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
   const start = migrateDeploy(url, await givenMigrations(FILES), { waitingIntervalMs: 20, onWaiting })
-  await untilTold({ event: 'migrations_locked' })
+  await untilNotified({ event: 'migrations_locked' })
   await db.query('SELECT pg_advisory_unlock(72707369)')
-  await untilTold({ event: 'migration_runs', migration: '02_fill' })
+  await untilNotified({ event: 'migration_runs', migration: '02_fill' })
   await db.query('COMMIT')
   expect(await start).toEqual(['02_fill', '03_index'])
   const after = told.length

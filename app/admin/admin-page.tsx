@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { EnglishLayout } from '@/app/english-layout'
 import { LookUp } from '@/components/admin/look-up'
 import { Outcomes } from '@/components/admin/outcomes'
 import { Tabs } from '@/components/admin/tabs'
@@ -24,20 +25,25 @@ interface AdminPageProps {
   children: ReactNode
 }
 
-/** A page of /admin: its navigation, the search, and what the page shows. */
+/**
+ * A page of /admin: its navigation, the search, and what the page shows. The English is its own, because whoever is no operator gets
+ * the page for unknown paths in a language of theirs. Operators read the names of the deletion steps that people read.
+ */
 export async function AdminPage({ section, title, description, refreshes = false, children }: AdminPageProps) {
   const session = await currentSession()
   return (
-    <ColumnPage account={session && accountOf(session)}>
-      <div className="mb-8 grid gap-x-10 gap-y-4 lg:grid-cols-[1fr_24rem] lg:items-start">
-        <Tabs label="Operations" tabs={SECTIONS} current={section} className="lg:pt-6" />
-        <LookUp />
-      </div>
-      <PageHeading title={title} description={description} />
-      {refreshes && <RefreshEvery seconds={5} />}
-      <div className="space-y-6">
-        <Outcomes>{children}</Outcomes>
-      </div>
-    </ColumnPage>
+    <EnglishLayout areas={['Deletion']}>
+      <ColumnPage account={session && accountOf(session)}>
+        <div className="mb-8 grid gap-x-10 gap-y-4 lg:grid-cols-[1fr_24rem] lg:items-start">
+          <Tabs label="Operations" tabs={SECTIONS} current={section} className="lg:pt-6" />
+          <LookUp />
+        </div>
+        <PageHeading title={title} description={description} />
+        {refreshes && <RefreshEvery seconds={5} />}
+        <div className="space-y-6">
+          <Outcomes>{children}</Outcomes>
+        </div>
+      </ColumnPage>
+    </EnglishLayout>
   )
 }

@@ -2,13 +2,15 @@ import type { Metadata } from 'next'
 import { notFound, redirect } from 'next/navigation'
 import { AppError } from '@/contract/errors'
 import type { Context } from '@/domain/context'
+import { unlessAway } from '@/server/pages/away'
 import { isOperatorSignedIn } from '@/server/pages/is-operator'
 import { openPage } from '@/server/pages/session'
 
-/** For everybody but operators the title says that the page does not exist. */
-export const titleForOperators = (title: string) => async (): Promise<Metadata> => ({
-  title: (await isOperatorSignedIn()) ? title : 'Page not found',
-})
+/** For everybody but operators the title says that the page does not exist. While the database is away it is that of the product. */
+export const titleForOperators = (title: string) => async (): Promise<Metadata> => {
+  const isOperator = await unlessAway(isOperatorSignedIn(), null)
+  return isOperator === null ? {} : { title: isOperator ? title : 'Page not found' }
+}
 
 /** The context of the operator who is signed in; for everybody else the page does not exist. */
 export async function operatorContext(path: string): Promise<Context> {

@@ -21,7 +21,7 @@ export interface TableProps<Contract extends z.ZodObject> {
 const cell = 'py-3 align-top max-md:flex max-md:gap-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
 /** On a phone each value has its label in place of the header. */
 const label =
-  "max-md:before:w-32 max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"
+  "max-md:before:w-28 max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"
 
 /** A row for each entry; on a phone its fields stand one below the other. */
 export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>) {

@@ -11,7 +11,7 @@ interface TabsProps {
 /** Links to pages that stand side by side; the current one is marked. */
 export const Tabs = ({ label, tabs, current, className }: TabsProps) => (
   <nav aria-label={label} className={className}>
-    <ul className="-mx-3 flex flex-wrap gap-1">
+    <ul className="flex flex-wrap gap-1">
       {Object.entries(tabs).map(([href, name]) => (
         <li key={href}>
           <Link

@@ -39,7 +39,7 @@ const BATCH_SIZE = 5_000
  * Begins a try and clears the report of the last one. If an accepted task is tried again, its report is late, so the application
  * counts as silent from now on.
  */
-export const beginsTry = (v: { now: Part; leaseUntil: Part }) =>
+export const startsTry = (v: { now: Part; leaseUntil: Part }) =>
   sql`status = 'processing', lease_until = ${v.leaseUntil}, attempts = n.attempts + 1,
      first_tried_at = CASE WHEN n.accepted_at IS NULL THEN coalesce(n.first_tried_at, ${v.now}) ELSE ${v.now} END,
      last_error = CASE WHEN n.accepted_at IS NULL THEN n.last_error ELSE 'no_report' END,
@@ -70,7 +70,7 @@ const claimDue = statement(
     started_at: time,
     due_by: time,
   },
-  (v) => sql`UPDATE deletion_tasks n SET ${beginsTry(v)}
+  (v) => sql`UPDATE deletion_tasks n SET ${startsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled(sql`a`)}
      AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND n.completed_at IS NULL

@@ -162,9 +162,11 @@ function startDeliveries(ctx: SystemContext, appId: string) {
     const maxRows = Math.max(batch, MAX_CALLS_PER_APP - calls.size)
     const claimed = await ctx.sql(claimDeliveries, { appId, ...claimFor(ctx, CALL_LEASE_MS), maxRows })
     const isFull = claimed.length === maxRows
-    const begun = await beginCalls(ctx, claimed, calls)
+    const started = await beginCalls(ctx, claimed, calls)
     const areQuick =
-      isFull && begun && (await Promise.race([begun.areAnswered, sleep(MAX_QUICK_ANSWER_MS, false, { ref: false })]))
+      isFull &&
+      started &&
+      (await Promise.race([started.areAnswered, sleep(MAX_QUICK_ANSWER_MS, false, { ref: false })]))
     batch = areQuick ? Math.min(2 * maxRows, MAX_BATCH) : 0
     return isFull
   })
@@ -172,11 +174,11 @@ function startDeliveries(ctx: SystemContext, appId: string) {
 
 /** Starts the calls as places come free; null if one has waited too long. The rest then stays until the lease ends. */
 async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: CallQueue['calls']) {
-  const begun = performance.now()
+  const started = performance.now()
   const answers: Promise<unknown>[] = []
   for (const delivery of claimed) {
     if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
-    if (performance.now() - begun > MAX_WAIT_MS) return null
+    if (performance.now() - started > MAX_WAIT_MS) return null
     const answer = callForDelivery(ctx, delivery)
     answers.push(holdPlace({ calls }, answer))
     ctx.background(async () => noteAnswer(ctx, delivery, await answer))
@@ -190,11 +192,11 @@ interface Answered {
 }
 
 async function callForDelivery(ctx: SystemContext, delivery: DeliveryRow): Promise<Answered> {
-  const begun = performance.now()
+  const started = performance.now()
   const body = bodyOf(ctx, delivery)
   const answer =
     body === null ? UNREADABLE : await sendWebhook(ctx, delivery, { id: delivery.id, body, about: aboutOf(delivery) })
-  return { answer, tookMs: Math.round(performance.now() - begun) }
+  return { answer, tookMs: Math.round(performance.now() - started) }
 }
 
 async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, tookMs }: Answered): Promise<void> {

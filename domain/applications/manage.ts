@@ -209,9 +209,9 @@ export async function pingApp(
   if (app.endpoint === null) throw new AppError('REQUEST_001', 'This application polls: it has no endpoint to call.')
   const id = ctx.secrets.randomId('png_')
   const body = JSON.stringify({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
-  const begun = performance.now()
+  const started = performance.now()
   const { status, problem = null } = await sendWebhook(ctx, app, { id, body })
-  return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - begun), problem }
+  return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - started), problem }
 }
 
 const deleteConnections = statement(

@@ -6,7 +6,7 @@ import type { Context } from '../context'
 import { TASK_LEASE_MS } from '../limits/durations'
 import { integer, isOneOf, sql, statement, text, time } from '../sql'
 import { claimFor, isClaimable } from '../work/queue'
-import { beginsTry, PERSON_OF_TASK, PERSON_ROW, personOf } from './deliver'
+import { PERSON_OF_TASK, PERSON_ROW, personOf, startsTry } from './deliver'
 import { isOpenTask } from './task-states'
 import { reportPlaceOf } from './task-token'
 
@@ -23,7 +23,7 @@ const take = statement(
     due_by: time,
     attempts: integer,
   },
-  (v) => sql`UPDATE deletion_tasks n SET ${beginsTry(v)}
+  (v) => sql`UPDATE deletion_tasks n SET ${startsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE ${isOneOf(
      sql`n.id`,

@@ -14,9 +14,9 @@ import { lockProven } from '../passwords/replace-password'
 import { codeExpiresAt } from '../pending-change'
 import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
 import { boolean, bytes, closePendingChange, isUndone, RAISE_VERSION, sql, statement, text, time } from '../sql'
-import { type BegunChange, beginChange, isTaken, refusalOfTaken, TARGET } from './begin-change'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
+import { isTaken, type PreparedChange, prepareChange, refusalOfTaken, TARGET } from './prepare-change'
 import { isOwnAddress } from './set-address'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
@@ -58,7 +58,7 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const address = parseAddress(input.new_email)
   if (!address || !(isOwnAddress(ctx, address) || parseNewAddress(input.new_email))) throw new AppError('EMAIL_001')
-  const { places, targetBucket, ...proven } = await beginChange(ctx, address, input)
+  const { places, targetBucket, ...proven } = await prepareChange(ctx, address, input)
   // The time of the place in the hourly limit, which is given back by it if the message comes back.
   const requestedAt = places.at
   const message = await withPlaces(ctx, places, () => sendMessage(ctx, address, input.verification_method))
@@ -139,7 +139,7 @@ const insertChange = statement(
      ${v.requestedAt}, ${v.ip}, ${v.userAgent}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket} FROM users WHERE id = ${v.userId}`,
 )
 
-interface Opening extends Awaited<ReturnType<typeof sendMessage>>, Omit<BegunChange, 'places'> {
+interface Opening extends Awaited<ReturnType<typeof sendMessage>>, Omit<PreparedChange, 'places'> {
   requestedAt: Date
   expiresAt: Date
 }

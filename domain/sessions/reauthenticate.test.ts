@@ -72,9 +72,9 @@ const answerTo = ({ url, person }: Started, forge?: (claims: Claims) => Claims) 
 
 const client = { userAgent: 'test', ip: '192.0.2.1' }
 const finish = (
-  begun: Started,
-  answer = answerTo(begun),
-  { cookie, sessionId }: Pick<Started, 'cookie' | 'sessionId'> = begun,
+  started: Started,
+  answer = answerTo(started),
+  { cookie, sessionId }: Pick<Started, 'cookie' | 'sessionId'> = started,
   ctx = other,
 ) => finishReauthentication(ctx, { answer, cookie, sessionId, ...client })
 
@@ -84,29 +84,33 @@ const auditsOf = async ({ userId }: TestUser) =>
     .sort()
 
 /** It has no effect, the audit says so, and even a valid answer cannot finish it any more. */
-async function expectEnded(begun: Started, refusal: string, ...brings: [answer?: URLSearchParams, from?: Started]) {
-  const { person } = begun
-  const outcome = await finish(begun, ...brings)
+async function expectEnded(started: Started, refusal: string, ...brings: [answer?: URLSearchParams, from?: Started]) {
+  const { person } = started
+  const outcome = await finish(started, ...brings)
   expect(outcome).toMatchObject({ refusal })
   expect(outcome).not.toHaveProperty('sessionId')
   expect(await auditsOf(person)).toEqual(['refused', 'started'])
-  expect(await finish(begun)).toMatchObject({ refusal: 'used' })
+  expect(await finish(started)).toMatchObject({ refusal: 'used' })
   expect(await first.db.session.count({ where: { userId: person.userId } })).toBe(1)
 }
 
 test('a valid answer replaces the session by one that is fresh for its purpose', async () => {
-  const begun = await start()
+  const started = await start()
   first.clock.advance(minute)
   other.clock.advance(minute)
-  const outcome = await finish(begun)
+  const outcome = await finish(started)
   if (!('sessionId' in outcome)) throw new Error(outcome.refusal)
   expect(outcome).toMatchObject({ purpose: 'withdraw', userId: person.userId })
   const sessions = await first.db.session.findMany({ where: { userId: person.userId } })
   const ended = sessions.find(({ id }) => id === person.sessionId)
-  const begunNow = sessions.find(({ id }) => id === outcome.sessionId)
+  const startedNow = sessions.find(({ id }) => id === outcome.sessionId)
   expect(sessions).toHaveLength(2)
   expect(ended?.revokedAt).toEqual(other.clock.now())
-  expect(begunNow).toMatchObject({ revokedAt: null, authenticatedFor: 'withdraw', authenticatedAt: other.clock.now() })
+  expect(startedNow).toMatchObject({
+    revokedAt: null,
+    authenticatedFor: 'withdraw',
+    authenticatedAt: other.clock.now(),
+  })
   expect(await auditsOf(person)).toEqual(['completed', 'started'])
   const caller = await asUser(other, { ...person, sessionId: outcome.sessionId })
   const confirmation = 'DELETE_MY_ACCOUNT' as const
@@ -152,21 +156,21 @@ describe('a re-authentication on any instance', () => {
     ['an auth_time of half a second', (claims) => ({ ...claims, auth_time: now() + 0.5 }), 'not_asked'],
   ]
   test.each(forgeries)('fails with %s', async (_what, forge, refusal) => {
-    const begun = await start()
-    await expectEnded(begun, refusal, answerTo(begun, forge))
+    const started = await start()
+    await expectEnded(started, refusal, answerTo(started, forge))
   })
 
   test('fails with the sub of another account of this service', async () => {
-    const [begun, stranger] = [await start(), await givenPerson()]
-    await expectEnded(begun, 'other_person', provider.answer(begun.url, stranger.externalId))
+    const [started, stranger] = [await start(), await givenPerson()]
+    await expectEnded(started, 'other_person', provider.answer(started.url, stranger.externalId))
     expect(await first.db.session.count({ where: { userId: stranger.userId } })).toBe(1)
   })
 
   test('fails with the nonce of another request', async () => {
-    const [begun, another] = [await start(), await start(await givenPerson())]
+    const [started, another] = [await start(), await start(await givenPerson())]
     const nonce = new URL(another.url).searchParams.get('nonce')
-    const answer = answerTo(begun, (claims) => ({ ...claims, nonce }))
-    await expectEnded(begun, 'bad_proof', answer)
+    const answer = answerTo(started, (claims) => ({ ...claims, nonce }))
+    await expectEnded(started, 'bad_proof', answer)
   })
 
   test('fails with the state of another browser: its cookie, no cookie, a forged cookie, or its session', async () => {
@@ -177,22 +181,24 @@ describe('a re-authentication on any instance', () => {
       ({ sessionId }) => ({ sessionId }),
     ]
     for (const of of brings) {
-      const [begun, another] = [await start(await givenPerson()), await start(await givenPerson())]
-      await expectEnded(begun, 'other_browser', answerTo(begun), { ...begun, ...of(another) })
+      const [started, another] = [await start(await givenPerson()), await start(await givenPerson())]
+      await expectEnded(started, 'other_browser', answerTo(started), { ...started, ...of(another) })
     }
   })
 
   test('fails with a code that was issued to another request', async () => {
-    const [begun, another] = [await start(), await start(await givenPerson())]
-    const answer = answerTo(begun)
+    const [started, another] = [await start(), await start(await givenPerson())]
+    const answer = answerTo(started)
     answer.set('code', provider.answer(another.url, person.externalId).get('code') ?? '')
-    await expectEnded(begun, 'bad_proof', answer)
+    await expectEnded(started, 'bad_proof', answer)
   })
 
   test('gives one session if twenty concurrent answers on both instances use one proof', async () => {
-    const begun = await start()
-    const answers = Array.from({ length: 20 }, () => answerTo(begun))
-    const outcomes = await Promise.all(answers.map((answer, n) => finish(begun, answer, begun, n % 2 ? first : other)))
+    const started = await start()
+    const answers = Array.from({ length: 20 }, () => answerTo(started))
+    const outcomes = await Promise.all(
+      answers.map((answer, n) => finish(started, answer, started, n % 2 ? first : other)),
+    )
     expect(tally(outcomes.map((outcome) => ('refusal' in outcome ? outcome.refusal : 'accepted')))).toEqual({
       accepted: 1,
       used: 19,
@@ -236,44 +242,44 @@ describe('a re-authentication on any instance', () => {
     ]
     for (const end of ends) {
       const person = await givenPerson()
-      const begun = await start(person)
+      const started = await start(person)
       provider.beforeToken = () => end(person)
-      await expectEnded(begun, 'ended')
+      await expectEnded(started, 'ended')
       provider.beforeToken = async () => {}
     }
   })
 
   test('fails more than ten minutes after the start', async () => {
-    const begun = await start()
+    const started = await start()
     for (const ctx of [first, other]) ctx.clock.advance(10 * minute + 1)
-    await expectEnded(begun, 'late')
+    await expectEnded(started, 'late')
   })
 
   test('fails without exactly the required acr', async () => {
     other.freshSignIn.requiredAcr = 'urn:acme:mfa'
     for (const acr of [undefined, 'urn:acme:mfa2', 'URN:ACME:MFA', ['urn:acme:mfa']]) {
-      const begun = await start(await givenPerson())
-      const answer = answerTo(begun, (claims) => ({ ...claims, acr }))
-      await expectEnded(begun, 'too_weak', answer)
+      const started = await start(await givenPerson())
+      const answer = answerTo(started, (claims) => ({ ...claims, acr }))
+      await expectEnded(started, 'too_weak', answer)
     }
-    const begun = await start()
-    const answer = answerTo(begun, (claims) => ({ ...claims, acr: 'urn:acme:mfa' }))
-    expect(await finish(begun, answer)).toHaveProperty('sessionId')
+    const started = await start()
+    const answer = answerTo(started, (claims) => ({ ...claims, acr: 'urn:acme:mfa' }))
+    expect(await finish(started, answer)).toHaveProperty('sessionId')
   })
 
   test('fails if the person declines at the provider', async () => {
-    const begun = await start()
-    const state = new URL(begun.url).searchParams.get('state') ?? ''
-    await expectEnded(begun, 'declined', new URLSearchParams({ error: 'access_denied', state }))
+    const started = await start()
+    const state = new URL(started.url).searchParams.get('state') ?? ''
+    await expectEnded(started, 'declined', new URLSearchParams({ error: 'access_denied', state }))
   })
 })
 
 test('an auth_time is accepted from 30 seconds before the start to 60 seconds after now', async () => {
   for (const offset of [-30, 60]) {
-    const begun = await start(await givenPerson())
+    const started = await start(await givenPerson())
     const auth_time = Math.floor(first.clock.now().getTime() / second) + offset
-    const answer = answerTo(begun, (claims) => ({ ...claims, auth_time }))
-    expect(await finish(begun, answer)).toHaveProperty('sessionId')
+    const answer = answerTo(started, (claims) => ({ ...claims, auth_time }))
+    expect(await finish(started, answer)).toHaveProperty('sessionId')
   }
 })
 
@@ -294,11 +300,11 @@ test('while the provider is away, a re-authentication cannot start and writes no
 
 test('a provider that fails after the start ends the re-authentication, and the old session stays', async () => {
   for (const fails of [500, 401, 503]) {
-    const begun = await start(await givenPerson())
+    const started = await start(await givenPerson())
     provider.fails = fails
-    await expectEnded(begun, 'provider_away')
+    await expectEnded(started, 'provider_away')
     provider.fails = null
-    expect(await first.db.session.count({ where: { id: begun.sessionId, revokedAt: null } })).toBe(1)
+    expect(await first.db.session.count({ where: { id: started.sessionId, revokedAt: null } })).toBe(1)
   }
 })
 

@@ -51,7 +51,7 @@ const push = (body: object = invoice, key = 'invoice/4711') => byService('putBlo
 const preview = (query = '') => call(caller, 'previewWithdrawal', { query })
 const pending = () =>
   addTransaction(ctx, { userId: caller.userId, status: 'pending', title: 'Order 7', ...toPay, ip: '' })
-const begun = () => ctx.db.withdrawal.count({ where: { userId: caller.userId } })
+const started = () => ctx.db.withdrawal.count({ where: { userId: caller.userId } })
 const placesTaken = async () =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `withdraw:${caller.userId}` } }))?.hits.length ?? 0
 
@@ -101,7 +101,7 @@ describe('a pushed blocker', () => {
     const bySupport = byService('withdrawUser', '', { body: { confirmation, requested_by: 'support' } })
     expect(await bySupport).toMatchObject({ code: 'WITHDRAWAL_003', blockers })
     expect(await outcomeOf(withdrawByOperator(ctx, { userId: caller.userId, confirmation }))).toBe('WITHDRAWAL_003')
-    expect(await begun()).toBe(0)
+    expect(await started()).toBe(0)
     expect((await preview()).data).toMatchObject({ allowed: false, blockers })
 
     expect(await byService('removeBlocker', 'invoice/4711')).toMatchObject({ status: 200, data: { removed: true } })
@@ -283,7 +283,7 @@ describe('an application with checks', () => {
       { code: 'a', title: 'b', url: null, source: 'shop' },
     ]
     expect(await withdraw(caller)).toMatchObject({ code: 'WITHDRAWAL_003', details: /^3 blockers\./, blockers })
-    expect([await begun(), await placesTaken()]).toEqual([0, 1])
+    expect([await started(), await placesTaken()]).toEqual([0, 1])
     expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
     expect((await preview('?ask=true')).data).toMatchObject({ allowed: false, blockers })
   })
@@ -329,7 +329,7 @@ describe('an application with checks', () => {
       await ctx.transact((sql) => rawSql(sql, 'SELECT FROM users WHERE id = $1 FOR UPDATE NOWAIT', [caller.userId]))
       open = await ctx.db
         .$queryRaw`SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`
-      expect(await begun()).toBe(0)
+      expect(await started()).toBe(0)
       return answer(request)
     }
     expect((await withdraw(caller)).code).toBe('accepted')
@@ -344,7 +344,7 @@ describe('an application with checks', () => {
       return answer(request)
     }
     expect((await withdraw(caller)).blockers).toEqual([{ ...invoice, source: 'billing' }])
-    expect(await begun()).toBe(0)
+    expect(await started()).toBe(0)
   })
 
   test.each<[string, AppAnswer]>([
@@ -371,7 +371,7 @@ describe('an application with checks', () => {
       expect([refused.status, refused.code, refused.headers.get('Retry-After')]).toEqual([503, 'SERVER_002', '5'])
       expect(refused.headers.get('Idempotency-Replayed')).toBeNull()
     }
-    expect([await begun(), await placesTaken()]).toEqual([0, 0])
+    expect([await started(), await placesTaken()]).toEqual([0, 0])
     expect(ctx.warnings[0]).toMatchObject({ event: 'withdrawal_check_failed', appId: shop })
     expect((await preview('?ask=true')).code).toBe('SERVER_002')
     expect((await preview()).code).toBe('accepted')
@@ -406,6 +406,6 @@ describe('an application with checks', () => {
     expect(ended).toBeUndefined()
     await vi.advanceTimersByTimeAsync(1)
     await withdrawing
-    expect([ended, await begun(), await placesTaken()]).toEqual(['SERVER_002', 0, 0])
+    expect([ended, await started(), await placesTaken()]).toEqual(['SERVER_002', 0, 0])
   })
 })

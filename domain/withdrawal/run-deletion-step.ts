@@ -206,9 +206,9 @@ interface Settled {
  * that renews the lease, so that after a crash the next run does the rest.
  */
 function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
-  const begun = performance.now()
+  const started = performance.now()
   return inBatches((rows) => {
-    const isLast = performance.now() - begun > MAX_ERASURE_RUN_MS
+    const isLast = performance.now() - started > MAX_ERASURE_RUN_MS
     return ctx.transaction((tx) => settleBatch(tx, claimed, rows, isLast))
   })
 }

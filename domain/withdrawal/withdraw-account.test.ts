@@ -273,11 +273,11 @@ test('without an engine no outbox event is written, and old ones are marked as s
   const { withdrawal_id } = await withdraw(ctx, before)
   await ctx.settle()
   const alone = { ...ctx, emit: null }
-  const { withdrawal_id: untold } = await withdraw(alone, after)
+  const { withdrawal_id: unnotified } = await withdraw(alone, after)
   ctx.clock.advance(minute)
   await runDueWork(alone)
   const events = await ctx.db.outboxEvent.findMany({
-    where: { id: { in: [`evt_${withdrawal_id}`, `evt_${untold}`] } },
+    where: { id: { in: [`evt_${withdrawal_id}`, `evt_${unnotified}`] } },
   })
   expect(events).toMatchObject([{ id: `evt_${withdrawal_id}`, dueAt: null }])
 })

@@ -90,7 +90,7 @@ async function runNextLookup<Question, Answer>(
   if (queue.active >= MAX_ACTIVE_STATEMENTS || queue.waiting.length === 0) return
   queue.active++
   const asked = queue.waiting.splice(0)
-  const begunAt = performance.now()
+  const startedAt = performance.now()
   let isQuick = true
   const startNext = () => {
     if (!isQuick) return
@@ -106,7 +106,7 @@ async function runNextLookup<Question, Answer>(
       if (isQuick) return ask(ctx, questions)
       throw error
     })
-    queue.tookMs = performance.now() - begunAt
+    queue.tookMs = performance.now() - startedAt
     for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as Answer)
   } catch (error) {
     for (const { reject } of asked) reject(error)

@@ -75,17 +75,17 @@ test('F23 both releases serve one database during an upgrade, a rollback and an 
   const readers = Array.from({ length: READERS }, async () => {
     while (!isOver || fleet.calls < CALLS) await fleet.call(200, (instance) => emailStatus(instance, reader))
   })
-  const begun: Person[] = []
+  const started: Person[] = []
   const journeys = (async () => {
     for (const person of people) {
       if (isOver) return
       await journey(world, fleet, person)
-      begun.push(person)
+      started.push(person)
     }
   })()
   const untilMore = async () => {
-    const before = begun.length
-    await until('people go on', () => begun.length > before + 5)
+    const before = started.length
+    await until('people go on', () => started.length > before + 5)
   }
 
   await untilMore()
@@ -106,7 +106,7 @@ test('F23 both releases serve one database during an upgrade, a rollback and an 
   await Promise.all([...readers, journeys])
   expect(fleet.failed).toEqual([])
   expect(fleet.calls).toBeGreaterThanOrEqual(CALLS)
-  await expectEveryStepOnTime(world, begun)
+  await expectEveryStepOnTime(world, started)
 }, 900_000)
 
 /** Accepts each deletion task, and reports it completed to the instance whose turn it is. */

@@ -244,11 +244,11 @@ export class Service {
     switch (call.do) {
       case 'signIn': {
         const input = { email: call.email, password: call.password, userAgent: 'proof', ip: `192.0.2.${call.user}` }
-        const begun = signIn(ctx, input).then((session) => {
+        const started = signIn(ctx, input).then((session) => {
           if (!session) throw Object.assign(new Error('not signed in'), { code: 'wrong' })
           return { sessionId: session.sessionId }
         })
-        return toOutcome(begun)
+        return toOutcome(started)
       }
       case 'setPassword':
         this.passwords.add(call.password)
@@ -381,7 +381,7 @@ export class Service {
   }
 
   private async withdrawals(known: State): Promise<Map<string, Withdrawal>> {
-    const [begun, credentials] = await Promise.all([
+    const [started, credentials] = await Promise.all([
       this.query<WithdrawalRow>(
         `SELECT p.id, p.user_id, w.completed_at, w.purged_at FROM proof.withdrawals p JOIN withdrawals w USING (id)`,
       ),
@@ -390,7 +390,7 @@ export class Service {
       ),
     ])
     return new Map(
-      begun.map((row) => {
+      started.map((row) => {
         const user = known.accounts.findIndex(({ id }) => id === row.user_id)
         const isCredential = (as: Credential) => (one: (typeof credentials)[number]) =>
           one.withdrawal_id === row.id &&

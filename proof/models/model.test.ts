@@ -362,16 +362,16 @@ async function holds(commands: Iterable<Command>) {
     const { service, state } = await Service.begin(randomBytes(4).toString('hex'), USERS)
     return { model: { state }, real: { service, past: { closed: [], oldCodes: new Map(), oldPasswords: [] } } }
   }
-  let begun: Awaited<ReturnType<typeof run>> | undefined
+  let started: Awaited<ReturnType<typeof run>> | undefined
   await fc.asyncModelRun(async () => {
-    begun = await run()
-    return begun
+    started = await run()
+    return started
   }, commands)
-  if (!begun) return
-  const { service } = begun.real
+  if (!started) return
+  const { service } = started.real
   const secrets = await secretsOf(service)
   expect(await breaches({ ...service, secrets })).toEqual([])
-  expect(await uncounted(service, begun.model.state)).toEqual([])
+  expect(await uncounted(service, started.model.state)).toEqual([])
   const log = service.logged.join()
   expect([...secrets, ...service.addresses].filter((secret) => log.includes(secret))).toEqual([])
 }

@@ -55,7 +55,7 @@ class Story {
   /** When the address was last changed or given back. */
   private unsettledAt: number | null = null
   /** The message about the withdrawal that the old address has to receive. */
-  private toldBy: string | null | undefined
+  private notifiedBy: string | null | undefined
 
   private constructor(
     private readonly ctx: Service,
@@ -132,8 +132,8 @@ class Story {
         const { status } = await this.asThief('withdrawAccount', { body: { confirmation: 'DELETE_MY_ACCOUNT' } })
         if (status !== 202) return
         const isRecent = this.theft && this.ctx.clock.now().getTime() - this.theft.at < 7 * day
-        this.toldBy = isRecent ? 'account-withdrawal-told' : null
-        if (address === this.owned) this.toldBy = 'account-withdrawal-started'
+        this.notifiedBy = isRecent ? 'account-withdrawal-told' : null
+        if (address === this.owned) this.notifiedBy = 'account-withdrawal-started'
         return
       }
       case 'delete by mail': {
@@ -170,7 +170,7 @@ class Story {
   private expectSettled() {
     const now = this.ctx.clock.now().getTime()
     if (this.unsettledAt !== null) expect(now - this.unsettledAt).toBeGreaterThanOrEqual(7 * day)
-    this.toldBy = null
+    this.notifiedBy = null
   }
 
   private get caller() {
@@ -214,9 +214,9 @@ class Story {
   async holdsInTheEnd() {
     await this.ctx.settle()
     const now = this.ctx.clock.now().getTime()
-    if (this.toldBy !== undefined) {
+    if (this.notifiedBy !== undefined) {
       const told = mailsTo(this.ctx, this.owned).map(({ message }) => message.template)
-      if (this.toldBy) expect(told).toContain(this.toldBy)
+      if (this.notifiedBy) expect(told).toContain(this.notifiedBy)
       return
     }
     if (!this.theft || now - this.theft.at >= 7 * day) return

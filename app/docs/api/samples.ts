@@ -46,6 +46,7 @@ const OF_FIELD: Record<string, Variable> = {
   new_email: 'NEW_EMAIL',
   new_password: 'NEW_PASSWORD',
   text: 'EMAIL',
+  user_id: 'USER_ID',
   verification_code: 'CODE',
 }
 

@@ -45,7 +45,7 @@ const readAccount = placesBeside(
    FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 
-export interface BegunChange {
+export interface PreparedChange {
   /** The places of the change and of its message. */
   places: TakenPlaces
   /** The key of the limit of the messages to the address. */
@@ -59,7 +59,11 @@ export interface BegunChange {
  * Requires the proof and a free address, and takes the places of a change. Counts a guess before it hashes the password, so that only
  * five of any number of concurrent guesses are hashed.
  */
-export async function beginChange(ctx: Context, address: Address, input: Input<typeof contract>): Promise<BegunChange> {
+export async function prepareChange(
+  ctx: Context,
+  address: Address,
+  input: Input<typeof contract>,
+): Promise<PreparedChange> {
   const { userId } = ctx.actor
   const messages = pseudonymousBucket(ctx, 'targetMail', address.key)
   const quota = [userBucket(ctx, 'change', userId), pseudonymousBucket(ctx, 'target', address.key), messages]

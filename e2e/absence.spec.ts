@@ -38,7 +38,7 @@ test('B109 the person reads of an application that still has the data until it c
 
   await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
   const admin = await (await browser.newContext()).newPage()
-  await signIn(admin, user, at('/sign-in'))
+  await signIn(admin, user, IMPATIENT_URL)
   await admin.goto(at(`/admin/withdrawals/${id}`))
   const row = admin.getByRole('row').filter({ has: admin.getByRole('link', { name }) })
   await expect(row.getByText('Still has the person', { exact: true })).toBeVisible()

@@ -133,7 +133,7 @@ function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.Troub
       <p className="text-ink-muted text-sm empty:hidden">
         {deliveries && (
           <>
-            Its events fail since <RelativeTime dateTime={deliveries.since} />: {deliveries.last_error}.{' '}
+            Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
           </>
         )}
         {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}

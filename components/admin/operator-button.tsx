@@ -85,7 +85,11 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
       <div className="order-last w-full text-ink-muted empty:sr-only" role="status">
         {result}
       </div>
-      {!ask && <FieldError>{act.error ? sentenceOf(act.error) : undefined}</FieldError>}
+      {!ask && (
+        <div className="order-last has-[>:empty]:sr-only">
+          <FieldError>{act.error ? sentenceOf(act.error) : undefined}</FieldError>
+        </div>
+      )}
     </>
   )
 }

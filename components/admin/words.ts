@@ -6,7 +6,7 @@ const LABELS: Record<string, string> = {
   checks: 'Asked before a withdrawal',
   confirms: 'Asked whether the person is absent',
   deletion_steps: 'Waits for',
-  deliveries: 'Events',
+  deliveries: 'Events to deliver',
   due_at: 'Next try',
   email: 'Address',
   email_undeliverable: 'Mail to it comes back',

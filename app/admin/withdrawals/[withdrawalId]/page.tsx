@@ -102,20 +102,15 @@ const FACTS: Fields<typeof shownWithdrawal> = {
 
 const STEP: Fields<typeof shownStep> = {
   step: true,
-  status: ({ status, last_error }) => (
+  status: (step) => (
     <>
-      <Word of={status} /> {last_error && <Badge tone="danger">Failing</Badge>}
+      <Word of={step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}
+      <p className="mt-1 text-ink-muted">
+        {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <Attempts of={step} />}
+        {step.erased_at && !step.completed_at && '. Its own part is done, and it waits for applications.'}
+      </p>
     </>
   ),
-  completed_at: (step) =>
-    step.completed_at ? (
-      <RelativeTime dateTime={step.completed_at} />
-    ) : (
-      <>
-        {step.erased_at && 'Its own part is done, and it waits for applications. '}
-        <Attempts of={step} />
-      </>
-    ),
   erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
   retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { EnglishLayout } from '@/app/english-layout'
 import { LookUp } from '@/components/admin/look-up'
+import { Outcomes } from '@/components/admin/outcomes'
 import { Tabs } from '@/components/admin/tabs'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
@@ -39,7 +40,9 @@ export async function AdminPage({ section, title, description, refreshes = false
         </div>
         <PageHeading title={title} description={description} />
         {refreshes && <RefreshEvery seconds={5} />}
-        <div className="space-y-6">{children}</div>
+        <div className="space-y-6">
+          <Outcomes>{children}</Outcomes>
+        </div>
       </ColumnPage>
     </EnglishLayout>
   )

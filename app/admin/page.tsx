@@ -1,6 +1,5 @@
 import { NeedsAttention } from '@/components/admin/needs-attention'
 import { Numbers } from '@/components/admin/numbers'
-import { Outcomes } from '@/components/admin/outcomes'
 import { Part, Unread } from '@/components/admin/part'
 import { TaskTable, taskApp } from '@/components/admin/task-table'
 import { groupTroubles, watchOverview } from '@/domain/withdrawal/watch-overview'
@@ -31,14 +30,12 @@ export default async function OperationsPage() {
       />
       <Part title="Other deletion tasks" description={tasks?.is_cut && 'There are more than are shown.'}>
         {tasks ? (
-          <Outcomes listed={others.map(({ task_id }) => task_id)}>
-            <TaskTable
-              label="Other deletion tasks"
-              tasks={others}
-              fields={{ name: taskApp, withdrawal_id: true }}
-              none="No other task is due."
-            />
-          </Outcomes>
+          <TaskTable
+            label="Other deletion tasks"
+            tasks={others}
+            fields={{ name: taskApp, withdrawal_id: true }}
+            none="No other task is due."
+          />
         ) : (
           <Unread />
         )}

@@ -15,6 +15,9 @@ export type Fields<Contract extends z.ZodObject> = {
   [Field in keyof Row<Contract>]?: true | ((row: Row<Contract>) => ReactNode)
 }
 
+/** Whether there is anything to show. */
+export const hasValue = (value: ReactNode) => value != null && value !== false
+
 interface Drawn<Contract extends z.ZodObject> {
   field: string
   label: string
@@ -56,8 +59,9 @@ function show(field: string, schema: unknown, value: unknown): ReactNode {
   if (Array.isArray(value)) return value.join(', ') || null
   const text = String(value)
   if (schema instanceof z.ZodISODateTime) return <LocalTime dateTime={text} />
-  if (schema instanceof z.ZodEnum) return <Word of={text} />
-  return TEXTS[field]?.(text) ?? text
+  const own = TEXTS[field]
+  if (own) return own(text)
+  return schema instanceof z.ZodEnum ? <Word of={text} /> : text
 }
 
 /** A value of a list of the contract; a state is a badge. */
@@ -72,7 +76,9 @@ export const AppLink = ({ id, name }: { id: string; name: string }) => (
   </Link>
 )
 
-/** “3 events waiting” and “2 events given up” */
+const events = (number: number, max?: number) => `${capped(number, max)} ${number === 1 ? 'event' : 'events'}`
+
+/** “3 events waiting” and “1 event given up” */
 export const EventCounts = ({
   of: { waiting, dead },
   max,
@@ -81,8 +87,9 @@ export const EventCounts = ({
   max?: number
 }) => (
   <>
-    {waiting > 0 && <Badge tone="warning">{capped(waiting, max)} events waiting</Badge>}{' '}
-    {dead > 0 && <Badge tone="danger">{capped(dead, max)} events given up</Badge>}
+    {waiting > 0 && <Badge tone="warning">{events(waiting, max)} waiting</Badge>}{' '}
+    {dead > 0 && <Badge tone="danger">{events(dead, max)} given up</Badge>}
+    {waiting + dead === 0 && 'None'}
   </>
 )
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { drawn, type Fields, type Row } from './drawn'
+import { drawn, type Fields, hasValue, type Row } from './drawn'
 
 interface FactsProps<Contract extends z.ZodObject> {
   of: Contract
@@ -13,8 +13,7 @@ export const Facts = <Contract extends z.ZodObject>({ of, row, fields }: FactsPr
     {drawn(of, fields).map(({ field, label, draw }) => {
       const value = draw(row)
       return (
-        value != null &&
-        value !== false && (
+        hasValue(value) && (
           <div key={field} className="sm:contents">
             <dt className="text-ink-muted">{label}</dt>
             <dd className="wrap-anywhere tabular-nums">{value}</dd>

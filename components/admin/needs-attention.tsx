@@ -9,13 +9,12 @@ import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
 import { AppLink, DueBy, EventCounts, type Fields } from './drawn'
 import { Facts } from './facts'
-import { Outcomes } from './outcomes'
+import { Retry } from './operator-button'
 import { Part, Unread } from './part'
-import { Retry } from './retry-button'
 import { StepName } from './step-texts'
 import { Table } from './table'
 import { TaskTable } from './task-table'
-import { capped, count } from './words'
+import { attemptsOf, capped, count } from './words'
 
 interface NeedsAttentionProps {
   figures: contract.Figures
@@ -49,45 +48,39 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
 export function NeedsAttention({ figures, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
   const alarms = (Object.keys(HINTS) as Name[]).filter((name) => figures[name] !== 0)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
-  const listed = [
-    ...withdrawals.map(({ withdrawal_id }) => withdrawal_id),
-    ...apps.flatMap(({ tasks }) => tasks.map(({ task_id }) => task_id)),
-  ]
   return (
     <Part title="Needs attention" description={isCut && 'There is more than this page shows.'}>
-      <Outcomes listed={listed}>
-        {isCalm && (
-          <p className="flex items-center gap-3 text-ink-muted">
-            <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
-          </p>
-        )}
-        <div className="divide-y divide-line *:py-5 *:first:pt-0 *:last:pb-0 empty:hidden">
-          {isUnread && <Unread />}
-          {withdrawals.length > 0 && (
-            <div>
-              <Table
-                label="Withdrawals that fail"
-                of={contract.troubledWithdrawal}
-                rows={withdrawals}
-                id="withdrawal_id"
-                fields={WITHDRAWAL}
-                actions={retryButton}
-                none=""
-              />
-            </div>
-          )}
-          {apps.map((app) => (
-            <App key={app.app_id} app={app} />
-          ))}
-          {alarms.length > 0 && (
-            <Facts
-              of={contract.figures}
-              row={figures}
-              fields={Object.fromEntries(alarms.map((name) => [name, hinted(name)]))}
+      {isCalm && (
+        <p className="flex items-center gap-3 text-ink-muted">
+          <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
+        </p>
+      )}
+      <div className="divide-y divide-line *:py-5 *:first:pt-0 *:last:pb-0 empty:hidden">
+        {isUnread && <Unread />}
+        {withdrawals.length > 0 && (
+          <div>
+            <Table
+              label="Withdrawals that fail"
+              of={contract.troubledWithdrawal}
+              rows={withdrawals}
+              id="withdrawal_id"
+              fields={WITHDRAWAL}
+              actions={retryButton}
+              none=""
             />
-          )}
-        </div>
-      </Outcomes>
+          </div>
+        )}
+        {apps.map((app) => (
+          <App key={app.app_id} app={app} />
+        ))}
+        {alarms.length > 0 && (
+          <Facts
+            of={contract.figures}
+            row={figures}
+            fields={Object.fromEntries(alarms.map((name) => [name, hinted(name)]))}
+          />
+        )}
+      </div>
     </Part>
   )
 }
@@ -113,13 +106,14 @@ const WITHDRAWAL: Fields<typeof contract.troubledWithdrawal> = {
     )),
 }
 
-function retryButton({ withdrawal_id: id, deletion_steps, tasks }: contract.TroubledWithdrawal) {
-  const troubles = [...deletion_steps, ...tasks]
-  const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
-  const lastError = troubles.find((trouble) => trouble.last_error)?.last_error ?? null
-  // What was never tried has nothing to retry.
-  return attempts > 0 && <Retry id={id} kind="withdrawal" of={id} attempts={attempts} lastError={lastError} />
-}
+const retryButton = ({ withdrawal_id: id, deletion_steps, tasks }: contract.TroubledWithdrawal) => (
+  <Retry
+    operation="retryWithdrawal"
+    params={{ withdrawalId: id }}
+    of={id}
+    attempts={attemptsOf([...deletion_steps, ...tasks])}
+  />
+)
 
 /** An application counts no more events than this. */
 const MAX_EVENTS = 1_000
@@ -139,7 +133,7 @@ function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.Troub
       <p className="text-ink-muted text-sm empty:hidden">
         {deliveries && (
           <>
-            Its events fail since <RelativeTime dateTime={deliveries.since} />: {deliveries.last_error}.{' '}
+            Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
           </>
         )}
         {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}
@@ -147,7 +141,7 @@ function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.Troub
       {tasks.length > 0 && (
         <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
           <div className="mt-2 border-line border-s-2 ps-4">
-            <TaskTable label={label} tasks={tasks} fields={{ withdrawal_id: true }} none="" />
+            <TaskTable label={label} tasks={tasks} fields={{ withdrawal_id: true }} />
           </div>
         </Disclosure>
       )}

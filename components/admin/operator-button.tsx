@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { type ComponentProps, type ReactNode, useState } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Answer, Body, Place } from '@/contract/define'
 import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { ConfirmedButton } from '../forms/confirmed-button'
@@ -24,10 +24,11 @@ interface OperatorButtonProps<Name extends keyof Operations> {
   of?: string
   /** Given if the button asks first. */
   ask?: Pick<ComponentProps<typeof ConfirmedButton>, 'question' | 'consequence' | 'keep' | 'confirm'>
-  /** The entry that leaves its list, and what is said then. */
-  outcome?: { id: string; sentence: string }
+  /** Said once the act has made its entry leave the page. */
+  outcome?: string
 }
 
+const WITHIN_A_MINUTE = () => 'Will be tried within a minute.'
 /** What the page itself does not show after the act. */
 const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>) => ReactNode } = {
   pingApp: ({ status, took_ms, problem }) =>
@@ -35,6 +36,8 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>)
       ? `It answered HTTP ${status} in ${took_ms} ms.`
       : `It did not answer: ${problem}, after ${took_ms} ms.`,
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
+  retryTask: WITHIN_A_MINUTE,
+  retryWithdrawal: WITHIN_A_MINUTE,
   rotateAppSecret: ({ signing_secret: secret }) => (
     <Alert title="The new signing secret, shown this once">
       <span className="flex flex-wrap items-center gap-3">
@@ -56,10 +59,14 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
     onMutate: () => setResult(null),
     onSuccess: (answer) => {
       setResult(RESULTS[operation]?.(answer))
-      if (outcome) noteOutcome(outcome.id, outcome.sentence)
       router.refresh()
     },
   })
+  const leave = useRef(() => {})
+  useEffect(() => {
+    leave.current = () => act.isSuccess && outcome && noteOutcome(outcome)
+  })
+  useEffect(() => () => leave.current(), [])
   const name = (
     <span>
       {label}
@@ -78,7 +85,23 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
       <div className="order-last w-full text-ink-muted empty:sr-only" role="status">
         {result}
       </div>
-      {!ask && <FieldError>{act.error ? sentenceOf(act.error) : undefined}</FieldError>}
+      {!ask && (
+        <div className="order-last has-[>:empty]:sr-only">
+          <FieldError>{act.error ? sentenceOf(act.error) : undefined}</FieldError>
+        </div>
+      )}
     </>
   )
 }
+
+interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
+  operation: Name
+  params: Place<Operations[Name]>
+  of: string
+  /** The attempts so far; without one there is nothing to retry. */
+  attempts: number
+}
+
+/** Has the next sweep try again what has failed. Another number of attempts shows that it did. */
+export const Retry = <Name extends 'retryTask' | 'retryWithdrawal'>({ attempts, ...button }: RetryProps<Name>) =>
+  attempts > 0 && <OperatorButton key={attempts} label="Retry" outcome={`Tried again: ${button.of}.`} {...button} />

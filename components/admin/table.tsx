@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type * as z from 'zod'
 import { cn } from '../ui/class-names'
-import { drawn, type Fields, type Row } from './drawn'
+import { drawn, type Fields, hasValue, type Row } from './drawn'
 
 export interface TableProps<Contract extends z.ZodObject> {
   /** The name of the table for screen readers. */
@@ -18,7 +18,8 @@ export interface TableProps<Contract extends z.ZodObject> {
   none: string
 }
 
-const cell = 'py-3 align-top max-md:flex max-md:gap-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
+const cell =
+  'py-3 align-top max-md:[&_time]:whitespace-normal max-md:flex max-md:gap-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
 /** On a phone each value has its label in place of the header. */
 const label =
   "max-md:before:w-28 max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"
@@ -27,7 +28,7 @@ const label =
 export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>) {
   const { label: name, of, rows, id, fields, actions, none } = props
   // A column without any value is left out.
-  const columns = drawn(of, fields).filter(({ draw }) => rows.some((row) => draw(row) != null))
+  const columns = drawn(of, fields).filter(({ draw }) => rows.some((row) => hasValue(draw(row))))
   if (rows.length === 0) return <p className="text-ink-muted">{none}</p>
   return (
     <table aria-label={name} className="w-full text-sm max-md:block">
@@ -58,7 +59,11 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
                 </td>
               ),
             )}
-            {actions && <td className={cn(cell, 'max-md:pt-3')}>{actions(row)}</td>}
+            {actions && (
+              <td className={cn(cell, 'max-md:pt-3')}>
+                <div className="flex flex-wrap gap-2 md:justify-end">{actions(row)}</div>
+              </td>
+            )}
           </tr>
         ))}
       </tbody>

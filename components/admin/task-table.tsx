@@ -3,8 +3,9 @@ import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
+import { Retry } from './operator-button'
 import { Table } from './table'
-import { TaskActions } from './task-actions'
+import { WaiveButton } from './waive-button'
 
 interface TaskTableProps {
   label: string
@@ -22,7 +23,19 @@ export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) =
     rows={tasks}
     id="task_id"
     fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
-    actions={(task) => isOpenTask(task) && <TaskActions task={task} />}
+    actions={(task) =>
+      isOpenTask(task) && (
+        <>
+          <Retry
+            operation="retryTask"
+            params={{ taskId: task.task_id }}
+            of={`the task of ${task.name}`}
+            attempts={task.attempts}
+          />
+          <WaiveButton task={task} />
+        </>
+      )
+    }
     none={none}
   />
 )

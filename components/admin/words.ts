@@ -6,7 +6,7 @@ const LABELS: Record<string, string> = {
   checks: 'Asked before a withdrawal',
   confirms: 'Asked whether the person is absent',
   deletion_steps: 'Waits for',
-  deliveries: 'Events',
+  deliveries: 'Events to deliver',
   due_at: 'Next try',
   email: 'Address',
   email_undeliverable: 'Mail to it comes back',
@@ -85,3 +85,6 @@ export function capped(number: number | null, max = Number.POSITIVE_INFINITY): s
   if (number === null) return 'unknown'
   return number > max ? `${max.toLocaleString('en')}+` : number.toLocaleString('en')
 }
+
+export const attemptsOf = (tried: readonly { attempts: number }[]) =>
+  tried.reduce((sum, { attempts }) => sum + attempts, 0)

@@ -16,28 +16,16 @@ interface FormCardProps extends ComponentProps<typeof CardHeader> {
   isPending?: boolean
   /** The button deletes. */
   tone?: 'danger'
-  /** The space between the fields. */
-  bodyClassName: string
   children: ReactNode
 }
 
 /** A card that is one form: its fields, the refusal, and the button that sends it. */
-export function FormCard({
-  onSubmit,
-  error,
-  note,
-  submit,
-  isPending,
-  tone,
-  bodyClassName,
-  children,
-  ...header
-}: FormCardProps) {
+export function FormCard({ onSubmit, error, note, submit, isPending, tone, children, ...header }: FormCardProps) {
   return (
     <Card className={tone && 'border-danger/45'}>
       <Form onSubmit={onSubmit}>
         <CardHeader {...header} />
-        <CardBody className={bodyClassName}>
+        <CardBody className="space-y-5">
           {children}
           <ErrorAlert>{error}</ErrorAlert>
         </CardBody>

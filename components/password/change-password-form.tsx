@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
@@ -27,6 +27,12 @@ interface ChangePasswordFormProps {
 
 type Values = Body<typeof changePassword> & { repeated: string }
 const resolver = rulesOf<Values>((rules) => rules.changePasswordRules)
+
+const resetLink = (text: ReactNode) => (
+  <a href="/forgot-password" className={textLink}>
+    {text}
+  </a>
+)
 
 export function ChangePasswordForm({ userId, email, ends, canReset, rules }: ChangePasswordFormProps) {
   const t = useTranslations('Passwords')
@@ -63,18 +69,8 @@ export function ChangePasswordForm({ userId, email, ends, canReset, rules }: Cha
         description={
           ends.length > 0 ? t('ends', { what: new Intl.ListFormat(language).format(ends) }) : t('endsNothing')
         }
-        bodyClassName="space-y-5"
         error={errors.root?.message}
-        note={
-          canReset &&
-          t.rich('forgotten', {
-            link: (text) => (
-              <a href="/forgot-password" className={textLink}>
-                {text}
-              </a>
-            ),
-          })
-        }
+        note={canReset && t.rich('forgotten', { link: resetLink })}
         submit={t('change')}
         isPending={form.formState.isSubmitting || change.isPending}
         onSubmit={form.handleSubmit((values) => change.mutate(values))}

@@ -63,7 +63,6 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
       <FormCard
         title={t('formTitle')}
         description={t('text')}
-        bodyClassName="space-y-5"
         error={errors.root?.message}
         note={t('note')}
         submit={t('submit')}

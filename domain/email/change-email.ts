@@ -1,52 +1,22 @@
 import { type Address, maskAddress, parseAddress, parseNewAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
-import { AppError, RULES } from '@/contract/errors'
+import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { Context, Transaction } from '../context'
-import {
-  type AskedPlaces,
-  type Bucket,
-  givePlacesBack,
-  judgePlaces,
-  LOOK_VALUES,
-  lookAtPlacesPart,
-  lookValues,
-  PLACE_ROW,
-  pseudonymousBucket,
-  TAKE_VALUES,
-  takePlaces,
-  takePlacesPart,
-  takeValues,
-  userBucket,
-  withPlaces,
-} from '../limits/buckets'
+import { withPlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
-import { renewHash } from '../passwords/foreign-hashes'
-import { isWrongPassword, lockProven } from '../passwords/replace-password'
+import { lockProven } from '../passwords/replace-password'
 import { codeExpiresAt } from '../pending-change'
-import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
-import {
-  boolean,
-  bytes,
-  closePendingChange,
-  integer,
-  isUndone,
-  type Part,
-  RAISE_VERSION,
-  sql,
-  statement,
-  text,
-  time,
-  UNWAITED,
-} from '../sql'
+import { boolean, bytes, closePendingChange, isUndone, RAISE_VERSION, sql, statement, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
+import { isTaken, type PreparedChange, prepareChange, refusalOfTaken, TARGET } from './prepare-change'
 import { isOwnAddress } from './set-address'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
@@ -85,41 +55,10 @@ export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({
     ),
 })
 
-const TARGET = { userId: text, newEmailKey: text, heldSince: time }
-
-/** The user's own address can be verified: it never was, or messages to it come back. */
-const NEEDS_PROOF = sql`(h.email_verified_at IS NULL OR h.email_undeliverable_at IS NOT NULL)`
-
-/** An account has the address, or it is held for one. The user's own address counts only if it needs no proof. */
-const isTaken = (v: { newEmailKey: Part; userId: Part; heldSince: Part }) =>
-  sql`coalesce((SELECT h.id <> ${v.userId} OR NOT ${NEEDS_PROOF} FROM users h WHERE h.email_key = ${v.newEmailKey}),
-     (SELECT address_is_held(${v.newEmailKey}, ${v.userId}, ${v.heldSince})))`
-
-// Reads the limits and what they guard in one statement. The hash is compared only if all limits have room.
-const beginChange = statement(
-  'begin-email-change',
-  { ...TAKE_VALUES, ...LOOK_VALUES, ...TARGET },
-  {
-    ...PLACE_ROW,
-    /** Null if the account ended meanwhile. */
-    user_id: text.orNull,
-    password_hash: text.orNull,
-    credential_version: integer.whenJoined,
-    is_taken: boolean,
-  },
-  (v) => sql`WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
-   SELECT places.*, u.id AS user_id, u.password_hash, u.credential_version, ${isTaken(v)} AS is_taken, ${UNWAITED}
-   FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
-   LEFT JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
-)
-
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const address = parseAddress(input.new_email)
   if (!address || !(isOwnAddress(ctx, address) || parseNewAddress(input.new_email))) throw new AppError('EMAIL_001')
-  const asked = askedOf(ctx, address)
-  const started = await begin(ctx, asked, input)
-  if (started.is_taken) throw await refusalOfTaken(ctx, asked)
-  const places = await takePlaces(ctx, { take: asked.quota })
+  const { places, targetBucket, ...proven } = await prepareChange(ctx, address, input)
   // The time of the place in the hourly limit, which is given back by it if the message comes back.
   const requestedAt = places.at
   const message = await withPlaces(ctx, places, () => sendMessage(ctx, address, input.verification_method))
@@ -127,8 +66,8 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   // The message was delivered, so its place stays taken.
   const placeOfChange = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
   const opening = async () => {
-    const refused = await ctx.transaction((tx) => open(tx, asked, { ...change, ...started }))
-    if (refused) throw refused === 'taken' ? await refusalOfTaken(ctx, asked) : await refusalOfEnded(ctx)
+    const refused = await ctx.transaction((tx) => open(tx, address, { ...change, ...proven, targetBucket }))
+    if (refused) throw refused === 'taken' ? await refusalOfTaken(ctx, address) : await refusalOfEnded(ctx)
   }
   await withPlaces(ctx, placeOfChange, opening, isMaybeOpened)
   return {
@@ -143,60 +82,6 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
 
 /** If the database's answer is lost, the change may have been opened. */
 const isMaybeOpened = (error: unknown) => !(error instanceof AppError || isUndone(error))
-
-interface Asked {
-  address: Address
-  /** The limit of the messages to the address. */
-  messages: Bucket
-  quota: Bucket[]
-  /** Of changes to addresses that somebody has. */
-  taken: Bucket
-}
-
-function askedOf(ctx: Context, address: Address): Asked {
-  const { userId } = ctx.actor
-  const messages = pseudonymousBucket(ctx, 'targetMail', address.key)
-  const quota = [userBucket(ctx, 'change', userId), pseudonymousBucket(ctx, 'target', address.key), messages]
-  return { address, messages, quota, taken: userBucket(ctx, 'taken', userId) }
-}
-
-async function refusalOfTaken(ctx: Context, { address, taken }: Asked): Promise<AppError> {
-  await takePlaces(ctx, { take: [taken] })
-  return new AppError('EMAIL_002', isOwnAddress(ctx, address) ? RULES.ownAddress : undefined)
-}
-
-/** Counts a guess before it hashes the password, so that only five of any number of concurrent guesses are hashed. */
-async function begin(ctx: Context, { address, quota, taken }: Asked, input: Input<typeof contract>) {
-  const { userId } = ctx.actor
-  const take = [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)]
-  const asked: AskedPlaces = { take, look: [...quota, taken] }
-  const now = ctx.clock.now()
-  const target = { userId, newEmailKey: address.key, heldSince: heldSince(ctx, now) }
-  const found = await ctx.sql(beginChange, { ...takeValues(asked, now), ...lookValues(asked, now), ...target })
-  const guess = await judgePlaces(ctx, asked, found, now)
-  const [started] = found
-  if (!started?.user_id) throw new AppError('AUTH_001')
-  const { password_hash: passwordHash, credential_version: credentialVersion, is_taken } = started
-  await withPlaces(ctx, guess, () => requireProof(ctx, passwordHash, input), isWrongPassword)
-  await givePlacesBack(ctx, guess)
-  const { current_password: password } = input
-  if (password !== undefined) renewHash(ctx, { userId, passwordHash, password })
-  return { credentialVersion, hasPassword: passwordHash !== null, is_taken }
-}
-
-/** Requires the password or, for an account without one, a fresh sign-in; throws REAUTH_001 if that is too old. */
-async function requireProof(ctx: Context, hash: string | null, input: Input<typeof contract>): Promise<void> {
-  const { current_password: password, reauthentication } = input
-  const { verify } = ctx.passwords
-  if (hash === null && password === undefined && reauthentication) return requireFreshSignIn(ctx, 'change')
-  if (!reauthentication && (await verify(hash ?? undefined, password ?? '', { signal: ctx.clientGone?.() }))) return
-  throw AppError.counted('EMAIL_007', refusedProof(hash, input))
-}
-
-function refusedProof(hash: string | null, { reauthentication }: Input<typeof contract>): string | undefined {
-  if (hash === null) return 'This account has no password. Send reauthentication alone, after a fresh sign-in.'
-  return reauthentication && 'This account has a password. Send current_password alone.'
-}
 
 /** The message is sent before the request is written, so that a refusal of the mail server leaves nothing behind. See decision 0004. */
 async function sendMessage(ctx: Context, address: Address, method: VerificationMethod) {
@@ -254,18 +139,15 @@ const insertChange = statement(
      ${v.requestedAt}, ${v.ip}, ${v.userAgent}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket} FROM users WHERE id = ${v.userId}`,
 )
 
-interface Opening extends Awaited<ReturnType<typeof sendMessage>> {
+interface Opening extends Awaited<ReturnType<typeof sendMessage>>, Omit<PreparedChange, 'places'> {
   requestedAt: Date
   expiresAt: Date
-  /** The version of the password that was right. */
-  credentialVersion: number
-  hasPassword: boolean
 }
 
 /** Checks again under the account's lock, because password, caller and address may have changed while the message was sent. */
 async function open(
   tx: Transaction<Context>,
-  { address, messages }: Asked,
+  address: Address,
   { credentialVersion, hasPassword, changeId, sentAt: at, requestedAt, ...change }: Opening,
 ): Promise<'taken' | 'ended' | undefined> {
   const { actor, ip: ipAddress, userAgent } = tx
@@ -301,7 +183,7 @@ async function open(
   const isOwn = account.email_key === newEmailKey
   await Promise.all([
     tx.sql(supersede, { userId, at }),
-    tx.sql(insertChange, { ...change, ...values, targetBucket: messages.key }),
+    tx.sql(insertChange, { ...change, ...values }),
     addAudit(tx, 'email_change.requested', { userId, actor: actor.kind, subject: changeId, ip: ipAddress, at }),
     isOwn || addEvent(tx, 'account.email_change_requested', { userId, data, addresses: { oldEmail, newEmail }, at }),
     // Whoever reads a mailbox that was never verified may be anybody, and learns nothing.

@@ -10,6 +10,7 @@ import {
   type Part,
   type Placeholders,
   type Shape,
+  type Statement,
   sql,
   statement,
   text,
@@ -80,7 +81,7 @@ export const TAKE_VALUES = {
 type TakeValues = Described<typeof TAKE_VALUES>
 
 /** The buckets that a call only looks at. */
-export const LOOK_VALUES = {
+const LOOK_VALUES = {
   now: time,
   lookKeys: text.list,
   lookPlaces: integer.list,
@@ -125,7 +126,7 @@ export const lookAtPlacesOf = (v: { now: Part }, source: Part) =>
    LEFT JOIN rate_limits r ON r.key = b.key
    CROSS JOIN LATERAL ${liveHits(v, sql`b.window_ms`)}`
 
-export const lookAtPlacesPart = (v: Placeholders<LookValues>) =>
+const lookAtPlacesPart = (v: Placeholders<LookValues>) =>
   lookAtPlacesOf(
     v,
     sql`unnest(${v.lookKeys}::text[], ${v.lookPlaces}::int[], ${v.lookWindows}::bigint[]) AS b (key, places, window_ms)`,
@@ -163,7 +164,7 @@ export const takeValues = ({ take }: AskedPlaces, now: Date): TakeValues => ({
   takeWindows: take.map(({ windowMs }) => windowMs),
 })
 
-export const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues => ({
+const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues => ({
   now,
   lookKeys: look.map(({ key }) => key),
   lookPlaces: look.map(({ places }) => places),
@@ -195,6 +196,37 @@ export async function takePlaces(ctx: NotingContext, asked: AskedPlaces): Promis
   const now = ctx.clock.now()
   const rows = await ctx.sql(movePlaces, takeValues(asked, now))
   return judgePlaces(ctx, asked, rows, now)
+}
+
+/**
+ * A statement that takes and looks at places, and reads one row of what they guard. The columns of `row` are null where `read` finds
+ * nothing.
+ */
+export const placesBeside = <const Values extends Shape, const Row extends Shape>(
+  name: string,
+  values: Values,
+  row: Row,
+  read: (v: Placeholders<Values>) => Part,
+) =>
+  statement(
+    name,
+    { ...TAKE_VALUES, ...LOOK_VALUES, ...values },
+    { ...PLACE_ROW, ...row },
+    (v) => sql`WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
+   SELECT places.*, beside.*, ${UNWAITED} FROM (TABLE taken UNION ALL TABLE looked) AS places LEFT JOIN (${read(v)}) AS beside ON true`,
+  )
+
+/** Takes the places and gives what was read beside them. */
+export async function takePlacesBeside<Values extends object, Row extends PlaceRow>(
+  ctx: NotingContext,
+  beside: Statement<Values & TakeValues & LookValues, Row>,
+  asked: AskedPlaces,
+  values: Values,
+): Promise<{ places: TakenPlaces; row: Row }> {
+  const now = ctx.clock.now()
+  const rows = await ctx.sql(beside, { ...values, ...takeValues(asked, now), ...lookValues(asked, now) })
+  const places = await judgePlaces(ctx, asked, rows, now)
+  return { places, row: rows[0] as Row }
 }
 
 /** Takes the places in a transaction, so that a rollback gives them back. */

@@ -1,7 +1,5 @@
-import Link from 'next/link'
-import { Part } from '@/components/admin/part'
-import { Table } from '@/components/admin/table'
-import { buttonStyle } from '@/components/ui/button-style'
+import { NextPage } from '@/components/admin/next-page'
+import { TablePart } from '@/components/admin/part'
 import { listUndeliverableUsers as contract } from '@/contract/admin'
 import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import type { PageProps } from '@/server/pages/session'
@@ -23,24 +21,15 @@ export default async function UndeliverablePage({ searchParams }: PageProps) {
       title="Addresses that take no mail"
       description="Messages to these people come back. Reach them another way: they enter a code that did arrive, or change their address, and leave this list."
     >
-      <Part title="Accounts">
-        <Table
-          label="Accounts"
-          of={contract.data.shape.users.element}
-          rows={users}
-          id="user_id"
-          fields={{ user_id: true, external_id: true, since: true }}
-          none="Every address takes mail."
-        />
-        {next && (
-          <Link
-            href={`/admin/undeliverable?after=${encodeURIComponent(next)}`}
-            className={buttonStyle({ variant: 'secondary', size: 'small', className: 'mt-4' })}
-          >
-            Next page
-          </Link>
-        )}
-      </Part>
+      <TablePart
+        title="Accounts"
+        of={contract.data.shape.users.element}
+        rows={users}
+        id="user_id"
+        fields={{ user_id: true, external_id: true, since: true }}
+        none="Every address takes mail."
+      />
+      <NextPage path="/admin/undeliverable?" next={next} />
     </AdminPage>
   )
 }

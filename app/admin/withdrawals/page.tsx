@@ -1,12 +1,11 @@
-import Link from 'next/link'
 import { DueBy, type Fields } from '@/components/admin/drawn'
+import { NextPage } from '@/components/admin/next-page'
 import { StepName } from '@/components/admin/step-texts'
 import { Table } from '@/components/admin/table'
 import { Tabs } from '@/components/admin/tabs'
 import { WORDS } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
-import { buttonStyle } from '@/components/ui/button-style'
-import { Card, CardBody, CardFooter } from '@/components/ui/card'
+import { Card, CardBody } from '@/components/ui/card'
 import { listedWithdrawal, WITHDRAWAL_STATES, type WithdrawalState } from '@/contract/operator'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
@@ -65,17 +64,8 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
             none={NONE[state]}
           />
         </CardBody>
-        {next && (
-          <CardFooter>
-            <Link
-              href={`${placeOf(state)}&after=${encodeURIComponent(next)}`}
-              className={buttonStyle({ variant: 'secondary', size: 'small' })}
-            >
-              Next page
-            </Link>
-          </CardFooter>
-        )}
       </Card>
+      <NextPage path={`${placeOf(state)}&`} next={next} />
     </AdminPage>
   )
 }

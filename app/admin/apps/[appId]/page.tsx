@@ -37,7 +37,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             acknowledges: true,
             phase: true,
             events: true,
-            includes: ({ includes }) => (includes.includes('addresses') ? 'Yes' : 'No'),
+            includes: true,
             checks: true,
             confirms: true,
             waive_reasons: ({ waive_reasons }) => waive_reasons.join(' · ') || null,

@@ -2,9 +2,7 @@ import { notFound } from 'next/navigation'
 import { type Fields, idLink } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
-import { Outcomes } from '@/components/admin/outcomes'
-import { Part } from '@/components/admin/part'
-import { Table } from '@/components/admin/table'
+import { Part, TablePart } from '@/components/admin/part'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
 import { formatAmount } from '@/contract/amount'
@@ -46,66 +44,57 @@ const Active = ({ account }: { account: ShownAccount }) => (
     <Part title={account.name} description={account.user_id} aside={<Badge tone="success">Active</Badge>}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
     </Part>
-    <Part title="Pending transactions" description="Each holds a deletion back until it is settled or cancelled.">
-      <Outcomes listed={account.pending_transactions.map(({ transaction_id }) => transaction_id)}>
-        <Table
-          label="Pending transactions"
-          of={shownTransaction}
-          rows={account.pending_transactions}
-          id="transaction_id"
-          fields={{
-            title: true,
-            amount: ({ amount }) => amount && formatAmount(amount, 'en'),
-            url: true,
-            created_at: true,
-            transaction_id: true,
-          }}
-          actions={transactionButtons}
-          none="No transaction is pending."
-        />
-      </Outcomes>
-    </Part>
-    <Part
+    <TablePart
+      title="Pending transactions"
+      description="Each holds a deletion back until it is settled or cancelled."
+      of={shownTransaction}
+      rows={account.pending_transactions}
+      id="transaction_id"
+      fields={{
+        title: true,
+        amount: ({ amount }) => amount && formatAmount(amount, 'en'),
+        url: true,
+        created_at: true,
+        transaction_id: true,
+      }}
+      actions={transactionButtons}
+      none="No transaction is pending."
+    />
+    <TablePart
       title="Blockers"
       description="Each holds a deletion back until its service removes it, it ends, or you end it."
-    >
-      <Outcomes listed={account.pushed_blockers.map(idOfBlocker)}>
-        <Table
-          label="Blockers"
-          of={shownBlocker}
-          rows={account.pushed_blockers}
-          id={idOfBlocker}
-          fields={{ title: true, source: true, code: true, url: true, created_at: true, expires_at: true }}
-          actions={blockerButton(account.user_id)}
-          none="No service holds a deletion back."
-        />
-      </Outcomes>
-    </Part>
+      of={shownBlocker}
+      rows={account.pushed_blockers}
+      id={idOfBlocker}
+      fields={{ title: true, source: true, code: true, url: true, created_at: true, expires_at: true }}
+      actions={blockerButton(account.user_id)}
+      none="No service holds a deletion back."
+    />
   </>
 )
 
 const AFTERWARDS = 'It holds no deletion back then. This cannot be taken back, and is written into the audit log.'
 
-const transactionButtons = ({ transaction_id: id, title }: ShownTransaction) => {
-  const button = { operation: 'endTransaction', params: { transactionId: id }, of: title } as const
-  const words = { consequence: AFTERWARDS, keep: 'Keep it pending' }
+const transactionButtons = ({ transaction_id: transactionId, title }: ShownTransaction) => {
+  const button = { operation: 'endTransaction', params: { transactionId }, of: title } as const
+  const kept = { consequence: AFTERWARDS, keep: 'Keep it pending' }
   return (
-    <div className="flex flex-wrap gap-2 md:justify-end">
+    <>
       <OperatorButton
         {...button}
         body={{ status: 'settled' }}
         label="Settle"
-        ask={{ ...words, question: 'Is this transaction settled?', confirm: 'Settle' }}
-        outcome={{ id, sentence: `Settled: ${title}.` }}
+        ask={{ ...kept, question: 'Is this transaction settled?', confirm: 'Settle' }}
+        outcome={`Settled: ${title}.`}
       />
       <OperatorButton
         {...button}
         body={{ status: 'cancelled' }}
         label="Cancel"
-        ask={{ ...words, question: 'Cancel this transaction?', confirm: 'Cancel it' }}
-        outcome={{ id, sentence: `Cancelled: ${title}.` }}
+        ask={{ ...kept, question: 'Cancel this transaction?', confirm: 'Cancel it' }}
+        outcome={`Cancelled: ${title}.`}
       />
-    </div>
+    </>
   )
 }
 
@@ -113,27 +102,26 @@ const transactionButtons = ({ transaction_id: id, title }: ShownTransaction) => 
 const idOfBlocker = ({ source, key }: ShownBlocker) => `${source} ${key}`
 
 const blockerButton = (userId: string) => (blocker: ShownBlocker) => (
-  <div className="flex md:justify-end">
-    <OperatorButton
-      operation="endBlocker"
-      params={{}}
-      body={{ user_id: userId, source: blocker.source, key: blocker.key }}
-      label="End"
-      of={blocker.title}
-      ask={{
-        question: 'End this blocker?',
-        consequence: `${AFTERWARDS} ${blocker.source} is not told, and may hold the account back again.`,
-        keep: 'Keep it',
-        confirm: 'End it',
-      }}
-      outcome={{ id: idOfBlocker(blocker), sentence: `Ended: ${blocker.title}.` }}
-    />
-  </div>
+  <OperatorButton
+    operation="endBlocker"
+    params={{}}
+    body={{ user_id: userId, source: blocker.source, key: blocker.key }}
+    label="End"
+    of={blocker.title}
+    ask={{
+      question: 'End this blocker?',
+      consequence: `${AFTERWARDS} ${blocker.source} is not told, and may hold the account back again.`,
+      keep: 'Keep it',
+      confirm: 'End it',
+    }}
+    outcome={`Ended: ${blocker.title}.`}
+  />
 )
 
 const FACTS: Fields<typeof shownAccount> = {
-  email: ({ email, email_verified, email_undeliverable }) =>
-    `${email}${email_verified ? '' : ' (not verified)'}${email_undeliverable ? ' (mail comes back)' : ''}`,
+  email: true,
+  email_verified: true,
+  email_undeliverable: true,
   old_mailbox_lost_at: true,
   pending_change: ({ pending_change: { new_email, expires_at } }) =>
     new_email && expires_at ? (

@@ -2,13 +2,12 @@ import { Attempts } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { type Fields, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
+import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
-import { Retry } from '@/components/admin/retry-button'
 import { Counts } from '@/components/admin/step-texts'
 import { isOpenTask, TaskTable, taskApp } from '@/components/admin/task-table'
-import { toLabel } from '@/components/admin/words'
+import { attemptsOf, toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
-import { LocalTime } from '@/components/ui/local-time'
 import { RelativeTime } from '@/components/ui/relative-time'
 import {
   type ShownStep,
@@ -51,13 +50,20 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} none="No application has a task." />
       </Part>
       <DeliveryTable title="Events" deliveries={deliveries} none="No application gets its events." namesApp />
-      <TablePart title="Mails" of={shownNotice} rows={notices} id="notice_id" fields={NOTICE} none="No mail is kept." />
+      <TablePart
+        title="Mails"
+        of={shownNotice}
+        rows={notices}
+        id="notice_id"
+        fields={{ kind: true, attempts: true, due_at: true, sent_at: true, failed_at: true }}
+        none="No mail is kept."
+      />
       <TablePart
         title="Audit log"
         of={shownAudit}
         rows={audit}
         id="audit_id"
-        fields={AUDIT}
+        fields={{ action: true, at: true, actor: true, requested_by: true }}
         none="Its rows are deleted with the last step."
       />
     </AdminPage>
@@ -67,7 +73,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
-  // Deliveries that were made, and tasks that were waived, have no next try and no error.
+  // Deliveries that were made, and tasks that were waived, are not tried again.
   const open = [
     ...deletion_steps.filter((step) => step.completed_at === null),
     ...tasks.filter(isOpenTask),
@@ -77,15 +83,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     <div className="flex flex-wrap items-center justify-end gap-2">
       <Word of={status} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
-      <Retry
-        id={id}
-        kind="withdrawal"
-        of={id}
-        attempts={[...deletion_steps, ...tasks, ...deliveries].reduce((sum, { attempts }) => sum + attempts, 0)}
-        lastError={open.find((trouble) => trouble.last_error)?.last_error ?? null}
-        // What was never tried has nothing to retry.
-        isOpen={open.some((trouble) => trouble.attempts > 0)}
-      />
+      <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} attempts={attemptsOf(open)} />
     </div>
   )
 }
@@ -95,7 +93,7 @@ const FACTS: Fields<typeof shownWithdrawal> = {
   started_at: true,
   scheduled_completion: true,
   completed_at: true,
-  purge_due_at: (row) => (row.purged_at ? null : <LocalTime dateTime={row.purge_due_at} />),
+  purge_due_at: true,
   purged_at: true,
   receipts: ({ receipts, receipt_due_at }) =>
     [...receipts.map(({ kind }) => toLabel(kind)), ...(receipt_due_at ? ['one is being written'] : [])].join(', ') ||
@@ -104,22 +102,17 @@ const FACTS: Fields<typeof shownWithdrawal> = {
 
 const STEP: Fields<typeof shownStep> = {
   step: true,
-  status: ({ status, last_error }) => (
+  status: (step) => (
     <>
-      <Word of={status} /> {last_error && <Badge tone="danger">Failing</Badge>}
+      <Word of={step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}
+      <p className="mt-1 text-ink-muted">
+        {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <Attempts of={step} />}
+        {step.erased_at && !step.completed_at && '. Its own part is done, and it waits for applications.'}
+      </p>
     </>
   ),
-  completed_at: (step) =>
-    step.completed_at ? (
-      <RelativeTime dateTime={step.completed_at} />
-    ) : (
-      <>
-        {step.erased_at && 'Its own part is done, and it waits for applications. '}
-        <Attempts of={step} />
-      </>
-    ),
   erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
-  retained: ({ retained = [] }) => kept(retained),
+  retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
 }
 
 /** What stays, by the reason why. */
@@ -129,24 +122,3 @@ const kept = (retained: NonNullable<ShownStep['retained']>) =>
       <Counts of={counts} /> ({toLabel(reason).toLowerCase()})
     </span>
   ))
-
-const NOTICE: Fields<typeof shownNotice> = {
-  kind: ({ kind }) => toLabel(kind),
-  sent_at: ({ due_at, sent_at, failed_at }) => {
-    if (sent_at)
-      return (
-        <>
-          <Badge tone="success">Sent</Badge> <RelativeTime dateTime={sent_at} />
-        </>
-      )
-    return failed_at ? <Badge tone="danger">Given up</Badge> : <Badge>{due_at ? 'Waiting' : 'Over'}</Badge>
-  },
-  attempts: true,
-}
-
-const AUDIT: Fields<typeof shownAudit> = {
-  action: ({ action }) => toLabel(action),
-  at: true,
-  actor: ({ actor, requested_by }) =>
-    requested_by ? `${toLabel(actor)}, asked for by ${requested_by}` : toLabel(actor),
-}

@@ -1,0 +1,59 @@
+import { useEffect } from 'react'
+import { useForm } from 'react-hook-form'
+import type { Body } from '@/contract/define'
+import type { changeEmail } from '@/contract/email'
+import { useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
+import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
+import { rulesOf } from '../api/load-contract'
+import { useDraft } from '../forms/use-draft'
+import { useHost } from '../host/host'
+import { useChangeEmail } from './email-calls'
+
+type Values = Body<typeof changeEmail>
+const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
+
+export interface ChangeForm {
+  userId: string
+  ways: WaysToConfirm
+  isOpen: boolean
+  /** The new change replaces one whose message came back. */
+  isReplacing: boolean
+  /** What was typed before a new sign-in is in the fields again. */
+  onFilled: () => void
+  onSent: () => void
+}
+
+/** The values of the form, the call that it makes, and what becomes of both. */
+export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onSent }: ChangeForm) {
+  const { refresh } = useHost()
+  const { showError } = useErrorTexts()
+  const form = useForm<Values>({ resolver })
+  const isFilled = useDraft('change', userId, form)
+  const empty = () => {
+    // Not reset(), because it empties the hidden field too.
+    form.setValue('new_email', '')
+    if (ways.hasPassword) form.setValue('current_password', '')
+    form.clearErrors()
+  }
+  const change = useChangeEmail(userId, {
+    onSuccess: () => {
+      onSent()
+      empty()
+    },
+    onError: (error) => {
+      showError(form, error)
+      if (needsFreshSignIn(error)) refresh()
+    },
+  })
+  const submit = useProvenSubmit(form, ways, change.mutate)
+
+  useEffect(() => {
+    if (isFilled) onFilled()
+  }, [isFilled, onFilled])
+
+  useEffect(() => {
+    if (isOpen && !isReplacing) form.setFocus('new_email')
+  }, [isOpen, isReplacing, form])
+
+  return { form, empty, submit, isPending: form.formState.isSubmitting || change.isPending }
+}

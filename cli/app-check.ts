@@ -72,8 +72,8 @@ interface CallResult {
 export async function checkReceiver({ url, secret, appUrl, checks, person }: CheckedReceiver): Promise<CallResult[]> {
   const receiver = new Receiver(url, secret, appUrl)
   const results: CallResult[] = []
-  const asked = [...(checks ? [WITHDRAWAL_CHECK] : []), ...(person ? absenceChecks(person) : [])]
-  for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...asked, LAST_CHECK]) {
+  const optional = [...(checks ? [WITHDRAWAL_CHECK] : []), ...(person ? absenceChecks(person) : [])]
+  for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...optional, LAST_CHECK]) {
     const { status, body } = await ask(receiver)
     const answer = status === 0 ? 'no answer' : String(status)
     results.push({ call, wanted, answer, ...(!isRight(status, body) && { mend }) })

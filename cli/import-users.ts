@@ -20,16 +20,16 @@ export async function* importUsers(
   const users = check ? startImportCheck(ctx) : startImport(ctx)
   const { size } = await file.stat()
   const beganAt = performance.now()
-  let toldAt = beganAt
+  let printedAt = beganAt
   let [lines, problems] = [0, 0]
   for await (const batch of inBatches(linesOf(file))) {
     const results = await users.take(batch)
     lines += batch.length
     problems += results.filter((result) => 'error' in result).length
     if (results.length > 0) yield results
-    if (performance.now() - toldAt < PROGRESS_MS) continue
-    toldAt = performance.now()
-    tell(progressOf({ lines, problems, ms: toldAt - beganAt, share: (batch.at(-1)?.bytes ?? 0) / size }))
+    if (performance.now() - printedAt < PROGRESS_MS) continue
+    printedAt = performance.now()
+    tell(progressOf({ lines, problems, ms: printedAt - beganAt, share: (batch.at(-1)?.bytes ?? 0) / size }))
   }
   const seconds = (performance.now() - beganAt) / 1000
   tell(`${lines} lines in ${seconds.toFixed(1)} s, ${problems} ${check ? 'problems' : 'refused'}.`)

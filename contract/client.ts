@@ -93,9 +93,9 @@ const memberOf = (value: unknown, key: PropertyKey) => (value as Record<Property
 
 function pathOf({ path, query }: Contract, given: Record<string, unknown>): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(given[name])))
-  const asked = Object.keys(query?.shape ?? {}).filter((name) => given[name] !== undefined)
-  const search = new URLSearchParams(asked.map((name) => [name, String(given[name])]))
-  return asked.length > 0 ? `${filled}?${search}` : filled
+  const names = Object.keys(query?.shape ?? {}).filter((name) => given[name] !== undefined)
+  const search = new URLSearchParams(names.map((name) => [name, String(given[name])]))
+  return names.length > 0 ? `${filled}?${search}` : filled
 }
 
 export function toApiError(response: Response, json: unknown): ApiError {

@@ -47,19 +47,19 @@ export async function* exportAudit(
   { since, follow = false }: { since: Date; follow?: boolean },
 ): AsyncGenerator<AuditRecord[]> {
   let place: Place = { after: new Date(since.getTime() - 1), afterId: '\uffff' }
-  /** What was told already of the time in which older rows may still be committed. One pass reads no row twice. */
-  let told = new Map<string, number>()
+  /** What was exported already of the time in which older rows may still be committed. One pass reads no row twice. */
+  let exported = new Map<string, number>()
   for (;;) {
     const now = ctx.clock.now()
     const settled = Math.max(place.after.getTime(), now.getTime() - MAX_COMMIT_DELAY_MS)
     for await (const rows of readBatches(ctx, place, now)) {
-      const fresh = rows.filter(({ id }) => !told.has(id))
-      for (const { id, at } of fresh) if (follow && at.getTime() >= settled) told.set(id, at.getTime())
+      const fresh = rows.filter(({ id }) => !exported.has(id))
+      for (const { id, at } of fresh) if (follow && at.getTime() >= settled) exported.set(id, at.getTime())
       if (fresh.length > 0) yield fresh.map((row) => toRecord(ctx, row))
     }
     if (!follow) return
     place = { after: new Date(settled), afterId: '' }
-    told = new Map([...told].filter(([, at]) => at >= settled))
+    exported = new Map([...exported].filter(([, at]) => at >= settled))
     await sleep(FOLLOW_INTERVAL_MS)
   }
 }

@@ -93,7 +93,7 @@ export interface NotMeLink {
  * How a deletion was asked for: by the person on the settings pages, with a program's token or by a mailed link, or on their behalf by a
  * service, or by support with the operator command. `person`: a row of the last release does not say how.
  */
-export type AskedBy = 'person' | 'settings' | 'program' | 'mail' | 'service' | 'support'
+export type WithdrawalWay = 'person' | 'settings' | 'program' | 'mail' | 'service' | 'support'
 
 /** What outlasts a deletion: the records of every account, and what the person chose to keep. */
 export interface KeptData {
@@ -182,7 +182,7 @@ export type Message =
       hasPassword: boolean
       signedInAt: Date
       /** Null where the address was never verified: its mailbox may be a stranger's. */
-      told: { userAgent: string; ipAddress: string; notMe: NotMeLink } | null
+      details: { userAgent: string; ipAddress: string; notMe: NotMeLink } | null
     }
   | {
       template: 'new-devices'
@@ -201,7 +201,7 @@ export type Message =
       userName: string
       link: string
       endsAt: Date
-      askedAt: Date
+      requestedAt: Date
       ipAddress: string
       userAgent: string
     }
@@ -210,7 +210,7 @@ export type Message =
       userName: string
       /** Where the person signs in; null if unknown. */
       provider: string | null
-      askedAt: Date
+      requestedAt: Date
       ipAddress: string
       userAgent: string
     }
@@ -219,7 +219,7 @@ export type Message =
       userName: string
       link: string
       endsAt: Date
-      askedAt: Date
+      requestedAt: Date
       ipAddress: string
       userAgent: string
     }
@@ -228,7 +228,7 @@ export type Message =
       userName: string
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
-      askedAt: Date
+      requestedAt: Date
       ipAddress: string
       userAgent: string
     }
@@ -239,7 +239,7 @@ export type Message =
       /** Until when the account used this address. */
       changedAt: Date
       notMe: NotMeLink
-      askedAt: Date
+      requestedAt: Date
       ipAddress: string
       userAgent: string
     }
@@ -254,9 +254,9 @@ export type Message =
     }
   | {
       template: 'account-withdrawal-started'
-      askedBy: AskedBy
+      way: WithdrawalWay
       userName: string
-      askedAt: Date
+      requestedAt: Date
       progressUrl: string
       scheduledCompletion: Date
       kept: KeptData
@@ -265,9 +265,9 @@ export type Message =
     }
   | {
       template: 'account-withdrawal-told'
-      askedBy: AskedBy
+      way: WithdrawalWay
       userName: string
-      askedAt: Date
+      requestedAt: Date
       scheduledCompletion: Date
       kept: KeptData
     }

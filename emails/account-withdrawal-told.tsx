@@ -12,9 +12,9 @@ export default function AccountWithdrawalTold(letter: WithdrawalLetterProps<'acc
 }
 
 AccountWithdrawalTold.PreviewProps = preview('accountWithdrawalTold', AccountWithdrawalTold, {
-  askedBy: 'support',
-  askedAt: '20 November 2026 at 09:00:12 UTC',
-  askedHow: 'By our support team, on your behalf.',
+  requestedBy: 'support',
+  requestedAt: '20 November 2026 at 09:00:12 UTC',
+  requestedHow: 'By our support team, on your behalf.',
   doneBy: '21 November 2026 at 09:00 UTC',
   retention: '30 days',
   keptUntil: '20 December 2026 at 09:00 UTC',

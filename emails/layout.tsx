@@ -317,7 +317,7 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
   )
 }
 
-export const originFacts = (look: Look, { at, device, ipAddress }: Origin, label: 'date' | 'askedAt' = 'date') =>
+export const originFacts = (look: Look, { at, device, ipAddress }: Origin, label: 'date' | 'requestedAt' = 'date') =>
   [
     [look.t(label), at],
     [look.t('device'), device],

@@ -33,7 +33,7 @@ export function LinkLetter({
       <Facts
         facts={[
           [t('until'), look.t('endsAt', { until, validity })],
-          ...originFacts(look, { at, device, ipAddress }, 'askedAt'),
+          ...originFacts(look, { at, device, ipAddress }, 'requestedAt'),
         ]}
       />
     </Letter>

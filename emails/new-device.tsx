@@ -6,7 +6,7 @@ interface Props extends LetterProps<'newDevice'> {
   /** One sign-in, or all further ones of a day. */
   tells: 'one' | 'many'
   /** False for an address that was never verified: a stranger may read it. */
-  isTold: boolean
+  hasDetails: boolean
   hasPassword: boolean
   hasLink: boolean
   /** How many sign-ins it tells of. */
@@ -22,7 +22,7 @@ interface Props extends LetterProps<'newDevice'> {
 }
 
 export default function NewDevice(props: Props) {
-  const { look, t, userName, tells, isTold, hasPassword, hasLink, signedInAt, device, ipAddress } = props
+  const { look, t, userName, tells, hasDetails, hasPassword, hasLink, signedInAt, device, ipAddress } = props
   const isOne = tells === 'one'
   return (
     <Letter look={look} t={t} userName={userName} title={t(isOne ? 'title' : 'titleMany')}>
@@ -30,8 +30,8 @@ export default function NewDevice(props: Props) {
       <Facts
         facts={[
           [look.t('date'), signedInAt],
-          ...(isTold ? [[look.t('device'), device] as [string, Slot]] : []),
-          ...(isTold && isOne ? [[look.t('ipAddress'), ipAddress] as [string, Slot]] : []),
+          ...(hasDetails ? [[look.t('device'), device] as [string, Slot]] : []),
+          ...(hasDetails && isOne ? [[look.t('ipAddress'), ipAddress] as [string, Slot]] : []),
         ]}
       />
       {hasLink ? (
@@ -49,7 +49,7 @@ export default function NewDevice(props: Props) {
 
 NewDevice.PreviewProps = preview('newDevice', NewDevice, {
   tells: 'one',
-  isTold: true,
+  hasDetails: true,
   hasPassword: true,
   hasLink: true,
   count: '1',

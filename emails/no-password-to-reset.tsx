@@ -34,7 +34,7 @@ export default function NoPasswordToReset({
           ? t.rich('provider', { ...marks(look), provider, signInUrl, link })
           : t.rich('elsewhere', marks(look))}
       </Paragraph>
-      <Facts facts={originFacts(look, { at, device, ipAddress }, 'askedAt')} />
+      <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />
     </Letter>
   )
 }

@@ -19,7 +19,7 @@ export default function UndoBeforeWithdrawal(props: Props) {
       <Paragraph>{t.rich('notYou', { ...marks(look), until })}</Paragraph>
       <LinkPanel look={look} href={notMeUrl} label={t('button')} />
       <Paragraph>{t('wasYou')}</Paragraph>
-      <Facts facts={originFacts(look, { at, device, ipAddress }, 'askedAt')} />
+      <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />
     </Letter>
   )
 }

@@ -13,7 +13,7 @@ export default function WithdrawalBySignIn({ settingsUrl, at, device, ipAddress,
     <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
       <LinkPanel look={look} href={settingsUrl} label={t('button')} />
-      <Facts facts={originFacts(look, { at, device, ipAddress }, 'askedAt')} />
+      <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />
     </Letter>
   )
 }

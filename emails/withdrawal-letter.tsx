@@ -4,11 +4,11 @@ import type { Slot } from './slot'
 export interface WithdrawalLetterProps<Name extends 'accountWithdrawalStarted' | 'accountWithdrawalTold'>
   extends LetterProps<Name> {
   /** Whose call began it. `service` and `support` act on the person's behalf. */
-  askedBy: 'person' | 'service' | 'support'
+  requestedBy: 'person' | 'service' | 'support'
   /** Such as “20 November 2026 at 09:00:12 UTC”. */
-  askedAt: Slot
+  requestedAt: Slot
   /** A sentence: by which way it was asked for. */
-  askedHow: Slot
+  requestedHow: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
   doneBy: Slot
   /** Such as “30 days”. */
@@ -27,9 +27,9 @@ const INTRO = { person: 'intro', service: 'introService', support: 'introSupport
 
 /** A letter about a deletion that has begun; `children` stand below what comes of it. */
 export function WithdrawalLetter({
-  askedBy,
-  askedAt,
-  askedHow,
+  requestedBy,
+  requestedAt,
+  requestedHow,
   doneBy,
   retention,
   keptUntil,
@@ -44,11 +44,11 @@ export function WithdrawalLetter({
   const { look, t } = letter
   return (
     <Letter {...letter}>
-      <Paragraph>{t(INTRO[askedBy])}</Paragraph>
+      <Paragraph>{t(INTRO[requestedBy])}</Paragraph>
       <Facts
         facts={[
-          [look.t('askedAt'), askedAt],
-          [look.t('askedHow'), askedHow],
+          [look.t('requestedAt'), requestedAt],
+          [look.t('requestedHow'), requestedHow],
           [t('doneBy'), doneBy],
           [look.t('kept'), look.t('keptFor', { retention, keptUntil })],
           ...(keepsMore

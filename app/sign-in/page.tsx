@@ -41,7 +41,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
               next={nextPath(next)}
               provider={identityProvider.name}
               isOnlyWay={!hasPasswordSignIn}
-              asks={again === undefined ? {} : askedAgain(freshSignIn)}
+              asks={again === undefined ? {} : newSignIn(freshSignIn)}
             />
           )}
           {identityProvider && hasPasswordSignIn && (
@@ -62,7 +62,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
 }
 
 /** Makes the provider ask for a new sign-in, one that counts as fresh. */
-const askedAgain = ({ requiredAcr }: FreshSignInSettings): Record<string, string> => ({
+const newSignIn = ({ requiredAcr }: FreshSignInSettings): Record<string, string> => ({
   prompt: 'login',
   ...(requiredAcr !== null && { acr_values: requiredAcr }),
 })

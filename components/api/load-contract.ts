@@ -22,7 +22,7 @@ type Rules = typeof import('../forms/form-rules')
 export const call: Calls['call'] = async (name, params, body) => (await loadCalls()).call(name, params, body)
 
 /** The same with another token, such as that of a mailed link, or with none. */
-export const callWith: Calls['callWith'] = async (...asked) => (await loadCalls()).callWith(...asked)
+export const callWith: Calls['callWith'] = async (...args) => (await loadCalls()).callWith(...args)
 
 /** A form's rules. If they cannot be loaded, every value passes, and the call that follows reports the fault. */
 export const rulesOf =

@@ -15,8 +15,8 @@ export function useEmailCall<Data, Values>(
   const queryClient = useQueryClient()
   return useMutation<Data, Error, Values>({
     mutationFn: ask,
-    onSuccess: async (...told) => {
-      await onSuccess?.(...told)
+    onSuccess: async (...args) => {
+      await onSuccess?.(...args)
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
     },
     ...others,

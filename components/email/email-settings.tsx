@@ -31,7 +31,7 @@ export function EmailSettings(props: EmailSettingsProps) {
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   const [notice, setNotice] = useNotice(status)
   /** What the person has opened. */
-  const [asked, setAsked] = useState<'change' | 'verification' | null>(null)
+  const [opened, setOpened] = useState<'change' | 'verification' | null>(null)
   const [wasSent, setWasSent] = useState(false)
   const [wasClosed, setWasClosed] = useState(false)
   /** Only an address that was verified can undo a change. */
@@ -43,17 +43,17 @@ export function EmailSettings(props: EmailSettingsProps) {
   const isOwn = shown !== null && isSameAddress(shown.newEmail, email)
   const needsProof = !status.email_verified || status.email_undeliverable
   const canTryAgain = notice && !notice.isOwn && ['expired', 'ended'].includes(notice.outcome)
-  const isChanging = shown ? shown.isUndeliverable : asked === 'change'
+  const isChanging = shown ? shown.isUndeliverable : opened === 'change'
   const say = ({ changeRequestId, newEmail }: Pending, outcome: Outcome) =>
     setNotice({ changeRequestId, newEmail, isAfterAction: true, isOwn, ...outcome })
-  const open = (what: typeof asked) => {
-    setAsked(what)
+  const open = (what: typeof opened) => {
+    setOpened(what)
     setWasClosed(what === null)
   }
-  const onFilled = useCallback(() => setAsked('change'), [])
+  const onFilled = useCallback(() => setOpened('change'), [])
   const onSent = () => {
     setWasSent(true)
-    setAsked(null)
+    setOpened(null)
     setWasClosed(false)
     setNotice(null)
   }
@@ -97,10 +97,10 @@ export function EmailSettings(props: EmailSettingsProps) {
         />
       )}
       <CurrentAddress status={status}>
-        {!shown && asked === 'verification' && needsProof && (
+        {!shown && opened === 'verification' && needsProof && (
           <VerifyOwnAddress userId={userId} email={email} ways={ways} onSent={onSent} onCancel={() => open(null)} />
         )}
-        {!shown && !asked && (
+        {!shown && !opened && (
           <Choices
             userId={userId}
             email={email}

@@ -213,8 +213,8 @@ function Confirm({ link, reader, pending, currentEmail, onDone }: ConfirmProps) 
 function Finished({ answer, isOwn, hasPasswordSignIn }: Done & Pick<VerifyEmailProps, 'hasPasswordSignIn'>) {
   const t = useTranslations('VerifyEmail')
   const address = () => bold(answer.new_email)
-  const told = answer.notification_sent ? 'changedText' : 'changedTextSoon'
-  const changed = hasPasswordSignIn ? told : 'changedElsewhereText'
+  const changedText = answer.notification_sent ? 'changedText' : 'changedTextSoon'
+  const changed = hasPasswordSignIn ? changedText : 'changedElsewhereText'
   return (
     <StatusCard
       icon={CircleCheck}

@@ -35,10 +35,10 @@ export function createCalls({ baseUrl, pageToken, onProof }: PageAccount) {
       if (error instanceof ApiError && error.code === 'REAUTH_001') onProof(undefined)
       throw error
     })
-  const callWith: Calls['callWith'] = async (...asked) => (await loadClient()).callsOf(baseUrl)(...asked)
+  const callWith: Calls['callWith'] = async (...args) => (await loadClient()).callsOf(baseUrl)(...args)
   const call: Calls['call'] = (name, params, body) => asPerson((token) => callWith(token, name, params, body))
-  const callContract: OwnAccount['call'] = (...asked) =>
-    asPerson(async (token) => (await loadClient()).clientOf(baseUrl, token)(...asked))
+  const callContract: OwnAccount['call'] = (...args) =>
+    asPerson(async (token) => (await loadClient()).clientOf(baseUrl, token)(...args))
   return {
     call,
     callWith,

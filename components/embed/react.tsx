@@ -100,10 +100,10 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
     email: (await call('getEmailStatus', { userId })).current_email,
   })
   const first = useFirst('deletion', read, started === null)
-  const isTold = useRef(false)
+  const hasCalled = useRef(false)
   useEffect(() => {
-    if (!started || isTold.current) return
-    isTold.current = true
+    if (!started || hasCalled.current) return
+    hasCalled.current = true
     onStarted?.(started)
   }, [started, onStarted])
   if (started) return <DeletionProgress {...started} />

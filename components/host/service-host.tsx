@@ -12,8 +12,8 @@ const journeys = () => import('./service-journeys')
 const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
   call,
   callWith,
-  reauthenticate: async (...asked) => (await journeys()).leaveForProvider(...asked),
-  confirmPassword: async (...asked) => (await journeys()).signInAgain(...asked),
+  reauthenticate: async (...args) => (await journeys()).leaveForProvider(...args),
+  confirmPassword: async (...args) => (await journeys()).signInAgain(...args),
   /** The page is replaced so that the Back button does not show what was typed. */
   async showProgress({ withdrawal_id, status_token }) {
     await journeys()

@@ -16,11 +16,11 @@ export default function WayBack({ allowed }: WayBackProps) {
   const t = useTranslations('Common')
   const isHydrated = useHydrated()
   const wishes = useSearchParams().getAll('return_to')
-  const asked = wishes.length === 1 ? returnTarget(wishes[0] ?? null, allowed) : null
+  const wish = wishes.length === 1 ? returnTarget(wishes[0] ?? null, allowed) : null
   useEffect(() => {
-    if (asked) keepReturnTarget(asked)
-  }, [asked])
-  const target = asked ?? (isHydrated ? returnTarget(keptReturnTarget(), allowed) : null)
+    if (wish) keepReturnTarget(wish)
+  }, [wish])
+  const target = wish ?? (isHydrated ? returnTarget(keptReturnTarget(), allowed) : null)
   if (!target) return null
   const { protocol, host } = new URL(target)
   return (

@@ -255,7 +255,7 @@ function Deleted({ status: { completed_at: completedAt = '', applications } }: {
 function Kept({ status, until }: { status: WithdrawalStatus; until: string | null }) {
   const t = useTranslations('Deletion')
   const { retention_period: days } = status.data_retention
-  const told = (why: string) =>
+  const keptUntil = (why: string) =>
     until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why
   const chosen = CHOICES.filter((choice) => status.kept_by_choice.includes(choice))
   return (
@@ -264,9 +264,9 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
       <CardBody>
         <Rows
           rows={[
-            [t('keptItems.law'), told(t('reasons.law'))],
-            [t('keptItems.record'), told(t('keptItems.recordWhy'))],
-            ...chosen.map((choice) => [t(`keptItems.${choice}`), told(t('reasons.choice'))] as const),
+            [t('keptItems.law'), keptUntil(t('reasons.law'))],
+            [t('keptItems.record'), keptUntil(t('keptItems.recordWhy'))],
+            ...chosen.map((choice) => [t(`keptItems.${choice}`), keptUntil(t('reasons.choice'))] as const),
           ]}
         />
         <div className="pt-3 text-ink-muted text-sm empty:hidden">

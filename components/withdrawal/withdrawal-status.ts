@@ -57,8 +57,8 @@ function createBackOff() {
       seen = data
       readsWhenSeen = reads
     }
-    const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-    return Math.max(asked, Math.min(MIN_INTERVAL_MS * GROWTH ** (reads - readsWhenSeen), MAX_INTERVAL_MS))
+    const wait = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
+    return Math.max(wait, Math.min(MIN_INTERVAL_MS * GROWTH ** (reads - readsWhenSeen), MAX_INTERVAL_MS))
   }
 }
 

@@ -95,7 +95,7 @@ test('B66 a stored name that breaks the rule is read and exported as it is, and 
   const reset = {
     template: 'password-reset',
     link: 'x',
-    askedAt: at,
+    requestedAt: at,
     endsAt: at,
     ipAddress: '',
     userAgent: '',

@@ -234,10 +234,10 @@ async function recordReplaced(
   const changeId = tx.secrets.randomId('ecr_')
   const oldEmailKey = isLost ? null : oldKey
   const change = { changeId, userId, oldEmail, oldEmailKey, oldVerifiedAt, email, emailKey, now, version }
-  const told = { changeId, userId, userName, locale, hasPassword, oldEmail, newEmail: email, at: now, by }
+  const changed = { changeId, userId, userName, locale, hasPassword, oldEmail, newEmail: email, at: now, by }
   await Promise.all([
     tx.sql(insertChange, { ...change, method: by.actor, ip: by.ip ?? '' }),
     tx.sql(endWithAddress, { userId, now }),
-    tellEmailChanged(tx, { ...told, isOldProven: !isLost && oldVerifiedAt !== null }),
+    tellEmailChanged(tx, { ...changed, isOldProven: !isLost && oldVerifiedAt !== null }),
   ])
 }

@@ -36,7 +36,7 @@ const disconnect = statement(
   { removed: boolean },
   (v) => sql`WITH removed AS (
      DELETE FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} RETURNING app_id
-   ), untold AS (
+   ), undelivered AS (
      DELETE FROM event_deliveries d USING removed, connected_apps a, events e
      WHERE a.id = removed.app_id AND a.audience <> 'everyone' AND e.user_id = ${v.userId} AND d.event_id = e.id AND d.app_id = a.id
    )

@@ -117,20 +117,20 @@ const awaitsCheck = (v: { now: Part; checkAt: Part }) =>
 // The last batch ends the task, or has it await its absence check, and deletes the connection; the batches before it renew the lease.
 // An instance that has lost its lease finds the task completed.
 const completeTask = statement(
-  'mark-app-told',
+  'complete-deletion-task',
   TASK_END,
   { is_over: boolean },
-  (v) => sql`WITH ${deletedItems(v)}, told AS (
+  (v) => sql`WITH ${deletedItems(v)}, task AS (
      UPDATE deletion_tasks n
      SET completed_at = ${v.now}, lease_until = NULL, last_error = NULL, last_status = ${v.status}, ${awaitsCheck(v)}
      FROM withdrawal w
      WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND ${isOpen} AND (SELECT count(*) FROM items) < ${BATCH_SIZE}
      RETURNING w.user_id, w.scheduled_completion, n.app_id, n.phase, n.confirms
    ), steps AS (
-     UPDATE deletion_steps s SET estimated_completion = greatest(s.estimated_completion, least(${v.checkedBy}, told.scheduled_completion))
-     FROM told WHERE told.confirms AND s.withdrawal_id = ${v.withdrawalId} AND s.step = told.phase
+     UPDATE deletion_steps s SET estimated_completion = greatest(s.estimated_completion, least(${v.checkedBy}, task.scheduled_completion))
+     FROM task WHERE task.confirms AND s.withdrawal_id = ${v.withdrawalId} AND s.step = task.phase
    ), connections AS (
-     DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id RETURNING 1
+     DELETE FROM app_connections c USING task WHERE c.user_id = task.user_id AND c.app_id = task.app_id RETURNING 1
    ), counts AS (
      ${addCounts(v.withdrawalId, 'third_party_integrations', [
        { category: 'shared_data', outcome: sql`'erased'`, records: sql`(SELECT count(*) FROM items)` },

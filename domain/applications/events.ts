@@ -77,7 +77,7 @@ export async function addEvent(
   type: AccountEvent,
   { userId, data = {}, addresses, at }: NewEvent,
 ): Promise<void> {
-  const told = await tx.sql(insertAccountEvent, {
+  const delivered = await tx.sql(insertAccountEvent, {
     type,
     userId,
     eventId: tx.secrets.randomId('evt_'),
@@ -85,7 +85,7 @@ export async function addEvent(
     addresses: addresses ? seal(tx, { old_email: addresses.oldEmail, new_email: addresses.newEmail }) : null,
     at,
   })
-  if (told.length > 0) tx.afterCommit((ctx) => beginDueDeliveries(ctx))
+  if (delivered.length > 0) tx.afterCommit((ctx) => beginDueDeliveries(ctx))
 }
 
 type ReceiverRow = RowOf<typeof receivers>
@@ -122,7 +122,7 @@ const announce = statement(
     sealed: bytes.list,
   },
   {},
-  (v) => sql`WITH told AS (
+  (v) => sql`WITH receivers AS (
      SELECT a.id AS app_id, r.sealed FROM unnest(${v.appIds}::text[], ${v.sealed}::bytea[]) AS r (app_id, sealed)
      JOIN connected_apps a ON a.id = r.app_id AND ${isCalled(sql`a`)} AND ${v.type}::text = ANY(a.events)
    ), written_event AS (
@@ -134,10 +134,10 @@ const announce = statement(
        data: sql`jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text)`,
        version: sql`${v.version}::int`,
        at: v.now,
-       from: sql`(SELECT FROM told LIMIT 1) AS anybody`,
+       from: sql`(SELECT FROM receivers LIMIT 1) AS anybody`,
      })}
    )
-   ${insertDeliveries({ event: v.eventId, app: sql`app_id`, subject: sql`NULL`, sealed: sql`sealed`, at: v.now, from: sql`told` })}`,
+   ${insertDeliveries({ event: v.eventId, app: sql`app_id`, subject: sql`NULL`, sealed: sql`sealed`, at: v.now, from: sql`receivers` })}`,
 )
 
 /** The ids by which applications know a person, and the version of the account when it was withdrawn. */
@@ -235,7 +235,7 @@ const sealSubjects = statement(
    FROM unnest(${v.ids}::text[], ${v.sealed}::bytea[]) AS s (id, sealed) WHERE d.id = s.id`,
 )
 const keepEvents = statement(
-  'keep-events-to-be-told',
+  'keep-undelivered-events',
   { userId: text },
   {},
   (v) => sql`WITH kept AS (

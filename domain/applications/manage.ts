@@ -140,8 +140,8 @@ const lockApp = statement(
 )
 
 // Nothing is sent to an application that polls, and what waits for it would wait for ever.
-const deleteUntold = statement(
-  'delete-untold-events-of-app',
+const deleteUndelivered = statement(
+  'delete-undelivered-events-of-app',
   { appId: text },
   {},
   (v) => sql`DELETE FROM event_deliveries WHERE app_id = ${v.appId} AND status <> 'delivered'`,
@@ -160,7 +160,7 @@ export async function setApp(
     if (!before) throw unknownApp()
     const settings = changed(tx, before, changes)
     await Promise.all([tx.sql(updateApp, { ...settings, id: appId }), auditManager(tx, 'app.changed', appId)])
-    if (settings.endpoint === null && before.endpoint !== null) await tx.sql(deleteUntold, { appId })
+    if (settings.endpoint === null && before.endpoint !== null) await tx.sql(deleteUndelivered, { appId })
     // Delivers what waited while the application was disabled or had another endpoint.
     tx.afterCommit((ctx) => beginDueDeliveries(ctx))
     if (isCallable(settings) && !isCallable(before)) tx.afterCommit((ctx) => wakeStepsOf(ctx, appId))

@@ -67,12 +67,12 @@ export async function prepareChange(
   const { userId } = ctx.actor
   const messages = pseudonymousBucket(ctx, 'targetMail', address.key)
   const quota = [userBucket(ctx, 'change', userId), pseudonymousBucket(ctx, 'target', address.key), messages]
-  const asked = {
+  const wanted = {
     take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
     look: [...quota, takenBucket(ctx)],
   }
   const target = { userId, newEmailKey: address.key, heldSince: heldSince(ctx, ctx.clock.now()) }
-  const { places: guess, row: account } = await takePlacesBeside(ctx, readAccount, asked, target)
+  const { places: guess, row: account } = await takePlacesBeside(ctx, readAccount, wanted, target)
   if (!account.user_id) throw new AppError('AUTH_001')
   const { password_hash: passwordHash, credential_version: credentialVersion, is_taken } = account
   await withPlaces(ctx, guess, () => requireProof(ctx, passwordHash, input), isWrongPassword)

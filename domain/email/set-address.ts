@@ -16,8 +16,8 @@ export async function isAddressFree(
   tx: Transaction,
   { userId, emailKey, at }: { userId: string; emailKey: string; at: Date },
 ): Promise<boolean> {
-  const [asked] = await tx.sql(askForAddress, { userId, emailKey, heldSince: heldSince(tx, at) })
-  return asked?.is_free ?? false
+  const [found] = await tx.sql(askForAddress, { userId, emailKey, heldSince: heldSince(tx, at) })
+  return found?.is_free ?? false
 }
 
 /** In a transaction that holds the account's lock and has asked `address_is_free`. */

@@ -19,7 +19,7 @@ import {
 import { anotherInstance } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
-import { type AskedPlaces, type Bucket, takePlaces, userBucket } from '../limits/buckets'
+import { type Bucket, takePlaces, userBucket, type WantedPlaces } from '../limits/buckets'
 import { hour, minute } from '../limits/durations'
 import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
@@ -35,11 +35,11 @@ const more = vi.hoisted(() => ({ buckets: [] as Bucket[] }))
 
 vi.mock('../limits/buckets', async (importOriginal) => {
   const original = await importOriginal<typeof import('../limits/buckets')>()
-  const withMore = ({ take, ...asked }: AskedPlaces) => ({ ...asked, take: [...take, ...more.buckets] })
+  const withMore = ({ take, ...asked }: WantedPlaces) => ({ ...asked, take: [...take, ...more.buckets] })
   const { judgePlaces, takeValues } = original
   return {
     ...original,
-    takeValues: (asked: AskedPlaces, now: Date) => takeValues(withMore(asked), now),
+    takeValues: (asked: WantedPlaces, now: Date) => takeValues(withMore(asked), now),
     judgePlaces: (...[ctx, asked, rows, now]: Parameters<typeof judgePlaces>) =>
       judgePlaces(ctx, withMore(asked), rows, now),
   }

@@ -4,13 +4,13 @@ import { AppError } from '@/contract/errors'
 import { addAudit } from '../audit'
 import type { Context, Transaction } from '../context'
 import {
-  type AskedPlaces,
   bucketOf,
   judgePlaces,
   PLACE_ROW,
   TAKE_VALUES,
   takePlacesPart,
   takeValues,
+  type WantedPlaces,
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
@@ -65,11 +65,11 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const { userId } = ctx.actor
   const { change_request_id: changeId, verification_code: code } = input
   const at = ctx.clock.now()
-  const asked: AskedPlaces = { take: [bucketOf(contract, ctx, userId)] }
+  const wanted: WantedPlaces = { take: [bucketOf(contract, ctx, userId)] }
   const codeMacs = code ? macsOfCode(ctx, changeId, code) : null
   const maxAttempts = ctx.limits.codeAttempts
-  const values = { ...takeValues(asked, at), userId, changeId, codeMacs, maxAttempts, heldSince: heldSince(ctx, at) }
-  const verifying = ctx.transaction((tx) => verify(tx, asked, values)).catch(refuseTakenAddress)
+  const values = { ...takeValues(wanted, at), userId, changeId, codeMacs, maxAttempts, heldSince: heldSince(ctx, at) }
+  const verifying = ctx.transaction((tx) => verify(tx, wanted, values)).catch(refuseTakenAddress)
   const { attempts, isTaken, verified } = await verifying.catch(async (error) => {
     // A writer that did not ask for the address has undone the attempt too.
     if (error instanceof AppError && error.code === 'EMAIL_002') await ctx.sql(judgeCode, values)
@@ -101,9 +101,9 @@ interface Verified {
 }
 
 /** The attempt and its effect in one transaction. A code without effect throws nothing, so that its attempt is committed before the answer. */
-async function verify(tx: Transaction<Context>, asked: AskedPlaces, values: Attempt): Promise<Outcome> {
+async function verify(tx: Transaction<Context>, wanted: WantedPlaces, values: Attempt): Promise<Outcome> {
   const rows = await tx.sql(judgeCode, values)
-  await judgePlaces(tx, asked, rows, values.now)
+  await judgePlaces(tx, wanted, rows, values.now)
   const judged = rows[0] as Judged
   const { attempts } = judged
   if (attempts === null || !judged.is_right) return { attempts }
@@ -143,7 +143,7 @@ const endOtherSessions = statement(
 async function takeEffect(
   tx: Transaction<Context>,
   {
-    new_email: asked,
+    new_email: requested,
     new_email_key: key,
     email: oldEmail,
     email_key: accountKey,
@@ -155,12 +155,12 @@ async function takeEffect(
   const { name: userName, has_password: hasPassword, locale, email_verified_at: oldVerifiedAt } = account
   const isOwn = key === accountKey
   const oldEmailKey = isOwn ? null : accountKey
-  const newEmail = isOwn ? oldEmail : asked
+  const newEmail = isOwn ? oldEmail : requested
   const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
   const { ip, userAgent } = tx
   const by = { actor: tx.actor.kind, ip, userAgent }
   const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
-  const [, , told] = await Promise.all([
+  const [, , notices] = await Promise.all([
     tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
     tx.sql(close, { ...addresses, changeId, at, ip, userAgent, version: account.version + 1 }),
     isOwn
@@ -168,7 +168,7 @@ async function takeEffect(
       : tellEmailChanged(tx, { ...facts, isOldProven: oldVerifiedAt !== null }),
     isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker, at }),
   ])
-  return { newEmail, areNotified: told?.isAccepted ?? false }
+  return { newEmail, areNotified: notices?.isAccepted ?? false }
 }
 
 async function refusalOf(ctx: Context, { userId, changeId, maxAttempts }: Attempt, attempts: number | null) {

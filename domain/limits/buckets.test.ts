@@ -2,7 +2,6 @@ import { beforeEach, expect, test } from 'vitest'
 import { outcomeOf, type TestContext, testContext } from '@/testing/domain'
 import type { BucketState } from '../context'
 import {
-  type AskedPlaces,
   type Bucket,
   givePlacesBack,
   judgePlaces,
@@ -12,6 +11,7 @@ import {
   secondsUntil,
   takePlaces,
   userBucket,
+  type WantedPlaces,
 } from './buckets'
 import { hour, minute, second } from './durations'
 import { LIMIT_ROWS } from './limits'
@@ -78,12 +78,12 @@ test('a call takes all its places or none: if one bucket is full, the others sta
   const [open, full] = [userBucket(ctx, 'password', 'usr_all'), userBucket(ctx, 'passwordDay', 'usr_all')]
   await takePlaces(ctx, { take: [full] })
   ctx.clock.advance(minute)
-  const asked: AskedPlaces = { take: [open, full] }
-  await expect(takePlaces(ctx, asked)).rejects.toMatchObject({ retryAfterSeconds: 59 * 60 })
+  const wanted: WantedPlaces = { take: [open, full] }
+  await expect(takePlaces(ctx, wanted)).rejects.toMatchObject({ retryAfterSeconds: 59 * 60 })
   expect(await hitsOf(ctx, open)).toEqual([])
   expect(await hitsOf(ctx, full)).toHaveLength(1)
   ctx.clock.advance(59 * minute)
-  expect(await takePlaces(ctx, asked)).toEqual({ buckets: [open, full], at: ctx.clock.now() })
+  expect(await takePlaces(ctx, wanted)).toEqual({ buckets: [open, full], at: ctx.clock.now() })
   const row = await ctx.db.rateLimit.findUniqueOrThrow({ where: { key: open.key } })
   expect(row).toMatchObject({ userId: 'usr_all', places: 3, windowMs: 60_000n, expiresAt: at(ctx, minute) })
 })
@@ -115,9 +115,9 @@ test('a bucket that is only looked at refuses when it is full, and loses no plac
     { key: taken.key, hits: [now], granted: true },
     { key: seen.key, hits: [], granted },
   ]
-  const asked: AskedPlaces = { take: [taken], look: [seen] }
-  expect(await judgePlaces(ctx, asked, rows(true), now)).toEqual({ buckets: [taken], at: now })
-  expect(await outcomeOf(judgePlaces(ctx, asked, rows(false), now))).toBe('EMAIL_008')
+  const wanted: WantedPlaces = { take: [taken], look: [seen] }
+  expect(await judgePlaces(ctx, wanted, rows(true), now)).toEqual({ buckets: [taken], at: now })
+  expect(await outcomeOf(judgePlaces(ctx, wanted, rows(false), now))).toBe('EMAIL_008')
 })
 
 test('an answer of the database without one of the buckets is a fault and not a permission', async () => {
@@ -128,12 +128,12 @@ test('an answer of the database without one of the buckets is a fault and not a 
 test("an answer shows the caller's own buckets always, and the others only when they refuse", async () => {
   const ctx = noting(await testContext({ password: { places: 1, windowMs: minute } }))
   const [change, password] = [userBucket(ctx, 'change', 'usr_told'), userBucket(ctx, 'password', 'usr_told')]
-  const asked: AskedPlaces = { take: [change, password] }
+  const wanted: WantedPlaces = { take: [change, password] }
   const start = ctx.clock.now()
-  await takePlaces(ctx, asked)
+  await takePlaces(ctx, wanted)
   expect(ctx.buckets).toEqual([{ name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: at(ctx, hour) }])
   ctx.clock.advance(10 * second)
-  expect(await outcomeOf(takePlaces(ctx, asked))).toBe('EMAIL_008')
+  expect(await outcomeOf(takePlaces(ctx, wanted))).toBe('EMAIL_008')
   expect(ctx.buckets).toEqual([
     // The place of the refused call is free again.
     { name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: new Date(start.getTime() + hour) },
@@ -154,7 +154,7 @@ test('after a limit is lowered, the wait lasts until a place of the new limit is
     ctx.clock.advance(minute)
   }
   const told = noting(ctx)
-  const fewer: AskedPlaces = { take: [{ ...bucket, places: 2 }] }
+  const fewer: WantedPlaces = { take: [{ ...bucket, places: 2 }] }
   await expect(takePlaces(told, fewer)).rejects.toMatchObject({ retryAfterSeconds: 58 * 60 })
   expect(told.buckets).toMatchObject([{ remaining: 0, resetsAt: at(ctx, 58 * minute) }])
   ctx.clock.advance(58 * minute - 1)

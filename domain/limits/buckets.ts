@@ -151,12 +151,12 @@ const removeHits = statement(
 )
 
 /** Takes a place in each bucket of `take` and looks at those of `look`: all or none, otherwise a refusal. */
-export interface AskedPlaces {
+export interface WantedPlaces {
   take: Bucket[]
   look?: Bucket[]
 }
 
-export const takeValues = ({ take }: AskedPlaces, now: Date): TakeValues => ({
+export const takeValues = ({ take }: WantedPlaces, now: Date): TakeValues => ({
   now,
   takeKeys: take.map(({ key }) => key),
   takeUsers: take.map(({ userId }) => userId),
@@ -164,7 +164,7 @@ export const takeValues = ({ take }: AskedPlaces, now: Date): TakeValues => ({
   takeWindows: take.map(({ windowMs }) => windowMs),
 })
 
-const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues => ({
+const lookValues = ({ look = [] }: WantedPlaces, now: Date): LookValues => ({
   now,
   lookKeys: look.map(({ key }) => key),
   lookPlaces: look.map(({ places }) => places),
@@ -174,7 +174,7 @@ const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues => ({
 /** Checks what the statement returned. A refusal carries the time after which all buckets have room. */
 export async function judgePlaces(
   ctx: NotingContext,
-  { take, look = [] }: AskedPlaces,
+  { take, look = [] }: WantedPlaces,
   rows: PlaceRow[],
   now: Date,
 ): Promise<TakenPlaces> {
@@ -192,10 +192,10 @@ export async function judgePlaces(
   throw refusalOf(last.bucket, last.state.resetsAt, now)
 }
 
-export async function takePlaces(ctx: NotingContext, asked: AskedPlaces): Promise<TakenPlaces> {
+export async function takePlaces(ctx: NotingContext, wanted: WantedPlaces): Promise<TakenPlaces> {
   const now = ctx.clock.now()
-  const rows = await ctx.sql(movePlaces, takeValues(asked, now))
-  return judgePlaces(ctx, asked, rows, now)
+  const rows = await ctx.sql(movePlaces, takeValues(wanted, now))
+  return judgePlaces(ctx, wanted, rows, now)
 }
 
 /**
@@ -220,20 +220,20 @@ export const placesBeside = <const Values extends Shape, const Row extends Shape
 export async function takePlacesBeside<Values extends object, Row extends PlaceRow>(
   ctx: NotingContext,
   beside: Statement<Values & TakeValues & LookValues, Row>,
-  asked: AskedPlaces,
+  wanted: WantedPlaces,
   values: Values,
 ): Promise<{ places: TakenPlaces; row: Row }> {
   const now = ctx.clock.now()
-  const rows = await ctx.sql(beside, { ...values, ...takeValues(asked, now), ...lookValues(asked, now) })
-  const places = await judgePlaces(ctx, asked, rows, now)
+  const rows = await ctx.sql(beside, { ...values, ...takeValues(wanted, now), ...lookValues(wanted, now) })
+  const places = await judgePlaces(ctx, wanted, rows, now)
   return { places, row: rows[0] as Row }
 }
 
 /** Takes the places in a transaction, so that a rollback gives them back. */
-export async function takePlacesInside(tx: Transaction & NotingContext, asked: AskedPlaces): Promise<TakenPlaces> {
+export async function takePlacesInside(tx: Transaction & NotingContext, wanted: WantedPlaces): Promise<TakenPlaces> {
   const now = tx.clock.now()
-  const rows = await tx.sql(movePlacesInside, takeValues(asked, now))
-  return judgePlaces(tx, asked, rows, now)
+  const rows = await tx.sql(movePlacesInside, takeValues(wanted, now))
+  return judgePlaces(tx, wanted, rows, now)
 }
 
 export async function givePlacesBack(ctx: NotingContext, places: TakenPlaces): Promise<void> {

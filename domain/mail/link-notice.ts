@@ -13,13 +13,13 @@ interface LinkFacts extends Link {
   hasPassword: boolean
   /** Whether the link may do what it is for. */
   mayOpen: boolean
-  askedAt: Date
+  requestedAt: Date
   ipAddress: string
   userAgent: string
 }
 
 /** Who asked for a link, and when. */
-export interface LinkAsked {
+export interface LinkOrigin {
   ipAddress: string
   userAgent: string
   at: Date
@@ -28,7 +28,7 @@ export interface LinkAsked {
 export interface LinkNotice extends Notice<LinkFacts, 'sealed'> {
   name: LinkKind
   /** Writes to other addresses that have to know of the request, in its transaction. */
-  tellOthers?: (tx: Transaction, account: LinkedAccount, asked: LinkAsked) => Promise<unknown>
+  tellOthers?: (tx: Transaction, account: LinkedAccount, origin: LinkOrigin) => Promise<unknown>
 }
 
 /** The notice that carries a link of this kind. */
@@ -71,7 +71,7 @@ export const linkFactsOf = (
   userName: account.name,
   hasPassword: account.password_hash !== null,
   mayOpen: mayOpen(ctx, kind, account),
-  askedAt: new Date(endsAt.getTime() - LINKS[kind].lifetimeMs),
+  requestedAt: new Date(endsAt.getTime() - LINKS[kind].lifetimeMs),
   ipAddress,
   userAgent,
 })

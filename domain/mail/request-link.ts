@@ -45,15 +45,15 @@ export async function requestLink(ctx: LinkContext, notice: LinkNotice, email: s
   })
   const now = ctx.clock.now()
   const request = { id: ctx.secrets.randomId('prr_'), requested_at: now }
-  const asked: LinkRequest = { kind, emailKey, ipAddress: ctx.ip, userAgent: ctx.userAgent }
+  const sealed: LinkRequest = { kind, emailKey, ipAddress: ctx.ip, userAgent: ctx.userAgent }
   await ctx.sql(insertRequest, {
     id: request.id,
-    sealed: seal(ctx, asked),
+    sealed: seal(ctx, sealed),
     now,
     // Until then this call works it off; if the process dies, the sweep does.
     dueAt: new Date(now.getTime() + NOTICE_LEASE_MS),
   })
-  ctx.background(() => answerRequest(ctx, notice, request, asked))
+  ctx.background(() => answerRequest(ctx, notice, request, sealed))
   return { accepted: true }
 }
 
@@ -106,8 +106,8 @@ async function answerRequest(
 ): Promise<void> {
   const { name: kind } = notice
   const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
-  const asked = { ipAddress, userAgent, at: ctx.clock.now() }
-  const [found] = endsAt > asked.at ? await findAccount(ctx, kind, { emailKey, at: asked.at }) : []
+  const origin = { ipAddress, userAgent, at: ctx.clock.now() }
+  const [found] = endsAt > origin.at ? await findAccount(ctx, kind, { emailKey, at: origin.at }) : []
   if (!found) {
     await ctx.sql(dropRequest, { id })
     return
@@ -127,9 +127,9 @@ async function answerRequest(
     const noticeId = tx.secrets.randomId('ntc_')
     const facts = linkFactsOf(tx, kind, account, { noticeId, endsAt, ipAddress, userAgent })
     await Promise.all([
-      addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at: asked.at }, facts),
-      notice.tellOthers?.(tx, account, asked),
-      addAudit(tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: asked.at }),
+      addNotice(tx, notice, { id: noticeId, userId, locale, recipients: ['sealed'], at: origin.at }, facts),
+      notice.tellOthers?.(tx, account, origin),
+      addAudit(tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: origin.at }),
     ])
   })
 }
@@ -193,8 +193,8 @@ export const answerDueLinkRequests = (
     { rows: 'requests for a link', maxRows },
     (after) => ctx.sql(dueRequests, { ...after, now: ctx.clock.now() }),
     async (row) => {
-      const asked = openSealed<LinkRequest>(ctx, row.sealed)
-      if (asked) await answerRequest(ctx, notices[asked.kind ?? 'password_reset'], row, asked)
+      const opened = openSealed<LinkRequest>(ctx, row.sealed)
+      if (opened) await answerRequest(ctx, notices[opened.kind ?? 'password_reset'], row, opened)
       else await ctx.sql(dropRequest, { id: row.id })
     },
   )

@@ -53,7 +53,7 @@ interface Link {
 /** The link in the newest mail about a sign-in. */
 function newestLink(): Link {
   const mail = ctx.mailbox.findLast(({ message }) => message.template === 'new-device')
-  const url = mail?.message.template === 'new-device' ? (mail.message.told?.notMe.url ?? '') : ''
+  const url = mail?.message.template === 'new-device' ? (mail.message.details?.notMe.url ?? '') : ''
   const fragment = new URLSearchParams(new URL(url).hash.slice(1))
   return { sessionId: fragment.get('session') ?? '', token: fragment.get('token') ?? '' }
 }

@@ -8,11 +8,11 @@ import { mailLink, requestLink } from '../mail/request-link'
 
 export const passwordReset = defineLinkNotice(
   'password_reset',
-  (ctx, { userName, hasPassword, askedAt, ipAddress, userAgent, ...link }) => {
-    const told = { userName, askedAt, ipAddress, userAgent }
+  (ctx, { userName, hasPassword, requestedAt, ipAddress, userAgent, ...link }) => {
+    const facts = { userName, requestedAt, ipAddress, userAgent }
     return hasPassword
-      ? { template: 'password-reset', ...told, link: linkUrl(ctx, 'password_reset', link), endsAt: link.endsAt }
-      : { template: 'no-password-to-reset', ...told, provider: ctx.identityProvider?.name ?? null }
+      ? { template: 'password-reset', ...facts, link: linkUrl(ctx, 'password_reset', link), endsAt: link.endsAt }
+      : { template: 'no-password-to-reset', ...facts, provider: ctx.identityProvider?.name ?? null }
   },
 )
 

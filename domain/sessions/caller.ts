@@ -52,9 +52,9 @@ type CallerRow = Described<typeof CALLER_ROW> &
 
 interface Source {
   tables: Part
-  /** The column that is compared with the credential's key, or with what `asked` makes of it; `and` is a further condition. */
+  /** The column that is compared with the credential's key, or with what `parts` makes of it; `and` is a further condition. */
   key: Part
-  asked?(key: Part): Part
+  parts?(key: Part): Part
   and?: Part
   /** Replaces the plain join of the pending change where the user is not found by the user id. */
   joinPending?: Part
@@ -102,7 +102,7 @@ const SOURCES = {
   page_token: {
     tables: sql`users u CROSS JOIN service_tokens t`,
     key: sql`(u.id, t.id)`,
-    asked: (key) => sql`(split_part(${key}, ' ', 1), split_part(${key}, ' ', 2))`,
+    parts: (key) => sql`(split_part(${key}, ' ', 1), split_part(${key}, ' ', 2))`,
     ...TEXT_KEYS,
     row: OWN_COLUMNS.outside,
     columns: (at) => sql`t.id, u.created_at, u.credentials_since, u.credential_version,
@@ -122,7 +122,7 @@ const SOURCES = {
 
 // Reads the user and the pending change too, so that a read needs no second statement.
 const selectCaller = (
-  { tables, key, asked, and, joinPending = JOIN_PENDING, columns }: Source,
+  { tables, key, parts, and, joinPending = JOIN_PENDING, columns }: Source,
   given: Part,
   at: Part,
 ) =>
@@ -131,7 +131,7 @@ const selectCaller = (
      ${SELECT_PENDING}
    FROM ${tables}
    ${joinPending}
-   WHERE ${key} = ${asked?.(given) ?? given}${and ? sql` AND ${and}` : NOTHING}`
+   WHERE ${key} = ${parts?.(given) ?? given}${and ? sql` AND ${and}` : NOTHING}`
 
 /** Coalesces the lookups of concurrent calls; under load this answers 1.5 to 2.4 times as many calls. */
 const lookUp = (kind: keyof typeof SOURCES) => {
@@ -140,9 +140,9 @@ const lookUp = (kind: keyof typeof SOURCES) => {
     `find-callers-by-${kind}`,
     { keys: source.keys, now: time },
     { ...CALLER_ROW, ...source.row },
-    (v) => sql`SELECT asked.place, caller.*
-     FROM unnest(${v.keys}::${source.keysAs}) WITH ORDINALITY AS asked (key, place)
-     CROSS JOIN LATERAL (${fenced(selectCaller(source, sql`asked.key`, v.now))}) AS caller`,
+    (v) => sql`SELECT wanted.place, caller.*
+     FROM unnest(${v.keys}::${source.keysAs}) WITH ORDINALITY AS wanted (key, place)
+     CROSS JOIN LATERAL (${fenced(selectCaller(source, sql`wanted.key`, v.now))}) AS caller`,
   )
   return coalescedLookup<Credential['key'], CallerRow | undefined>(find.name, async (ctx, keys) => {
     const rows = await ctx.sql(find, { keys, now: ctx.clock.now() })

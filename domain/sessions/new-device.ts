@@ -48,7 +48,7 @@ export const newDevice = defineNotice<DeviceFacts, 'sealed'>({
     userName,
     hasPassword,
     signedInAt: at,
-    told: isVerified ? { userAgent, ipAddress, notMe: signInLink(ctx, { ...link, at }) } : null,
+    details: isVerified ? { userAgent, ipAddress, notMe: signInLink(ctx, { ...link, at }) } : null,
   }),
 })
 
@@ -64,7 +64,7 @@ const signInsOfDigest = statement(
   { noticeId: text },
   { session_id: text, user_agent: text, ip: text, at: time, link_until: time.orNull },
   (v) => sql`SELECT coalesce(session_id, '') AS session_id, user_agent, ip, at, link_until
-   FROM (${fenced(sql`SELECT * FROM sign_ins WHERE notice_id = ${v.noticeId}`)}) AS told ORDER BY at DESC, id`,
+   FROM (${fenced(sql`SELECT * FROM sign_ins WHERE notice_id = ${v.noticeId}`)}) AS listed ORDER BY at DESC, id`,
 )
 
 /** The letter is made when its day has ended, of all sign-ins that name it. */
@@ -94,7 +94,7 @@ export const newDevices = defineNotice<DigestFacts, 'sealed'>({
   },
 })
 
-interface Told {
+interface AccountOfSignIn {
   name: string
   email: string
   email_key: string
@@ -110,7 +110,18 @@ interface Told {
 /** Mails the address at once, or adds the sign-in to the mail that is sent when the day ends. `tx` must hold the account's lock. */
 export async function tellNewDevice(
   tx: Transaction,
-  { name, email, email_key, locale, is_verified, has_password, mailed, mailed_since, digest_id, digest_sealed }: Told,
+  {
+    name,
+    email,
+    email_key,
+    locale,
+    is_verified,
+    has_password,
+    mailed,
+    mailed_since,
+    digest_id,
+    digest_sealed,
+  }: AccountOfSignIn,
   found: NewDevice,
 ): Promise<{ linkUntil: Date | null; noticeId: string | null }> {
   if (!tx.newDeviceMail) return { linkUntil: null, noticeId: null }

@@ -150,9 +150,9 @@ async function checkAnswer(
   if (!claims) return { refusal: 'bad_proof' }
   if (row.external_id === null || claims.subject !== row.external_id) return { refusal: 'other_person' }
   const { authenticatedAt, acr } = claims
-  const asked = authenticatedAt?.getTime() ?? Number.NEGATIVE_INFINITY
+  const signedInAt = authenticatedAt?.getTime() ?? Number.NEGATIVE_INFINITY
   // Compared with the start of the request: a maximum age of zero would refuse every answer that takes a second.
-  const isFresh = asked >= startedAt - MAX_BEHIND_MS && asked <= clock.now().getTime() + MAX_AHEAD_MS
+  const isFresh = signedInAt >= startedAt - MAX_BEHIND_MS && signedInAt <= clock.now().getTime() + MAX_AHEAD_MS
   if (!authenticatedAt || !isFresh) return { refusal: 'not_asked' }
   if (freshSignIn.requiredAcr !== null && acr !== freshSignIn.requiredAcr) return { refusal: 'too_weak' }
   return { authenticatedAt }

@@ -135,7 +135,7 @@ test('B86 a sign-in from a new device mails the address at once with time, devic
       userName: 'Ada Lovelace',
       hasPassword: true,
       signedInAt: ctx.clock.now(),
-      told: {
+      details: {
         userAgent: FIREFOX,
         ipAddress: '192.0.2.66',
         notMe: {
@@ -193,7 +193,7 @@ const IMPORTED = '$2b$04$UE/vOElqme4l7r9iwy1G5upFaDeMYbFPpZg7zAAwplCgrJGqE1dim'
 test('B86 an unverified address gets neither device nor IP address nor link', async () => {
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
   await signInFrom('another device')
-  expect(mailed('new-device')).toMatchObject([{ told: null }])
+  expect(mailed('new-device')).toMatchObject([{ details: null }])
 })
 
 test('B87 a thousand new devices of a day bring three mails, and one when the day ends', async () => {

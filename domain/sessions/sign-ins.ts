@@ -117,9 +117,9 @@ export const signInTo = (ctx: SystemContext, { way, browser, ...session }: SignI
     if (!sessionId || !account) return null
     const isNew = !account.is_known && !account.never_signed_in
     const found = { userId, sessionId, userAgent, ip, at }
-    const told = isNew ? await tellOfDevice(tx, account, found) : { linkUntil: null, noticeId: null }
+    const notice = isNew ? await tellOfDevice(tx, account, found) : { linkUntil: null, noticeId: null }
     await Promise.all([
-      tx.sql(insertSignIn, { id: tx.secrets.randomId('sgn_'), outcome: 'signed_in', way, device, ...found, ...told }),
+      tx.sql(insertSignIn, { id: tx.secrets.randomId('sgn_'), outcome: 'signed_in', way, device, ...found, ...notice }),
       account.never_signed_in && tx.sql(markSignedIn, { userId }),
       addAudit(tx, 'sign_in', { userId, actor: way, ip: null, subject: sessionId, at }),
     ])
@@ -128,11 +128,11 @@ export const signInTo = (ctx: SystemContext, { way, browser, ...session }: SignI
 
 async function tellOfDevice(tx: Transaction, account: Account, found: NewDevice) {
   const { userId, at } = found
-  const [told] = await Promise.all([
+  const [notice] = await Promise.all([
     tellNewDevice(tx, account, found),
     addEvent(tx, 'account.signed_in_from_new_device', { userId, at }),
   ])
-  return told
+  return notice
 }
 
 /** The session ends, because the person wants it to. Does nothing if it has already ended. */

@@ -6,21 +6,21 @@ import { heldSince, restoredSince } from '../limits/held-addresses'
 import { boolean, integer, json, type RowOf, sql, statement, text, time } from '../sql'
 import { amountOf } from './steps/deletion-step'
 
-/** A row as the database tells it. */
-interface Told {
+/** A row as the database gives it. */
+interface WithAmount {
   amount?: Amount | undefined
 }
 
 /** One is enough to hold a withdrawal back, so further ones are not listed. */
-const MAX_TOLD = 100
+const MAX_LISTED = 100
 
 const findHeld = statement(
   'find-blockers',
   { userId: text, heldSince: time, now: time },
   {
     pending: integer,
-    pending_listed: json.of<(Told & PendingTransaction)[]>(),
-    pushed: json.of<(Told & Omit<Blocker, 'until'> & { until: string | null })[]>(),
+    pending_listed: json.of<(WithAmount & PendingTransaction)[]>(),
+    pushed: json.of<(WithAmount & Omit<Blocker, 'until'> & { until: string | null })[]>(),
     restored_at: time.orNull,
     /** Whether applications must be asked as well. */
     asks: boolean,
@@ -29,12 +29,12 @@ const findHeld = statement(
      (SELECT count(*)::int FROM transactions WHERE user_id = ${v.userId} AND status = 'pending') AS pending,
      (SELECT coalesce(json_agg(t), '[]') FROM (
         SELECT id, description AS title, url, ${amountOf('amount_cents')} AS amount, created_at FROM transactions
-        WHERE user_id = ${v.userId} AND status = 'pending' ORDER BY transactions.created_at, id LIMIT ${MAX_TOLD}
+        WHERE user_id = ${v.userId} AND status = 'pending' ORDER BY transactions.created_at, id LIMIT ${MAX_LISTED}
       ) AS t) AS pending_listed,
      (SELECT coalesce(json_agg(b), '[]') FROM (
         SELECT code, title, url, ${amountOf('amount_minor')} AS amount, source, expires_at AS until FROM withdrawal_blockers
         WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
-        ORDER BY created_at, source, key LIMIT ${MAX_TOLD}
+        ORDER BY created_at, source, key LIMIT ${MAX_LISTED}
       ) AS b) AS pushed,
      ${restoredSince(v.userId, v.heldSince)} AS restored_at,
      EXISTS (SELECT FROM connected_apps a WHERE ${isAsked(sql`a`, v.userId)}) AS asks`,
@@ -53,11 +53,11 @@ export async function findBlockers(ctx: AnyContext, userId: string): Promise<Hel
   const [held] = await ctx.sql(findHeld, { userId, heldSince: heldSince(ctx, now), now })
   const { pending, pending_listed: listed, pushed, restored_at: restoredAt, asks } = held as RowOf<typeof findHeld>
   const transactions = listed.map(({ created_at, ...transaction }) => ({
-    ...toTold(transaction),
+    ...withoutNull(transaction),
     created_at: new Date(created_at).toISOString(),
   }))
   const others = pushed.map(({ until, ...one }) => ({
-    ...toTold(one),
+    ...withoutNull(one),
     ...(until && { until: new Date(until).toISOString() }),
   }))
   const ids = transactions.map(({ id }) => id)
@@ -69,7 +69,7 @@ export async function findBlockers(ctx: AnyContext, userId: string): Promise<Hel
 const PENDING = { code: 'pending_transactions', url: null, source: 'account' }
 
 /** Without an amount that is not known. */
-const toTold = <Row extends Told>({ amount, ...row }: Row) => ({ ...row, ...(amount && { amount }) })
+const withoutNull = <Row extends WithAmount>({ amount, ...row }: Row) => ({ ...row, ...(amount && { amount }) })
 
 const ADDRESS_RESTORED = { code: 'address_restored', source: 'account' }
 

@@ -87,7 +87,7 @@ test.each(Object.keys(WAYS))('B110 the confirmation tells when and how it was as
     await tryAgain(ctx)
     const { startedAt } = await withdrawalOf(ctx, caller)
     expect(confirmationsTo(ctx, caller)).toMatchObject([
-      { askedBy: way.split(',')[0], askedAt: startedAt, receipt: await acceptanceOf(ctx, caller) },
+      { way: way.split(',')[0], requestedAt: startedAt, receipt: await acceptanceOf(ctx, caller) },
     ])
   }
 })
@@ -105,7 +105,7 @@ test('B110 a row of the last release, which does not say how, is told as by the 
   const sealed = new Uint8Array(ctx.secrets.seal(JSON.stringify(earlier)))
   await ctx.db.notice.update({ where: { id: row.id }, data: { sealed } })
   await tryAgain(ctx)
-  expect(confirmationsTo(ctx, caller)).toMatchObject([{ askedBy: 'person' }])
+  expect(confirmationsTo(ctx, caller)).toMatchObject([{ way: 'person' }])
 })
 
 test('B110 the confirmation names what the person chose to keep, and until when', async () => {

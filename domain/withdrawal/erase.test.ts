@@ -127,7 +127,7 @@ test('an application counts as told only when all its shared items are deleted, 
   await givenManyShared(ctx, userId)
   ctx.clock.advance(day)
   let marks = 0
-  const crashing = atStatement(ctx, 'mark-app-told', (run) =>
+  const crashing = atStatement(ctx, 'complete-deletion-task', (run) =>
     ++marks === 2 ? Promise.reject(new Error('killed')) : run(),
   )
   const step = { withdrawalId, step: 'third_party_integrations' } as const

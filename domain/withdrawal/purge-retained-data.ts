@@ -58,7 +58,7 @@ const markPurged = statement(
     sql`UPDATE withdrawals SET feedback = NULL, sealed_subjects = NULL, purged_at = ${v.now}, receipt_due_at = ${v.now}
      WHERE id = ${v.withdrawalId}`,
 )
-const deleteTold = statement(
+const deleteCompletedTasks = statement(
   'purge-tasks',
   { withdrawalId: text },
   {},
@@ -132,6 +132,6 @@ async function purgeBatch(tx: Transaction, withdrawalId: string, rows: number) {
 
 /** Clears what a purged withdrawal kept for its open steps. Runs again as each of them ends. */
 export async function clearPurged(tx: Transaction, withdrawalId: string): Promise<void> {
-  await tx.sql(deleteTold, { withdrawalId })
+  await tx.sql(deleteCompletedTasks, { withdrawalId })
   await tx.sql(clearUserId, { withdrawalId })
 }

@@ -169,12 +169,12 @@ async function* findLost(
 }
 
 async function* usersWithoutMark(ctx: SystemContext, key: string | undefined): AsyncIterable<string> {
-  const asked = { ...marksOf(key), maxRows: BATCH_SIZE }
-  let users = await ctx.sql(withoutMark, asked)
+  const values = { ...marksOf(key), maxRows: BATCH_SIZE }
+  let users = await ctx.sql(withoutMark, values)
   // They are all. Otherwise they are read again, in their order.
   if (users.length < BATCH_SIZE) return yield* users.map(({ id }) => id)
   for (let after = ''; users.length === BATCH_SIZE; after = users.at(-1)?.id ?? '') {
-    users = await ctx.sql(otherUsers, { ...asked, after })
+    users = await ctx.sql(otherUsers, { ...values, after })
     yield* users.map(({ id }) => id)
   }
 }

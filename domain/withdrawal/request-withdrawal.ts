@@ -5,7 +5,7 @@ import { readChange } from '../email/change-of-notice'
 import { notMeUrl } from '../email/not-me-token'
 import { findReplaced, heldSince } from '../limits/held-addresses'
 import { defineNotice } from '../mail/define-notice'
-import { defineLinkNotice, type LinkAsked } from '../mail/link-notice'
+import { defineLinkNotice, type LinkOrigin } from '../mail/link-notice'
 import type { LinkedAccount } from '../mail/linked-account'
 import { linkUrl } from '../mail/links'
 import { addNotice } from '../mail/notice-queue'
@@ -20,7 +20,7 @@ interface UndoFacts {
   endsAt: Date
   /** Until when the account used the address. */
   changedAt: Date
-  askedAt: Date
+  requestedAt: Date
   ipAddress: string
   userAgent: string
 }
@@ -34,18 +34,18 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
     sealed: { ipAddress, userAgent },
   }),
   recipients: { old: ({ oldEmail }) => oldEmail },
-  message: (ctx, { changeId, userName, endsAt, changedAt, askedAt, ipAddress, userAgent }) => ({
+  message: (ctx, { changeId, userName, endsAt, changedAt, requestedAt, ipAddress, userAgent }) => ({
     template: 'undo-before-withdrawal',
     userName,
     changedAt,
     notMe: { url: notMeUrl(ctx, changeId), until: endsAt },
-    askedAt,
+    requestedAt,
     ipAddress,
     userAgent,
   }),
   async read(ctx, notice) {
     const opened = openSealed<Pick<UndoFacts, 'ipAddress'> & Partial<Pick<UndoFacts, 'userAgent'>>>(ctx, notice.sealed)
-    const { expires_at: endsAt, created_at: askedAt } = notice
+    const { expires_at: endsAt, created_at: requestedAt } = notice
     return (
       opened &&
       endsAt &&
@@ -55,7 +55,7 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
         ({ status, is_old_proven, closed_at: changedAt }) =>
           status === 'verified' &&
           is_old_proven &&
-          changedAt !== null && { userAgent: '', ...opened, endsAt, changedAt, askedAt },
+          changedAt !== null && { userAgent: '', ...opened, endsAt, changedAt, requestedAt },
       )
     )
   },
@@ -63,18 +63,18 @@ export const undoBeforeWithdrawal = defineNotice<UndoFacts, 'old'>({
 
 export const withdrawalRequested = defineLinkNotice(
   'withdrawal_requested',
-  (ctx, { userName, mayOpen, askedAt, ipAddress, userAgent, ...link }) => {
-    const told = { userName, askedAt, ipAddress, userAgent }
+  (ctx, { userName, mayOpen, requestedAt, ipAddress, userAgent, ...link }) => {
+    const facts = { userName, requestedAt, ipAddress, userAgent }
     return mayOpen
       ? {
           template: 'withdrawal-requested',
-          ...told,
+          ...facts,
           link: linkUrl(ctx, 'withdrawal_requested', link),
           endsAt: link.endsAt,
         }
       : {
           template: 'withdrawal-by-sign-in',
-          ...told,
+          ...facts,
           settingsUrl: ctx.settingsUrl ?? `${ctx.appUrl}/settings/withdraw`,
         }
   },
@@ -85,13 +85,13 @@ export const withdrawalRequested = defineLinkNotice(
 async function tellReplaced(
   tx: Transaction,
   { user_id: userId, name: userName, locale }: LinkedAccount,
-  { at, ...asked }: LinkAsked,
+  { at, ...origin }: LinkOrigin,
 ): Promise<void> {
   const replaced = await findReplaced(tx, { userId, after: heldSince(tx, at) })
   await Promise.all(
     replaced.map(({ id: changeId, old_email: oldEmail, closed_at: changedAt }) => {
       const endsAt = new Date(changedAt.getTime() + tx.limits.undoWindowMs)
-      const facts = { changeId, oldEmail, userName, endsAt, changedAt, askedAt: at, ...asked }
+      const facts = { changeId, oldEmail, userName, endsAt, changedAt, requestedAt: at, ...origin }
       return addNotice(tx, undoBeforeWithdrawal, { userId, locale, recipients: ['old'], at }, facts)
     }),
   )

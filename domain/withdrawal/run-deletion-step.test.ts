@@ -195,7 +195,7 @@ test("if an application's answer cannot be stored, the step fails and the applic
   const step = await givenConnectedWithdrawal(ctx)
   let told = 0
   ctx.apps.answer = async () => ({ status: told++ === 0 ? 200 : 204 })
-  const forgetful = atStatement(ctx, 'mark-app-told', () => Promise.reject(new Error('lost')))
+  const forgetful = atStatement(ctx, 'complete-deletion-task', () => Promise.reject(new Error('lost')))
   await expect(runDeletionStep(forgetful, step)).rejects.toThrow('third_party_integrations failed: Error')
   expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'processing', lastError: 'Error' })
   ctx.clock.advance(minute)

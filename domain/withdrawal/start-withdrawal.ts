@@ -6,7 +6,7 @@ import type { Actor, Transaction } from '../context'
 import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
 import type { LockedAccount } from '../lock-account'
 import { addNotice } from '../mail/notice-queue'
-import type { AskedBy, LedgerEntry } from '../ports'
+import type { LedgerEntry, WithdrawalWay } from '../ports'
 import { ALL_SCOPES } from '../sessions/authenticate'
 import {
   boolean,
@@ -267,7 +267,7 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
 }
 
 /** How each kind of caller asks, as its mails say. The other kinds begin no withdrawal. */
-const WAYS: Partial<Record<Actor['kind'], AskedBy>> = {
+const WAYS: Partial<Record<Actor['kind'], WithdrawalWay>> = {
   session: 'settings',
   page_token: 'settings',
   access_token: 'program',
@@ -276,7 +276,7 @@ const WAYS: Partial<Record<Actor['kind'], AskedBy>> = {
   service_token: 'service',
 }
 
-const wayOf = ({ actor }: Pick<WithdrawalCaller, 'actor'>): AskedBy =>
+const wayOf = ({ actor }: Pick<WithdrawalCaller, 'actor'>): WithdrawalWay =>
   actor ? (WAYS[actor.kind] ?? 'person') : 'support'
 
 // The messages to applications, which ask for a deletion.
@@ -298,15 +298,15 @@ const queueTasks = statement(
    )
    INSERT INTO deletion_tasks (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, confirms, status,
      due_at)
-   SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || told.id, ${v.withdrawalId}, told.app_id, told.name, told.subject, told.sealed,
-          told.phase, told.acknowledges, told.confirms, 'pending', phases.due_at
+   SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || app.id, ${v.withdrawalId}, app.app_id, app.name, app.subject, app.sealed,
+          app.phase, app.acknowledges, app.confirms, 'pending', phases.due_at
    FROM (
      SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges, a.confirms
      FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE a.audience <> 'everyone'
      UNION ALL
      SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges, confirms FROM connected_apps WHERE audience = 'everyone'
-   ) told
-   JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = told.phase`,
+   ) app
+   JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = app.phase`,
 )
 
 /** Writes to the account's address, and to each one that a recent change replaced. */
@@ -320,7 +320,7 @@ async function tellPerson(
   const { scheduledCompletion, purgeDueAt } = plan
   const facts = {
     ...{ withdrawalId, startedAt: at, scheduledCompletion, keeps, purgeDueAt },
-    ...{ askedBy: wayOf(caller), expiresAt },
+    ...{ way: wayOf(caller), expiresAt },
   }
   const letter = (notice: typeof withdrawalStarted, address: string) =>
     addNotice(

@@ -195,7 +195,7 @@ test('B31 the address is free at once, and a new account with it sees nothing of
 })
 
 test('B110 the letter to a replaced address says too who asked, at the first attempt and later', async () => {
-  for (const [askedBy, begin] of [
+  for (const [way, begin] of [
     ['settings', (ctx: TestContext, user: TestUser) => withdraw(ctx, user)],
     [
       'service',
@@ -219,7 +219,7 @@ test('B110 the letter to a replaced address says too who asked, at the first att
       await sendDueNotices(ctx, NOTICE_KINDS)
       const letters = ctx.mailbox.filter(({ message }) => message.template.startsWith('account-withdrawal'))
       expect(letters.map(({ to }) => to).toSorted()).toEqual([user.email, `new-${user.email}`].toSorted())
-      for (const { message } of letters) expect(message).toMatchObject({ askedBy })
+      for (const { message } of letters) expect(message).toMatchObject({ way })
     }
   }
 })
@@ -233,9 +233,9 @@ test('the confirmation goes to the address at once, with a link that holds the s
     locale: null,
     message: {
       template: 'account-withdrawal-started',
-      askedBy: 'settings',
+      way: 'settings',
       userName: 'Ada Lovelace',
-      askedAt: ctx.clock.now(),
+      requestedAt: ctx.clock.now(),
       progressUrl: `https://accounts.test/withdrawal/${started.withdrawal_id}#token=${started.status_token}`,
       scheduledCompletion: new Date('2026-11-27T09:00:00.000Z'),
       kept: { chosen: [], days: 30, until: new Date('2026-12-20T09:00:00.000Z') },

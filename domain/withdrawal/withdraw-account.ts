@@ -6,7 +6,7 @@ import { confirmRequestedWithdrawal as confirmContract } from '@/contract/withdr
 import { findAccountByExternalId } from '../accounts/find-user'
 import { askApplications } from '../applications/ask'
 import type { Actor, Context, SystemContext } from '../context'
-import { type AskedPlaces, bucketOf, givePlacesBack, type TakenPlaces, takePlacesInside } from '../limits/buckets'
+import { bucketOf, givePlacesBack, type TakenPlaces, takePlacesInside, type WantedPlaces } from '../limits/buckets'
 import { REPLACED_ADDRESS_MS } from '../limits/durations'
 import { findReplaced } from '../limits/held-addresses'
 import { lockAccountOfId, refusalOfRole } from '../lock-account'
@@ -24,7 +24,7 @@ import { DELETION_STEPS } from './steps/deletion-steps'
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor } = ctx
   if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
-  const places: AskedPlaces = { take: [bucketOf(contract, ctx, actor.userId)] }
+  const places: WantedPlaces = { take: [bucketOf(contract, ctx, actor.userId)] }
   return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null, places })
 }
 
@@ -35,7 +35,7 @@ export async function confirmRequestedWithdrawal(
 ): Promise<Data<typeof confirmContract>> {
   const { actor, ip } = ctx
   const { userId } = actor
-  const places: AskedPlaces = { take: [bucketOf(confirmContract, ctx, userId)] }
+  const places: WantedPlaces = { take: [bucketOf(confirmContract, ctx, userId)] }
   const by = { actor, ip, requestedBy: null, places }
   return withdraw(ctx, { ...input, userId }, by, { user_id: userId }).catch((error) => {
     const isEnded = error instanceof AppError && ['AUTH_001', 'WITHDRAWAL_002'].includes(error.code)
@@ -55,14 +55,14 @@ export async function withdrawUser(
 }
 
 /** For the operator, on behalf of somebody who wrote to support. The sweep of a running service sends the message. */
-export const withdrawByOperator = (ctx: SystemContext, asked: Asked): Promise<Data<typeof contract>> =>
-  withdraw(ctx, asked, { actor: null, ip: null, requestedBy: null })
+export const withdrawByOperator = (ctx: SystemContext, input: WithdrawalInput): Promise<Data<typeof contract>> =>
+  withdraw(ctx, input, { actor: null, ip: null, requestedBy: null })
 
-type Asked = Input<typeof contract>
+type WithdrawalInput = Input<typeof contract>
 
 interface WithdrawalRequester extends WithdrawalCaller {
   /** The limit that counts the call. */
-  places?: AskedPlaces
+  places?: WantedPlaces
 }
 
 type Caller = SystemContext & Partial<Pick<Context, 'keepAnswer' | 'buckets'>>
@@ -73,14 +73,14 @@ type Caller = SystemContext & Partial<Pick<Context, 'keepAnswer' | 'buckets'>>
  */
 async function withdraw<More extends object>(
   ctx: Caller,
-  asked: Asked,
+  input: WithdrawalInput,
   { places, ...by }: WithdrawalRequester,
   more?: More,
 ): Promise<Data<typeof contract> & More> {
   if (!by.actor?.withdrawal) await requireLedgerStore(ctx)
-  const first = await tryToWithdraw(ctx, asked, { ...by, places, hasAsked: false }, more)
+  const first = await tryToWithdraw(ctx, input, { ...by, places, haveAnswered: false }, more)
   if (first.data) return withAcceptance(ctx, first.data)
-  const asking = askApplications(ctx, asked.userId).then(async (blockers) => {
+  const asking = askApplications(ctx, input.userId).then(async (blockers) => {
     if (blockers.length === 0) await requireLedgerStore(ctx)
     return blockers
   })
@@ -89,7 +89,7 @@ async function withdraw<More extends object>(
     throw error
   })
   if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
-  const { data } = await tryToWithdraw(ctx, asked, { ...by, hasAsked: true }, more)
+  const { data } = await tryToWithdraw(ctx, input, { ...by, haveAnswered: true }, more)
   return withAcceptance(ctx, data as Data<typeof contract> & More)
 }
 
@@ -103,17 +103,17 @@ const isOwner = (actor: Actor | null): actor is Actor => actor !== null && actor
 
 interface Try extends WithdrawalRequester {
   /** Whether applications have said that nothing holds the withdrawal back. */
-  hasAsked: boolean
+  haveAnswered: boolean
 }
 
 /** Without `data` nothing has begun, because applications must be asked first. */
 async function tryToWithdraw<More extends object>(
   ctx: Caller,
-  asked: Asked,
-  { places, hasAsked, ...by }: Try,
+  input: WithdrawalInput,
+  { places, haveAnswered, ...by }: Try,
   more?: More,
 ): Promise<{ data?: Data<typeof contract> & More; taken?: TakenPlaces | undefined }> {
-  const withdrawal = toWithdrawal(ctx, asked)
+  const withdrawal = toWithdrawal(ctx, input)
   const { userId, startedAt } = withdrawal
   const data = { ...describeStart(ctx, withdrawal), ...(more as More) }
   const { refusal, ...tried } = await ctx.transaction(async (tx) => {
@@ -130,7 +130,7 @@ async function tryToWithdraw<More extends object>(
     if (!isLive) return { refusal: new AppError('AUTH_001') }
     const blockers = found.blockers.filter((one) => isOwner(by.actor) || !holdsPersonAlone(one))
     if (blockers.length > 0) return { refusal: refusalOf({ ...found, blockers }) }
-    if (found.asks && !hasAsked) return { taken }
+    if (found.asks && !haveAnswered) return { taken }
     await startWithdrawal(tx, account, {
       ...withdrawal,
       caller: by,
@@ -143,7 +143,7 @@ async function tryToWithdraw<More extends object>(
   return tried
 }
 
-function toWithdrawal(ctx: SystemContext, input: Asked): Withdrawal {
+function toWithdrawal(ctx: SystemContext, input: WithdrawalInput): Withdrawal {
   const id = ctx.secrets.randomId('wd_')
   const startedAt = ctx.clock.now()
   const plan = planWithdrawal(ctx, startedAt)

@@ -1,6 +1,6 @@
 import type { SystemContext } from '../context'
 import { defineNotice, type NoticeRow } from '../mail/define-notice'
-import type { AskedBy, KeptData, LedgerEntry } from '../ports'
+import type { KeptData, LedgerEntry, WithdrawalWay } from '../ports'
 import { openSealed } from '../sealed'
 import { boolean, sql, statement, text, time } from '../sql'
 import { acceptanceForMail } from './ledger/ledger-before-answer'
@@ -22,21 +22,21 @@ interface WithdrawalFacts {
   scheduledCompletion: Date
   keeps: LedgerEntry['keeps']
   purgeDueAt: Date
-  askedBy: AskedBy
-  /** Encrypted in the row with `askedBy`, because the account is being erased. */
+  way: WithdrawalWay
+  /** Encrypted in the row with `way`, because the account is being erased. */
   recipient: Recipient
   expiresAt: Date | null
   receipt?: string
 }
 
 const ABOUT_WITHDRAWAL = {
-  keep: ({ withdrawalId, askedBy, recipient, expiresAt }: WithdrawalFacts) => ({
+  keep: ({ withdrawalId, way, recipient, expiresAt }: WithdrawalFacts) => ({
     withdrawalId,
     // An instance of the last release knows `askedBy` alone, and fewer of its values.
     sealed: {
       ...recipient,
-      way: askedBy,
-      askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : 'person',
+      way,
+      askedBy: way === 'service' || way === 'support' ? way : 'person',
     },
     ...(expiresAt && { expiresAt }),
   }),
@@ -44,14 +44,14 @@ const ABOUT_WITHDRAWAL = {
   read: readWithdrawal,
 }
 
-/** What both letters tell. */
-const told = (
+/** What both letters say. */
+const factsOfBoth = (
   { limits }: Pick<SystemContext, 'limits'>,
-  { askedBy, recipient, startedAt, scheduledCompletion, keeps, purgeDueAt }: WithdrawalFacts,
+  { way, recipient, startedAt, scheduledCompletion, keeps, purgeDueAt }: WithdrawalFacts,
 ) => ({
-  askedBy,
+  way,
   userName: recipient.name,
-  askedAt: startedAt,
+  requestedAt: startedAt,
   scheduledCompletion,
   kept: {
     chosen: [
@@ -74,7 +74,7 @@ export const withdrawalStarted = defineNotice<WithdrawalFacts, 'sealed'>({
   },
   message: (ctx, facts) => ({
     template: 'account-withdrawal-started',
-    ...told(ctx, facts),
+    ...factsOfBoth(ctx, facts),
     progressUrl: `${ctx.appUrl}/withdrawal/${facts.withdrawalId}#token=${createStatusToken(ctx, facts.withdrawalId)}`,
     receipt: facts.receipt ?? null,
   }),
@@ -84,7 +84,7 @@ export const withdrawalStarted = defineNotice<WithdrawalFacts, 'sealed'>({
 export const withdrawalTold = defineNotice<WithdrawalFacts, 'sealed'>({
   name: 'account_withdrawal_told',
   ...ABOUT_WITHDRAWAL,
-  message: (ctx, facts) => ({ template: 'account-withdrawal-told', ...told(ctx, facts) }),
+  message: (ctx, facts) => ({ template: 'account-withdrawal-told', ...factsOfBoth(ctx, facts) }),
 })
 
 const withdrawalOfNotice = statement(
@@ -108,7 +108,7 @@ async function readWithdrawal(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, sealed, expires_at: expiresAt }: NoticeRow,
 ): Promise<WithdrawalFacts | null> {
-  const opened = openSealed<Recipient & { askedBy?: AskedBy; way?: AskedBy }>(ctx, sealed)
+  const opened = openSealed<Recipient & { askedBy?: WithdrawalWay; way?: WithdrawalWay }>(ctx, sealed)
   const [withdrawal] = withdrawalId ? await ctx.sql(withdrawalOfNotice, { withdrawalId }) : []
   if (!withdrawalId || !opened || !withdrawal) return null
   const { askedBy = 'person', way = askedBy, ...recipient } = opened
@@ -122,7 +122,7 @@ async function readWithdrawal(
       transactionHistory: withdrawal.keep_transaction_history,
     },
     purgeDueAt: withdrawal.purge_due_at,
-    askedBy: way,
+    way,
     recipient,
     expiresAt,
   }

@@ -89,7 +89,7 @@ async function runNextLookup<Question, Answer>(
 ) {
   if (queue.active >= MAX_ACTIVE_STATEMENTS || queue.waiting.length === 0) return
   queue.active++
-  const asked = queue.waiting.splice(0)
+  const batch = queue.waiting.splice(0)
   const startedAt = performance.now()
   let isQuick = true
   const startNext = () => {
@@ -100,16 +100,16 @@ async function runNextLookup<Question, Answer>(
   }
   const timeout = setTimeout(startNext, Math.max(MIN_TIMEOUT_MS, TIMEOUT_FACTOR * queue.tookMs))
   try {
-    const questions = asked.map(({ question }) => question)
+    const questions = batch.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
       // A quick failure means a broken connection; the calls that share the statement need not fail with it.
       if (isQuick) return ask(ctx, questions)
       throw error
     })
     queue.tookMs = performance.now() - startedAt
-    for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as Answer)
+    for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer)
   } catch (error) {
-    for (const { reject } of asked) reject(error)
+    for (const { reject } of batch) reject(error)
   } finally {
     clearTimeout(timeout)
     startNext()

@@ -23,12 +23,12 @@ export function createClock(
   /** The time that the answer behind `origin` took. */
   let usedMs = Number.POSITIVE_INFINITY
   async function readDatabaseTime() {
-    const askedAt = performance.now()
+    const sentAt = performance.now()
     const [row] = await sql(readTime, {})
-    const tookMs = performance.now() - askedAt
+    const tookMs = performance.now() - sentAt
     if (!row || tookMs > Math.max(MAX_ANSWER_MS, usedMs)) return
     usedMs = tookMs
-    origin = row.now.getTime() - askedAt - tookMs / 2
+    origin = row.now.getTime() - sentAt - tookMs / 2
     const skewMs = row.now.getTime() - Date.now() + tookMs / 2
     const wasOff = isOff
     isOff = Math.abs(skewMs) > MAX_SKEW_MS

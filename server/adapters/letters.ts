@@ -143,10 +143,10 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
   })
   const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
   /** Of a link that works once. */
-  const onceIn = ({ link, askedAt, endsAt }: { link: string; askedAt: Date; endsAt: Date }) => ({
+  const onceIn = ({ link, requestedAt, endsAt }: { link: string; requestedAt: Date; endsAt: Date }) => ({
     link,
     endsAt: time(endsAt),
-    validity: validityIn(wording, endsAt.getTime() - askedAt.getTime()),
+    validity: validityIn(wording, endsAt.getTime() - requestedAt.getTime()),
   })
   const letter = letterIn(wording, userName !== '')
   switch (message.template) {
@@ -183,11 +183,11 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
     }
     case 'new-device': {
-      const { hasPassword, signedInAt, told } = message
-      const device = told ? deviceIn(wording, told.userAgent) : ''
-      const link = linkIn(told?.notMe ?? null)
-      const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: told?.ipAddress ?? '' }
-      const choices = { tells: 'one', hasPassword, isTold: told !== null, hasLink: told !== null } as const
+      const { hasPassword, signedInAt, details } = message
+      const device = details ? deviceIn(wording, details.userAgent) : ''
+      const link = linkIn(details?.notMe ?? null)
+      const values = { userName, count: '1', signedInAt: time(signedInAt), device, ipAddress: details?.ipAddress ?? '' }
+      const choices = { tells: 'one', hasPassword, hasDetails: details !== null, hasLink: details !== null } as const
       return letter('newDevice', NewDevice, { ...values, ...link }, choices)
     }
     case 'new-devices': {
@@ -198,35 +198,40 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const count = String(signIns.length + more)
       const signedInAt = `${time(firstAt)} – ${time(lastAt)}`
       const values = { userName, count, signedInAt, device, ipAddress: '', ...linkIn(notMe) }
-      const choices = { tells: 'many', hasPassword, isTold: signIns.length > 0, hasLink: notMe !== null } as const
+      const choices = { tells: 'many', hasPassword, hasDetails: signIns.length > 0, hasLink: notMe !== null } as const
       return letter('newDevice', NewDevice, values, choices, 'subjectMany')
     }
     case 'password-reset': {
       return letter(
         'passwordReset',
         PasswordReset,
-        { userName, ...onceIn(message), ...from(message.askedAt, message) },
+        { userName, ...onceIn(message), ...from(message.requestedAt, message) },
         {},
       )
     }
     case 'no-password-to-reset': {
-      const { provider, askedAt } = message
+      const { provider, requestedAt } = message
       const signInUrl = settingsUrl ?? `${appUrl}/sign-in`
-      const values = { userName, provider: provider ?? '', signInUrl, ...from(askedAt, message) }
+      const values = { userName, provider: provider ?? '', signInUrl, ...from(requestedAt, message) }
       return letter('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
     }
     case 'withdrawal-requested': {
-      const values = { userName, ...onceIn(message), ...from(message.askedAt, message) }
+      const values = { userName, ...onceIn(message), ...from(message.requestedAt, message) }
       return letter('withdrawalRequested', WithdrawalRequested, values, {})
     }
     case 'withdrawal-by-sign-in': {
-      const { settingsUrl, askedAt } = message
-      return letter('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ...from(askedAt, message) }, {})
+      const { settingsUrl, requestedAt } = message
+      return letter(
+        'withdrawalBySignIn',
+        WithdrawalBySignIn,
+        { userName, settingsUrl, ...from(requestedAt, message) },
+        {},
+      )
     }
     case 'undo-before-withdrawal': {
-      const { notMe, changedAt, askedAt } = message
+      const { notMe, changedAt, requestedAt } = message
       const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
-      const values = { userName, changedAt: time(changedAt), ...link, ...from(askedAt, message) }
+      const values = { userName, changedAt: time(changedAt), ...link, ...from(requestedAt, message) }
       return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
     }
     case 'data-exported': {
@@ -258,26 +263,26 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
 type WithdrawalMessage = Extract<Message, { template: `account-withdrawal-${string}` }>
 
 const WAYS = {
-  person: 'askedByPerson',
-  settings: 'askedBySettings',
-  program: 'askedByProgram',
-  mail: 'askedByMail',
-  service: 'askedByService',
-  support: 'askedBySupport',
+  person: 'requestedByPerson',
+  settings: 'requestedBySettings',
+  program: 'requestedByProgram',
+  mail: 'requestedByMail',
+  service: 'requestedByService',
+  support: 'requestedBySupport',
 } as const
 
 /** What both letters about a deletion say. */
 function withdrawalIn(
   wording: Wording,
-  { askedBy, askedAt, scheduledCompletion, kept }: WithdrawalMessage,
+  { way, requestedAt, scheduledCompletion, kept }: WithdrawalMessage,
   authority: MessageSettings['authority'],
 ) {
   const { language, messages } = wording
   const { keptItems } = messages.Deletion
   return {
     values: {
-      askedAt: utcIn(language, askedAt, 'medium'),
-      askedHow: textsOf(wording, 'letter')(WAYS[askedBy]),
+      requestedAt: utcIn(language, requestedAt, 'medium'),
+      requestedHow: textsOf(wording, 'letter')(WAYS[way]),
       doneBy: utcIn(language, scheduledCompletion),
       retention: daysInWords(language, kept.days),
       keptUntil: utcIn(language, kept.until),
@@ -286,7 +291,7 @@ function withdrawalIn(
       authorityUrl: authority?.url ?? '',
     },
     choices: {
-      askedBy: askedBy === 'service' || askedBy === 'support' ? askedBy : ('person' as const),
+      requestedBy: way === 'service' || way === 'support' ? way : ('person' as const),
       keepsMore: kept.chosen.length > 0,
       hasAuthority: authority !== null,
     },

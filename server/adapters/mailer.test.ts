@@ -130,7 +130,7 @@ test('B111 the receipt of a deletion arrives as a file, byte for byte', async ()
   const at = new Date('2026-11-20T09:00:00Z')
   const started: Message = {
     template: 'account-withdrawal-started',
-    ...{ askedBy: 'settings', userName: 'Ada', askedAt: at, scheduledCompletion: at, receipt },
+    ...{ way: 'settings', userName: 'Ada', requestedAt: at, scheduledCompletion: at, receipt },
     ...{ kept: { chosen: [], days: 30, until: at }, progressUrl: 'https://accounts.test/withdrawal/wd_x#token=wst_x' },
   }
   expect(await mailer.send(letter(started))).toBe('accepted')

@@ -98,13 +98,13 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
 const at = new Date('2026-11-20T09:12:00Z')
 const until = new Date('2026-11-27T09:12:00Z')
 
-const ASKERS = ['person', 'settings', 'program', 'mail', 'service', 'support'] as const
+const WAYS = ['person', 'settings', 'program', 'mail', 'service', 'support'] as const
 
 /** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
   const userName = text('userName')
   const person = { userName, ipAddress: text('ipAddress'), userAgent: text('userAgent') }
-  const asked = { ...person, askedAt: at }
+  const asked = { ...person, requestedAt: at }
   const verify = {
     template: 'verify-new-email',
     ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
@@ -119,7 +119,7 @@ function everyMessage(text: (name: string) => string): Message[] {
   const notMe = { url: text('notMeUrl'), until }
   const noPassword = { ...asked, template: 'no-password-to-reset' } as const
   const kept = { chosen: [], days: 30, until }
-  const withdrawal = { userName, askedAt: at, scheduledCompletion: until, kept }
+  const withdrawal = { userName, requestedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
     'verify-new-email': [
       { ...verify, firstMethod: 'email_code' },
@@ -159,8 +159,8 @@ function everyMessage(text: (name: string) => string): Message[] {
     'new-device': [true, false].flatMap((hasPassword) => {
       const one = { template: 'new-device' as const, userName, hasPassword, signedInAt: at }
       return [
-        { ...one, told: { userAgent: text('userAgent'), ipAddress: text('ipAddress'), notMe } },
-        { ...one, told: null },
+        { ...one, details: { userAgent: text('userAgent'), ipAddress: text('ipAddress'), notMe } },
+        { ...one, details: null },
       ]
     }),
     'new-devices': [true, false].flatMap((hasPassword) => {
@@ -181,18 +181,18 @@ function everyMessage(text: (name: string) => string): Message[] {
     'withdrawal-by-sign-in': [{ ...asked, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
     'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
-    'account-withdrawal-started': ASKERS.flatMap((askedBy) => {
-      const started = { ...withdrawal, template: 'account-withdrawal-started' as const, askedBy }
+    'account-withdrawal-started': WAYS.flatMap((way) => {
+      const started = { ...withdrawal, template: 'account-withdrawal-started' as const, way }
       const followed = { ...started, progressUrl: text('progressUrl') }
       return [
         { ...followed, receipt: 'a.b.c' },
         { ...followed, receipt: null, kept: { ...kept, chosen: ['analytics', 'audit_logs'] } },
       ]
     }),
-    'account-withdrawal-told': ASKERS.map((askedBy) => ({
+    'account-withdrawal-told': WAYS.map((way) => ({
       ...withdrawal,
       template: 'account-withdrawal-told',
-      askedBy,
+      way,
     })),
   }
   return Object.values(all).flat()
@@ -322,7 +322,7 @@ test('every text of the mails is used in some letter', async () => {
 })
 
 /** Members that choose between texts. All others are values. */
-const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy', 'chosen']
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'way', 'chosen']
 /** Values that a letter is given and does not show, each with the reason. */
 const UNSHOWN: Record<string, string> = {
   'account-withdrawal-started receipt': 'it is a file',
@@ -386,7 +386,7 @@ test.each(LANGUAGES)(
         (message) => message.template === template && !('receipt' in message && !message.receipt),
       )
       const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
-      expect(new Set(texts).size).toBe(ASKERS.length)
+      expect(new Set(texts).size).toBe(WAYS.length)
       for (const text of texts) expect(text).toMatch(/9:12:00\sUTC/)
     }
   },

@@ -49,11 +49,11 @@ export function createPasswordQueue(
 
   async function atOnce(job: PasswordJob): Promise<Done> {
     const thread = leastBusy()
-    const askedAt = performance.now()
+    const queuedAt = performance.now()
     thread.jobs++
     try {
       const result = await thread.run(job)
-      return { result, beganAt: Math.max(askedAt, thread.idleSince) }
+      return { result, beganAt: Math.max(queuedAt, thread.idleSince) }
     } finally {
       thread.jobs--
       thread.idleSince = performance.now()

@@ -221,13 +221,13 @@ async function differsFromLedger(ctx: SystemContext): Promise<boolean> {
   return state !== 'level'
 }
 
-let toldHint: string | undefined
+let loggedHint: string | undefined
 
 function hold(heldFor: HeldFor, more = ''): HeldFor {
   const hint = HINTS[heldFor] + more
-  if (processState.heldFor === heldFor && toldHint === hint) return heldFor
+  if (processState.heldFor === heldFor && loggedHint === hint) return heldFor
   processState.heldFor = heldFor
-  toldHint = hint
+  loggedHint = hint
   log().error({ event: 'not_ready', reason: heldFor, hint })
   return heldFor
 }

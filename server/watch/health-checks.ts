@@ -73,11 +73,11 @@ function remembered(keptMs: number, ask: () => Promise<unknown>): Check {
 }
 
 function answers(ask: () => Promise<unknown>): Promise<boolean> {
-  const asked = ask().then(
+  const answer = ask().then(
     () => true,
     () => false,
   )
-  return Promise.race([asked, new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false).unref())])
+  return Promise.race([answer, new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false).unref())])
 }
 
 /** Any HTTP status shows that the server is there. */

@@ -35,12 +35,12 @@ const MAX_WAITING = 1_000
  * Compares the end of the chain with the store. A database is never behind its own ledger, because it writes its lines into the
  * store after its commit.
  */
-export async function compareWithLedger(ctx: SystemContext, asked: Asked = {}): Promise<Comparison> {
+export async function compareWithLedger(ctx: SystemContext, options: CompareOptions = {}): Promise<Comparison> {
   const { ledger } = ctx.process
   const { seen } = ledger
   for (;;) {
     const head = await readLedgerHead(ctx)
-    const compared = await compareInside(ctx, { ...asked, head })
+    const compared = await compareInside(ctx, { ...options, head })
     if (compared.state === 'level') {
       const { end, newest } = compared
       if (!(await hasSeen(ctx, head, end, seen))) return { state: 'strange', end }
@@ -57,14 +57,14 @@ export async function compareWithLedger(ctx: SystemContext, asked: Asked = {}): 
   }
 }
 
-interface Asked {
+interface CompareOptions {
   maxLines?: number
 }
 
 /** As `compareWithLedger`, while the head stays; keeps nothing in the process, because a transaction may be rolled back. */
 export async function compareInside(
   ctx: AnyContext,
-  { head: known, maxLines = 0 }: Asked & { head: LedgerHead },
+  { head: known, maxLines = 0 }: CompareOptions & { head: LedgerHead },
 ): Promise<Comparison> {
   const { origin, hash, batch_seq: batchSeq } = known
   const waiting = await ctx.sql(waitingBatches, { maxRows: MAX_WAITING })

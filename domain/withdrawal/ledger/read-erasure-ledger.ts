@@ -92,19 +92,19 @@ async function knownHere(ctx: SystemContext, { seq, hash }: LedgerHead) {
 
 /** Skips what a killed `ledger trim` left. */
 async function* batches(ctx: SystemContext, origin: string, trimmed: number) {
-  const asked: { name: string; lines: Promise<string | null> }[] = []
+  const reads: { name: string; lines: Promise<string | null> }[] = []
   const next = async () => {
-    const { name, lines } = asked.shift() as (typeof asked)[number]
+    const { name, lines } = reads.shift() as (typeof reads)[number]
     return { name, lines: (await lines) ?? '' }
   }
   for await (const name of ctx.ledger.list(folderOf(origin), batchName(origin, trimmed))) {
     const lines = ctx.ledger.get(name)
     // It is awaited in its turn and may be rejected before that.
     lines.catch(() => {})
-    asked.push({ name, lines })
-    if (asked.length >= READ_AHEAD) yield await next()
+    reads.push({ name, lines })
+    if (reads.length >= READ_AHEAD) yield await next()
   }
-  while (asked.length > 0) yield await next()
+  while (reads.length > 0) yield await next()
 }
 
 /** Takes the line as the next of the chain, or notes why it is not. */

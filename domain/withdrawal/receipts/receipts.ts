@@ -14,7 +14,7 @@ import { findStandingLine, type Standing } from './stored-lines'
 
 type Kind = ReceiptClaims['kind']
 
-interface Told {
+interface TaskRow {
   name: string
   status: StepStatus
   told_at: string | null
@@ -52,7 +52,7 @@ const readFacts = statement(
     /** False if a release that did not count took part. */
     is_counted: boolean.orNull,
     counts: json.of<DeletionCount[]>().orNull,
-    applications: json.of<Told[]>().orNull,
+    applications: json.of<TaskRow[]>().orNull,
   },
   (v) => sql`SELECT w.started_at, w.completed_at, w.purged_at, w.purge_due_at, w.due_by, w.ledger_seq, w.ledger_hash,
      w.ledgered_at IS NULL AND w.user_id IS NOT NULL OR EXISTS (
@@ -217,19 +217,19 @@ const summed = (counts: DeletionCount[]): DeletionCount[] =>
     }))
   })
 
-function describeApplication(told: Told): NonNullable<ReceiptClaims['applications']>[number] {
+function describeApplication(row: TaskRow): NonNullable<ReceiptClaims['applications']>[number] {
   const iso = (time: string) => new Date(time).toISOString()
   return {
-    name: told.name,
-    ...(told.told_at && { told_at: iso(told.told_at) }),
-    answer: answerOf(told),
-    ...(told.at && { at: iso(told.at) }),
-    ...(told.status === 'completed' && told.records !== null && { reported_records: told.records }),
+    name: row.name,
+    ...(row.told_at && { told_at: iso(row.told_at) }),
+    answer: answerOf(row),
+    ...(row.at && { at: iso(row.at) }),
+    ...(row.status === 'completed' && row.records !== null && { reported_records: row.records }),
   }
 }
 
 /** 404 and 410: the application does not know the person. A task without a status was ended by a report. */
-function answerOf({ status, is_waived, is_absent, acknowledges, last_status: answer, retained }: Told) {
+function answerOf({ status, is_waived, is_absent, acknowledges, last_status: answer, retained }: TaskRow) {
   if (is_waived) return 'waived'
   if (status !== 'completed') return 'open'
   // What it keeps by law comes first: nobody should read that it has nothing of the person.

@@ -67,8 +67,8 @@ function outcomeOf(block: Fields): Outcome | undefined {
 /** Exim reports 5.0.0 for every failure, and repeats the status that it was told. */
 function statusOf(block: Fields): string {
   const status = block.get('status') ?? ''
-  const [, told] = /^smtp\s*;\s*5\d\d[ -](5\.\d+\.\d+)\b/i.exec(block.get('diagnostic-code') ?? '') ?? []
-  return told !== undefined && (status === '' || status.startsWith('5.0.0')) ? told : status
+  const [, diagnosed] = /^smtp\s*;\s*5\d\d[ -](5\.\d+\.\d+)\b/i.exec(block.get('diagnostic-code') ?? '') ?? []
+  return diagnosed !== undefined && (status === '' || status.startsWith('5.0.0')) ? diagnosed : status
 }
 
 interface Entity {

@@ -67,15 +67,15 @@ export const ses: MailEventAdapter = {
   create({ secret, host, fetch }) {
     const topics = secret.split(',')
     const certificates = new Map<string, X509Certificate>()
-    let asked: { url: string; at: number; certificate: Promise<X509Certificate> }[] = []
+    let downloads: { url: string; at: number; certificate: Promise<X509Certificate> }[] = []
     /** An answer is kept for a minute, also a bad one, and calls of the same moment share it. */
     const readOnce = (url: string, now: Date): Promise<X509Certificate> => {
-      asked = asked.filter(({ at }) => at > now.getTime() - minute)
-      const known = asked.find((one) => one.url === url)
+      downloads = downloads.filter(({ at }) => at > now.getTime() - minute)
+      const known = downloads.find((one) => one.url === url)
       if (known) return known.certificate
-      if (asked.length >= MAX_CERTIFICATES_A_MINUTE) throw new AppError('SERVER_002', undefined, minute / 1000)
+      if (downloads.length >= MAX_CERTIFICATES_A_MINUTE) throw new AppError('SERVER_002', undefined, minute / 1000)
       const certificate = readCertificate(fetch, url)
-      asked.push({ url, at: now.getTime(), certificate })
+      downloads.push({ url, at: now.getTime(), certificate })
       return certificate
     }
     return {
@@ -143,13 +143,13 @@ function signedTextOf(call: Envelope): string {
 }
 
 function eventsOf(text: string, host: string): MailEvent[] {
-  const told = parseJson(notification, text)
-  if (!told) return []
-  const { mail, bounce, complaint, delivery, deliveryDelay: delay } = told
+  const notified = parseJson(notification, text)
+  if (!notified) return []
+  const { mail, bounce, complaint, delivery, deliveryDelay: delay } = notified
   const message = messageIn(mail.tags) ?? messageByHeader(valueIn(mail.headers, 'message-id'), host)
   const event = (outcome: Outcome, to: readonly unknown[] = [], timestamp: unknown) =>
     toEvents(message, outcome, { to: to.map((one) => valueIn(one, 'emailaddress') ?? one), at: timeOf(timestamp) })
-  switch (told.eventType ?? told.notificationType) {
+  switch (notified.eventType ?? notified.notificationType) {
     case 'Bounce':
       return bounce ? event(outcomeOf(bounce), bounce.bouncedRecipients, bounce.timestamp) : []
     case 'Complaint':

@@ -61,7 +61,7 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
             )}
             {actions && (
               <td className={cn(cell, 'max-md:pt-3')}>
-                <div className="flex flex-wrap gap-2 md:justify-end">{actions(row)}</div>
+                <div className="flex flex-wrap gap-2 md:ms-auto md:w-max md:max-w-60 md:justify-end">{actions(row)}</div>
               </td>
             )}
           </tr>

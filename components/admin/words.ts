@@ -30,6 +30,7 @@ const LABELS: Record<string, string> = {
   state: 'Now',
   step: 'Deletion step',
   type: 'Event',
+  url: 'Link',
   user_id: 'Account',
   waive_reasons: 'Own reasons to stop waiting',
   withdrawal_id: 'Withdrawal',

@@ -94,13 +94,13 @@ export async function holdLock(world: World, text: string, values: unknown[]): P
   }
 }
 
-/** Whether a statement that contains this text waits for a lock. */
-export const isBlocked = async (world: World, statement: string): Promise<boolean> => {
+/** Whether so many statements that contain this text wait for a lock. */
+export const isBlocked = async (world: World, statement: string, times = 1): Promise<boolean> => {
   const rows = await world.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
     [`%${statement}%`],
   )
-  return rows.length > 0
+  return rows.length >= times
 }
 
 export const untilNothingWaitsToBeSent = (world: World): Promise<boolean> =>

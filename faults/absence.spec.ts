@@ -41,11 +41,38 @@ interface Case {
 test('F75 no check is lost by a kill at any of its moments, and no withdrawal is completed before its application said absent', async (context) => {
   // The check is due after 4.3 s.
   const world = await givenWorld(context, { WITHDRAWAL_RETENTION: 'P30D', DATABASE_CONNECTIONS: '10' })
+  const { cases, at, locks, lateAnswers } = await givenCases(world)
+  const first = await world.start()
+  const withdraw = async (one: Case) => {
+    one.withdrawalId = (await startWithdrawal(first, one.person)).withdrawalId
+    await until('the application said that it is done', async () => (await taskOf(world, one)).is_done)
+  }
+
+  await Promise.all(at('claiming', 'asked', 'answered', 'stored').map(withdraw))
+  for (const { withdrawalId } of at('claiming')) locks.push(await holdLock(world, TASK, [withdrawalId]))
+  await until('the application is asked', () => at('asked', 'answered', 'stored').every(({ asked }) => asked === 1))
+  for (const one of at('stored'))
+    await until('the answer is stored', async () => (await taskOf(world, one)).is_answer_stored)
+  await until('the claims wait', () => isBlocked(world, 'UPDATE deletion_tasks', at('claiming').length))
+  await Promise.all(at('due').map(withdraw))
+  first.signal('SIGSTOP')
+  for (const send of lateAnswers) await send()
+  await first.kill()
+  for (const release of locks) await release()
+  await until('the dead instance has let go', async () => !(await isBlocked(world, 'deletion_')))
+  for (const one of cases) await expectCutOff(world, one)
+
+  await letLeasesEnd(world)
+  await world.start()
+  for (const one of cases) await expectAbsent(world, one)
+})
+
+/** A person for each moment and each kind of application; what the application does with the first check follows from the moment. */
+async function givenCases(world: World) {
   const cases: Case[] = []
-  const at = (...moments: Case['moment'][]) => cases.filter(({ moment }) => moments.includes(moment))
+  /** What follows the storing of an answer, or the claim, waits for them. */
   const locks: (() => Promise<void>)[] = []
   const lateAnswers: (() => Promise<void>)[] = []
-
   const shop = await world.givenApplication('shop', async (call, response) => {
     const { id = '', body = '' } = shop.received[call - 1] ?? {}
     const { type, data } = JSON.parse(body)
@@ -70,60 +97,43 @@ test('F75 no check is lost by a kill at any of its moments, and no withdrawal is
       const person = await givenPlainPerson(world, app)
       cases.push({ moment, isKept, person, withdrawalId: '', told: [], asked: 0, said: [], isTooEarly: false })
     }
-  const first = await world.start()
-  const withdraw = async (one: Case) => {
-    one.withdrawalId = (await startWithdrawal(first, one.person)).withdrawalId
-    await until('the application said that it is done', async () => (await taskOf(world, one)).is_done)
-  }
+  const at = (...moments: Case['moment'][]) => cases.filter(({ moment }) => moments.includes(moment))
+  return { cases, at, locks, lateAnswers }
+}
 
-  await Promise.all(at('claiming', 'asked', 'answered', 'stored').map(withdraw))
-  for (const { withdrawalId } of at('claiming')) locks.push(await holdLock(world, TASK, [withdrawalId]))
-  await until('the application is asked', () => at('asked', 'answered', 'stored').every(({ asked }) => asked === 1))
-  for (const one of at('stored'))
-    await until('the answer is stored', async () => (await taskOf(world, one)).is_answer_stored)
-  await until('the claims wait', () => isBlocked(world, 'UPDATE deletion_tasks', at('claiming').length))
-  await Promise.all(at('due').map(withdraw))
-  first.signal('SIGSTOP')
-  for (const send of lateAnswers) await send()
-  await first.kill()
-  for (const release of locks) await release()
-  await until('the dead instance has let go', async () => !(await isBlocked(world, 'deletion_')))
+/** The kill came at the moment that is named. */
+async function expectCutOff(world: World, one: Case) {
+  const { moment, asked } = one
+  const { is_answer_stored } = await taskOf(world, one)
+  expect({ moment, asked, is_answer_stored }).toEqual({
+    moment,
+    asked: moment === 'due' || moment === 'claiming' ? 0 : 1,
+    is_answer_stored: moment === 'stored',
+  })
+  expect(await receiptsOf(world, one)).toMatchObject([{ kind: 'acceptance' }])
+}
 
-  for (const one of cases) {
-    const { moment, asked } = one
-    const { is_answer_stored } = await taskOf(world, one)
-    expect({ moment, asked, is_answer_stored }).toEqual({
-      moment,
-      asked: at('due', 'claiming').includes(one) ? 0 : 1,
-      is_answer_stored: moment === 'stored',
-    })
-    expect(await receiptsOf(world, one)).toMatchObject([{ kind: 'acceptance' }])
-  }
-  await letLeasesEnd(world)
-
-  await world.start()
-  for (const one of cases) {
-    const { moment, isKept, withdrawalId } = one
-    await until(`${moment} is completed`, () => isMarked(world, withdrawalId, 'completed_at'))
-    const { isTooEarly, asked, said, told } = one
-    const answers = isKept ? ['present', 'absent'] : ['absent']
-    expect({ moment, isTooEarly, asked, said, told: told.length, ids: new Set(told).size }).toEqual({
-      moment,
-      isTooEarly: false,
-      // Every answer, and the request that got none.
-      asked: said.length + Number(moment === 'asked'),
-      // An answer that was not stored is asked for again.
-      said: moment === 'answered' ? [answers[0], ...answers] : answers,
-      told: answers.length,
-      ids: 1,
-    })
-    const { absent_at } = await taskOf(world, one)
-    expect(await receiptsOf(world, one)).toMatchObject([
-      { kind: 'acceptance' },
-      { kind: 'completion', applications: [{ name: 'shop', answer: 'absent', at: absent_at?.toISOString() }] },
-    ])
-  }
-})
+async function expectAbsent(world: World, one: Case) {
+  const { moment, isKept, withdrawalId } = one
+  await until(`${moment} is completed`, () => isMarked(world, withdrawalId, 'completed_at'))
+  const { isTooEarly, asked, said, told } = one
+  const answers = isKept ? ['present', 'absent'] : ['absent']
+  expect({ moment, isTooEarly, asked, said, told: told.length, ids: new Set(told).size }).toEqual({
+    moment,
+    isTooEarly: false,
+    // Every answer, and the request that got none.
+    asked: said.length + Number(moment === 'asked'),
+    // An answer that was not stored is asked for again.
+    said: moment === 'answered' ? [answers[0], ...answers] : answers,
+    told: answers.length,
+    ids: 1,
+  })
+  const { absent_at } = await taskOf(world, one)
+  expect(await receiptsOf(world, one)).toMatchObject([
+    { kind: 'acceptance' },
+    { kind: 'completion', applications: [{ name: 'shop', answer: 'absent', at: absent_at?.toISOString() }] },
+  ])
+}
 
 const TASK = 'SELECT FROM deletion_tasks WHERE withdrawal_id = $1 FOR UPDATE'
 const STEP = `SELECT FROM deletion_steps WHERE withdrawal_id = $1 AND step = 'third_party_integrations' FOR UPDATE`

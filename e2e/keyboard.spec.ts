@@ -329,6 +329,14 @@ test('an empty deletion form is refused at its first wrong field', async ({ page
   await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true')
 })
 
+test('an empty change of the address is refused at its first wrong field', async ({ page, user }) => {
+  await signInByKeys(page, user)
+  await page.getByRole('button', { name: 'Change address' }).press('Enter')
+  await page.getByRole('button', { name: 'Send verification email' }).press('Enter')
+  await expectRefusedAt(page.getByLabel('New email address'), /./)
+  await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true')
+})
+
 test('the language is chosen by Enter alone, and the focus comes back to its button', async ({ page, user }) => {
   await signInByKeys(page, user)
   const language = page.getByRole('button', { name: /^Language/ })

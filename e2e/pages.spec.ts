@@ -1,5 +1,6 @@
+import type { Page } from '@playwright/test'
 import { REFERENCE_PATHS } from '@/app/docs/api/reference'
-import { expect, expectAccessible, expectFits, startSession, test } from './fixtures'
+import { expect, expectAccessible, expectFits, requestChange, startSession, startWithdrawal, test } from './fixtures'
 
 const [, , ...OTHER_GROUPS] = REFERENCE_PATHS
 
@@ -53,6 +54,46 @@ for (const [colorScheme, viewport] of [
     await context.close()
   })
 }
+
+/** Also inside its card, where the page need not scroll. */
+async function expectFitsInCards(page: Page) {
+  await expectFits(page)
+  const wider = () =>
+    page.locator('section time, section button').evaluateAll((elements) =>
+      elements.flatMap((element) => {
+        const card = element.closest('section')?.getBoundingClientRect()
+        return card && element.getBoundingClientRect().right > card.right ? [element.textContent] : []
+      }),
+    )
+  await expect.poll(wider).toEqual([])
+}
+
+test('the code and its button fit a phone whose reader has text of twice the size', async ({
+  page,
+  userWithSession: user,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/settings/email')
+  await requestChange(page, user, `new-${user.email}`)
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+  await page.reload()
+  await expect(page.getByLabel('Verification code')).toHaveCSS('font-size', '44px')
+  await expectFitsInCards(page)
+})
+
+test('long dates fit the smallest phone', async ({ page, userWithSession: user, operator, baseURL }) => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  const headers = { Origin: baseURL ?? '' }
+  await page.request.post('/api/language', { form: { language: 'es' }, headers })
+  await page.goto('/settings/sessions')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expectFitsInCards(page)
+  const { withdrawal_id, status_token } = await startWithdrawal(operator, user.id)
+  await page.goto(`/withdrawal/${withdrawal_id}#token=${status_token}`)
+  await expect(page.locator('time').first()).toBeVisible()
+  await expectFitsInCards(page)
+})
 
 test('no page sends a request to another host', async ({ page, signedInUser: _ }) => {
   const foreign: string[] = []

@@ -60,7 +60,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - paragraph: Your email address is now ${newEmail}
     - paragraph: Sign in with it from now on.
-    - paragraph: We told your old address. It can undo this for 7 days.
+    - paragraph: We told your old address. From there you can undo this for 7 days.
     - heading "Current address" [level=2]
     - text: Verified
     - paragraph: ${newEmail}
@@ -89,7 +89,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await page.goto(link)
   await expect(page.getByRole('main')).toMatchAriaSnapshot(`
     - heading "Verify your new address" [level=1]
-    - paragraph: This changes the email address of the account ${user.name}. Other browsers may be signed out.
+    - paragraph: This changes the email address of the account ${user.name}. Browsers other than this one and the one where you asked are signed out.
     - term: Current address
     - definition: ${user.email}
     - term: New address

@@ -18,8 +18,7 @@ export interface TableProps<Contract extends z.ZodObject> {
   none: string
 }
 
-const cell =
-  'py-3 align-top max-md:[&_time]:whitespace-normal max-md:flex max-md:gap-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
+const cell = 'py-3 align-top max-md:flex max-md:gap-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
 /** On a phone each value has its label in place of the header. */
 const label =
   "max-md:before:w-28 max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"
@@ -61,7 +60,9 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
             )}
             {actions && (
               <td className={cn(cell, 'max-md:pt-3')}>
-                <div className="flex flex-wrap gap-2 md:ms-auto md:w-max md:max-w-60 md:justify-end">{actions(row)}</div>
+                <div className="flex flex-wrap gap-2 md:ms-auto md:w-max md:max-w-60 md:justify-end">
+                  {actions(row)}
+                </div>
               </td>
             )}
           </tr>

@@ -59,8 +59,8 @@ export function CodeField({ label, describedBy, hint, error, onComplete, action,
   const isMarked = (cell: number) =>
     start === end ? cell === Math.min(start, LENGTH - 1) : cell >= start && cell < end
   return (
-    <div className="grid gap-x-4 gap-y-2 sm:grid-cols-[auto_minmax(0,1fr)]">
-      <label htmlFor={id} className="font-medium sm:col-span-2">
+    <div className="@container flex flex-wrap gap-x-4 gap-y-2">
+      <label htmlFor={id} className="w-full font-medium">
         {label}
       </label>
       <div ref={field} dir="ltr" className="code-cells group">
@@ -100,7 +100,7 @@ export function CodeField({ label, describedBy, hint, error, onComplete, action,
           }}
         />
       </div>
-      <div className="space-y-1.5 sm:col-span-2">
+      <div className="w-full space-y-1.5 sm:order-last">
         {hint && (
           <p id={`${id}-hint`} className="font-medium text-danger text-sm leading-5">
             {hint}
@@ -108,7 +108,7 @@ export function CodeField({ label, describedBy, hint, error, onComplete, action,
         )}
         <FieldError id={`${id}-error`}>{error}</FieldError>
       </div>
-      <div className="sm:col-start-2 sm:row-start-2">{action}</div>
+      <div className="max-sm:w-full">{action}</div>
     </div>
   )
 }

@@ -25,7 +25,7 @@ export function ResendMessage({ userId, pending, onStart, onSent, onError }: Res
     <Button
       variant="secondary"
       size="small"
-      className="w-full min-w-36 tabular-nums sm:w-auto"
+      className="w-full tabular-nums sm:w-auto sm:min-w-36"
       disabled={wait > 0}
       isPending={resend.isPending}
       onClick={() => resend.mutate({ change_request_id: pending.changeRequestId })}

@@ -5,6 +5,7 @@ import type { changeEmail } from '@/contract/email'
 import { useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
+import { focusFirstWrong } from '../forms/focus-first-wrong'
 import { useDraft } from '../forms/use-draft'
 import { useHost } from '../host/host'
 import { useChangeEmail } from './email-calls'
@@ -27,7 +28,7 @@ export interface ChangeForm {
 export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onSent }: ChangeForm) {
   const { refresh } = useHost()
   const { showError } = useErrorTexts()
-  const form = useForm<Values>({ resolver })
+  const form = useForm<Values>({ resolver, shouldFocusError: false })
   const isFilled = useDraft('change', userId, form)
   const empty = () => {
     // Not reset(), because it empties the hidden field too.
@@ -45,7 +46,7 @@ export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onS
       if (needsFreshSignIn(error)) refresh()
     },
   })
-  const submit = useProvenSubmit(form, ways, change.mutate)
+  const submit = useProvenSubmit(form, ways, change.mutate, focusFirstWrong)
 
   useEffect(() => {
     if (isFilled) onFilled()

@@ -29,12 +29,12 @@ export function ReceiptLines({ receipt, takesFocus }: ReceiptLinesProps) {
   return (
     <Card className="break-inside-avoid print:shadow-none">
       <CardBody className="space-y-5">
-        <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none">
+        <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none max-sm:flex-wrap">
           <Icon className={`mt-0.5 size-6 shrink-0 ${isWhole ? 'text-success' : 'text-warning'}`} aria-hidden />
-          <h2 className="wrap-anywhere min-w-0 flex-1 font-semibold text-lg leading-7">
+          <h2 className="wrap-anywhere min-w-0 flex-1 font-semibold text-lg leading-7 max-sm:basis-4/5">
             <Verdict claims={claims} unconfirmed={unconfirmed.length} />
           </h2>
-          <Button variant="quiet" className="print:hidden" onClick={() => window.print()}>
+          <Button variant="quiet" className="max-sm:ms-5 print:hidden" onClick={() => window.print()}>
             <Printer className="size-4" aria-hidden /> {t('print')}
           </Button>
         </div>

@@ -33,7 +33,8 @@ export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
   const hydrated = useHydrated()
   const say = useClock(dateTime)
   return (
-    <time dateTime={dateTime} title={say(EXACT)} className={format === 'exact' ? undefined : 'whitespace-nowrap'}>
+    // It stays in one line where one is long enough.
+    <time dateTime={dateTime} title={say(EXACT)} className={format === 'exact' ? undefined : 'inline-block'}>
       {say(formats[format])}
       {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}
     </time>

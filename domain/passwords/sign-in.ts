@@ -60,7 +60,7 @@ export async function signIn(
   const isWeak = ctx.freshSignIn.requiredAcr !== null
   const authenticatedAt = ctx.clock.now()
   const sessionId = await signInTo(ctx, {
-    ...{ userId, credentialVersion, authenticatedAt, isWeak },
+    ...{ userId, credentialVersion, authenticatedAt, isWeak, replaces },
     ...{ way: 'password', browser: { userAgent, ip, device } },
   })
   if (!sessionId) return null

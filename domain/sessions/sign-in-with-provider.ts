@@ -39,6 +39,7 @@ export async function signInWithProvider(
     // Without it the session never counts as fresh, so the person must sign in again where that is needed.
     authenticatedAt: isAhead || !isStrong ? null : authenticatedAt,
     browser,
+    replaces,
   })
   if (!sessionId) return null
   if (replaces) await endReplaced(ctx, { userId: user.id, from: replaces, to: sessionId })

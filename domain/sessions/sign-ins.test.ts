@@ -42,8 +42,11 @@ beforeEach(async () => {
   await signInFrom('device of the owner')
 })
 
-async function signInFrom(device: string | undefined, { ip = '192.0.2.1', password = user.password } = {}) {
-  const signedIn = await signIn(ctx, { email: user.email, password, userAgent: FIREFOX, ip, device })
+async function signInFrom(
+  device: string | undefined,
+  { ip = '192.0.2.1', password = user.password, replaces = '' } = {},
+) {
+  const signedIn = await signIn(ctx, { email: user.email, password, userAgent: FIREFOX, ip, device, replaces })
   await ctx.settle()
   return signedIn?.sessionId ?? ''
 }
@@ -257,6 +260,25 @@ test('B86 a new password forgets the devices, the acting one too', async () => {
   expect(await authenticateSession(ctx, sessionId)).not.toBeNull()
   await signInFrom('device of the owner', { password: input.new_password })
   expect(mailed('new-device')).toHaveLength(1)
+})
+
+test('B86 who signs in again in a browser that is signed in to the account has no new device, and in any other one has', async () => {
+  const sessionId = await signInFrom('device of the owner')
+  const password = 'staple carries a lantern'
+  const input = { userId: user.userId, current_password: user.password, new_password: password }
+  await changePassword(await asUser(ctx, { ...user, sessionId }), input)
+  const again = await signInFrom('device of the owner', { password, replaces: sessionId })
+  expect(await authenticateSession(ctx, sessionId)).toBeNull()
+  expect(mailed('new-device')).toEqual([])
+  await signInFrom('device of the owner', { password })
+  expect(mailed('new-device')).toEqual([])
+
+  const other = await givenUser(ctx)
+  const foreign = await givenSession(ctx, other.userId)
+  await signInFrom('device of a thief', { password, replaces: foreign })
+  await endSessionOf(ctx, again)
+  await signInFrom('device of another thief', { password, replaces: again })
+  expect(mailed('new-device')).toHaveLength(2)
 })
 
 test('B88 device and address of a sign-in go after 90 days, and with the profile of a withdrawn account', async () => {

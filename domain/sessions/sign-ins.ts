@@ -26,7 +26,7 @@ type Account = RowOf<typeof accountOfSignIn>
 // Runs after the statement that locks the account, so that it sees what sign-ins at the same time have written.
 const accountOfSignIn = statement(
   'account-of-sign-in',
-  { ...NEW_DEVICE_WINDOW, userId: text, device: bytes.orNull, knownSince: time },
+  { ...NEW_DEVICE_WINDOW, userId: text, device: bytes.orNull, knownSince: time, replaces: text.orNull },
   {
     name: text,
     email: text,
@@ -47,6 +47,8 @@ const accountOfSignIn = statement(
      u.password_hash IS NOT NULL AS has_password, u.never_signed_in,
      EXISTS (
        SELECT FROM (${fenced(sql`SELECT at FROM sign_ins WHERE user_id = ${v.userId} AND device = ${v.device}`)}) AS s WHERE s.at > ${v.knownSince}
+     ) OR EXISTS (
+       SELECT FROM sessions WHERE id = ${v.replaces} AND user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
      ) AS is_known,
      n.mailed, n.mailed_since, n.digest_id, n.digest_sealed
    FROM users u CROSS JOIN LATERAL (
@@ -95,13 +97,15 @@ const markSignedIn = statement(
 interface SignIn extends Pick<NewSession, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'isWeak'> {
   way: Way
   browser: Browser
+  /** The session that this browser held. While it is open, the device is known, also where a new password has forgotten it. */
+  replaces?: string | undefined
 }
 
 /**
  * Starts a session, and tells the audit and, where the device is new, the person. Returns the session's id; null if the account was
  * withdrawn, or its password changed, since the check.
  */
-export const signInTo = (ctx: SystemContext, { way, browser, ...session }: SignIn): Promise<string | null> =>
+export const signInTo = (ctx: SystemContext, { way, browser, replaces, ...session }: SignIn): Promise<string | null> =>
   ctx.transaction(async (tx) => {
     const { userId } = session
     const { ip } = browser
@@ -112,7 +116,7 @@ export const signInTo = (ctx: SystemContext, { way, browser, ...session }: SignI
     const knownSince = new Date(at.getTime() - KNOWN_DEVICE_MS)
     const [sessionId, [account]] = await Promise.all([
       startSession(tx, { ...session, userAgent, ip }),
-      tx.sql(accountOfSignIn, { ...window, userId, device, knownSince }),
+      tx.sql(accountOfSignIn, { ...window, userId, device, knownSince, replaces: replaces ?? null }),
     ])
     if (!sessionId || !account) return null
     const isNew = !account.is_known && !account.never_signed_in

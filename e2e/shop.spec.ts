@@ -130,7 +130,7 @@ test('B123 an open order holds a withdrawal back, and a demo shop that is killed
 
   await page.goto(`${SHOP_SERVICE_URL}/settings/withdraw`)
   await submitSignIn(page, { email: 'mia@example.com', password: PASSWORD })
-  await expect(page.getByText('Order 10 (Stool) is not paid.')).toBeVisible()
+  await expect(page.getByText('Order 10 (Stool) is not paid.', { exact: true })).toBeVisible()
   const toPay = page.getByRole('link', { name: 'Pay in Corner Shop' })
   await expect(toPay).toHaveAttribute('href', `${SHOP_URL}/#order-10`)
   await shop.getByRole('button', { name: 'Pay order 10' }).click()

@@ -11,7 +11,11 @@ export function LinkHint() {
   const address = link && maskedAddressOf(link)
   return (
     <Alert
-      title={address ? t('linkHintAs', { address }) : t(link?.isOwn ? 'linkHintOwn' : 'linkHint')}
+      title={
+        address
+          ? t(link.isOwn ? 'linkHintAs' : 'linkHintCurrent', { address })
+          : t(link?.isOwn ? 'linkHintOwn' : 'linkHint')
+      }
       className={link === undefined ? 'invisible mt-5' : 'mt-5'}
     />
   )

@@ -11,7 +11,9 @@ export const changeEmailRules = zodResolver(
   changeEmail.body.safeExtend({ new_email: z.string().min(1, rule('newEmail')).pipe(newEmail) }),
 )
 
-export const codeRules = zodResolver(verifyEmail.body.pick({ verification_code: true }))
+const { verification_code: code } = verifyEmail.body.shape
+/** Nothing that is shorter than a code is sent, so that it costs no attempt. */
+export const codeRules = zodResolver(z.object({ verification_code: z.string().min(6, rule('code')).pipe(code) }))
 
 export interface NotMeValues {
   new_password: string

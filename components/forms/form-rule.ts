@@ -1,6 +1,7 @@
 /** Rules that only a page has. */
 const FORM_RULES = [
   'accountEmail',
+  'code',
   'cookies',
   'newEmail',
   'newPassword',

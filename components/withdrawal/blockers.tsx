@@ -7,7 +7,7 @@ import { formatAmount } from '@/contract/amount'
 import { ApiError, type Authority, type Blocker } from '@/contract/errors'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
-import { LiveRegion } from '../ui/announcement'
+import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
@@ -35,6 +35,8 @@ type Held = Pick<Known, 'blockers' | 'authority'>
 export interface HeldBack extends Pick<Known, 'blockers'> {
   /** Whether the last check gave no answer. */
   isUnknown: boolean
+  /** Something held the deletion back while this page was open. */
+  wasHeld: boolean
   /** Where the person can complain, if the adopter names it. */
   authority: Authority | undefined
   isChecking: boolean
@@ -61,10 +63,14 @@ export function useBlockers(userId: string, known: Known): HeldBack {
     refetchInterval: ({ state }) =>
       state.data?.blockers.length || state.status === 'error' ? CHECK_INTERVAL_MS : false,
   })
+  const isHeld = data.blockers.length > 0
+  const [wasHeld, setWasHeld] = useState(isHeld)
+  if (isHeld && !wasHeld) setWasHeld(true)
   return {
     blockers: data.blockers,
     authority: data.authority,
     isUnknown: isError,
+    wasHeld,
     isChecking: isFetching,
     check: () => refetch(),
     show(error) {
@@ -87,6 +93,10 @@ const itemsOf = (blockers: readonly Blocker[]): Item[] =>
       : [blocker],
   )
 
+/** Only time ends it: a change of the address was undone. */
+const isRestored = ({ code, source }: Pick<Item, 'code' | 'source'>) =>
+  source === 'account' && code === 'address_restored'
+
 interface BlockersProps {
   held: HeldBack
   supportEmail: string
@@ -100,11 +110,28 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   const { product, productUrl } = useHost()
   const words = useFocusOnMount<HTMLDivElement>(takesFocus)
   const items = itemsOf(held.blockers)
+  const [first] = items
+  if (items.length === 1 && first?.until && isRestored(first))
+    return (
+      <div ref={words} tabIndex={-1} className="rounded-xl outline-none">
+        <Alert
+          tone="warning"
+          title={t.rich('waitTitle', { time: () => <LocalTime dateTime={first.until ?? ''} /> })}
+          text={t('waitText')}
+        >
+          <p>{t.rich('questions', mailLink(supportEmail))}</p>
+          <RightToComplain authority={held.authority} />
+        </Alert>
+      </div>
+    )
   return (
     <Card aria-labelledby="blockers">
       <CardBody className="space-y-5 sm:pt-6">
         <div ref={words} tabIndex={-1} className="scroll-mt-6 rounded-xl outline-none">
-          <Alert tone="warning" title={<span id="blockers">{t('title', { count: items.length })}</span>}>
+          <Alert
+            tone="warning"
+            title={<span id="blockers">{t('title', { count: items.length, what: first?.title ?? '' })}</span>}
+          >
             <p>{t('hint')}</p>
             {items.some(({ code, url }) => code === 'pending_transactions' && !url) && (
               <p>
@@ -146,7 +173,7 @@ function ItemRow({ item: { code, title, url, source, amount, until, pendingSince
     <li className="py-3 first:pt-0 last:pb-0">
       <p className="flex flex-wrap justify-between gap-x-6 font-medium">
         <span className="wrap-anywhere min-w-0">
-          {isOwn && code === 'address_restored' && until ? (
+          {isRestored({ code, source }) && until ? (
             t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
           ) : (
             <bdi>{title}</bdi>
@@ -200,6 +227,16 @@ function CheckAgain({ held: { isChecking, isUnknown, check } }: Pick<BlockersPro
         {t('again')}
       </Button>
     </CardFooter>
+  )
+}
+
+/** Stands above the form that comes back when nothing holds the deletion up any more. */
+export function NoLongerHeld() {
+  const t = useTranslations('Blockers')
+  return (
+    <Announcement takesFocus="if-lost">
+      <Alert tone="success" title={t('free')} />
+    </Announcement>
   )
 }
 

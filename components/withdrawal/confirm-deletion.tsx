@@ -68,6 +68,7 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           blockers: preview.blockers,
           authority: preview.authority,
           isUnknown: isStale,
+          wasHeld: true,
           isChecking: isReading,
           check: readAgain,
           show: () => {},
@@ -125,7 +126,12 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
       title={t('confirmTitle', { product })}
       text={<Summary address={preview.address} deletedWithin={deletedWithin} />}
     >
-      <SummaryNotes applications={preview.applications} retentionDays={retentionDays} authority={preview.authority} />
+      <SummaryNotes
+        applications={preview.applications}
+        retentionDays={retentionDays}
+        authority={preview.authority}
+        isSignedOut
+      />
       <Form
         className="space-y-5 border-line border-t pt-5"
         onSubmit={form.handleSubmit((values) => confirm.mutate(values))}

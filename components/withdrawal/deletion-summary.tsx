@@ -28,10 +28,12 @@ interface SummaryNotesProps {
   applications: readonly { name: string }[]
   retentionDays: number
   authority: Authority | undefined
+  /** Whether the copy needs a sign-in first. */
+  isSignedOut?: boolean
 }
 
 /** What stays, who is asked to delete it too, and the way to a copy. */
-export function SummaryNotes({ applications, retentionDays: days, authority }: SummaryNotesProps) {
+export function SummaryNotes({ applications, retentionDays: days, authority, isSignedOut }: SummaryNotesProps) {
   const t = useTranslations('DeleteAccount')
   const listed = useListed()
   const { exportPath } = useHost()
@@ -45,7 +47,7 @@ export function SummaryNotes({ applications, retentionDays: days, authority }: S
       {exportPath && (
         <p>
           <a href={exportPath} className={textLink}>
-            {t('download')}
+            {t(isSignedOut ? 'downloadByOwner' : 'download')}
           </a>
         </p>
       )}

@@ -9,7 +9,7 @@ import { rulesOf } from '../api/load-contract'
 import { focusFirstWrong } from '../forms/focus-first-wrong'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
-import { Blockers, type HeldBack, UnknownBlockers } from './blockers'
+import { Blockers, type HeldBack, NoLongerHeld, UnknownBlockers } from './blockers'
 import { DeletionChoices } from './deletion-choices'
 import { DeletionDetails, type DeletionDetailsProps } from './deletion-details'
 import { Summary, SummaryNotes } from './deletion-summary'
@@ -60,6 +60,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
   return (
     <div className="space-y-6">
       <UnknownBlockers held={held} />
+      {held.wasHeld && <NoLongerHeld />}
       <FormCard
         tone="danger"
         title={t('dangerTitle')}

@@ -58,6 +58,7 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   const deleted = stranger.getByRole('heading', { name: /^Your account was deleted/ })
   await expect(deleted).toBeVisible({ timeout: 40_000 })
   await expectAccessible(stranger)
+  await expect(stranger.getByRole('link', { name: 'Delete account' })).toHaveCount(0)
   await stranger.reload()
   await expect(deleted).toBeVisible()
 })

@@ -1,5 +1,6 @@
 'use client'
 
+import { usePathname } from 'next/navigation'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { useBrand } from './brand'
@@ -15,6 +16,9 @@ interface SiteFooterProps {
 export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
   const { name, url, supportUrl, privacyUrl, termsUrl } = useBrand()
   const t = useTranslations('Common')
+  const path = usePathname()
+  // Whoever is signed in deletes the account in the settings, and whoever follows a deletion has done so.
+  const canDelete = !isSignedIn && !path.startsWith('/withdrawal/')
   const links = [
     [url, name],
     [supportUrl, t('support')],
@@ -31,8 +35,7 @@ export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
       <a href="/accessibility" className={link}>
         {t('accessibility')}
       </a>
-      {/* Whoever is signed in deletes the account in the settings. */}
-      {!isSignedIn && (
+      {canDelete && (
         <a href="/delete-account" className={link}>
           {t('sections.deleteAccount')}
         </a>

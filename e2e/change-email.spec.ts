@@ -198,7 +198,7 @@ test('the message and the link for an own address speak of no other address, and
   await expect(elsewhere.getByText(/the new one|will be signed out/)).toBeHidden()
   await expectAccessible(elsewhere)
   await elsewhere.getByText('Sign in to continue').click()
-  await expect(elsewhere.getByText(`Sign in with your current address, ${masked}, not with the new one.`)).toBeVisible()
+  await expect(elsewhere.getByText(`Use ${masked} to sign in.`)).toBeVisible()
   await expect(elsewhere.getByText('not the new one')).toBeHidden()
   await submitSignIn(elsewhere, user)
   await elsewhere.getByRole('button', { name: 'Verify my address' }).click()

@@ -140,3 +140,17 @@ for (const language of ['de', 'ja'] as const) {
     }
   })
 }
+
+test('a change of the language keeps what was typed, and opens no form that was closed', async ({
+  page,
+  signedInUser: _,
+}) => {
+  await page.getByRole('button', { name: en.EmailSettings.changeTitle }).click()
+  await page.getByLabel(en.EmailSettings.newEmail).fill('typed@example.org')
+  await chooseLanguage(page, 'de')
+  await expect(page.getByLabel(de.EmailSettings.newEmail)).toHaveValue('typed@example.org')
+  await page.getByRole('button', { name: de.EmailSettings.close }).click()
+  await chooseLanguage(page, 'en', de)
+  await expect(page.getByRole('button', { name: en.EmailSettings.changeTitle })).toBeEnabled()
+  await expect(page.getByLabel(en.EmailSettings.newEmail)).toBeHidden()
+})

@@ -6,7 +6,7 @@ import { type Answer, type Body, type Place, READ_BY_PAGE } from '@/contract/def
 import { ApiError, ERRORS, noAnswer, UNREADABLE } from '@/contract/errors'
 import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
-import { SESSION_ENDED } from '../forms/draft'
+import { PAGE_LEAVES } from '../forms/draft'
 import { fetchOnServerClock } from '../ui/server-clock'
 import { holdToken } from './held-token'
 
@@ -25,7 +25,7 @@ async function askForSession() {
   if (!response.ok || answer === undefined) throw noAnswer(UNREADABLE)
   const parsed = signedIn.safeParse(answer)
   if (parsed.success) return { value: parsed.data.accessToken, expiresAt: parsed.data.accessTokenExpiresAt }
-  window.dispatchEvent(new Event(SESSION_ENDED))
+  window.dispatchEvent(new Event(PAGE_LEAVES))
   const { pathname, search, hash } = window.location
   window.location.assign(`/sign-in?ended=1&next=${encodeURIComponent(pathname + search)}${hash}`)
   throw new ApiError('AUTH_001', 'Your session has ended. Sign in again.', 0)

@@ -1,17 +1,18 @@
 import { keepInTab, takeFromTab } from '../session/tab-storage'
 
-/** Sent to the window before a page leaves for the sign-in, so that its forms keep what was typed. */
-export const SESSION_ENDED = 'session-ended'
+/** Sent to the window before a page leaves for the sign-in or reloads in another language, so that its forms keep what was typed. */
+export const PAGE_LEAVES = 'page-leaves'
 
 /** The address that was typed at the sign-in; no path may hold it. */
 export const FORGOTTEN = 'forgotten'
 
 const keyOf = (name: string, userId: string) => `draft:${name}:${userId}`
 
-/** Keeps what was typed, never a password, in this tab while the person signs in again. */
+/** Keeps what was typed, never a password, in this tab until the page is there again. */
 export function keepDraft(name: string, userId: string, values: Record<string, unknown>) {
-  const { current_password: _, ...draft } = values
-  keepInTab(keyOf(name, userId), JSON.stringify(draft))
+  const { current_password: _, reauthentication: __, ...typed } = values
+  const filled = Object.entries(typed).filter(([, value]) => value)
+  if (filled.length > 0) keepInTab(keyOf(name, userId), JSON.stringify(Object.fromEntries(filled)))
 }
 
 /** Returns the kept text once. */

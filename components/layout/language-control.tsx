@@ -4,6 +4,7 @@ import { Check, ChevronDown, Globe } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { LANGUAGE_NAMES } from '@/contract/languages'
+import { PAGE_LEAVES } from '../forms/draft'
 import { keepInTab, takeFromTab } from '../session/tab-storage'
 import { cn } from '../ui/class-names'
 import { useHydrated } from '../ui/use-hydrated'
@@ -38,6 +39,7 @@ export function LanguageControl({ className }: { className?: string }) {
     const response = await fetch('/api/language', { method: 'POST', body }).catch(() => undefined)
     if (response?.ok) {
       keepInTab(CHOSEN, chosen)
+      window.dispatchEvent(new Event(PAGE_LEAVES))
       window.location.reload()
     } else {
       const text = errors(response ? 'page' : 'rules.noConnection')

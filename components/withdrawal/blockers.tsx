@@ -97,6 +97,11 @@ const itemsOf = (blockers: readonly Blocker[]): Item[] =>
 const isRestored = ({ code, source }: Pick<Item, 'code' | 'source'>) =>
   source === 'account' && code === 'address_restored'
 
+function Restored({ until = '' }: Pick<Item, 'until'>) {
+  const t = useTranslations('Blockers')
+  return t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
+}
+
 interface BlockersProps {
   held: HeldBack
   supportEmail: string
@@ -111,14 +116,10 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   const words = useFocusOnMount<HTMLDivElement>(takesFocus)
   const items = itemsOf(held.blockers)
   const [first] = items
-  if (items.length === 1 && first?.until && isRestored(first))
+  if (items.length === 1 && first && isRestored(first))
     return (
       <div ref={words} tabIndex={-1} className="rounded-xl outline-none">
-        <Alert
-          tone="warning"
-          title={t.rich('waitTitle', { time: () => <LocalTime dateTime={first.until ?? ''} /> })}
-          text={t('waitText')}
-        >
+        <Alert tone="warning" title={<Restored until={first.until} />}>
           <p>{t.rich('questions', mailLink(supportEmail))}</p>
           <RightToComplain authority={held.authority} />
         </Alert>
@@ -173,11 +174,7 @@ function ItemRow({ item: { code, title, url, source, amount, until, pendingSince
     <li className="py-3 first:pt-0 last:pb-0">
       <p className="flex flex-wrap justify-between gap-x-6 font-medium">
         <span className="wrap-anywhere min-w-0">
-          {isRestored({ code, source }) && until ? (
-            t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
-          ) : (
-            <bdi>{title}</bdi>
-          )}
+          {isRestored({ code, source }) ? <Restored until={until} /> : <bdi>{title}</bdi>}
         </span>
         {amount && <span className="whitespace-nowrap tabular-nums">{formatAmount(amount, language)}</span>}
       </p>

@@ -32,7 +32,7 @@ export default async function LandingPage() {
               <Link href="/sign-in" className={buttonStyle({ className: 'sm:min-h-11' })}>
                 {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
               </Link>
-              <Link href="/docs/api" className={buttonStyle({ variant: 'secondary', className: 'sm:min-h-11' })}>
+              <Link href="/docs/api" className={buttonStyle({ variant: 'quiet', className: 'sm:min-h-11' })}>
                 {common('apiDocumentation')}
               </Link>
             </div>

@@ -280,7 +280,7 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
   const confirmation = page.getByLabel('to confirm')
   const password = page.getByLabel('Current password')
   const proceed = button('Delete my account')
-  const choices = page.getByText('Tell us why, or keep something')
+  const choices = page.getByText('Optional: your reason, and data to keep')
   await typeInto(page, confirmation, 'delete_my_account')
   await typeInto(page, password, 'not the password')
   await page.keyboard.press('Enter')

@@ -37,7 +37,7 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   await page.getByText('What exactly happens').click()
   await expect(page.getByText(/1 account/).first()).toBeVisible()
   await expectAccessible(page)
-  await page.getByText('Tell us why, or keep something').click()
+  await page.getByText('Optional: your reason, and data to keep').click()
   await page.getByLabel('I’m concerned about my privacy').check()
   await page.getByLabel('Usage statistics').check()
   await fillForm(page, user)

@@ -42,7 +42,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - heading "Pending change" [level=2]
     - time: /Expires in/
     - paragraph: ${newEmail}
-    - paragraph: Enter the 6-digit code we emailed to this address, or open its link.
+    - paragraph: Enter the 6-digit code we emailed to this address, or open the link in that email.
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
@@ -54,13 +54,13 @@ test('B76 words of a screen reader: the change of an address by its code', async
   const code = codeIn(await inbox.latest(newEmail, VERIFY))
   await enterCode(page, code === '000000' ? '000001' : '000000')
   const field = page.getByLabel('Verification code')
-  const sentTo = `${newEmail} Enter the 6-digit code we emailed to this address, or open its link.`
+  const sentTo = `${newEmail} Enter the 6-digit code we emailed to this address, or open the link in that email.`
   await expect(field).toHaveAccessibleDescription(`That code isn’t right. 4 attempts left. ${sentTo}`)
   await enterCode(page, code)
   await expect(main).toMatchAriaSnapshot(`
     - paragraph: Your email address is now ${newEmail}
     - paragraph: Sign in with it from now on.
-    - paragraph: We told your old address. From there you can undo this for 7 days.
+    - paragraph: We emailed your old address. From there you can undo this for 7 days.
     - heading "Current address" [level=2]
     - text: Verified
     - paragraph: ${newEmail}
@@ -101,7 +101,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await expect(page.getByRole('main')).toMatchAriaSnapshot(`
     - status:
       - heading "Your email address has been changed" [level=1]
-      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We told your old address.
+      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We emailed your old address.
     - link "Go to settings"
   `)
   await phone.reload()

@@ -13,7 +13,7 @@ export interface LinkLetterProps<Name extends 'passwordReset' | 'withdrawalReque
   validity: Slot
 }
 
-/** A letter with a link that works once; `children` stand above the link. */
+/** A letter with a link that works once; `children` stand below the link. */
 export function LinkLetter({
   link,
   endsAt: until,
@@ -28,8 +28,8 @@ export function LinkLetter({
   return (
     <Letter {...letter} preview={t('preview', { until })}>
       <Paragraph>{t('intro')}</Paragraph>
-      {children}
       <LinkPanel look={look} href={link} label={t('button')} />
+      {children}
       <Facts
         facts={[
           [t('until'), look.t('endsAt', { until, validity })],

@@ -237,7 +237,7 @@ test('B75 the page is in one state at a time: a closed button, its form, or the 
   await expect(code).toBeFocused()
   await expect(page.locator('.code-cells')).toBeInViewport({ ratio: 1 })
   await expect(code).toHaveAccessibleDescription(
-    `${newEmail} Enter the 6-digit code we emailed to this address, or open the link in that email.`,
+    `${newEmail} Enter the 6-digit code from our email, or open the link in it.`,
   )
   await enterCode(page, codeIn(await inbox.latest(newEmail, VERIFY)))
   await expect(open).toBeVisible()

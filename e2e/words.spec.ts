@@ -42,7 +42,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - heading "Pending change" [level=2]
     - time: /Expires in/
     - paragraph: ${newEmail}
-    - paragraph: Enter the 6-digit code we emailed to this address, or open the link in that email.
+    - paragraph: Enter the 6-digit code from our email, or open the link in it.
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
@@ -54,7 +54,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   const code = codeIn(await inbox.latest(newEmail, VERIFY))
   await enterCode(page, code === '000000' ? '000001' : '000000')
   const field = page.getByLabel('Verification code')
-  const sentTo = `${newEmail} Enter the 6-digit code we emailed to this address, or open the link in that email.`
+  const sentTo = `${newEmail} Enter the 6-digit code from our email, or open the link in it.`
   await expect(field).toHaveAccessibleDescription(`That code isn’t right. 4 attempts left. ${sentTo}`)
   await enterCode(page, code)
   await expect(main).toMatchAriaSnapshot(`

@@ -3,7 +3,6 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { givePlacesBack, type NotingContext, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { noteIncident } from '../security-incidents'
-import { endReplaced } from '../sessions/sessions'
 import { type Browser, noteRefusedSignIn, signInTo } from '../sessions/sign-ins'
 import { integer, type RowOf, sql, statement, text } from '../sql'
 import { renewHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
@@ -65,7 +64,6 @@ export async function signIn(
   })
   if (!sessionId) return null
   renewHash(ctx, { userId, passwordHash: user.password_hash, password: input.password, fits: user.fits })
-  if (replaces) await endReplaced(ctx, { userId, from: replaces, to: sessionId })
   return { sessionId, userId, name, email }
 }
 

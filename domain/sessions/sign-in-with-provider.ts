@@ -2,7 +2,6 @@ import { isStorable } from '@/contract/define'
 import type { SystemContext } from '../context'
 import { MAX_AHEAD_MS } from '../limits/durations'
 import { integer, sql, statement, text } from '../sql'
-import { endReplaced } from './sessions'
 import { type Browser, signInTo } from './sign-ins'
 
 interface ByProvider extends Browser {
@@ -41,7 +40,5 @@ export async function signInWithProvider(
     browser,
     replaces,
   })
-  if (!sessionId) return null
-  if (replaces) await endReplaced(ctx, { userId: user.id, from: replaces, to: sessionId })
-  return { sessionId, userId: user.id }
+  return sessionId ? { sessionId, userId: user.id } : null
 }

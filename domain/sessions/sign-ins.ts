@@ -6,7 +6,7 @@ import { networkOf, takePlacesOf } from '../limits/buckets'
 import { KNOWN_DEVICE_MS, REPEATED_REFUSAL_MS } from '../limits/durations'
 import { boolean, bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
 import { NEW_DEVICE_WINDOW, NEW_DEVICE_WINDOW_MS, type NewDevice, tellNewDevice } from './new-device'
-import { type NewSession, startSession, storableUserAgent } from './sessions'
+import { endReplaced, type NewSession, startSession, storableUserAgent } from './sessions'
 
 export type Way = 'password' | 'oidc'
 
@@ -102,33 +102,39 @@ interface SignIn extends Pick<NewSession, 'userId' | 'credentialVersion' | 'auth
 }
 
 /**
- * Starts a session, and tells the audit and, where the device is new, the person. Returns the session's id; null if the account was
- * withdrawn, or its password changed, since the check.
+ * Starts a session, ends the one that the browser held, and tells the audit and, where the device is new, the person. Returns the
+ * session's id; null if the account was withdrawn, or its password changed, since the check.
  */
-export const signInTo = (ctx: SystemContext, { way, browser, replaces, ...session }: SignIn): Promise<string | null> =>
-  ctx.transaction(async (tx) => {
-    const { userId } = session
-    const { ip } = browser
-    const at = tx.clock.now()
-    const userAgent = storableUserAgent(browser.userAgent)
-    const device = browser.device === undefined ? null : hashOfDevice(userId, browser.device)
-    const window = { now: at, mailedAfter: new Date(at.getTime() - NEW_DEVICE_WINDOW_MS) }
-    const knownSince = new Date(at.getTime() - KNOWN_DEVICE_MS)
-    const [sessionId, [account]] = await Promise.all([
-      startSession(tx, { ...session, userAgent, ip }),
-      tx.sql(accountOfSignIn, { ...window, userId, device, knownSince, replaces: replaces ?? null }),
-    ])
-    if (!sessionId || !account) return null
-    const isNew = !account.is_known && !account.never_signed_in
-    const found = { userId, sessionId, userAgent, ip, at }
-    const notice = isNew ? await tellOfDevice(tx, account, found) : { linkUntil: null, noticeId: null }
-    await Promise.all([
-      tx.sql(insertSignIn, { id: tx.secrets.randomId('sgn_'), outcome: 'signed_in', way, device, ...found, ...notice }),
-      account.never_signed_in && tx.sql(markSignedIn, { userId }),
-      addAudit(tx, 'sign_in', { userId, actor: way, ip: null, subject: sessionId, at }),
-    ])
-    return sessionId
-  })
+export async function signInTo(ctx: SystemContext, signIn: SignIn): Promise<string | null> {
+  const sessionId = await ctx.transaction((tx) => writeSignIn(tx, signIn))
+  const { userId, replaces } = signIn
+  if (sessionId && replaces) await endReplaced(ctx, { userId, from: replaces, to: sessionId })
+  return sessionId
+}
+
+async function writeSignIn(tx: Transaction, { way, browser, replaces, ...session }: SignIn): Promise<string | null> {
+  const { userId } = session
+  const { ip } = browser
+  const at = tx.clock.now()
+  const userAgent = storableUserAgent(browser.userAgent)
+  const device = browser.device === undefined ? null : hashOfDevice(userId, browser.device)
+  const window = { now: at, mailedAfter: new Date(at.getTime() - NEW_DEVICE_WINDOW_MS) }
+  const knownSince = new Date(at.getTime() - KNOWN_DEVICE_MS)
+  const [sessionId, [account]] = await Promise.all([
+    startSession(tx, { ...session, userAgent, ip }),
+    tx.sql(accountOfSignIn, { ...window, userId, device, knownSince, replaces: replaces ?? null }),
+  ])
+  if (!sessionId || !account) return null
+  const isNew = !account.is_known && !account.never_signed_in
+  const found = { userId, sessionId, userAgent, ip, at }
+  const notice = isNew ? await tellOfDevice(tx, account, found) : { linkUntil: null, noticeId: null }
+  await Promise.all([
+    tx.sql(insertSignIn, { id: tx.secrets.randomId('sgn_'), outcome: 'signed_in', way, device, ...found, ...notice }),
+    account.never_signed_in && tx.sql(markSignedIn, { userId }),
+    addAudit(tx, 'sign_in', { userId, actor: way, ip: null, subject: sessionId, at }),
+  ])
+  return sessionId
+}
 
 async function tellOfDevice(tx: Transaction, account: Account, found: NewDevice) {
   const { userId, at } = found

@@ -35,8 +35,6 @@ type Held = Pick<Known, 'blockers' | 'authority'>
 export interface HeldBack extends Pick<Known, 'blockers'> {
   /** Whether the last check gave no answer. */
   isUnknown: boolean
-  /** Something held the deletion back while this page was open. */
-  wasHeld: boolean
   /** Where the person can complain, if the adopter names it. */
   authority: Authority | undefined
   isChecking: boolean
@@ -45,8 +43,13 @@ export interface HeldBack extends Pick<Known, 'blockers'> {
   show(error: unknown): void
 }
 
+export interface WatchedBlockers extends HeldBack {
+  /** Something held the deletion back while this page was open. */
+  wasHeld: boolean
+}
+
 /** What holds the deletion back. Applications are asked too, if there are any, at once and again while the page waits for something. */
-export function useBlockers(userId: string, known: Known): HeldBack {
+export function useBlockers(userId: string, known: Known): WatchedBlockers {
   const { call } = useHost()
   const queryClient = useQueryClient()
   const queryKey = ['withdrawal-blockers', userId]
@@ -94,10 +97,10 @@ const itemsOf = (blockers: readonly Blocker[]): Item[] =>
   )
 
 /** Only time ends it: a change of the address was undone. */
-const isRestored = ({ code, source }: Pick<Item, 'code' | 'source'>) =>
-  source === 'account' && code === 'address_restored'
+const isRestored = (item: Item): item is Item & { until: string } =>
+  item.source === 'account' && item.code === 'address_restored' && item.until !== undefined
 
-function Restored({ until = '' }: Pick<Item, 'until'>) {
+function Restored({ until }: { until: string }) {
   const t = useTranslations('Blockers')
   return t.rich('restored', { time: () => <LocalTime dateTime={until} /> })
 }
@@ -116,12 +119,17 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   const words = useFocusOnMount<HTMLDivElement>(takesFocus)
   const items = itemsOf(held.blockers)
   const [first] = items
+  const help = (
+    <>
+      <p>{t.rich('questions', mailLink(supportEmail))}</p>
+      <RightToComplain authority={held.authority} />
+    </>
+  )
   if (items.length === 1 && first && isRestored(first))
     return (
       <div ref={words} tabIndex={-1} className="rounded-xl outline-none">
         <Alert tone="warning" title={<Restored until={first.until} />}>
-          <p>{t.rich('questions', mailLink(supportEmail))}</p>
-          <RightToComplain authority={held.authority} />
+          {help}
         </Alert>
       </div>
     )
@@ -149,8 +157,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
                 })}
               </p>
             )}
-            <p>{t.rich('questions', mailLink(supportEmail))}</p>
-            <RightToComplain authority={held.authority} />
+            {help}
           </Alert>
         </div>
         <ul className="divide-y divide-line">
@@ -165,7 +172,8 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   )
 }
 
-function ItemRow({ item: { code, title, url, source, amount, until, pendingSince } }: { item: Item }) {
+function ItemRow({ item }: { item: Item }) {
+  const { code, title, url, source, amount, until, pendingSince } = item
   const t = useTranslations('Blockers')
   const language = useLocale()
   const { product } = useHost()
@@ -174,7 +182,7 @@ function ItemRow({ item: { code, title, url, source, amount, until, pendingSince
     <li className="py-3 first:pt-0 last:pb-0">
       <p className="flex flex-wrap justify-between gap-x-6 font-medium">
         <span className="wrap-anywhere min-w-0">
-          {isRestored({ code, source }) ? <Restored until={until} /> : <bdi>{title}</bdi>}
+          {isRestored(item) ? <Restored until={item.until} /> : <bdi>{title}</bdi>}
         </span>
         {amount && <span className="whitespace-nowrap tabular-nums">{formatAmount(amount, language)}</span>}
       </p>

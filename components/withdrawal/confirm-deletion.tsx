@@ -68,7 +68,6 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           blockers: preview.blockers,
           authority: preview.authority,
           isUnknown: isStale,
-          wasHeld: true,
           isChecking: isReading,
           check: readAgain,
           show: () => {},

@@ -9,7 +9,7 @@ import { rulesOf } from '../api/load-contract'
 import { focusFirstWrong } from '../forms/focus-first-wrong'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
-import { Blockers, type HeldBack, NoLongerHeld, UnknownBlockers } from './blockers'
+import { Blockers, NoLongerHeld, UnknownBlockers, type WatchedBlockers } from './blockers'
 import { DeletionChoices } from './deletion-choices'
 import { DeletionDetails, type DeletionDetailsProps } from './deletion-details'
 import { Summary, SummaryNotes } from './deletion-summary'
@@ -22,7 +22,7 @@ interface WithdrawAccountFormProps extends DeletionDetailsProps {
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
   ways: WaysToConfirm
-  held: HeldBack
+  held: WatchedBlockers
   supportEmail: string
 }
 

@@ -11,10 +11,10 @@ import {
   useState,
 } from 'react'
 import { asciiDigits } from '@/contract/digits'
+import { VERIFICATION_CODE_LENGTH as LENGTH } from '@/contract/vocabulary'
 import { cn } from '../ui/class-names'
 import { FieldError } from '../ui/field'
 
-const LENGTH = 6
 const isComposing = ({ nativeEvent }: SyntheticEvent) => nativeEvent instanceof InputEvent && nativeEvent.isComposing
 const CELLS = Array.from({ length: LENGTH }, (_, index) => index)
 

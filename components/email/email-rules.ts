@@ -4,6 +4,7 @@ import { zodResolver } from '@hookform/resolvers/zod'
 import type { Resolver } from 'react-hook-form'
 import * as z from 'zod'
 import { changeEmail, newEmail, undoEmailChange, verifyEmail } from '@/contract/email'
+import { VERIFICATION_CODE_LENGTH } from '@/contract/vocabulary'
 import { rule } from '../forms/form-rule'
 import { newPasswordTwice } from '../password/password-rules'
 
@@ -13,7 +14,9 @@ export const changeEmailRules = zodResolver(
 
 const { verification_code: code } = verifyEmail.body.shape
 /** Nothing that is shorter than a code is sent, so that it costs no attempt. */
-export const codeRules = zodResolver(z.object({ verification_code: z.string().min(6, rule('code')).pipe(code) }))
+export const codeRules = zodResolver(
+  z.object({ verification_code: z.string().min(VERIFICATION_CODE_LENGTH, rule('code')).pipe(code) }),
+)
 
 export interface NotMeValues {
   new_password: string

@@ -33,7 +33,7 @@ export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
   const hydrated = useHydrated()
   const say = useClock(dateTime)
   return (
-    // It stays in one line where one is long enough.
+    // A date breaks only where it is wider than its place.
     <time dateTime={dateTime} title={say(EXACT)} className={format === 'exact' ? undefined : 'inline-block'}>
       {say(formats[format])}
       {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}

@@ -77,7 +77,7 @@ export async function addEvent(
   type: AccountEvent,
   { userId, data = {}, addresses, at }: NewEvent,
 ): Promise<void> {
-  const delivered = await tx.sql(insertAccountEvent, {
+  const deliveries = await tx.sql(insertAccountEvent, {
     type,
     userId,
     eventId: tx.secrets.randomId('evt_'),
@@ -85,7 +85,7 @@ export async function addEvent(
     addresses: addresses ? seal(tx, { old_email: addresses.oldEmail, new_email: addresses.newEmail }) : null,
     at,
   })
-  if (delivered.length > 0) tx.afterCommit((ctx) => beginDueDeliveries(ctx))
+  if (deliveries.length > 0) tx.afterCommit((ctx) => beginDueDeliveries(ctx))
 }
 
 type ReceiverRow = RowOf<typeof receivers>

@@ -45,15 +45,15 @@ export async function requestLink(ctx: LinkContext, notice: LinkNotice, email: s
   })
   const now = ctx.clock.now()
   const request = { id: ctx.secrets.randomId('prr_'), requested_at: now }
-  const sealed: LinkRequest = { kind, emailKey, ipAddress: ctx.ip, userAgent: ctx.userAgent }
+  const facts: LinkRequest = { kind, emailKey, ipAddress: ctx.ip, userAgent: ctx.userAgent }
   await ctx.sql(insertRequest, {
     id: request.id,
-    sealed: seal(ctx, sealed),
+    sealed: seal(ctx, facts),
     now,
     // Until then this call works it off; if the process dies, the sweep does.
     dueAt: new Date(now.getTime() + NOTICE_LEASE_MS),
   })
-  ctx.background(() => answerRequest(ctx, notice, request, sealed))
+  ctx.background(() => answerRequest(ctx, notice, request, facts))
   return { accepted: true }
 }
 

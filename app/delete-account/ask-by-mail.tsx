@@ -1,11 +1,12 @@
 import { MailCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { bold } from '@/components/ui/bold'
 import { buttonStyle } from '@/components/ui/button-style'
 import { Card, CardBody } from '@/components/ui/card'
 import { EmailField } from '@/components/ui/field'
 import { textLink } from '@/components/ui/text-link'
 import { MAX_ADDRESS_LENGTH } from '@/contract/address'
-import type { OUTCOMES } from '@/server/pages/ask-for-deletion'
+import { type OUTCOMES, typedAddress } from '@/server/pages/ask-for-deletion'
 import { pageTexts } from '@/server/pages/language'
 
 interface AskByMailProps {
@@ -19,7 +20,8 @@ const PROBLEMS = { malformed: 'malformed', limited: 'tooMany', failed: 'failed' 
 /** Explains how to ask, and shows the form. The answer is the same for every address. */
 export async function AskByMail({ outcome, language }: AskByMailProps) {
   const t = await pageTexts('DeletionPage')
-  if (outcome === 'sent') return <Sent language={language} />
+  const typed = outcome && (await typedAddress())
+  if (outcome === 'sent') return <Sent language={language} typed={typed} />
   const linkTo = (href: string) => (text: ReactNode) => (
     <a href={href} className={textLink}>
       {text}
@@ -28,7 +30,7 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
   return (
     <Card>
       <CardBody className="space-y-5">
-        <form id="request" method="post" action="/api/delete-account" className="scroll-mt-6 space-y-4">
+        <form id="request" method="post" action="/api/delete-account" noValidate className="scroll-mt-6 space-y-4">
           <input type="hidden" name="language" value={language} />
           <EmailField
             label={t('email')}
@@ -37,6 +39,7 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
             required
             maxLength={MAX_ADDRESS_LENGTH}
             autoComplete="email"
+            defaultValue={typed}
             error={outcome && t(PROBLEMS[outcome])}
           />
           <button type="submit" className={buttonStyle({ className: 'w-full sm:w-auto' })}>
@@ -57,7 +60,7 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
   )
 }
 
-async function Sent({ language }: { language: string }) {
+async function Sent({ language, typed }: { language: string; typed: string | undefined }) {
   const t = await pageTexts('DeletionPage')
   return (
     <Card id="request" className="scroll-mt-6 space-y-2 p-5 sm:p-6" role="status">
@@ -65,6 +68,7 @@ async function Sent({ language }: { language: string }) {
         <MailCheck className="size-5" aria-hidden />
       </span>
       <h2 className="pt-3 font-semibold text-xl leading-7 tracking-[-0.02em]">{t('sentTitle')}</h2>
+      {typed && <p className="text-ink-muted">{t.rich('typed', { email: () => bold(typed) })}</p>}
       <p className="text-ink-muted">{t('sentText')}</p>
       <p className="text-ink-muted text-sm">{t('sentHint')}</p>
       <p className="pt-3">

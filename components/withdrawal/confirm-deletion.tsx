@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
@@ -21,6 +21,8 @@ import { ErrorAlert } from '../ui/error-alert'
 import { mailLink } from '../ui/mail-link'
 import { StatusCard } from '../ui/status-card'
 import { Blockers, type HeldBack } from './blockers'
+import { useCategoryTexts } from './category-texts'
+import { DeletionDetails } from './deletion-details'
 import { Summary, SummaryNotes } from './deletion-summary'
 import { PhraseField } from './phrase-field'
 import type { WithdrawValues } from './withdraw-rules'
@@ -35,6 +37,10 @@ interface ConfirmDeletionProps {
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
   retentionDays: number
+  /** The time at which the kept records would be deleted. */
+  keptUntil: string
+  /** The full explanation, rendered on the server. */
+  details: ReactNode
 }
 
 /** What a mailed deletion link opens. Nothing is deleted before the form is sent. */
@@ -91,10 +97,11 @@ interface ConfirmProps extends Omit<ConfirmDeletionProps, 'supportEmail'> {
   onHeldBack: () => void
 }
 
-function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retentionDays }: ConfirmProps) {
+function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, ...shown }: ConfirmProps) {
   const t = useTranslations('DeletionPage')
   const common = useTranslations('DeleteAccount')
   const { product } = useHost()
+  const { peoplesText } = useCategoryTexts()
   const { showError } = useErrorTexts()
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
@@ -127,9 +134,14 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, retenti
     >
       <SummaryNotes
         applications={preview.applications}
-        retentionDays={retentionDays}
+        retentionDays={shown.retentionDays}
         authority={preview.authority}
         isSignedOut
+      />
+      <DeletionDetails
+        goes={peoplesText(preview.erased)}
+        applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
+        {...shown}
       />
       <Form
         className="space-y-5 border-line border-t pt-5"

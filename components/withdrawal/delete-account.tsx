@@ -5,10 +5,10 @@ import type { WaysToConfirm } from '../access/confirm-identity'
 import { useHost } from '../host/host'
 import { takeReturnPath } from '../session/return-path'
 import { type Known, useBlockers } from './blockers'
-import type { DeletionDetailsProps } from './deletion-details'
+import type { CountedDetailsProps } from './deletion-details'
 import { WithdrawAccountForm } from './withdraw-account-form'
 
-export interface DeleteAccountProps extends Omit<DeletionDetailsProps, 'renderedAt'> {
+export interface DeleteAccountProps extends Omit<CountedDetailsProps, 'renderedAt'> {
   email: string
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string

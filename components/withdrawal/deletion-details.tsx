@@ -15,11 +15,9 @@ import { namesOf } from './deletion-summary'
 
 export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
 
-export interface DeletionDetailsProps {
-  userId: string
-  /** Null if the server could not count; then the page asks once more. */
-  counts: Counts | null
-  renderedAt: string
+interface DeletionDetailsProps {
+  /** What is deleted, with its numbers. */
+  goes: ReactNode
   applications: readonly { name: string; isToldAtOnce: boolean }[]
   retentionDays: number
   /** The time at which the kept records would be deleted. */
@@ -28,17 +26,32 @@ export interface DeletionDetailsProps {
   details: ReactNode
 }
 
-/** What is deleted, with its numbers, what stays and who is notified, folded below the form. */
-export function DeletionDetails(props: DeletionDetailsProps) {
-  const { userId, counts, renderedAt, applications, retentionDays: days, keptUntil, details } = props
-  const t = useTranslations('DeleteAccount')
+export interface CountedDetailsProps extends Omit<DeletionDetailsProps, 'goes'> {
+  userId: string
+  /** Null if the server could not count; then the page asks once more. */
+  counts: Counts | null
+  renderedAt: string
+}
+
+/** The details below the form in the settings, counted again after a while. */
+export function CountedDetails({ userId, counts, renderedAt, ...shown }: CountedDetailsProps) {
   const preview = useCounts(userId, counts, renderedAt)
   return (
-    <Disclosure summary={t('detailsTitle')} className="px-5 sm:px-6">
+    <div className="px-5 sm:px-6">
+      <DeletionDetails goes={<Erased preview={preview} />} {...shown} />
+    </div>
+  )
+}
+
+/** What is deleted, what stays and who is notified, folded. */
+export function DeletionDetails({ goes, applications, retentionDays: days, keptUntil, details }: DeletionDetailsProps) {
+  const t = useTranslations('DeleteAccount')
+  return (
+    <Disclosure summary={t('detailsTitle')}>
       <div className="space-y-6 pt-3">
         <Rows
           rows={[
-            [t('goes'), <Erased key="goes" preview={preview} />],
+            [t('goes'), goes],
             [
               t('stays', { days }),
               t.rich('staysText', { date: () => <LocalTime dateTime={keptUntil} format="date" /> }),

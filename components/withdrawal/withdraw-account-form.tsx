@@ -11,13 +11,13 @@ import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
 import { Blockers, NoLongerHeld, UnknownBlockers, type WatchedBlockers } from './blockers'
 import { DeletionChoices } from './deletion-choices'
-import { DeletionDetails, type DeletionDetailsProps } from './deletion-details'
+import { CountedDetails, type CountedDetailsProps } from './deletion-details'
 import { Summary, SummaryNotes } from './deletion-summary'
 import { PhraseField } from './phrase-field'
 import { useSubmitWithdrawal } from './use-submit-withdrawal'
 import type { WithdrawValues } from './withdraw-rules'
 
-interface WithdrawAccountFormProps extends DeletionDetailsProps {
+interface WithdrawAccountFormProps extends CountedDetailsProps {
   email: string
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
@@ -83,7 +83,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         />
         <DeletionChoices ref={choices} form={form} isFilled={isFilled} retentionDays={retentionDays} />
       </FormCard>
-      <DeletionDetails {...details} />
+      <CountedDetails {...details} />
     </div>
   )
 }

@@ -12,6 +12,7 @@ const send = (fields: Record<string, string>, headers: Record<string, string> = 
       headers: { 'Sec-Fetch-Site': 'same-origin', [processState.clientIpHeader]: ip, ...headers },
     }),
   )
+const typedIn = (response: Response) => response.headers.get('Set-Cookie')
 const placeOf = (response: Response) => response.headers.get('Location')
 
 test('the form without a script gets one answer for every address, and the address is in no URL', async () => {
@@ -23,8 +24,17 @@ test('the form without a script gets one answer for every address, and the addre
   ])
   expect(answers.map(({ status }) => status)).toEqual([303, 303])
   expect(new Set(answers.map(placeOf))).toEqual(new Set(['/delete-account?outcome=sent&language=de#request']))
+  expect(typedIn(answers[1])).toBe(
+    'deletion-address=bm9ib2R5QGV4YW1wbGUudGVzdA; Path=/; Max-Age=60; HttpOnly; SameSite=Lax',
+  )
   await ctx.settle()
   expect(mailsTo(ctx, email, 'withdrawal-requested')).toHaveLength(1)
+})
+
+test('what was typed goes back to the form, and not more of it than a cookie takes', async () => {
+  await givenService()
+  expect(typedIn(await send({ email: 'ada@' }))).toContain('=YWRhQA;')
+  expect(typedIn(await send({ email: `a${'😀'.repeat(1_000)}` }))?.length).toBeLessThan(1_000)
 })
 
 test('a malformed address, a client that asks too often and a page of another site are told apart', async () => {

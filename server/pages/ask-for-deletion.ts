@@ -1,3 +1,5 @@
+import { headers } from 'next/headers'
+import { MAX_ADDRESS_LENGTH } from '@/contract/address'
 import { AppError } from '@/contract/errors'
 import { isLanguage } from '@/contract/languages'
 import { requestWithdrawal as contract } from '@/contract/withdrawal-request'
@@ -5,12 +7,17 @@ import { requestWithdrawal } from '@/domain/withdrawal/request-withdrawal'
 import { logEventOf } from '../adapters/database-away'
 import { answer } from '../http/answer'
 import { clientIpOf } from '../http/client-ip'
+import { readCookie, toSetCookie } from '../http/cookies'
 import { userAgentOf } from '../http/user-agent'
+import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
 import { isSameOrigin } from './same-origin'
+import { TYPED_COOKIE } from './typed-cookie'
 
-/** What the page says after its form was sent. The address is not in the URL, because URLs are kept. */
+const TYPED_KEPT_S = 60
+
+/** What the page says after its form was sent. */
 export const OUTCOMES = ['sent', 'malformed', 'limited', 'failed'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
@@ -18,20 +25,32 @@ type Outcome = (typeof OUTCOMES)[number]
 export async function askForDeletion(request: Request): Promise<Response> {
   if (!isSameOrigin(request)) return answer(403, { error: 'Only from the page itself.' })
   const fields = new URLSearchParams(await request.text())
-  const outcome = await ask((fields.get('email') ?? '').trim(), request.headers)
+  const typed = (fields.get('email') ?? '').trim()
+  const outcome = await ask(typed, request.headers)
   const language = fields.get('language')
   const query = new URLSearchParams({ outcome, ...(isLanguage(language) && { language }) })
+  const kept = Buffer.from(typed.slice(0, MAX_ADDRESS_LENGTH)).toString('base64url')
   return new Response(null, {
     status: 303,
-    headers: { Location: `/delete-account?${query}#request`, 'Cache-Control': 'no-store' },
+    headers: {
+      Location: `/delete-account?${query}#request`,
+      'Cache-Control': 'no-store',
+      'Set-Cookie': toSetCookie(getEnv().appUrl, TYPED_COOKIE, kept, TYPED_KEPT_S),
+    },
   })
 }
 
-async function ask(email: string, headers: Headers): Promise<Outcome> {
+/** What was typed, for a minute. */
+export async function typedAddress(): Promise<string | undefined> {
+  const kept = readCookie(getEnv().appUrl, await headers(), TYPED_COOKIE)
+  return kept && Buffer.from(kept, 'base64url').toString()
+}
+
+async function ask(email: string, sent: Headers): Promise<Outcome> {
   const input = contract.body.safeParse({ email })
   if (!input.success) return 'malformed'
   try {
-    const caller = { ip: clientIpOf(headers), userAgent: userAgentOf(headers) }
+    const caller = { ip: clientIpOf(sent), userAgent: userAgentOf(sent) }
     await requestWithdrawal({ ...systemContext(), ...caller, buckets: [], linkToken: '' }, input.data)
     return 'sent'
   } catch (error) {

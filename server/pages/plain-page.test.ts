@@ -52,6 +52,8 @@ test('only the page for people without the app is plain, and its query chooses t
   expect(isPlainPage(incoming('/delete-account', { rsc: '1' }))).toBe(false)
   const german = incoming('/delete-account?language=de')
   expect([isPlainPage(german), german.headers.cookie]).toEqual([true, 'language=de'])
+  const typed = incoming('/delete-account?language=de', { cookie: 'session=1; __Host-deletion-address=YQ; other=2' })
+  expect([isPlainPage(typed), typed.headers.cookie]).toEqual([true, 'language=de; __Host-deletion-address=YQ'])
   const other = incoming('/delete-account?language=xx&outcome=sent')
   expect([isPlainPage(other), other.headers.cookie]).toEqual([true, 'session=1'])
 })

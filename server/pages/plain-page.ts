@@ -2,6 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { isLanguage } from '@/contract/languages'
 import { LANGUAGE_COOKIE } from './language-cookie'
+import { TYPED_COOKIE } from './typed-cookie'
 
 /** The page for people without the app has no script, so that it is light and works with scripts off. */
 const isPlain = (path: string) => path === '/delete-account'
@@ -11,7 +12,11 @@ export function isPlainPage({ url = '', headers }: IncomingMessage): boolean {
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   if (!isPlain(pathname) || headers.rsc) return false
   const language = searchParams.get('language')
-  if (isLanguage(language)) headers.cookie = `${LANGUAGE_COOKIE}=${language}`
+  if (isLanguage(language)) {
+    // Without the session, because the account's own language would come first.
+    const typed = (headers.cookie ?? '').split(/; */).filter((pair) => pair.includes(`${TYPED_COOKIE}=`))
+    headers.cookie = [`${LANGUAGE_COOKIE}=${language}`, ...typed].join('; ')
+  }
   return true
 }
 

@@ -1,4 +1,5 @@
 import { titled } from '@/app/page-title'
+import { WhatHappens } from '@/app/settings/withdraw/what-happens'
 import { ColumnPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { formatDuration } from '@/components/ui/duration'
@@ -13,16 +14,24 @@ export const generateMetadata = titled('DeletionPage', 'tab', { referrer: 'no-re
 
 /** Needs no session: the browser reads the preview with the token in the link's fragment, which is never sent here. */
 export default async function ConfirmDeletionPage() {
-  const longestMs = Math.max(...stepTimes().map(({ withinMs }) => withinMs))
-  const { DeletionPage, ...texts } = await textsOf(['Blockers', 'DeleteAccount', 'DeletionPage', 'MailedLink'])
+  const { clock, limits } = systemContext()
+  const steps = stepTimes()
+  const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
+  const days = retentionDays(limits.withdrawalRetentionMs)
+  const keptUntil = new Date(clock.now().getTime() + limits.withdrawalRetentionMs).toISOString()
+  const names = ['Blockers', 'DeleteAccount', 'Deletion', 'DeletionPage', 'MailedLink'] as const
+  const { Deletion, DeletionPage, ...texts } = await textsOf(names)
+  const { categories, moreThan, technical } = Deletion
   const { categories: _, ...page } = DeletionPage
   return (
     <ColumnPage account={null} className="max-w-2xl">
-      <Texts texts={{ ...texts, DeletionPage: page }}>
+      <Texts texts={{ ...texts, Deletion: { categories, moreThan, technical }, DeletionPage: page }}>
         <ConfirmDeletion
           supportEmail={getEnv().supportEmail}
           deletedWithin={formatDuration(longestMs / 1000, await pageLanguage())}
-          retentionDays={retentionDays(systemContext().limits.withdrawalRetentionMs)}
+          retentionDays={days}
+          keptUntil={keptUntil}
+          details={<WhatHappens steps={steps} retentionDays={days} keptUntil={keptUntil} />}
         />
       </Texts>
     </ColumnPage>

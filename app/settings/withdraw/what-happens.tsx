@@ -12,6 +12,8 @@ interface WhatHappensProps {
   keptUntil: string
 }
 
+const AFTERWARDS = ['afterwardsRecord', 'afterwardsReceipts', 'afterwardsList', 'afterwardsApp'] as const
+
 /** Explains the deletion in full. */
 export async function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
   const t = await pageTexts('WhatHappens')
@@ -40,9 +42,14 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
             [t('staysRecord'), t('why.recordText')],
           ]}
         />
-        <p className="text-ink-muted">
-          {t.rich('afterwards', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}
-        </p>
+        <div className="text-ink-muted">
+          <p>{t.rich('afterwards', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>
+          <ul className="mt-1 list-disc space-y-1 ps-5">
+            {AFTERWARDS.map((what) => (
+              <li key={what}>{t(what)}</li>
+            ))}
+          </ul>
+        </div>
       </section>
     </>
   )

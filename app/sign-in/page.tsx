@@ -8,7 +8,7 @@ import { PageCard } from '@/components/ui/card'
 import { textLink } from '@/components/ui/text-link'
 import type { FreshSignInSettings } from '@/domain/context'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { type PageProps, sessionIfReadable } from '@/server/pages/session'
+import { endOfSession, type PageProps, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { LinkHint } from './link-hint'
 import { ProviderSignIn } from './provider-sign-in'
@@ -30,7 +30,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
   return (
     <CenteredPage account={null}>
       <Texts texts={await textsOf(['SignIn'])}>
-        {ended && <Alert title={t('endedTitle')} text={t('endedText')} className="mb-6" />}
+        {ended && <SessionEnded hasPasswordSignIn={hasPasswordSignIn} />}
         {again !== undefined && <Alert title={t('againTitle')} className="mb-6" text={t('againText')} />}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
         {typeof error === 'string' && next === undefined && <RestoreReturnPath error={error} />}
@@ -59,6 +59,15 @@ export default async function SignInPage({ searchParams }: PageProps) {
       </Texts>
     </CenteredPage>
   )
+}
+
+async function SessionEnded({ hasPasswordSignIn }: { hasPasswordSignIn: boolean }) {
+  const t = await pageTexts('SignIn')
+  const why = await endOfSession()
+  // Elsewhere people do not sign in with the address.
+  const isChanged = why === 'address_changed' && hasPasswordSignIn
+  const text = why === 'deleted' ? 'endedDeletedText' : isChanged ? 'endedChangedText' : 'endedText'
+  return <Alert title={t('endedTitle')} text={t(text)} className="mb-6" />
 }
 
 /** Makes the provider ask for a new sign-in, one that counts as fresh. */

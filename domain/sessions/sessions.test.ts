@@ -4,6 +4,7 @@ import {
   authenticate,
   givenSession,
   givenUser,
+  givenVerifiedChange,
   lookalikesOf,
   outcomeOf,
   type TestContext,
@@ -11,11 +12,13 @@ import {
   testContext,
 } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession } from './authenticate'
 import { createSessionToken } from './page-tokens'
 import { endOtherSessions, endSession, listSessions, noteSessionUse } from './sessions'
 import { signOut } from './sign-ins'
+import { whySessionEnded } from './why-ended'
 
 const minute = 60 * 1000
 const hour = 60 * minute
@@ -207,4 +210,19 @@ test("ending the other sessions keeps this session, access tokens and other user
   expect(await authenticateSession(ctx, stranger.sessionId)).not.toBeNull()
   expect(await authenticate(ctx, access_token)).not.toBeNull()
   expect(await endOtherSessions(asked)).toEqual({ ended: 0 })
+})
+
+test('a browser whose session has ended learns of a new address and of a deletion, and of nothing else', async () => {
+  const asked = user.sessionId
+  const left = await givenSession(ctx, user.userId)
+  const signedOut = await givenSession(ctx, user.userId)
+  await end(ctx, user, signedOut)
+  ctx.clock.advance(minute)
+  await givenVerifiedChange(ctx, user)
+  expect(await whySessionEnded(ctx, left)).toBe('address_changed')
+  expect(await whySessionEnded(ctx, asked)).toBe('other')
+  expect(await whySessionEnded(ctx, signedOut)).toBe('other')
+  expect(await whySessionEnded(ctx, 'unknown')).toBe('other')
+  await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  expect(await whySessionEnded(ctx, asked)).toBe('deleted')
 })

@@ -8,6 +8,7 @@ import type { Context } from '@/domain/context'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { authenticateSession } from '@/domain/sessions/authenticate'
 import { noteSessionUse } from '@/domain/sessions/sessions'
+import { type SessionEnd, whySessionEnded } from '@/domain/sessions/why-ended'
 import { systemContext } from '../system-context'
 import { orDatabaseAwayPage, unlessAway } from './away'
 import { authOptions } from './sign-in'
@@ -27,6 +28,12 @@ export async function withReturnTo(path: string, { searchParams }: PageProps): P
 export async function toSignIn(path: string, props: PageProps): Promise<never> {
   const [session, next] = await Promise.all([getServerSession(authOptions()), withReturnTo(path, props)])
   redirect(`/sign-in?${session?.sessionId ? 'ended=1&' : ''}next=${next.replaceAll(/[?&%]/g, encodeURIComponent)}`)
+}
+
+/** Why the session has ended whose cookie the browser still has. */
+export async function endOfSession(): Promise<SessionEnd> {
+  const session = await getServerSession(authOptions())
+  return session?.sessionId ? unlessAway(whySessionEnded(systemContext(), session.sessionId), 'other') : 'other'
 }
 
 interface PageSession {

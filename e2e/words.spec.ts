@@ -101,7 +101,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await expect(page.getByRole('main')).toMatchAriaSnapshot(`
     - status:
       - heading "Your email address has been changed" [level=1]
-      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We emailed your old address.
+      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We emailed your old address. From there you can undo this for 7 days.
     - link "Go to settings"
   `)
   await phone.reload()

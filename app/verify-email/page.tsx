@@ -1,4 +1,5 @@
 import { titled } from '@/app/page-title'
+import { undoneWithin } from '@/app/undone-within'
 import { VerifyEmail } from '@/components/email/verify-email'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
@@ -19,6 +20,7 @@ export default async function VerifyEmailPage() {
           reader={session && { userId: session.userId, name: session.name, initialStatus: session.emailStatus }}
           renderedAt={clock.now().toISOString()}
           hasPasswordSignIn={hasPasswordSignIn}
+          undoneWithin={await undoneWithin()}
         />
       </Texts>
     </CenteredPage>

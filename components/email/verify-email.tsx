@@ -48,6 +48,8 @@ interface VerifyEmailProps {
   renderedAt: string
   /** People sign in with the address of their account. */
   hasPasswordSignIn: boolean
+  /** Says how long the old address can undo a change; null where it cannot. */
+  undoneWithin: string | null
 }
 
 const signInPath = '/sign-in?next=/verify-email'
@@ -56,14 +58,19 @@ interface Done {
   answer: Answer<typeof verifyEmail>
   /** The account's own address was verified; it did not change. */
   isOwn: boolean
+  /** The old address was verified, and so gets the link that undoes the change. */
+  wasVerified: boolean
 }
 
-export function VerifyEmail({ reader, renderedAt, hasPasswordSignIn }: VerifyEmailProps) {
+export function VerifyEmail({ reader, renderedAt, hasPasswordSignIn, undoneWithin }: VerifyEmailProps) {
   const t = useTranslations('VerifyEmail')
   const link = useVerificationLink()
   const [done, setDone] = useState<Done | 'replaced' | null>(null)
   if (done === 'replaced') return <Ended how="replaced" isAnnounced />
-  if (done) return <Finished {...done} hasPasswordSignIn={hasPasswordSignIn} />
+  if (done)
+    return (
+      <Finished {...done} hasPasswordSignIn={hasPasswordSignIn} undoneWithin={done.wasVerified ? undoneWithin : null} />
+    )
   if (link === undefined) return <ReadingLink icon={MailCheck} title={t('tab')} />
   if (link === null) {
     const how = endOfLink()
@@ -100,8 +107,7 @@ function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
 
   // The status no longer names a change that has expired.
   if (isHere && pending.expiresAt !== expiresAt) setExpiresAt(pending.expiresAt)
-  if (isHere)
-    return <Confirm link={link} reader={reader} pending={pending} currentEmail={status.current_email} onDone={onDone} />
+  if (isHere) return <Confirm link={link} reader={reader} pending={pending} status={status} onDone={onDone} />
   if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" isAnnounced />
   const { change_request: request } = status
   if (request === null)
@@ -144,21 +150,22 @@ function IfStillOpen({ link, children }: { link: VerificationLink; children: Rea
 
 interface ConfirmProps extends Omit<RedeemProps, 'renderedAt'> {
   pending: Pending
-  currentEmail: string
+  status: EmailStatus
 }
 
-function Confirm({ link, reader, pending, currentEmail, onDone }: ConfirmProps) {
+function Confirm({ link, reader, pending, status, onDone }: ConfirmProps) {
   const t = useTranslations('VerifyEmail')
   const { errorText } = useErrorTexts()
   const router = useRouter()
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(reader.userId) })
+  const { current_email: currentEmail, email_verified: wasVerified } = status
   const isOwn = isSameAddress(pending.newEmail, currentEmail)
   const verify = useMutation({
     mutationFn: () => call('verifyEmail', { userId: reader.userId }, link.secret),
     onSuccess: (answer) => {
       clearVerificationLink()
-      onDone({ answer, isOwn })
+      onDone({ answer, isOwn, wasVerified })
       router.refresh()
       return refresh()
     },
@@ -210,7 +217,9 @@ function Confirm({ link, reader, pending, currentEmail, onDone }: ConfirmProps) 
   )
 }
 
-function Finished({ answer, isOwn, hasPasswordSignIn }: Done & Pick<VerifyEmailProps, 'hasPasswordSignIn'>) {
+type FinishedProps = Omit<Done, 'wasVerified'> & Pick<VerifyEmailProps, 'hasPasswordSignIn' | 'undoneWithin'>
+
+function Finished({ answer, isOwn, hasPasswordSignIn, undoneWithin }: FinishedProps) {
   const t = useTranslations('VerifyEmail')
   const address = () => bold(answer.new_email)
   const changedText = answer.notification_sent ? 'changedText' : 'changedTextSoon'
@@ -221,7 +230,15 @@ function Finished({ answer, isOwn, hasPasswordSignIn }: Done & Pick<VerifyEmailP
       tone="success"
       isAnnounced
       title={t(isOwn ? 'verifiedOwnTitle' : 'changedTitle')}
-      text={t.rich(isOwn ? 'verifiedOwnText' : changed, { address })}
+      text={
+        isOwn ? (
+          t.rich('verifiedOwnText', { address })
+        ) : (
+          <>
+            {t.rich(changed, { address })} {undoneWithin}
+          </>
+        )
+      }
     >
       <ToSettings />
     </StatusCard>

@@ -1,11 +1,11 @@
 import { titled } from '@/app/page-title'
+import { undoneWithin } from '@/app/undone-within'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
-import { formatDuration } from '@/components/ui/duration'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
-import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
+import { pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, openPage, type PageProps, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = titled('EmailSettings', 'title')
@@ -16,12 +16,6 @@ export default async function EmailSettingsPage(props: PageProps) {
   const t = await pageTexts('EmailSettings')
   const ways = await waysToConfirm(ctx, 'change')
   const { unconfirmed } = await props.searchParams
-  const { undoWindowMs } = ctx.limits
-  const undone = await pageTexts('NotMe')
-  const undoneWithin =
-    undoWindowMs > 0
-      ? undone('undoneWithin', { time: formatDuration(undoWindowMs / 1000, await pageLanguage()) })
-      : null
   return (
     <>
       <PageHeading title={t('title')} description={t(ways.hasPassword ? 'signsIn' : 'writes')} />
@@ -30,7 +24,7 @@ export default async function EmailSettingsPage(props: PageProps) {
         <EmailSettings
           userId={session.userId}
           ways={ways}
-          undoneWithin={undoneWithin}
+          undoneWithin={await undoneWithin()}
           initialStatus={session.emailStatus}
           renderedAt={ctx.clock.now().toISOString()}
           hearsOfBounces={Object.keys(ctx.mailEvents).length > 0}

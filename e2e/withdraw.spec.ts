@@ -146,7 +146,7 @@ test('B123 pending transactions hold the withdrawal back, and the page says so u
   // The page checks again by itself, and the button only makes it sooner.
   await page.getByRole('button', { name: 'Check again' }).click()
   await expect(deleteButton(page)).toBeVisible()
-  await expect(page.locator(':focus')).toHaveText('Nothing holds the deletion up any more.')
+  await expect(page.locator(':focus')).toHaveText('You can delete your account now.')
 })
 
 test('an application that does not answer keeps the withdrawal open, and the page names it', async ({

@@ -37,7 +37,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
             <Button
               variant="quiet"
               size="small"
-              className="-me-3 -mt-1.5"
+              className="-me-3 -mt-2.5 sm:-mt-1.5"
               onClick={() => {
                 empty()
                 onClose()

@@ -163,7 +163,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
         <ul className="divide-y divide-line">
           {items.map((item, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a source may say the same twice
-            <ItemRow key={`${item.source} ${item.code} ${index}`} item={item} />
+            <ItemRow key={`${item.source} ${item.code} ${index}`} item={item} isOnly={items.length === 1} />
           ))}
         </ul>
       </CardBody>
@@ -172,7 +172,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   )
 }
 
-function ItemRow({ item }: { item: Item }) {
+function ItemRow({ item, isOnly }: { item: Item; isOnly: boolean }) {
   const { code, title, url, source, amount, until, pendingSince } = item
   const t = useTranslations('Blockers')
   const language = useLocale()
@@ -203,7 +203,7 @@ function ItemRow({ item }: { item: Item }) {
           href={url}
           target="_blank"
           rel="noopener noreferrer"
-          className={buttonStyle({ variant: 'secondary', className: 'mt-2 w-full sm:w-auto' })}
+          className={buttonStyle({ variant: isOnly ? 'primary' : 'secondary', className: 'mt-2 w-full sm:w-auto' })}
         >
           {t(amount || code.startsWith('unpaid_') ? 'pay' : 'settle', { where: isOwn ? product : source })}
         </a>

@@ -63,7 +63,9 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
       </Card>
       {status.applications.length > 0 && <Applications applications={status.applications} />}
       <Kept status={status} until={keptUntil} />
-      {isCompleted && <SaveReceipts withdrawalId={withdrawalId} token={token} />}
+      {isCompleted && (
+        <SaveReceipts withdrawalId={withdrawalId} token={token} hasApplications={status.applications.length > 0} />
+      )}
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
         {keptUntil && <p>{t.rich('comeBack', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>}
         {link && (
@@ -74,7 +76,9 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
         <p>
           {t.rich('id', {
             deletion: withdrawalId,
-            id: (text) => <bdi className="wrap-anywhere select-all font-mono text-ink">{text}</bdi>,
+            id: (text) => (
+              <bdi className="wrap-anywhere inline-block max-w-full select-all font-mono text-ink">{text}</bdi>
+            ),
           })}
         </p>
         <Support name="support" address={supportEmail} />
@@ -131,19 +135,22 @@ function useStepTexts() {
   return { textOf, titleOf: (step: string) => textOf(step, 'title') ?? step.replaceAll('_', ' ') }
 }
 
-const timeOf = ({ completed_at, estimated_completion }: StepProgress) => completed_at ?? estimated_completion ?? ''
-const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)))
-
-/** Completed steps come first, so that the line to the open ones has no gap. */
-const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
-  inOrder(deletion_steps).toSorted((a, b) => Number(b.status === 'completed') - Number(a.status === 'completed'))
+/** The request itself does the first. A step keeps its place, also where a later one ends before it. */
+const ORDER: readonly string[] = [
+  'session_revocation',
+  'user_profile',
+  'third_party_integrations',
+  'data_archives',
+] satisfies Step[]
+const inOrder = (steps: readonly StepProgress[]) =>
+  steps.toSorted((a, b) => ORDER.indexOf(a.step) - ORDER.indexOf(b.step))
 
 function useSteps(status: WithdrawalStatus | undefined) {
   const t = useTranslations('Deletion')
   const { textOf, titleOf } = useStepTexts()
   if (!status) return []
   const isOfNoApps = (step: string) => step === 'third_party_integrations' && status.applications.length === 0
-  return doneFirst(status).map((each) => {
+  return inOrder(status.deletion_steps).map((each) => {
     const { step, completed_at, estimated_completion } = each
     const time = completed_at
       ? t.rich('completedAt', { date: () => <LocalTime dateTime={completed_at} /> })
@@ -211,7 +218,7 @@ function Meter({ status }: { status: WithdrawalStatus }) {
   return (
     <div className="space-y-2">
       <div className="flex gap-1.5" aria-hidden>
-        {doneFirst(status).map(({ step, status }) => (
+        {inOrder(status.deletion_steps).map(({ step, status }) => (
           <span
             key={step}
             className={cn('h-1.5 flex-1 rounded-full transition-colors duration-500', meterColours[stateOf(status)])}

@@ -11,8 +11,15 @@ import { ErrorAlert } from '../ui/error-alert'
 import { saveFile } from '../ui/save-file'
 import { textLink } from '../ui/text-link'
 
+interface SaveReceiptsProps {
+  withdrawalId: string
+  token: string
+  /** The receipts name the applications. */
+  hasApplications: boolean
+}
+
 /** Offers the signed receipts as one file, a line each. */
-export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; token: string }) {
+export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveReceiptsProps) {
   const t = useTranslations('Deletion')
   const { callWith, receiptPage } = useHost()
   const { errorText } = useErrorTexts()
@@ -37,7 +44,7 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
             {t('receiptCheck')}
           </a>
         </div>
-        <p className="text-ink-muted text-sm">{t('receiptHint')}</p>
+        {hasApplications && <p className="text-ink-muted text-sm">{t('receiptHint')}</p>}
       </CardBody>
     </Card>
   )

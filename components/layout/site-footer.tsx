@@ -17,8 +17,8 @@ export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
   const { name, url, supportUrl, privacyUrl, termsUrl } = useBrand()
   const t = useTranslations('Common')
   const path = usePathname()
-  // Whoever is signed in deletes the account in the settings, and whoever follows a deletion has done so.
-  const canDelete = !isSignedIn && !path.startsWith('/withdrawal/')
+  // Whoever is signed in deletes the account in the settings; the other pages are of a deletion themselves.
+  const canDelete = !isSignedIn && !/^\/(delete-account|withdrawal)(\/|$)/.test(path)
   const links = [
     [url, name],
     [supportUrl, t('support')],

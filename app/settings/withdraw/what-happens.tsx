@@ -22,7 +22,7 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
   return (
     <>
       <section className="space-y-3">
-        <h3 className="font-semibold">{t('whenTitle')}</h3>
+        <h2 className="font-semibold">{t('whenTitle')}</h2>
         <Rows
           rows={steps
             .toSorted((a, b) => a.withinMs - b.withinMs)
@@ -33,7 +33,7 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
         />
       </section>
       <section className="space-y-3">
-        <h3 className="font-semibold">{t('whyTitle')}</h3>
+        <h2 className="font-semibold">{t('whyTitle')}</h2>
         <Rows
           rows={[
             [t('why.bookkeeping'), t('why.bookkeepingText')],

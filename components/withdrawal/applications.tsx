@@ -38,6 +38,9 @@ export function Applications({ applications }: { applications: Application[] }) 
   )
 }
 
+/** The time within which a due call has been made. */
+const CALL_MS = 60_000
+
 const tones = { pending: 'neutral', processing: 'accent', completed: 'success' } as const
 
 function ApplicationState({ application }: { application: Application }) {
@@ -78,7 +81,8 @@ function ApplicationTime({ application }: { application: Application }) {
       </>
     )
   if (next_attempt_at === undefined) return t('apps.open')
-  if (isDue) return t('apps.now')
+  // One that fetches its messages may not come for long.
+  if (isDue) return t(now - Date.parse(next_attempt_at) < CALL_MS ? 'apps.now' : 'apps.open')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
   return t.rich('apps.again', { time: () => <RelativeTime dateTime={next_attempt_at} /> })
 }

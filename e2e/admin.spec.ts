@@ -59,9 +59,13 @@ test('B128 an id that finds nothing says so to an operator and leads back, and t
   }
 })
 
-test('an operator sees an application that does not answer, and can retry it', async ({ browser, operator, user }) => {
+test('an operator sees an application that does not answer, retries it, and stops waiting for it', async ({
+  browser,
+  operator,
+  user,
+}) => {
   await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
-  const leaver = await createUser(operator)
+  const [leaver, other] = [await createUser(operator), await createUser(operator)]
   const name = `Calendar ${leaver.id.slice(-6)}`
   let status = 503
   const application = createServer((_request, response) => response.writeHead(status, { 'Retry-After': '3600' }).end())
@@ -69,7 +73,9 @@ test('an operator sees an application that does not answer, and can retry it', a
   const endpoint = `http://127.0.0.1:${port}/`
   const { app_id = '' } = await operator.run('app', 'register', '--name', name, '--endpoint', endpoint)
   await operator.run('app', 'connect', '--user', leaver.id, '--app', app_id, '--subject', 'subject-4711')
+  await operator.run('app', 'connect', '--user', other.id, '--app', app_id, '--subject', 'subject-4712')
   const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, leaver.id, IMPATIENT_URL)
+  await startWithdrawal(operator, other.id, IMPATIENT_URL)
 
   const page = await (await browser.newContext({ colorScheme: 'light' })).newPage()
   await startSession(page, user, IMPATIENT_URL)
@@ -92,9 +98,20 @@ test('an operator sees an application that does not answer, and can retry it', a
 
   status = 204
   await expect(row).toBeVisible()
-  await row.getByRole('button', { name: `Retry the task of ${name}` }).click()
+  await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
   await expect(row).toBeHidden()
-  await expect(page.getByText(`Tried again: the task of ${name}.`)).toBeVisible()
+  await expect(page.getByText(`Tried again: the task of ${name} for ${withdrawalId}.`)).toBeVisible()
+
+  await page.goto(at(`/admin/apps/${app_id}`))
+  await page.getByRole('button', { name: /^Stop waiting/ }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Stop waiting' }).click()
+  await expect(dialog.getByRole('alert')).toHaveText('Choose what the person reads.')
+  await dialog.getByText('We couldn’t reach it. It may still have your data.').click()
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Stop waiting' }).click()
+  await expect(page.getByText('No deletion waits for it.')).toBeVisible()
+  await expect(page.locator(':focus')).toHaveText(`Nobody waits for ${name} any more.`)
   application.close()
   await page.context().close()
 })

@@ -3,7 +3,7 @@ import { createUser, expect, expectAccessible, expectFits, signIn, startWithdraw
 import { SERVICE_URL } from './service-urls'
 
 async function find(page: Page, text: string) {
-  await page.getByLabel('Find a withdrawal or a person').fill(text)
+  await page.getByLabel('Find a deletion or a person').fill(text)
   await page.getByRole('button', { name: 'Find', exact: true }).click()
 }
 
@@ -31,7 +31,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
 
   await find(page, `nobody-${leaver.email}`)
-  await expect(page.getByLabel('Find a withdrawal or a person')).toHaveAccessibleDescription(/./)
+  await expect(page.getByLabel('Find a deletion or a person')).toHaveAccessibleDescription(/./)
   await expectAccessible(page)
   await find(page, leaver.email)
   // The address stands in no URL.
@@ -42,13 +42,13 @@ test('an operator finds a person by address, and follows their withdrawal step b
 
   const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, leaver.id)
 
-  await page.getByRole('link', { name: 'Withdrawals', exact: true }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Withdrawals' })).toBeVisible()
+  await page.getByRole('link', { name: 'Deletions', exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Deletions' })).toBeVisible()
   await expect(page.locator('main').getByRole('link', { name: /^wd_/ }).first()).toBeVisible()
   await expectAccessibleEverywhere(page)
   for (const [state, sentence] of [
-    ['Done', 'Nothing is kept of any withdrawal that is done.'],
-    ['Nothing kept', 'There is no withdrawal of which nothing is kept.'],
+    ['Done', 'Nothing is kept of any deletion that is done.'],
+    ['Nothing kept', 'There is no deletion of which nothing is kept.'],
   ] as const) {
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: state }).click()
     const listed = page.locator('main').getByRole('link', { name: /^wd_/ })

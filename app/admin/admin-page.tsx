@@ -10,8 +10,8 @@ import { accountOf, currentSession } from '@/server/pages/session'
 
 const SECTIONS = {
   '/admin': 'Overview',
-  '/admin/withdrawals': 'Withdrawals',
-  '/admin/apps': 'Applications',
+  '/admin/withdrawals': 'Deletions',
+  '/admin/apps': 'Apps',
   '/admin/undeliverable': 'Undeliverable',
 }
 

@@ -12,7 +12,7 @@ export default async function AdminNotFound() {
   return (
     <AdminPage
       title="Nothing has this id"
-      description="No account, withdrawal or application has it. It may be mistyped, or everything that was kept of it has been deleted by now; the command “account receipt show” still finds the receipt of a withdrawal."
+      description="No account, deletion or application has it. It may be mistyped, or everything that was kept of it has been deleted by now; the command “receipt show” still finds the receipt of a deletion."
     >
       <Link href="/admin" className={buttonStyle()}>
         Back to the overview

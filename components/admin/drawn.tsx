@@ -34,17 +34,25 @@ export const drawn = <Contract extends z.ZodObject>(contract: Contract, fields: 
   }))
 
 export const idLink = (folder: string) => (id: string) => (
-  <Link href={`/admin/${folder}/${encodeURIComponent(id)}`} className={cn(textLink, 'font-mono text-sm')}>
+  <Link
+    href={`/admin/${folder}/${encodeURIComponent(id)}`}
+    className={cn(textLink, 'font-mono text-sm lg:whitespace-nowrap')}
+  >
     {id}
   </Link>
 )
+function mono(text: string) {
+  return <span className="font-mono">{text}</span>
+}
 const stepName = (step: string) => <StepName step={step} />
 /** The fields whose text is more than itself. */
 const TEXTS: Record<string, (text: string) => ReactNode> = {
   action: toLabel,
   actor: toLabel,
+  app_id: mono,
+  transaction_id: mono,
   kind: toLabel,
-  last_error: (text) => <span className="font-mono">{text}</span>,
+  last_error: mono,
   phase: stepName,
   step: stepName,
   user_id: idLink('users'),

@@ -6,7 +6,7 @@ import { Button } from '../ui/button'
 import { TextField } from '../ui/field'
 import { operate, sentenceOf } from './operate'
 
-/** Finds a withdrawal or a person. The search text never stands in a URL, because it may be an address. */
+/** Finds a deletion or a person. The search text never stands in a URL, because it may be an address. */
 export function LookUp() {
   const router = useRouter()
   const find = useMutation({
@@ -25,7 +25,7 @@ export function LookUp() {
       }}
     >
       <TextField
-        label="Find a withdrawal or a person"
+        label="Find a deletion or a person"
         name="text"
         maxLength={320}
         autoComplete="off"

@@ -31,7 +31,7 @@ type Name = keyof contract.Figures
 const HINTS: Partial<Record<Name, ReactNode>> = {
   past_due: (
     <Link className={textLink} href="/admin/withdrawals">
-      The list of withdrawals begins with them.
+      The list of deletions begins with them.
     </Link>
   ),
   still_present: 'Retry each deletion task, or stop waiting for its application.',
@@ -60,7 +60,7 @@ export function NeedsAttention({ figures, apps, withdrawals, isUnread, isCut }: 
         {withdrawals.length > 0 && (
           <div>
             <Table
-              label="Withdrawals that fail"
+              label="Deletions that fail"
               of={contract.troubledWithdrawal}
               rows={withdrawals}
               id="withdrawal_id"
@@ -99,7 +99,7 @@ const WITHDRAWAL: Fields<typeof contract.troubledWithdrawal> = {
       <p key={step.step}>
         <StepName step={step.step} />{' '}
         <span className="text-ink-muted">
-          {step.is_overdue && 'Nobody has run it in time. '}
+          {step.is_overdue && (step.attempts > 0 ? 'Late. ' : 'Nobody has run it in time. ')}
           <Attempts of={step} />
         </span>
       </p>

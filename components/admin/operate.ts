@@ -21,10 +21,20 @@ export async function operate<Name extends keyof Operations>(
     )
   } catch (error) {
     if (error instanceof ApiError && error.code === 'REAUTH_001') {
+      sessionStorage.setItem(UNDONE, '1')
       window.location.assign(`/sign-in?again=1&next=${encodeURIComponent(window.location.pathname)}`)
     }
     throw error
   }
+}
+
+const UNDONE = 'undone-act'
+
+/** Whether an act led to a sign-in from here and has not been done. */
+export function takeUndone(): boolean {
+  const was = sessionStorage.getItem(UNDONE) !== null
+  sessionStorage.removeItem(UNDONE)
+  return was
 }
 
 /** Operators read the sentences of the API. */

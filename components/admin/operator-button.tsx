@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ComponentProps, type ReactNode, useState } from 'react'
 import type { Answer, Body, Place } from '@/contract/define'
 import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { ConfirmedButton } from '../forms/confirmed-button'
@@ -11,7 +11,7 @@ import { Button } from '../ui/button'
 import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
 import { operate, sentenceOf } from './operate'
-import { useNoteOutcome } from './outcomes'
+import { useOutcome } from './outcomes'
 
 type Operations = typeof OPERATOR_OPERATIONS
 
@@ -23,7 +23,7 @@ interface OperatorButtonProps<Name extends keyof Operations> {
   /** What it acts on, as screen readers say it after the label. */
   of?: string
   /** Given if the button asks first. */
-  ask?: Pick<ComponentProps<typeof ConfirmedButton>, 'question' | 'consequence' | 'keep' | 'confirm'>
+  ask?: Pick<ComponentProps<typeof ConfirmedButton>, 'question' | 'consequence' | 'keep' | 'confirm' | 'confirmVariant'>
   /** Said once the act has made its entry leave the page. */
   outcome?: string
 }
@@ -52,7 +52,6 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>)
 export function OperatorButton<Name extends keyof Operations>(props: OperatorButtonProps<Name>) {
   const { operation, params, body, label, of, ask, outcome } = props
   const router = useRouter()
-  const noteOutcome = useNoteOutcome()
   const [result, setResult] = useState<ReactNode>(null)
   const act = useMutation({
     mutationFn: () => operate(operation, params, body),
@@ -62,11 +61,7 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
       router.refresh()
     },
   })
-  const leave = useRef(() => {})
-  useEffect(() => {
-    leave.current = () => act.isSuccess && outcome && noteOutcome(outcome)
-  })
-  useEffect(() => () => leave.current(), [])
+  useOutcome((act.isSuccess && outcome) || '')
   const name = (
     <span>
       {label}
@@ -104,4 +99,11 @@ interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
 
 /** Has the next sweep try again what has failed. Another number of attempts shows that it did. */
 export const Retry = <Name extends 'retryTask' | 'retryWithdrawal'>({ attempts, ...button }: RetryProps<Name>) =>
-  attempts > 0 && <OperatorButton key={attempts} label="Retry" outcome={`Tried again: ${button.of}.`} {...button} />
+  attempts > 0 && (
+    <OperatorButton
+      key={attempts}
+      label={button.operation === 'retryTask' ? 'Retry' : 'Retry all'}
+      outcome={`Tried again: ${button.of}. If it still stands here, its last answer does too.`}
+      {...button}
+    />
+  )

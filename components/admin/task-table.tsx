@@ -4,6 +4,7 @@ import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
 import { Retry } from './operator-button'
+import { WaivedReason } from './step-texts'
 import { Table } from './table'
 import { WaiveButton } from './waive-button'
 
@@ -23,19 +24,17 @@ export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) =
     rows={tasks}
     id="task_id"
     fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
-    actions={(task) =>
-      isOpenTask(task) && (
-        <>
-          <Retry
-            operation="retryTask"
-            params={{ taskId: task.task_id }}
-            of={`the task of ${task.name}`}
-            attempts={task.attempts}
-          />
-          <WaiveButton task={task} />
-        </>
+    actions={(task) => {
+      const of = `the task of ${task.name}${fields.withdrawal_id ? ` for ${task.withdrawal_id}` : ''}`
+      return (
+        isOpenTask(task) && (
+          <>
+            <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} attempts={task.attempts} />
+            <WaiveButton task={task} of={of} />
+          </>
+        )
       )
-    }
+    }}
     none={none}
   />
 )
@@ -57,7 +56,7 @@ function TaskState({ task }: { task: ShownTask }) {
       <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived
-          ? `Reason: ${waived.sentence ?? waived.reason}`
+          ? (waived.sentence ?? <WaivedReason reason={waived.reason} />)
           : completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} />}
       </p>
     </>

@@ -2,55 +2,67 @@
 
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
+import { useTranslations } from 'use-intl/react'
+import { ApiError } from '@/contract/errors'
 import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { RadioField } from '../ui/field'
 import { operate, sentenceOf } from './operate'
+import { useOutcome } from './outcomes'
 
-const reasonTexts = {
-  gone: 'The application no longer exists',
-  refused: 'It refuses to delete the data',
-  unreachable: 'It cannot be reached',
-} as const
+interface WaiveButtonProps {
+  task: ShownTask
+  /** The task, as screen readers say it after the label. */
+  of: string
+}
 
-/** Asks why nobody should wait for the application any more. */
-export function WaiveButton({ task: { task_id: id, name, waive_reasons } }: { task: ShownTask }) {
+/** Asks why nobody should wait for the application any more. The reasons are the sentences that the person reads. */
+export function WaiveButton({ task: { task_id: id, name, waive_reasons }, of }: WaiveButtonProps) {
   const router = useRouter()
-  const [reason, setReason] = useState<string>(WAIVE_REASONS[0])
+  const t = useTranslations('Deletion')
+  const [reason, setReason] = useState<string>()
+  const [isDone, setDone] = useState(false)
+  useOutcome(isDone ? `Nobody waits for ${name} any more.` : '')
+  async function waive() {
+    if (!reason) throw new ApiError('REQUEST_001', 'Choose what the person reads.', 0)
+    await operate('waiveTask', { taskId: id }, { reason })
+  }
   return (
     <ConfirmedButton
       label={
         <span>
-          Stop waiting<span className="sr-only"> for the task of {name}</span>
+          Stop waiting<span className="sr-only"> for {of}</span>
         </span>
       }
       question={`Stop waiting for ${name}?`}
       consequence={
         <div className="space-y-4">
           <p>
-            The person reads that it has not confirmed, and why. Any other reason is registered with the application
-            first, as a sentence for the person: <code>app set --waive-reason</code>. This cannot be taken back, and is
-            written into the audit log.
+            The person reads that it has not confirmed, and the sentence that you choose. A sentence of your own is
+            registered with the application first: <code>app set --waive-reason</code>. This cannot be taken back, and
+            is written into the audit log.
           </p>
           <RadioField
-            legend="Why?"
+            legend="What does the person read?"
             appearance="list"
             name={`reason-${id}`}
             options={[
-              ...WAIVE_REASONS.map((value) => ({ value: value as string, label: reasonTexts[value] })),
+              ...WAIVE_REASONS.map((value) => ({ value: value as string, label: t(`apps.waived.${value}`) })),
               ...waive_reasons.map(partsOfReason).map(({ code, sentence }) => ({ value: code, label: sentence })),
             ]}
-            defaultValue={reason}
             onChange={(event) => setReason(event.target.value)}
           />
         </div>
       }
       keep="Keep waiting"
       confirm="Stop waiting"
-      act={() => operate('waiveTask', { taskId: id }, { reason })}
+      act={waive}
       errorText={sentenceOf}
-      onDone={() => router.refresh()}
+      onDone={() => {
+        setDone(true)
+        router.refresh()
+      }}
     />
   )
 }

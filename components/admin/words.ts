@@ -3,7 +3,7 @@ const LABELS: Record<string, string> = {
   acknowledges: 'Ends a deletion task',
   app_name: 'Application',
   audience: 'Notified about',
-  checks: 'Asked before a withdrawal',
+  checks: 'Asked before a deletion',
   confirms: 'Asked whether the person is absent',
   deletion_steps: 'Waits for',
   deliveries: 'Events to deliver',
@@ -33,7 +33,7 @@ const LABELS: Record<string, string> = {
   url: 'Link',
   user_id: 'Account',
   waive_reasons: 'Own reasons to stop waiting',
-  withdrawal_id: 'Withdrawal',
+  withdrawal_id: 'Deletion',
 }
 
 /** “Email changed” of `email_changed` and of `email.changed` */

@@ -41,7 +41,11 @@ export async function lookUp(ctx: SystemContext, text: string): Promise<Data<typ
 /** Of the admin API. A look at a person is noted before it is answered. */
 export async function lookUpOf(ctx: Context, { text }: Input<typeof contract>): Promise<Data<typeof contract>> {
   const found = await lookUp(ctx, text.trim())
-  if (!found) throw new AppError('USER_001', 'No withdrawal and no account has this id or address.')
+  if (!found)
+    throw new AppError(
+      'USER_001',
+      'No deletion and no account has this id or address. An account that is being deleted is not found by its address: ask for the deletion ID in its mail.',
+    )
   const { kind, id } = managerOf(ctx)
   if (found.kind === 'user') await noteLookUp(ctx, { userId: found.id, actor: kind, actorId: id, ip: ctx.ip })
   return found

@@ -15,7 +15,7 @@ export default async function ApplicationsPage() {
     <AdminPage
       section="/admin/apps"
       title="Applications"
-      description="Which systems hear of changes and withdrawals, and what waits for them."
+      description="Which systems hear of changes and deletions, and what waits for them."
     >
       <TablePart
         title="Registered applications"

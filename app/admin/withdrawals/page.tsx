@@ -12,7 +12,7 @@ import type { PageProps } from '@/server/pages/session'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
-export const generateMetadata = titleForOperators('Withdrawals')
+export const generateMetadata = titleForOperators('Deletions')
 
 const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
   processing: {
@@ -30,9 +30,9 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
   purged: { started_at: true, completed_at: true, purged_at: true },
 }
 const NONE = {
-  processing: 'No withdrawal is open.',
-  completed: 'Nothing is kept of any withdrawal that is done.',
-  purged: 'There is no withdrawal of which nothing is kept.',
+  processing: 'No deletion is open.',
+  completed: 'Nothing is kept of any deletion that is done.',
+  purged: 'There is no deletion of which nothing is kept.',
 } as const
 
 const placeOf = (state: WithdrawalState) => `/admin/withdrawals?state=${state}`
@@ -49,14 +49,14 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
   return (
     <AdminPage
       section="/admin/withdrawals"
-      title="Withdrawals"
+      title="Deletions"
       description="Soonest due date first; ended ones, latest first."
     >
       <Card>
         <Tabs label="State" tabs={TABS} current={placeOf(state)} className="border-line border-b px-5 py-2 sm:px-6" />
         <CardBody>
           <Table
-            label="Withdrawals"
+            label="Deletions"
             of={listedWithdrawal}
             rows={withdrawals}
             id="withdrawal_id"

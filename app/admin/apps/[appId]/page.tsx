@@ -3,7 +3,9 @@ import { EventCounts } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part } from '@/components/admin/part'
+import { TaskTable } from '@/components/admin/task-table'
 import { app as contract } from '@/contract/apps'
+import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { AdminPage } from '../../admin-page'
@@ -17,7 +19,8 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
   const app = await getApp(ctx, { appId }).catch(orNotFound)
-  const [recent, dead] = await Promise.all([
+  const [open, recent, dead] = await Promise.all([
+    listTasks(ctx, { appId }),
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
   ])
@@ -74,13 +77,21 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
               label="Disable"
               ask={{
                 question: 'Disable this application?',
-                consequence: 'It gets no messages while disabled. Withdrawals wait for its deletion tasks.',
+                consequence: 'It gets no messages while disabled. Deletions wait for its deletion tasks.',
                 keep: 'Keep it',
                 confirm: 'Disable',
               }}
             />
           )}
         </div>
+      </Part>
+      <Part title="Open deletion tasks" description={open.tasks.length > SHOWN && 'There are more than are shown.'}>
+        <TaskTable
+          label="Open deletion tasks"
+          tasks={open.tasks.slice(0, SHOWN)}
+          fields={{ withdrawal_id: true }}
+          none="No deletion waits for it."
+        />
       </Part>
       {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
       <DeliveryTable title="Recent events" deliveries={recent.deliveries} />

@@ -31,7 +31,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
       {'email' in found ? (
         <Active account={found} />
       ) : (
-        <Part title={found.user_id} aside={<Badge>Withdrawn</Badge>}>
+        <Part title={found.user_id} aside={<Badge>Deleted</Badge>}>
           <p>This person has deleted the account: {idLink('withdrawals')(found.withdrawal_id)}</p>
         </Part>
       )}
@@ -52,7 +52,7 @@ const Active = ({ account }: { account: ShownAccount }) => (
       id="transaction_id"
       fields={{
         title: true,
-        amount: ({ amount }) => amount && formatAmount(amount, 'en'),
+        amount: ({ amount }) => amount && <span className="whitespace-nowrap">{formatAmount(amount, 'en')}</span>,
         url: true,
         created_at: true,
         transaction_id: true,
@@ -75,8 +75,9 @@ const Active = ({ account }: { account: ShownAccount }) => (
 
 const AFTERWARDS = 'It holds no deletion back then. This cannot be taken back, and is written into the audit log.'
 
-const transactionButtons = ({ transaction_id: transactionId, title }: ShownTransaction) => {
+const transactionButtons = ({ transaction_id: transactionId, title, amount }: ShownTransaction) => {
   const button = { operation: 'endTransaction', params: { transactionId }, of: title } as const
+  const what = amount ? `${title}, ${formatAmount(amount, 'en')}` : title
   const kept = { consequence: AFTERWARDS, keep: 'Keep it pending' }
   return (
     <>
@@ -84,14 +85,14 @@ const transactionButtons = ({ transaction_id: transactionId, title }: ShownTrans
         {...button}
         body={{ status: 'settled' }}
         label="Settle"
-        ask={{ ...kept, question: 'Is this transaction settled?', confirm: 'Settle' }}
+        ask={{ ...kept, question: `Is it settled: ${what}?`, confirm: 'Settle', confirmVariant: 'primary' }}
         outcome={`Settled: ${title}.`}
       />
       <OperatorButton
         {...button}
         body={{ status: 'cancelled' }}
         label="Cancel"
-        ask={{ ...kept, question: 'Cancel this transaction?', confirm: 'Cancel it' }}
+        ask={{ ...kept, question: `Cancel it: ${what}?`, confirm: 'Cancel it' }}
         outcome={`Cancelled: ${title}.`}
       />
     </>

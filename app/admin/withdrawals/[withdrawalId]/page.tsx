@@ -21,7 +21,7 @@ import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
-export const generateMetadata = titleForOperators('Withdrawal')
+export const generateMetadata = titleForOperators('Deletion')
 
 export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
   const ctx = await operatorContext('/admin/withdrawals')
@@ -30,7 +30,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
   return (
     <AdminPage
       section="/admin/withdrawals"
-      title="Withdrawal"
+      title="Deletion"
       description="What it has deleted, and what it waits for. Refreshes every few seconds."
       refreshes
     >
@@ -49,7 +49,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       <Part title="Deletion tasks of applications">
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} none="No application has a task." />
       </Part>
-      <DeliveryTable title="Events" deliveries={deliveries} none="No application gets its events." namesApp />
+      <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent beside the tasks." namesApp />
       <TablePart
         title="Mails"
         of={shownNotice}

@@ -474,3 +474,9 @@ test('user send-reset mails the person a link that sets a new password, and supp
   expect(audits).toMatchObject([{ actor: 'operator', ip: null }])
   expect(await refusal('user send-reset --user usr_unknown')).toBe('There is no active user with this id.')
 })
+
+test('a ping that nobody answers is a failure', async () => {
+  const { app_id: id = '' } = await run('app register --name Shop --endpoint http://127.0.0.1:9/')
+  ctx.callApp = async () => ({ status: 0, problem: 'ECONNREFUSED' })
+  expect(await run(`app ping ${id}`)).toMatchObject({ error: 'It did not answer: ECONNREFUSED.' })
+})

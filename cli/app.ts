@@ -142,7 +142,10 @@ export const appCommands = [
     name: 'app ping',
     summary: 'Calls an application with a signed message that tells nothing, and shows its answer.',
     options: { id },
-    run: (ctx, { id }) => pingApp(ctx, { appId: id }),
+    async run(ctx, { id }) {
+      const answer = await pingApp(ctx, { appId: id })
+      return { ...answer, ...(answer.problem !== null && { error: `It did not answer: ${answer.problem}.` }) }
+    },
   }),
   command({
     name: 'app check',

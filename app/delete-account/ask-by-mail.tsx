@@ -22,6 +22,8 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
   const t = await pageTexts('DeletionPage')
   const typed = outcome && (await typedAddress())
   if (outcome === 'sent') return <Sent language={language} typed={typed} />
+  const isEmpty = outcome === 'malformed' && !typed
+  const error = isEmpty ? (await pageTexts('SignIn'))('emailMissing') : outcome && t(PROBLEMS[outcome])
   const linkTo = (href: string) => (text: ReactNode) => (
     <a href={href} className={textLink}>
       {text}
@@ -40,7 +42,8 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
             maxLength={MAX_ADDRESS_LENGTH}
             autoComplete="email"
             defaultValue={typed}
-            error={outcome && t(PROBLEMS[outcome])}
+            autoFocus={outcome !== undefined}
+            error={error}
           />
           <button type="submit" className={buttonStyle({ className: 'w-full sm:w-auto' })}>
             {t('send')}

@@ -33,7 +33,8 @@ export async function askForDeletion(request: Request): Promise<Response> {
   return new Response(null, {
     status: 303,
     headers: {
-      Location: `/delete-account?${query}#request`,
+      // The field to correct takes the focus, which a browser gives to none where the URL names a place.
+      Location: `/delete-account?${query}${outcome === 'sent' ? '#request' : ''}`,
       'Cache-Control': 'no-store',
       'Set-Cookie': toSetCookie(getEnv().appUrl, TYPED_COOKIE, kept, TYPED_KEPT_S),
     },

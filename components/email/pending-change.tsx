@@ -1,7 +1,7 @@
 'use client'
 
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useId, useRef, useState } from 'react'
+import { type BaseSyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
@@ -80,12 +80,19 @@ function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFor
   const verify = useVerifyEmail(userId, { onMutate: onSubmit, onSuccess: onVerified, onError: refused })
   // An input method may complete a code twice in one moment, before the page knows of the first call.
   const isSending = useRef(false)
-  const submit = form.handleSubmit(async ({ verification_code }) => {
+  const send = form.handleSubmit(async ({ verification_code }) => {
     if (isSending.current) return
     isSending.current = true
     const sent = verify.mutateAsync({ change_request_id: pending.changeRequestId, verification_code })
     await sent.catch(() => {}).finally(() => (isSending.current = false))
   })
+  const submit = (event?: BaseSyntheticEvent) => {
+    // The refusal of a wrong code has emptied the field, and says more than that it is empty.
+    const isRefused = form.formState.errors.verification_code?.type === 'wrong' && !form.getValues('verification_code')
+    if (!isRefused) return send(event)
+    event?.preventDefault()
+    focus()
+  }
   const left = Math.min(pending.attemptsRemaining, leftAtMost)
   return { form, left, submit, isPending: verify.isPending, focus, refused, readAgain }
 }

@@ -225,4 +225,6 @@ test('a browser whose session has ended learns of a new address and of a deletio
   expect(await whySessionEnded(ctx, 'unknown')).toBe('other')
   await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
   expect(await whySessionEnded(ctx, asked)).toBe('deleted')
+  await ctx.db.session.deleteMany({ where: { userId: user.userId } })
+  expect(await whySessionEnded(ctx, asked)).toBe('deleted')
 })

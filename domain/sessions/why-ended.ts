@@ -1,20 +1,22 @@
 import type { SystemContext } from '../context'
 import { boolean, sql, statement, text } from '../sql'
 
+// The hash of a session outlives the account, until the purge.
 const endOf = statement(
   'end-of-session',
   { id: text },
   { is_withdrawn: boolean, has_new_address: boolean },
-  (v) => sql`SELECT u.withdrawn_at IS NOT NULL AS is_withdrawn, EXISTS (
-       SELECT FROM email_change_requests r
-       WHERE r.user_id = s.user_id AND r.status = 'verified' AND r.closed_at = s.revoked_at
-     ) AS has_new_address
-   FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = ${v.id} AND s.revoked_at IS NOT NULL`,
+  (v) => sql`SELECT EXISTS (
+       SELECT FROM ended_credentials WHERE credential_hash = sha256(convert_to(${v.id}::text, 'UTF8'))
+     ) AS is_withdrawn, EXISTS (
+       SELECT FROM sessions s JOIN email_change_requests r ON r.user_id = s.user_id
+       WHERE s.id = ${v.id} AND r.status = 'verified' AND r.closed_at = s.revoked_at
+     ) AS has_new_address`,
 )
 
 export type SessionEnd = 'deleted' | 'address_changed' | 'other'
 
-/** Why a session has ended that its browser still has. The erasure removes what knows of a deletion. */
+/** Why a session has ended that its browser still has. */
 export async function whySessionEnded(ctx: SystemContext, sessionId: string): Promise<SessionEnd> {
   const [end] = await ctx.sql(endOf, { id: sessionId })
   if (end?.is_withdrawn) return 'deleted'

@@ -32,9 +32,9 @@ export default async function LandingPage() {
               <Link href="/sign-in" className={buttonStyle({ className: 'sm:min-h-11' })}>
                 {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
               </Link>
-              <Link href="/docs/api" className={buttonStyle({ variant: 'quiet', className: 'sm:min-h-11' })}>
-                {common('apiDocumentation')}
-              </Link>
+              <a href="/delete-account" className={buttonStyle({ variant: 'quiet', className: 'sm:min-h-11' })}>
+                {common('sections.deleteAccount')}
+              </a>
             </div>
           </div>
           <Specimen />

@@ -212,7 +212,7 @@ test("ending the other sessions keeps this session, access tokens and other user
   expect(await endOtherSessions(asked)).toEqual({ ended: 0 })
 })
 
-test('a browser whose session has ended learns of a new address and of a deletion, and of nothing else', async () => {
+test('B134 a browser whose session has ended learns of a new address and of a deletion, and of nothing else', async () => {
   const asked = user.sessionId
   const left = await givenSession(ctx, user.userId)
   const signedOut = await givenSession(ctx, user.userId)

@@ -230,6 +230,12 @@ test('a search of the API reference by code, word or field leads to the row, and
     const section = page.getByRole('region', { name })
     await expect(section.getByRole('term').filter({ hasText: row }).first(), words).toBeInViewport()
   }
+  await search.fill('retry')
+  await expect(contents.getByRole('link', { name: 'Retry a Withdrawal' })).toBeVisible()
+  await expect(contents.getByRole('link', { name: 'RATE_001' })).toBeHidden()
+  await search.fill('webhook signature')
+  await search.press('Enter')
+  await expect(page).toHaveURL(/\/docs\/api\/webhooks#receiving$/)
   await search.fill('quux')
   await expect(contents.getByRole('status')).toHaveText('Nothing in the reference has these words.')
 })

@@ -7,8 +7,9 @@ export interface ContentsEntry {
   id: string
   title: string
   mark?: string
-  /** Further words by which a search finds it. */
+  /** Further names by which a search finds it. */
   words?: string
+  description?: string
   codes?: readonly string[]
   /** Names of members, each after the part in which it stands: `body.new_email`. */
   members?: readonly string[]
@@ -47,7 +48,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   const searchWords = words.toLowerCase().split(/\s+/).filter(Boolean)
   const shown =
     searchWords.length > 0
-      ? groups.map((group) => searched(group, searchWords, meanings)).filter(({ entries }) => entries.length > 0)
+      ? found(groups, searchWords, meanings)
       : groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
   const content = (
     <>
@@ -58,6 +59,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
           placeholder="Code, field or word"
           value={words}
           onChange={(event) => setWords(event.target.value)}
+          onKeyDown={(event) => event.key === 'Enter' && followFirst(event.currentTarget)}
           className="mt-1.5 h-10 w-full rounded-lg border border-line-control bg-surface px-3 font-normal"
         />
       </label>
@@ -82,15 +84,36 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   )
 }
 
+/** Follows the first thing that was found. */
+const followFirst = (field: HTMLElement) =>
+  field.closest('label')?.parentElement?.querySelector<HTMLElement>('ul a')?.click()
+
+type FoundGroup = ContentsGroup & { entries: FoundEntry[] }
+
+/** What has all the words in its names; only if nothing has, what has them in an explanation. */
+function found(
+  groups: readonly ContentsGroup[],
+  searchWords: readonly string[],
+  meanings: ContentsProps['meanings'],
+): FoundGroup[] {
+  const search = (isExplained: boolean) =>
+    groups
+      .map((group) => searched(group, searchWords, meanings, isExplained))
+      .filter(({ entries }) => entries.length > 0)
+  const named = search(false)
+  return named.length > 0 ? named : search(true)
+}
+
 /** The entries that have all the words, themselves or in their errors and members. */
 function searched(
   group: ContentsGroup,
   searchWords: readonly string[],
   meanings: ContentsProps['meanings'],
-): ContentsGroup & { entries: FoundEntry[] } {
+  isExplained: boolean,
+): FoundGroup {
   const isIn = (text: string) => searchWords.every((word) => text.toLowerCase().includes(word))
   const entries = group.entries.flatMap((entry) => {
-    const { id, title, mark, words, codes = [], members = [] } = entry
+    const { id, title, mark = '', words = '', description = '', codes = [], members = [] } = entry
     const found = [
       ...codes.map((code) => ({
         part: code,
@@ -98,9 +121,10 @@ function searched(
         more: meanings[code]?.details,
       })),
       ...members.map((member) => ({ part: member, text: member, more: '' })),
-    ].filter(({ text, more }) => isIn(`${text} ${more}`))
+    ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
     const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
-    return parts.length > 0 || isIn(`${group.title} ${title} ${mark} ${words}`) ? [{ ...entry, parts }] : []
+    const isFound = isIn(`${group.title} ${title} ${mark} ${words} ${isExplained ? description : ''}`)
+    return parts.length > 0 || isFound ? [{ ...entry, parts }] : []
   })
   return { ...group, entries }
 }

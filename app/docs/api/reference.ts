@@ -19,6 +19,15 @@ export const CHAPTERS = {
   errors: 'Common errors',
 } as const
 
+/** What people look for in a chapter. */
+const CHAPTER_WORDS: Partial<Record<keyof typeof CHAPTERS, string>> = {
+  examples: 'curl TypeScript Python',
+  authentication: 'Authorization Bearer access token session X-Required-Scope header',
+  envelope: 'success data error JSON X-Request-Id',
+  limits: 'Retry-After 429',
+  idempotency: 'Idempotency-Key repeat retry',
+}
+
 /** Codes that every operation can answer with. */
 export const COMMON_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
   /^(AUTH|REQUEST|RATE|SERVER)_/.test(code),
@@ -51,7 +60,8 @@ const entryOf = (contract: Contract): ContentsEntry => ({
   id: contract.name,
   title: contract.summary,
   mark: contract.method,
-  words: `${contract.path} ${contract.description}`,
+  words: contract.path,
+  description: contract.description,
   codes: codesOf(contract),
   members: [
     ...members('query', contract.query, 'input'),
@@ -67,6 +77,7 @@ export const CONTENTS: ContentsGroup[] = [
     entries: Object.entries(CHAPTERS).map(([id, title]) => ({
       id,
       title,
+      words: CHAPTER_WORDS[id as keyof typeof CHAPTERS],
       ...(id === 'errors' && { codes: COMMON_CODES }),
     })),
   },
@@ -79,11 +90,12 @@ export const CONTENTS: ContentsGroup[] = [
     title: WEBHOOKS.name,
     path: pathOf(WEBHOOKS.id),
     entries: [
-      { id: 'receiving', title: 'Receiving messages' },
+      { id: 'receiving', title: 'Receiving messages', words: 'webhook-id webhook-timestamp webhook-signature secret' },
       ...webhooks.map(({ name, summary, description, message }) => ({
         id: name,
         title: summary,
-        words: `${name} ${description}`,
+        words: name,
+        description,
         members: members('body', message, 'output'),
       })),
     ],

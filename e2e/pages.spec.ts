@@ -4,55 +4,47 @@ import { expect, expectAccessible, expectFits, requestChange, startSession, star
 
 const [, , ...OTHER_GROUPS] = REFERENCE_PATHS
 
+const secret = (kind: string) => `#token=${kind}_${'A'.repeat(22)}.${'A'.repeat(43)}`
+
+const PAGES = {
+  public: ['/', '/sign-in', '/verify-email', '/forgot-password', '/accessibility', '/receipt', '/no-such-page'],
+  linked: [
+    '/reset-password',
+    `/reset-password${secret('prt')}`,
+    '/delete-account',
+    '/delete-account?outcome=sent',
+    `/delete-account/confirm${secret('wrt')}`,
+    '/dev/mailbox',
+    '/withdrawal/wd_unknown',
+  ],
+  documentation: REFERENCE_PATHS,
+  'signed-in': ['/settings/email', '/settings/password', '/settings/data', '/settings/withdraw', '/verify-email'],
+}
+
 // Both themes and both widths once: colours do not depend on the width.
 for (const [colorScheme, viewport] of [
   ['light', { width: 1280, height: 800 }],
   ['dark', { width: 390, height: 844 }],
 ] as const) {
-  test(`no page has an accessibility fault or a sideways scroll (${colorScheme}, ${viewport.width} px)`, async ({
-    browser,
-    baseURL,
-    user,
-  }) => {
-    const context = await browser.newContext({ colorScheme, viewport, baseURL })
-    const page = await context.newPage()
-    const check = async (path: string) => {
-      await page.goto(path)
-      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-      // One component draws every group of the reference, and looking at one takes seconds: outside the long suite the first stands for all.
-      if (process.env.SECOND_ENGINE || !OTHER_GROUPS.includes(path)) await expectAccessible(page)
-      await expectFits(page)
-    }
-    for (const path of [
-      '/',
-      '/sign-in',
-      '/verify-email',
-      '/forgot-password',
-      '/accessibility',
-      '/receipt',
-      '/reset-password',
-      `/reset-password#token=prt_${'A'.repeat(22)}.${'A'.repeat(43)}`,
-      '/delete-account',
-      '/delete-account?outcome=sent',
-      `/delete-account/confirm#token=wrt_${'A'.repeat(22)}.${'A'.repeat(43)}`,
-      ...REFERENCE_PATHS,
-      '/dev/mailbox',
-      '/withdrawal/wd_unknown',
-      '/no-such-page',
-    ]) {
-      await check(path)
-    }
-    await startSession(page, user)
-    for (const path of [
-      '/settings/email',
-      '/settings/password',
-      '/settings/data',
-      '/settings/withdraw',
-      '/verify-email',
-    ])
-      await check(path)
-    await context.close()
-  })
+  for (const [kind, paths] of Object.entries(PAGES)) {
+    test(`no ${kind} page has an accessibility fault or a sideways scroll (${colorScheme}, ${viewport.width} px)`, async ({
+      browser,
+      baseURL,
+      user,
+    }) => {
+      const context = await browser.newContext({ colorScheme, viewport, baseURL })
+      const page = await context.newPage()
+      if (kind === 'signed-in') await startSession(page, user)
+      for (const path of paths) {
+        await page.goto(path)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        // One component draws every group of the reference, and looking at one takes seconds: outside the long suite the first stands for all.
+        if (process.env.SECOND_ENGINE || !OTHER_GROUPS.includes(path)) await expectAccessible(page)
+        await expectFits(page)
+      }
+      await context.close()
+    })
+  }
 }
 
 /** Also inside its card, where the page need not scroll. */

@@ -128,8 +128,17 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await page.setViewportSize({ width: 390, height: 844 })
   await expectFits(page)
 
-  await page.getByRole('button', { name: 'Settle Order 7' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Settle', exact: true }).click()
+  const settle = async () => {
+    await page.getByRole('button', { name: 'Settle Order 7' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Settle', exact: true }).click()
+  }
+  const refused = { success: false, error: { code: 'REAUTH_001', message: '', details: '' } }
+  await page.route('**/transactions/*/end', (route) => route.fulfill({ status: 401, json: refused }), { times: 1 })
+  await settle()
+  await expect(page).toHaveURL(/\/sign-in\?again=1/)
+  await page.goto(at(`/admin/users/${debtor.id}`))
+  await expect(page.locator(':focus')).toHaveText(/^Your last act needed a fresh sign-in and was not done/)
+  await settle()
   await expect(page.getByText('Settled: Order 7.')).toBeVisible()
   await expect(page.getByText('No transaction is pending.')).toBeVisible()
   await page.getByRole('button', { name: 'End Invoice 4711 is not paid' }).click()

@@ -21,7 +21,7 @@ export function useOutcome(sentence: string): void {
 export function Outcomes({ children }: { children: ReactNode }) {
   const [sentence, setSentence] = useState('')
   useEffect(() => {
-    if (takeUndone()) setSentence('You are signed in again. Nothing was done yet: press the button once more.')
+    if (takeUndone()) setSentence('Your last act needed a fresh sign-in and was not done. Press its button once more.')
   }, [])
   const status = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
@@ -30,7 +30,7 @@ export function Outcomes({ children }: { children: ReactNode }) {
   }, [sentence])
   return (
     <NoteOutcome value={setSentence}>
-      <p ref={status} tabIndex={-1} role="status" className="wrap-anywhere text-success outline-none empty:sr-only">
+      <p ref={status} tabIndex={-1} role="status" className="wrap-anywhere font-medium outline-none empty:sr-only">
         {sentence}
       </p>
       {children}

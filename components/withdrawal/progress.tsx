@@ -142,8 +142,8 @@ const ORDER: readonly string[] = [
   'third_party_integrations',
   'data_archives',
 ] satisfies Step[]
-const inOrder = (steps: readonly StepProgress[]) =>
-  steps.toSorted((a, b) => ORDER.indexOf(a.step) - ORDER.indexOf(b.step))
+const placeOf = ({ step }: StepProgress) => (ORDER.includes(step) ? ORDER.indexOf(step) : ORDER.length)
+const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => placeOf(a) - placeOf(b))
 
 function useSteps(status: WithdrawalStatus | undefined) {
   const t = useTranslations('Deletion')

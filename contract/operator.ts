@@ -145,7 +145,7 @@ export const MAX_COUNTED = 10_000
 const figure = (title: string) => z.int().nullable().meta({ title })
 /** What is open, waits or has failed, in numbers, and how operators read each. */
 export const figures = z.object({
-  past_due: figure('Withdrawals past their due date'),
+  past_due: figure('Deletions past their due date'),
   overdue_steps: figure('Steps that nobody has run in time'),
   failing_steps: figure('Steps that failed'),
   silent_apps: figure('Applications that have not answered for a day'),
@@ -154,11 +154,11 @@ export const figures = z.object({
   unwarned: figure('Security mails that came back in the last 30 days'),
   undeliverable: figure('Addresses that take no mail'),
   dead_deliveries: figure('Events given up'),
-  replayed_withdrawals: figure('Withdrawals started again after the database had lost them'),
-  soon_due: figure('Withdrawals due within a week'),
-  processing: figure('Withdrawals in progress'),
-  completed: figure('Withdrawals done, of which something is kept'),
-  purged: figure('Withdrawals of which nothing is kept'),
+  replayed_withdrawals: figure('Deletions started again after the database had lost them'),
+  soon_due: figure('Deletions due within a week'),
+  processing: figure('Deletions in progress'),
+  completed: figure('Deletions done, of which something is kept'),
+  purged: figure('Deletions of which nothing is kept'),
   due_steps: figure('Steps due now'),
   waiting_notices: figure('Mails waiting'),
   waiting_deliveries: figure('Events waiting for applications'),

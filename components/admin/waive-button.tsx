@@ -23,7 +23,7 @@ export function WaiveButton({ task: { task_id: id, name, waive_reasons }, of }: 
   const t = useTranslations('Deletion')
   const [reason, setReason] = useState<string>()
   const [isDone, setDone] = useState(false)
-  useOutcome(isDone ? `Nobody waits for ${name} any more.` : '')
+  useOutcome(isDone ? `Nobody waits for ${of} any more.` : '')
   async function waive() {
     if (!reason) throw new ApiError('REQUEST_001', 'Choose what the person reads.', 0)
     await operate('waiveTask', { taskId: id }, { reason })

@@ -5,6 +5,7 @@ import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { withSession } from '../api/api-client'
+import { keepInTab, takeFromTab } from '../session/tab-storage'
 import { fetchOnServerClock } from '../ui/server-clock'
 
 type Operations = typeof OPERATOR_OPERATIONS
@@ -21,7 +22,7 @@ export async function operate<Name extends keyof Operations>(
     )
   } catch (error) {
     if (error instanceof ApiError && error.code === 'REAUTH_001') {
-      sessionStorage.setItem(UNDONE, '1')
+      keepInTab(UNDONE, 'yes')
       window.location.assign(`/sign-in?again=1&next=${encodeURIComponent(window.location.pathname)}`)
     }
     throw error
@@ -31,11 +32,7 @@ export async function operate<Name extends keyof Operations>(
 const UNDONE = 'undone-act'
 
 /** Whether an act led to a sign-in from here and has not been done. */
-export function takeUndone(): boolean {
-  const was = sessionStorage.getItem(UNDONE) !== null
-  sessionStorage.removeItem(UNDONE)
-  return was
-}
+export const takeUndone = (): boolean => takeFromTab(UNDONE) !== null
 
 /** Operators read the sentences of the API. */
 export const sentenceOf = (error: unknown): string =>

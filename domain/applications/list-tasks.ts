@@ -79,19 +79,23 @@ export async function tasksOf(ctx: SystemContext, withdrawalIds: string[], maxRo
   return (await ctx.sql(readTasks, { withdrawalIds, maxRows })).map((row) => toTask(row, now))
 }
 
+interface TasksWanted {
+  withdrawalId?: string | undefined
+  appId?: string | undefined
+  limit?: number
+}
+
 /** For operators: all tasks of one withdrawal, or the open tasks of all in due order. */
 export async function listTasks(
   ctx: SystemContext,
-  { withdrawalId, appId }: { withdrawalId?: string | undefined; appId?: string | undefined },
+  { withdrawalId, appId, limit = MAX_LISTED }: TasksWanted,
 ): Promise<{ tasks: ShownTask[]; is_cut: boolean }> {
   const now = ctx.clock.now()
   const tasks =
     withdrawalId === undefined
-      ? (await ctx.sql(readOpen, { appId: appId ?? null, maxRows: MAX_LISTED + 1 })).map((row) => toTask(row, now))
-      : (await tasksOf(ctx, [withdrawalId], MAX_LISTED + 1)).filter(
-          (task) => appId === undefined || task.app_id === appId,
-        )
-  return { tasks: tasks.slice(0, MAX_LISTED), is_cut: tasks.length > MAX_LISTED }
+      ? (await ctx.sql(readOpen, { appId: appId ?? null, maxRows: limit + 1 })).map((row) => toTask(row, now))
+      : (await tasksOf(ctx, [withdrawalId], limit + 1)).filter((task) => appId === undefined || task.app_id === appId)
+  return { tasks: tasks.slice(0, limit), is_cut: tasks.length > limit }
 }
 
 const countOpen = statement(

@@ -20,7 +20,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
   const { appId } = await params
   const app = await getApp(ctx, { appId }).catch(orNotFound)
   const [open, recent, dead] = await Promise.all([
-    listTasks(ctx, { appId }),
+    listTasks(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
   ])
@@ -85,10 +85,10 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           )}
         </div>
       </Part>
-      <Part title="Open deletion tasks" description={open.tasks.length > SHOWN && 'There are more than are shown.'}>
+      <Part title="Open deletion tasks" description={open.is_cut && 'There are more than are shown.'}>
         <TaskTable
           label="Open deletion tasks"
-          tasks={open.tasks.slice(0, SHOWN)}
+          tasks={open.tasks}
           fields={{ withdrawal_id: true }}
           none="No deletion waits for it."
         />

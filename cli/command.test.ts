@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
-import { helpFor } from './help.ts'
+import { helpFor, usageFor } from './help.ts'
 import { showAnswer } from './show.ts'
 
 const refusal = (line: string, inBatch = false): string => {
@@ -69,6 +69,15 @@ test.each([
 test('a command that prints many lines is refused in a batch', () => {
   expect(refusal('user export --all')).toBe('accepted')
   expect(refusal('user export --all', true)).toBe('user export does not work in a batch: it prints many lines.')
+})
+
+test('the form of a command follows its refusal, where the words name one', () => {
+  const form = 'npm run -s account -- user set-role --user usr_… --role ROLE'
+  vi.stubEnv('npm_lifecycle_event', 'account')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(usageFor(COMMANDS, ['user', 'set-role', 'usr_1', 'operator'])).toBe(`\n${form}\n`)
+  expect(usageFor(COMMANDS, ['user', 'constructor'])).toBe('')
+  expect(usageFor(COMMANDS, [])).toBe('')
 })
 
 test('a database that cannot be reached is told with the setting that names it', () => {

@@ -21,6 +21,12 @@ export function helpFor(commands: Command[], args: string[]): string | null {
   return helpForCommand(findCommand(commands, [noun, verb]))
 }
 
+/** The form of the command whose words are wrong; none where no command is named. */
+export function usageFor(commands: Command[], [noun, verb]: string[]): string {
+  const found = commands.find(({ name }) => name === `${noun} ${verb}`)
+  return found ? `\n${usageOf(found)}\n` : ''
+}
+
 function helpForAll(commands: Command[]): string {
   const ofNouns = Map.groupBy(commands, ({ name }) => name.split(' ')[0])
   const width = Math.max(...commands.map(({ name }) => name.length))
@@ -35,7 +41,7 @@ function helpForAll(commands: Command[]): string {
     aligned([[BATCH.name, BATCH.summary]], width),
     [
       'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
-      'A command that is refused prints one sentence, and its exit code is not 0.',
+      'A command that is refused prints a sentence and its form, and its exit code is not 0.',
     ],
   )
 }

@@ -9,7 +9,7 @@ import { createLog } from '@/server/watch/log'
 import { type Answer, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
-import { helpFor } from './help.ts'
+import { helpFor, usageFor } from './help.ts'
 import { showAnswer } from './show.ts'
 
 /** Resolves once it is written, so that a full disk or a reader that has gone ends the command. */
@@ -98,11 +98,13 @@ async function end(code: number) {
 process.once('SIGINT', () => end(130))
 process.once('SIGTERM', () => end(143))
 
-main(process.argv.slice(2)).then(
+const args = process.argv.slice(2)
+main(args).then(
   (isAllGood) => end(isAllGood ? 0 : 1),
   (error) => {
     // What a signal interrupts fails because its database is closed.
     if (!isEnding) tell(error)
+    if (!isEnding && error instanceof UsageError) process.stderr.write(usageFor(COMMANDS, args))
     return end(1)
   },
 )

@@ -28,8 +28,9 @@ async function confirm(page: Page) {
 
 test('the sign-in page says that this service does not know a person whom the provider knows', async ({ page }) => {
   await signIn(page, { as: /Sam Stranger/ })
+  // The page opens itself once more, with the path that was asked for.
+  await expect(page).toHaveURL(/\/sign-in\?error=NoAccount&next=/)
   await expect(page.getByRole('alert').filter({ hasText: 'isn’t linked to one here' })).toBeVisible()
-  await page.waitForLoadState('networkidle')
   await expectAccessible(page)
 })
 

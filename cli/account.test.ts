@@ -202,6 +202,11 @@ test('the operator finds an account by its id, its address or its external id, w
     blockers: [],
     pushed_blockers: [],
     pending_transactions: [],
+    connections: [],
+    audit: expect.arrayContaining([
+      expect.objectContaining({ action: 'email_change.requested', actor: 'session' }),
+      expect.objectContaining({ action: 'user.created', actor: 'operator' }),
+    ]),
   })
   expect(await run(`user show --user ${user.userId}`)).toEqual(shown)
   expect(await run(`user show --email ${user.email}`)).toEqual(shown)

@@ -206,7 +206,13 @@ test('a terminal of 100 columns shows the whole id that the next command takes',
   const words = 'as many words as somebody may want to say'
   const answer = {
     transactions: [
-      { user_id: id('usr'), transaction_id: id('txn'), status: 'pending', title: words, created_at: time },
+      {
+        user_id: id('usr'),
+        transaction_id: id('txn'),
+        status: 'pending',
+        title: 'Order 1042 of May',
+        created_at: time,
+      },
     ],
     deliveries: [
       { event_id: id('evt'), type: 'account.withdrawal_started', app_name: 'Billing', status: 'pending', due_at: time },
@@ -216,7 +222,16 @@ test('a terminal of 100 columns shows the whole id that the next command takes',
     access_tokens: [{ name: words, scopes: ['email:manage'], token_id: id('tok'), expires_at: time }],
   }
   const shown = showAnswer(answer, LOOK)
-  for (const whole of [id('txn'), id('usr'), id('evt'), task_id, id('ses'), id('tok'), '22 Nov 02:50']) {
+  for (const whole of [
+    id('txn'),
+    id('usr'),
+    'Order 1042 of May',
+    id('evt'),
+    task_id,
+    id('ses'),
+    id('tok'),
+    '22 Nov 02:50',
+  ]) {
     expect(shown).toContain(whole)
   }
 })

@@ -16,8 +16,8 @@ export interface Look {
  */
 const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
-  pending_transactions: ['transaction_id', 'description', 'created_at'],
-  transactions: ['transaction_id', 'user_id', 'status', 'created_at', 'description'],
+  pending_transactions: ['transaction_id', 'created_at', 'title'],
+  transactions: ['transaction_id', 'user_id', 'status', 'title'],
   apps: ['app_id', 'name', 'open_tasks', 'disabled_at', 'endpoint'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],

@@ -21,6 +21,11 @@ const connection = {
   app_id: z.string().describe('The application, `app_…`'),
   subject: z.string().describe('By what the application knows the person'),
 }
+export const listedConnection = z.object({
+  ...connection,
+  name: z.string().describe('As people read it'),
+  connected_at: isoDateTime.describe('When it was connected first'),
+})
 const user_id = z.string().describe('The account, `usr_…`')
 const example = { app_id: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk', subject: 'reader-7' }
 const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
@@ -72,15 +77,7 @@ export const listConnections = contract({
   params: z.object({ externalId }),
   data: z.object({
     user_id,
-    connections: z
-      .array(
-        z.object({
-          ...connection,
-          name: z.string().describe('As people read it'),
-          connected_at: isoDateTime.describe('When it was connected first'),
-        }),
-      )
-      .describe('The oldest first'),
+    connections: z.array(listedConnection).describe('The oldest first'),
   }),
   errors: ['USER_001', 'RATE_001'],
   example: {

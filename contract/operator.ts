@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { account } from './admin'
 import { delivery } from './apps'
+import { listedConnection } from './connections'
 import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
 import { amount, blocker, isoDateTime, maxLength } from './fields'
 import { type ShownTask, shownTask } from './tasks'
@@ -121,6 +122,9 @@ export const shownAccount = account.extend({
   pending_transactions: z.array(shownTransaction),
   /** Those of `blockers` that services have pushed, at most a hundred. */
   pushed_blockers: z.array(shownBlocker),
+  connections: z.array(listedConnection),
+  /** The newest twenty acts on it beside look-ups, the newest first. */
+  audit: z.array(shownAudit),
 })
 export type ShownAccount = z.input<typeof shownAccount>
 

@@ -145,6 +145,7 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click()
   await expect(page.getByText('Ended: Invoice 4711 is not paid.')).toBeVisible()
   await expect(page.getByText('No service holds a deletion back.')).toBeVisible()
+  await expect(page.getByRole('table', { name: 'Audit log' })).toContainText('Deletion blocker removed')
   await expectAccessible(page)
 })
 

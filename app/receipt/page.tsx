@@ -6,6 +6,7 @@ import { ReceiptReader } from '@/components/receipt/receipt-reader'
 import { publishedKeys } from '@/domain/withdrawal/receipts/signing-keys'
 import { unlessAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
+import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 
 export const generateMetadata = titled('Receipts', 'title', { referrer: 'no-referrer' })
@@ -20,7 +21,7 @@ export default async function ReceiptPage() {
     <ColumnPage account={null} className="max-w-3xl">
       <PageHeading title={t('title')} description={t('description')} />
       <Texts texts={await textsOf(['Deletion', 'Receipts'])}>
-        <ReceiptReader keys={keys.map(({ kid, x }) => ({ kid, x }))} />
+        <ReceiptReader keys={keys.map(({ kid, x }) => ({ kid, x }))} ownIssuer={getEnv().appUrl} />
       </Texts>
     </ColumnPage>
   )

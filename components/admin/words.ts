@@ -29,6 +29,7 @@ const LABELS: Record<string, string> = {
   since: 'Takes no mail since',
   state: 'Now',
   step: 'Deletion step',
+  subject: 'Knows the person as',
   type: 'Event',
   url: 'Link',
   user_id: 'Account',
@@ -36,9 +37,9 @@ const LABELS: Record<string, string> = {
   withdrawal_id: 'Deletion',
 }
 
-/** “Email changed” of `email_changed` and of `email.changed` */
+/** “Email changed” of `email_changed` and of `email.changed`, in the words of the pages: they speak of deletions. */
 export function toLabel(name: string): string {
-  const text = name.replaceAll(/[_.]/g, ' ')
+  const text = name.replaceAll(/[_.]/g, ' ').replace('withdrawal', 'deletion').replace('withdrawn', 'deleted')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

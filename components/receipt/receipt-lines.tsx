@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, Printer } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { RECEIPT_ANSWERS, RECEIPT_KINDS } from '@/contract/vocabulary'
+import { useBrand } from '../layout/brand'
 import { Button } from '../ui/button'
 import { Card, CardBody } from '../ui/card'
 import { Disclosure } from '../ui/disclosure'
@@ -14,12 +15,14 @@ type Genuine = Extract<Finding, { state: 'genuine' }>
 
 interface ReceiptLinesProps {
   receipt: Genuine
+  /** The `iss` of this service's own receipts, which carry its name. */
+  ownIssuer: string
   /** The first one takes the focus, because the field that was filled is folded then. */
   takesFocus: boolean
 }
 
 /** A genuine receipt: its verdict in a sentence, what it says in plain words, and its technical lines folded. */
-export function ReceiptLines({ receipt, takesFocus }: ReceiptLinesProps) {
+export function ReceiptLines({ receipt, ownIssuer, takesFocus }: ReceiptLinesProps) {
   const t = useTranslations('Receipts')
   const verdict = useFocusOnMount<HTMLDivElement>(takesFocus)
   const { claims } = receipt
@@ -32,7 +35,7 @@ export function ReceiptLines({ receipt, takesFocus }: ReceiptLinesProps) {
         <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none max-sm:flex-wrap">
           <Icon className={`mt-0.5 size-6 shrink-0 ${isWhole ? 'text-success' : 'text-warning'}`} aria-hidden />
           <h2 className="wrap-anywhere min-w-0 flex-1 font-semibold text-lg leading-7 max-sm:basis-4/5">
-            <Verdict claims={claims} unconfirmed={unconfirmed.length} />
+            <Verdict claims={claims} ownIssuer={ownIssuer} unconfirmed={unconfirmed.length} />
           </h2>
           <Button variant="quiet" className="max-sm:ms-5 print:hidden" onClick={() => window.print()}>
             <Printer className="size-4" aria-hidden /> {t('print')}
@@ -53,11 +56,18 @@ export function ReceiptLines({ receipt, takesFocus }: ReceiptLinesProps) {
   )
 }
 
+interface VerdictProps {
+  claims: ReadClaims
+  ownIssuer: string
+  unconfirmed: number
+}
+
 /** The whole receipt in one sentence. */
-function Verdict({ claims, unconfirmed: count }: { claims: ReadClaims; unconfirmed: number }) {
+function Verdict({ claims, ownIssuer, unconfirmed: count }: VerdictProps) {
   const t = useTranslations('Receipts')
+  const { name } = useBrand()
   const { kind, iss = '', iat = 0, withdrawal } = claims
-  const issuer = (URL.canParse(iss) && new URL(iss).host) || iss
+  const issuer = iss === ownIssuer ? name : (URL.canParse(iss) && new URL(iss).host) || iss
   const known = RECEIPT_KINDS.find((each) => each === kind) ?? 'unknown'
   const at = (known === 'completion' && withdrawal?.completed_at) || new Date(iat * 1000).toISOString()
   const date = () => <LocalTime dateTime={at} format="date" />

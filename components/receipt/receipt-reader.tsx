@@ -11,7 +11,7 @@ import { ReceiptLines } from './receipt-lines'
 import { type Finding, type ReceiptKey, verifyReceipts } from './verify-receipts'
 
 /** Everything happens in the browser: what is pasted is sent nowhere. */
-export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
+export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]; ownIssuer: string }) {
   const t = useTranslations('Receipts')
   const [text, setText] = useState('')
   const [findings, setFindings] = useState<Finding[]>([])
@@ -21,7 +21,8 @@ export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
     setText(given)
     const found = await verifyReceipts(given, keys)
     // A long text may be verified after a shorter one that has taken its place.
-    if (newest.current === given) setFindings(found)
+    // The last one of a file says the most.
+    if (newest.current === given) setFindings(found.toReversed())
   }
   const firstRead = findings.findIndex(({ state }) => state === 'genuine')
   return (
@@ -32,7 +33,7 @@ export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
       <div aria-live="polite" className="space-y-6 empty:hidden">
         {findings.map((finding, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order is that of the text.
-          <FindingCard key={index} finding={finding} takesFocus={index === firstRead} />
+          <FindingCard key={index} finding={finding} ownIssuer={ownIssuer} takesFocus={index === firstRead} />
         ))}
       </div>
       <Card className="print:hidden">
@@ -72,11 +73,11 @@ export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
   )
 }
 
-function FindingCard({ finding, takesFocus }: { finding: Finding; takesFocus: boolean }) {
+function FindingCard({ finding, ...props }: { finding: Finding; ownIssuer: string; takesFocus: boolean }) {
   const t = useTranslations('Receipts')
   switch (finding.state) {
     case 'genuine':
-      return <ReceiptLines receipt={finding} takesFocus={takesFocus} />
+      return <ReceiptLines receipt={finding} {...props} />
     case 'unknown_key':
       return (
         <Alert

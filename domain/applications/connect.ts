@@ -104,13 +104,20 @@ const readConnections = statement(
    FROM app_connections c JOIN connected_apps a ON a.id = c.app_id WHERE c.user_id = ${v.userId} ORDER BY c.connected_at, c.id`,
 )
 
+/** The applications that the account is connected to, the oldest first. */
+export async function connectionsOf(
+  { sql }: Pick<Context, 'sql'>,
+  userId: string,
+): Promise<Data<typeof contract.listConnections>['connections']> {
+  const rows = await sql(readConnections, { userId })
+  return rows.map((row) => ({ ...row, connected_at: row.connected_at.toISOString() }))
+}
+
 export async function listConnections(
   { sql }: Context,
   { externalId }: Input<typeof contract.listConnections>,
 ): Promise<Data<typeof contract.listConnections>> {
   const [account] = await sql(findAccount, { externalId })
   if (!account) throw new AppError('USER_001')
-  const rows = await sql(readConnections, { userId: account.id })
-  const connections = rows.map((row) => ({ ...row, connected_at: row.connected_at.toISOString() }))
-  return { user_id: account.id, connections }
+  return { user_id: account.id, connections: await connectionsOf({ sql }, account.id) }
 }

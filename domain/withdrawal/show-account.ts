@@ -10,7 +10,9 @@ import {
 } from '../accounts/find-user'
 import { withdrawalOf } from '../accounts/look-up'
 import { noteLookUp } from '../accounts/note-look-up'
+import { connectionsOf } from '../applications/connect'
 import { listTransactions } from '../applications/transactions'
+import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
 import { integer, sql, statement, text, time } from '../sql'
 import { findBlockers } from './blockers'
@@ -42,6 +44,21 @@ const readBlockers = statement(
    WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
    ORDER BY created_at, source, key LIMIT ${v.maxRows}`,
 )
+const MAX_ACTS = 20
+const readActs = statement(
+  'newest-acts-on-account',
+  { userId: text, lookedUp: text, maxRows: integer },
+  { id: text, action: text, actor: text, requested_by: text.orNull, at: time },
+  (v) => sql`SELECT id, action, actor, requested_by, at FROM audit_events
+   WHERE user_id = ${v.userId} AND action <> ${v.lookedUp} ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
+)
+/** Look-ups are left out: the page that shows them writes one each time. */
+async function newestActs(ctx: SystemContext, userId: string): Promise<ShownAccount['audit']> {
+  const lookedUp: AuditAction = 'account.looked_up'
+  const rows = await ctx.sql(readActs, { userId, lookedUp, maxRows: MAX_ACTS })
+  return rows.map(({ id, at, ...act }) => ({ audit_id: id, ...act, at: at.toISOString() }))
+}
+
 async function pushedBlockers(ctx: SystemContext, userId: string): Promise<ShownBlocker[]> {
   const rows = await ctx.sql(readBlockers, { userId, now: ctx.clock.now(), maxRows: MAX_BLOCKERS })
   return rows.map((row) => ({
@@ -54,12 +71,14 @@ async function pushedBlockers(ctx: SystemContext, userId: string): Promise<Shown
 /** What operators see of an account. */
 async function showAccount(ctx: SystemContext, account: AccountRow): Promise<ShownAccount> {
   const userId = account.id
-  const [[sessions], [lost], { blockers }, { transactions }, pushed_blockers] = await Promise.all([
+  const [[sessions], [lost], { blockers }, { transactions }, pushed_blockers, connections, audit] = await Promise.all([
     ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
     ctx.sql(lostMailbox, { userId }),
     findBlockers(ctx, userId),
     listTransactions(ctx, { userId, status: 'pending' }),
     pushedBlockers(ctx, userId),
+    connectionsOf(ctx, userId),
+    newestActs(ctx, userId),
   ])
   return {
     ...describeAccount(ctx, account),
@@ -70,6 +89,8 @@ async function showAccount(ctx: SystemContext, account: AccountRow): Promise<Sho
     blockers,
     pending_transactions: transactions,
     pushed_blockers,
+    connections,
+    audit,
   }
 }
 

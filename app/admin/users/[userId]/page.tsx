@@ -1,16 +1,18 @@
 import { notFound } from 'next/navigation'
-import { type Fields, idLink } from '@/components/admin/drawn'
+import { AppLink, type Fields, idLink } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
 import { formatAmount } from '@/contract/amount'
+import { listedConnection } from '@/contract/connections'
 import {
   type ShownAccount,
   type ShownBlocker,
   type ShownTransaction,
   shownAccount,
+  shownAudit,
   shownBlocker,
   shownTransaction,
 } from '@/contract/operator'
@@ -69,6 +71,27 @@ const Active = ({ account }: { account: ShownAccount }) => (
       fields={{ title: true, source: true, code: true, url: true, created_at: true, expires_at: true }}
       actions={blockerButton(account.user_id)}
       none="No service holds a deletion back."
+    />
+    <TablePart
+      title="Connected applications"
+      of={listedConnection}
+      rows={account.connections}
+      id="app_id"
+      fields={{
+        name: ({ app_id, name }) => <AppLink id={app_id} name={name} />,
+        subject: true,
+        connected_at: true,
+      }}
+      none="It is connected to none."
+    />
+    <TablePart
+      title="Audit log"
+      description="What was done lately, the newest first."
+      of={shownAudit}
+      rows={account.audit}
+      id="audit_id"
+      fields={{ action: true, at: true, actor: true, requested_by: true }}
+      none="Nothing was done yet."
     />
   </>
 )

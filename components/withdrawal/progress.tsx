@@ -136,13 +136,13 @@ function useStepTexts() {
 }
 
 /** The request itself does the first. A step keeps its place, also where a later one ends before it. */
-const ORDER: readonly string[] = [
-  'session_revocation',
-  'user_profile',
-  'third_party_integrations',
-  'data_archives',
-] satisfies Step[]
-const placeOf = ({ step }: StepProgress) => (ORDER.includes(step) ? ORDER.indexOf(step) : ORDER.length)
+const PLACES: Record<Step, number> = {
+  session_revocation: 1,
+  user_profile: 2,
+  third_party_integrations: 3,
+  data_archives: 4,
+}
+const placeOf = ({ step }: StepProgress) => PLACES[step as Step] ?? Number.MAX_SAFE_INTEGER
 const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => placeOf(a) - placeOf(b))
 
 function useSteps(status: WithdrawalStatus | undefined) {

@@ -20,12 +20,13 @@ export const CHAPTERS = {
 } as const
 
 /** What people look for in a chapter. */
-const CHAPTER_WORDS: Partial<Record<keyof typeof CHAPTERS, string>> = {
+const CHAPTER_WORDS: Record<keyof typeof CHAPTERS, string> = {
   examples: 'curl TypeScript Python',
   authentication: 'Authorization Bearer access token session X-Required-Scope header',
   envelope: 'success data error JSON X-Request-Id',
   limits: 'Retry-After 429',
   idempotency: 'Idempotency-Key repeat retry',
+  errors: 'code status refused',
 }
 
 /** Codes that every operation can answer with. */

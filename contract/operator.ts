@@ -4,7 +4,7 @@ import { delivery } from './apps'
 import { listedConnection } from './connections'
 import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
 import { amount, blocker, isoDateTime, maxLength } from './fields'
-import { type ShownTask, shownTask } from './tasks'
+import { RETRIED, retried, type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
 
@@ -200,11 +200,12 @@ export const retryWithdrawal = contract({
   }),
   data: z.object({
     withdrawal_id: z.string().describe('The withdrawal, `wd_…`'),
+    retried,
     retried_steps: z.array(z.string()).describe('The deletion steps that will run'),
   }),
-  message: 'What has failed will be tried within a minute.',
+  message: RETRIED,
   errors: ['WITHDRAWAL_004', 'RATE_001'],
-  example: { data: { withdrawal_id: exampleId, retried_steps: ['third_party_integrations'] } },
+  example: { data: { withdrawal_id: exampleId, retried: true, retried_steps: ['third_party_integrations'] } },
 })
 
 export const endTransaction = contract({

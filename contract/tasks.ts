@@ -221,6 +221,10 @@ export const waiveTask = contract({
   },
 })
 
+export const retried = z.boolean().describe('False where nothing has failed: what was never tried keeps its time')
+/** The message of a retry, whatever came of it. */
+export const RETRIED = 'What has failed is tried within a minute. What was never tried keeps its time.'
+
 export const retryTask = contract({
   ...FOR_SERVICES,
   name: 'retryTask',
@@ -232,8 +236,8 @@ export const retryTask = contract({
   path: '/admin/tasks/{taskId}/retry',
   scope: 'apps:manage',
   params: z.object({ taskId }),
-  data: z.object({ task_id: z.string().describe('The task, `msg_…`') }),
-  message: 'The application will be asked within a minute.',
+  data: z.object({ task_id: z.string().describe('The task, `msg_…`'), retried }),
+  message: RETRIED,
   errors: ['TASK_001', 'TASK_002', 'RATE_001'],
-  example: { data: { task_id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk' } },
+  example: { data: { task_id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk', retried: true } },
 })

@@ -28,7 +28,8 @@ interface OperatorButtonProps<Name extends keyof Operations> {
   outcome?: string
 }
 
-const WITHIN_A_MINUTE = () => 'Will be tried within a minute.'
+const triedAgain = ({ retried }: { retried: boolean }) =>
+  retried ? 'Will be tried within a minute.' : 'Nothing has failed. What was never tried keeps its time.'
 /** What the page itself does not show after the act. */
 const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>) => ReactNode } = {
   pingApp: ({ status, took_ms, problem }) =>
@@ -36,8 +37,8 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>)
       ? `It answered HTTP ${status} in ${took_ms} ms.`
       : `It did not answer: ${problem}, after ${took_ms} ms.`,
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
-  retryTask: WITHIN_A_MINUTE,
-  retryWithdrawal: WITHIN_A_MINUTE,
+  retryTask: triedAgain,
+  retryWithdrawal: triedAgain,
   rotateAppSecret: ({ signing_secret: secret }) => (
     <Alert title="The new signing secret, shown this once">
       <span className="flex flex-wrap items-center gap-3">

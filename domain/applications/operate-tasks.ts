@@ -56,7 +56,7 @@ export function sentenceOf(registered: readonly string[], reason: string): strin
   const codes = [...WAIVE_REASONS, ...own.map(({ code }) => code)]
   throw new AppError(
     'REQUEST_001',
-    `The reason must be one of ${codes.join(', ')}. For any other, say what the person reads: account app set app_… --waive-reason CODE=SENTENCE, then waive with that code.`,
+    `The reason must be one of ${codes.join(', ')}. For any other, say what the person reads: app set app_… --waive-reason CODE=SENTENCE, then waive with that code.`,
   )
 }
 
@@ -82,12 +82,13 @@ export const retryTask = (
     const task = await lockTask(tx, taskId)
     if (!task) throw unknownTask()
     if (task.status === 'completed') throw new AppError('TASK_002')
-    if (task.attempts > 0) {
+    const retried = task.attempts > 0
+    if (retried) {
       await Promise.all([
         tx.sql(markDue, { id: taskId, now: tx.clock.now() }),
         auditManager(tx, 'task.retried', taskId),
         wakeStep(tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
       ])
     }
-    return { task_id: taskId }
+    return { task_id: taskId, retried }
   })

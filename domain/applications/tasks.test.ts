@@ -544,7 +544,7 @@ test('B113 a task is waived for a reason of the application, whose sentence the 
   const service = await givenServiceToken(ctx, ['apps:manage'])
   const ask = (reason: string) => call(service, 'waiveTask', { ids: { taskId: task.id }, body: { reason } })
   for (const reason of ['other', 'merged', '', 'Gone', 'merged=x']) expect((await ask(reason)).code).toBe('REQUEST_001')
-  expect((await ask('other')).details).toContain('account app set app_… --waive-reason CODE=SENTENCE')
+  expect((await ask('other')).details).toContain('reads: app set app_… --waive-reason CODE=SENTENCE')
   expect(await outcomeOf(removeApp(ctx, { appId: task.appId, waive: 'other' }))).toBe('REQUEST_001')
   expect(await rowOf(task)).toMatchObject({ waivedAt: null })
 

@@ -159,7 +159,10 @@ test('a retry makes failed work due now, and is audited for the operator and not
   ctx.apps.answer = async () => ({ status: 503 })
   await pass(ctx, hour)
   ctx.apps.answer = async () => ({ status: 204 })
-  expect((await retryWithdrawal(ctx, { withdrawalId })).retried_steps).toEqual(['third_party_integrations'])
+  expect(await retryWithdrawal(ctx, { withdrawalId })).toMatchObject({
+    retried: true,
+    retried_steps: ['third_party_integrations'],
+  })
   await runDueWork(ctx)
   expect((await watchBacklog(ctx)).steps).toMatchObject({ open: DUE_AFTER_AN_HOUR, failing: 0 })
   const audited = await ctx.db.auditEvent.findMany({ where: { action: 'withdrawal.retried' } })

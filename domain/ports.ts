@@ -226,6 +226,8 @@ export type Message =
   | {
       template: 'withdrawal-by-sign-in'
       userName: string
+      /** Before this time the person cannot delete the account, because a change of its address was undone. */
+      heldUntil: Date | null
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
       requestedAt: Date

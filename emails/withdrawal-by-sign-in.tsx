@@ -1,18 +1,45 @@
-import { Facts, Letter, type LetterProps, LinkPanel, type Origin, originFacts, Paragraph } from './layout'
+import type { ReactNode } from 'react'
+import {
+  Facts,
+  Letter,
+  type LetterProps,
+  LinkPanel,
+  marks,
+  type Origin,
+  originFacts,
+  Paragraph,
+  TextLink,
+} from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'withdrawalBySignIn'>, Origin {
   settingsUrl: Slot
+  heldUntil: Slot
+  /** Whether the person cannot delete the account before that time. */
+  isHeld: boolean
 }
 
 /** The answer to a request for a deletion link where a mailbox alone may not delete the account. */
-export default function WithdrawalBySignIn({ settingsUrl, at, device, ipAddress, ...letter }: Props) {
+export default function WithdrawalBySignIn({
+  settingsUrl,
+  heldUntil,
+  isHeld,
+  at,
+  device,
+  ipAddress,
+  ...letter
+}: Props) {
   const { look, t } = letter
+  const link = (url: ReactNode) => (
+    <TextLink look={look} href={settingsUrl}>
+      {url}
+    </TextLink>
+  )
   return (
     <Letter {...letter}>
-      <Paragraph>{t('intro')}</Paragraph>
-      <LinkPanel look={look} href={settingsUrl} label={t('button')} />
+      <Paragraph>{isHeld ? t.rich('held', { ...marks(look), heldUntil, settingsUrl, link }) : t('intro')}</Paragraph>
+      {!isHeld && <LinkPanel look={look} href={settingsUrl} label={t('button')} />}
       <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />
     </Letter>
   )
@@ -23,4 +50,6 @@ WithdrawalBySignIn.PreviewProps = preview('withdrawalBySignIn', WithdrawalBySign
   at: '20 November 2026 at 09:00 UTC',
   device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
+  heldUntil: '27 November 2026 at 09:00 UTC',
+  isHeld: false,
 })

@@ -27,6 +27,16 @@ test('pasted receipts are genuine, and the page says which follows which', async
   expect(await verifyReceipts(texts[1], keys)).toMatchObject([{ state: 'genuine', follows: 'not_shown' }])
 })
 
+test('receipts are genuine however a mail wraps them, and whatever words stand around them', async () => {
+  const { keys, texts } = await givenReceipts()
+  const genuine = texts.map(() => ({ state: 'genuine' }))
+  for (const width of [7, 64, 76]) {
+    const wrapped = texts.map((text) => text.match(new RegExp(`.{1,${width}}`, 'g'))?.join('\r\n  '))
+    const mail = `My receipts: ${wrapped.join('\n\n')}\n\nBest wishes`
+    expect(await verifyReceipts(mail, keys), String(width)).toMatchObject(genuine)
+  }
+})
+
 test('F32 no receipt with another character in any place is genuine', async () => {
   const { keys, texts } = await givenReceipts()
   const [receipt] = texts
@@ -48,8 +58,12 @@ test('F32 no receipt with another character in any place is genuine', async () =
 test('a key that the page does not have is an unknown key, and what is no receipt is none', async () => {
   const { ctx, keys, texts } = await givenReceipts()
   expect(await verifyReceipts(texts[0], [])).toEqual([{ state: 'unknown_key', kid: keys[0]?.kid }])
-  expect(await verifyReceipts('hello', keys)).toEqual([{ state: 'no_receipt' }])
-  expect(await verifyReceipts(`${texts[0]}.more`, keys)).toEqual([{ state: 'no_receipt' }])
+  expect(await verifyReceipts('hello to everybody', keys)).toEqual([{ state: 'no_receipt' }])
+  for (const tail of ['.more', 'A']) {
+    expect(await verifyReceipts(texts[0] + tail, keys)).toEqual([{ state: 'changed' }])
+  }
+  const cut = `${texts[0].slice(0, -9)}\n${texts[1]}`
+  expect(await verifyReceipts(cut, keys)).toMatchObject([{ state: 'changed' }, { state: 'genuine' }])
   expect(await verifyReceipts('  ', keys)).toEqual([])
   const other = await signJws(await signingKey(ctx), 'erasure-log+jwt', { lines: 1 })
   expect(await verifyReceipts(other, keys)).toEqual([{ state: 'changed' }])

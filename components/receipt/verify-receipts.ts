@@ -17,12 +17,20 @@ export type Finding =
   /** The browser does not support Ed25519. */
   | { state: 'cannot_verify' }
 
-/** Verifies what somebody pasted, one receipt after the other, with nothing but the keys that came with the page. */
+/** Mail and chat wrap long texts, so that white space may stand anywhere. A signature has 86 characters. */
+const RECEIPT = /(eyJ(?:\s*[\w-])*\s*\.(?:\s*[\w-])+\s*\.(?:\s*[\w-]){86}(?![\w.-]))/
+
+/** Verifies the receipts in what somebody pasted, with nothing but the keys that came with the page. Words around them do no harm. */
 export async function verifyReceipts(text: string, keys: readonly ReceiptKey[]): Promise<Finding[]> {
   const findings: Finding[] = []
   const hashes = new Set<string>()
-  for (const receipt of text.split(/\s+/).filter(Boolean)) {
-    const finding = await verifyReceipt(receipt, keys)
+  // What matched stands between what did not.
+  for (const [index, part] of text.split(RECEIPT).entries()) {
+    if (index % 2 === 0) {
+      if (part.includes('eyJ')) findings.push({ state: 'changed' })
+      continue
+    }
+    const finding = await verifyReceipt(part.replaceAll(/\s+/g, ''), keys)
     if (finding.state === 'genuine') {
       const { previous } = finding.claims
       if (previous) finding.follows = hashes.has(previous) ? 'shown' : 'not_shown'
@@ -30,7 +38,7 @@ export async function verifyReceipts(text: string, keys: readonly ReceiptKey[]):
     }
     findings.push(finding)
   }
-  return findings
+  return findings.length === 0 && text.trim() !== '' ? [{ state: 'no_receipt' }] : findings
 }
 
 async function verifyReceipt(receipt: string, keys: readonly ReceiptKey[]): Promise<Finding> {

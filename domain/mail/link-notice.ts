@@ -13,6 +13,8 @@ interface LinkFacts extends Link {
   hasPassword: boolean
   /** Whether the link may do what it is for. */
   mayOpen: boolean
+  /** Until when an undone change of the address holds a deletion back. */
+  heldUntil: Date | null
   requestedAt: Date
   ipAddress: string
   userAgent: string
@@ -71,6 +73,7 @@ export const linkFactsOf = (
   userName: account.name,
   hasPassword: account.password_hash !== null,
   mayOpen: mayOpen(ctx, kind, account),
+  heldUntil: account.restored_at && new Date(account.restored_at.getTime() + ctx.limits.undoWindowMs),
   requestedAt: new Date(endsAt.getTime() - LINKS[kind].lifetimeMs),
   ipAddress,
   userAgent,

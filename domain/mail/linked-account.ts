@@ -1,6 +1,6 @@
 import { AppError } from '@/contract/errors'
 import type { AnyContext, Link, SystemContext } from '../context'
-import { heldSince, isUnsettled } from '../limits/held-addresses'
+import { heldSince, isUnsettled, restoredSince } from '../limits/held-addresses'
 import { boolean, type Described, integer, type Shape, sql, statement, text, time } from '../sql'
 import { isTokenOf, LINKS, type LinkKind, readLinkToken } from './links'
 
@@ -16,6 +16,8 @@ const ACCOUNT = {
   credential_version: integer,
   /** A change of the address can be undone, or was undone lately. */
   is_unsettled: boolean,
+  /** When the newest of those changes was undone. */
+  restored_at: time.orNull,
 } satisfies Shape
 export type LinkedAccount = Described<typeof ACCOUNT>
 
@@ -26,7 +28,7 @@ const accountById = statement(
   (
     v,
   ) => sql`SELECT u.id AS user_id, u.external_id, u.name, u.email, u.email_key, u.locale, u.password_hash, u.credential_version,
-     ${isUnsettled(v.userId, v.heldSince)} AS is_unsettled
+     ${isUnsettled(v.userId, v.heldSince)} AS is_unsettled, ${restoredSince(v.userId, v.heldSince)} AS restored_at
    FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 

@@ -424,6 +424,16 @@ test('B62 the refusal names what has to be settled beside the undo, and a stoppe
   expect((await withdraw(off.owner)).code).toBe('accepted')
 })
 
+test('B62 while an undo holds a deletion back, the letter to whoever asks for a link says until when', async () => {
+  const { ctx, owner, until } = await givenUndone()
+  await ask(ctx, owner.email)
+  expect(ctx.mailbox.at(-1)?.message).toMatchObject({ template: BY_SIGN_IN, heldUntil: new Date(until) })
+  const { ctx: other, moved } = await givenMoved()
+  await ask(other, moved)
+  const letters = other.mailbox.map(({ message }) => message)
+  expect(letters).toContainEqual(expect.objectContaining({ template: BY_SIGN_IN, heldUntil: null }))
+})
+
 test('B62 the cleanup leaves an undo as long as it holds a withdrawal back', async () => {
   const ctx = await givenService({ undoWindowMs: 30 * day })
   const owner = await givenCaller(ctx)

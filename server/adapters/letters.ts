@@ -220,13 +220,14 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('withdrawalRequested', WithdrawalRequested, values, {})
     }
     case 'withdrawal-by-sign-in': {
-      const { settingsUrl, requestedAt } = message
-      return letter(
-        'withdrawalBySignIn',
-        WithdrawalBySignIn,
-        { userName, settingsUrl, ...from(requestedAt, message) },
-        {},
-      )
+      const { settingsUrl, heldUntil, requestedAt } = message
+      const values = {
+        userName,
+        settingsUrl,
+        heldUntil: heldUntil ? time(heldUntil) : '',
+        ...from(requestedAt, message),
+      }
+      return letter('withdrawalBySignIn', WithdrawalBySignIn, values, { isHeld: heldUntil !== null })
     }
     case 'undo-before-withdrawal': {
       const { notMe, changedAt, requestedAt } = message

@@ -178,7 +178,12 @@ function everyMessage(text: (name: string) => string): Message[] {
       { ...noPassword, provider: null },
     ],
     'withdrawal-requested': [{ ...asked, template: 'withdrawal-requested', link: text('link'), endsAt: until }],
-    'withdrawal-by-sign-in': [{ ...asked, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
+    'withdrawal-by-sign-in': [null, until].map((heldUntil) => ({
+      ...asked,
+      template: 'withdrawal-by-sign-in',
+      heldUntil,
+      settingsUrl: text('settingsUrl'),
+    })),
     'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
     'account-withdrawal-started': WAYS.flatMap((way) => {

@@ -17,10 +17,12 @@ export default async function NotFound() {
       <h1 className="mt-2 font-semibold text-3xl leading-9 tracking-[-0.03em]">{t('notFoundTitle')}</h1>
       <p className="mt-3 text-ink-muted">{t('notFoundHint')}</p>
       <div className="mt-8 flex flex-col gap-3 sm:flex-row sm:flex-wrap">
-        <Link href="/settings/email" className={buttonStyle()}>
-          {t('toSettings')}
-        </Link>
-        <Link href="/" className={buttonStyle({ variant: 'secondary' })}>
+        {account && (
+          <Link href="/settings/email" className={buttonStyle()}>
+            {t('toSettings')}
+          </Link>
+        )}
+        <Link href="/" className={buttonStyle({ variant: account ? 'secondary' : 'primary' })}>
           {t('toStart')}
         </Link>
       </div>

@@ -3,12 +3,15 @@ import { Badge } from '@/components/ui/badge'
 import { pageTexts } from '@/server/pages/language'
 
 const DIGITS = ['0', '4', '2', '1', '3', '7']
+const STEPS = { access: 'bg-success', profile: 'bg-success', apps: 'bg-accent', archives: 'bg-line' }
 
-/** A picture of a change, drawn with the parts of the real page. Screen readers skip it, because the text says the same. */
+/** A picture of a change and a deletion, drawn like the real pages. Screen readers skip it, because the text says the same. */
 export async function Specimen() {
   const t = await pageTexts('Landing')
+  const common = await pageTexts('Common')
+  const deletion = await pageTexts('Deletion')
   return (
-    <div aria-hidden className="relative hidden select-none lg:block">
+    <div aria-hidden className="w-full max-w-96 select-none">
       <div className="rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
         <div className="flex items-center justify-between">
           <span className="text-ink-muted">ada@example.com</span>
@@ -37,6 +40,18 @@ export async function Specimen() {
             </span>
           ))}
         </div>
+      </div>
+      <div className="mt-5 rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
+        <div className="flex items-center justify-between">
+          <span className="font-medium">{deletion('progressTitle')}</span>
+          <Badge>{common('steps.processing')}</Badge>
+        </div>
+        <div className="mt-3 flex gap-1.5">
+          {Object.entries(STEPS).map(([step, color]) => (
+            <span key={step} className={`h-1.5 flex-1 rounded-full ${color}`} />
+          ))}
+        </div>
+        <p className="mt-2 text-ink-muted text-sm">{deletion('count', { done: 2, all: Object.keys(STEPS).length })}</p>
       </div>
     </div>
   )

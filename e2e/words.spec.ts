@@ -137,8 +137,9 @@ test('B76 words of a screen reader: the undo of a change from the old mailbox', 
     - heading "What happens" [level=2]
     - list:
       - listitem: /Your account goes back to/
-      - listitem: Everyone is signed out, and access tokens stop working.
+      - listitem: Every browser and device is signed out, and access tokens stop working.
       - listitem: Your password becomes the one you choose here.
+      - listitem: For 7 days you can’t delete the account, so nobody can do it in your place.
     - text: New password
     - textbox "New password"
     - button "Show password"

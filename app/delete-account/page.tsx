@@ -67,15 +67,22 @@ const Folded = ({ title, text, children }: { title: string; text: string; childr
     <CardBody className="space-y-1">
       <h2 className="font-semibold">{title}</h2>
       <p className="text-ink-muted">{text}</p>
-      <FoldedList>{children}</FoldedList>
+      <FoldedList of={title}>{children}</FoldedList>
     </CardBody>
   </Card>
 )
 
-async function FoldedList({ children }: { children: ReactNode }) {
+async function FoldedList({ of, children }: { of: string; children: ReactNode }) {
   const t = await pageTexts('DeletionPage')
   return (
-    <Disclosure summary={t('everything')}>
+    <Disclosure
+      summary={
+        <span>
+          {t('everything')}
+          <span className="sr-only">: {of}</span>
+        </span>
+      }
+    >
       <div className="pt-3">{children}</div>
     </Disclosure>
   )

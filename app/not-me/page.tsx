@@ -1,4 +1,5 @@
 import { titled } from '@/app/page-title'
+import { heldFor } from '@/app/undone-within'
 import { NotMe } from '@/components/email/not-me'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
@@ -13,7 +14,7 @@ export default async function NotMePage() {
   return (
     <CenteredPage account={null}>
       <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'NotMe', 'Sessions'])}>
-        <NotMe supportEmail={getEnv().supportEmail} rules={newPasswordRules()} />
+        <NotMe supportEmail={getEnv().supportEmail} rules={newPasswordRules()} heldFor={await heldFor()} />
       </Texts>
     </CenteredPage>
   )

@@ -71,6 +71,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
           consequence={<p>{t('hereConsequence')}</p>}
           keep={t('hereKeep')}
           confirm={t('hereConfirm')}
+          confirmVariant="primary"
           act={() => signOutHere('/sign-in')}
         />
       ) : (
@@ -85,6 +86,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
           }
           keep={t('keep')}
           confirm={t('confirm')}
+          confirmVariant="primary"
           act={() => confirmed(() => call('endSession', { userId: owner.userId, sessionId }).catch(ignoreEnded))}
           onDone={onEnded}
         />

@@ -115,6 +115,7 @@ function EndOthers({ owner, others, newEmail, onEnded }: EndOthersProps) {
           </>
         }
         keep={t('othersKeep')}
+        confirmVariant="primary"
         confirm={t('othersConfirm')}
         act={() => confirmed(() => call('endOtherSessions', { userId: owner.userId }))}
         onDone={() => onEnded(newEmail ? t('othersEndedChange', { newEmail }) : t('othersEndedText'))}

@@ -32,6 +32,8 @@ type Change = Answer<typeof getNotMe>
 interface NotMeProps {
   supportEmail: string
   rules: NewPasswordRules
+  /** How long an undone change holds a deletion back; null where it does not. */
+  heldFor: string | null
 }
 
 /** What the link of a message about a change, or about a sign-in, opens. Nothing is changed before the form is sent. */
@@ -51,7 +53,7 @@ interface LinkProps<Secret> extends NotMeProps {
   onDone: (done: DoneProps) => void
 }
 
-function ChangeLinkPage({ secret, rules, supportEmail, onDone }: LinkProps<ChangeLink | null | undefined>) {
+function ChangeLinkPage({ secret, rules, heldFor, supportEmail, onDone }: LinkProps<ChangeLink | null | undefined>) {
   const t = useTranslations('NotMe')
   return (
     <LinkPage
@@ -64,7 +66,14 @@ function ChangeLinkPage({ secret, rules, supportEmail, onDone }: LinkProps<Chang
       wayOut={(link) => <WayOut link={link} supportEmail={supportEmail} />}
     >
       {(change, link) => (
-        <TakeBackForm change={change} rules={rules} link={link.secret} onRefused={link.end} onDone={onDone} />
+        <TakeBackForm
+          change={change}
+          rules={rules}
+          heldFor={heldFor}
+          link={link.secret}
+          onRefused={link.end}
+          onDone={onDone}
+        />
       )}
     </LinkPage>
   )
@@ -108,9 +117,8 @@ function WayOut({ link, supportEmail }: { link: 'incomplete' | 'noLonger'; suppo
 
 const isRefused = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
 
-interface TakeBackFormProps {
+interface TakeBackFormProps extends Pick<NotMeProps, 'rules' | 'heldFor'> {
   change: Change
-  rules: NewPasswordRules
   link: ChangeLink
   onRefused: () => void
   onDone: (done: DoneProps) => void
@@ -121,7 +129,7 @@ const resolvers = {
   none: rulesOf<NotMeValues>((all) => all.notMeRules.none),
 }
 
-function TakeBackForm({ change, rules, link, onRefused, onDone }: TakeBackFormProps) {
+function TakeBackForm({ change, rules, heldFor, link, onRefused, onDone }: TakeBackFormProps) {
   const t = useTranslations('NotMe')
   const { showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
@@ -156,6 +164,7 @@ function TakeBackForm({ change, rules, link, onRefused, onDone }: TakeBackFormPr
         <li>{t.rich(`${kind}Effect`, { address: change.old_email, email: bold })}</li>
         <li>{t('signedOutEffect')}</li>
         {change.has_password && <li>{t('passwordEffect')}</li>}
+        {isVerified && heldFor && <li>{heldFor}</li>}
       </Effects>
       <SecureForm
         form={form}

@@ -91,11 +91,15 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
   return (
     <>
       {erased.length > 0 && <Line name={t('erased')}>{peoplesText(erased)}</Line>}
-      {keptTexts(retained).map(({ what, until }) => (
-        <Line key={what} name={t('retained')}>
-          {t.rich('retainedLine', { what, date: () => <LocalTime dateTime={until} format="date" /> })}
+      {retained.length > 0 && (
+        <Line name={t('retained')}>
+          {keptTexts(retained).map(({ what, until }) => (
+            <p key={what}>
+              {t.rich('retainedLine', { what, date: () => <LocalTime dateTime={until} format="date" /> })}
+            </p>
+          ))}
         </Line>
-      ))}
+      )}
       {applications.length > 0 && (
         <Line name={t('apps')}>
           <ul className="space-y-1">

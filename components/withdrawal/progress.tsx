@@ -154,7 +154,8 @@ function useSteps(status: WithdrawalStatus | undefined) {
     const { step, completed_at, estimated_completion } = each
     const time = completed_at
       ? t.rich('completedAt', { date: () => <LocalTime dateTime={completed_at} /> })
-      : estimated_completion && <Expected by={estimated_completion} />
+      : // Nobody waits for what has nothing to do.
+        !isOfNoApps(step) && estimated_completion && <Expected by={estimated_completion} />
     return {
       id: step,
       title: titleOf(step),

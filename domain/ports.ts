@@ -164,6 +164,8 @@ export type Message =
       newEmail: string
       revertedAt: Date
       outcome: UndoOutcome
+      /** Before this time the person cannot delete the account; null where nothing holds it, and for the new address. */
+      heldUntil: Date | null
       /** Where the link was used; the new address does not learn it. */
       ipAddress: string
       userAgent: string

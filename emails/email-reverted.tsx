@@ -13,6 +13,9 @@ interface Props extends Origin {
   email: Slot
   /** Named to the owner alone. */
   newEmail: Slot
+  heldUntil: Slot
+  /** Whether the owner cannot delete the account before that time. */
+  isHeld: boolean
 }
 
 export default function EmailReverted({ to, ...letter }: Props) {
@@ -26,7 +29,7 @@ const OLD_ADDRESS = {
   restored: { preview: 'previewRestored', title: 'titleRestored', intro: 'introRestored' },
 } as const
 
-function ToOldAddress({ look, t, outcome, userName, email, newEmail, ...origin }: Letter) {
+function ToOldAddress({ look, t, outcome, userName, email, newEmail, heldUntil, isHeld, ...origin }: Letter) {
   const { preview, title, intro } = OLD_ADDRESS[outcome]
   return (
     <Layout
@@ -46,6 +49,7 @@ function ToOldAddress({ look, t, outcome, userName, email, newEmail, ...origin }
         ]}
       />
       <Paragraph>{t('signedOut')}</Paragraph>
+      {isHeld && <Paragraph>{t.rich('held', { ...marks(look), heldUntil })}</Paragraph>}
     </Layout>
   )
 }
@@ -78,6 +82,8 @@ EmailReverted.PreviewProps = preview('emailReverted', EmailReverted, {
   outcome: 'restored',
   email: 'ada@example.com',
   newEmail: 'ada@example.org',
+  heldUntil: '27 November 2026 at 09:00 UTC',
+  isHeld: true,
   at: '20 November 2026 at 09:00 UTC',
   device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',

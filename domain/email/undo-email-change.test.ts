@@ -78,9 +78,10 @@ test.each([
         email: old,
         ipAddress: IP,
         userAgent: 'test',
+        heldUntil: verified ? new Date(at.getTime() + ctx.limits.undoWindowMs) : null,
       },
       // Its reader does not learn where the owner is.
-      { ...facts, mailbox: to, to: 'new', userName: '', email: to, ipAddress: '', userAgent: '' },
+      { ...facts, mailbox: to, to: 'new', userName: '', email: to, ipAddress: '', userAgent: '', heldUntil: null },
     ]
     expect(tries).toHaveLength(4)
     expect(tries).toEqual(expect.arrayContaining(letters))

@@ -32,7 +32,7 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
   name: 'email_reverted',
   keep: ({ changeId, ipAddress, userAgent }) => ({ changeId, sealed: { ipAddress, userAgent } }),
   recipients: { old: ({ oldEmail }) => oldEmail, new: ({ newEmail }) => newEmail },
-  message: (_ctx, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
+  message: ({ limits }, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
     template: 'email-reverted',
     to: recipient,
     userName: recipient === 'old' ? userName : '',
@@ -40,6 +40,10 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
     newEmail: outcome === 'stopped' ? maskAddress(newEmail) : newEmail,
     revertedAt: at,
     outcome,
+    heldUntil:
+      recipient === 'old' && outcome === 'restored' && limits.undoWindowMs > 0
+        ? new Date(at.getTime() + limits.undoWindowMs)
+        : null,
     ipAddress: recipient === 'old' ? ipAddress : '',
     userAgent: recipient === 'old' ? userAgent : '',
   }),

@@ -172,10 +172,11 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
     }
     case 'email-reverted': {
-      const { to, email, newEmail, outcome } = message
-      const values = { userName, email, newEmail, ...from(message.revertedAt, message) }
+      const { to, email, newEmail, outcome, heldUntil } = message
+      const held = { heldUntil: heldUntil ? time(heldUntil) : '' }
+      const values = { userName, email, newEmail, ...held, ...from(message.revertedAt, message) }
       const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
-      return letter('emailReverted', EmailReverted, values, { to, outcome }, subject)
+      return letter('emailReverted', EmailReverted, values, { to, outcome, isHeld: heldUntil !== null }, subject)
     }
     case 'password-changed': {
       const resetUrl = `${appUrl}/forgot-password`

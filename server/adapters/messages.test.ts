@@ -153,6 +153,7 @@ function everyMessage(text: (name: string) => string): Message[] {
       (['old', 'new'] as const).map((to) => ({
         ...{ ...person, template: 'email-reverted' as const, to, revertedAt: at, outcome },
         ...{ email: text('email'), newEmail: text('newEmail') },
+        heldUntil: to === 'old' && outcome === 'restored' ? until : null,
       })),
     ),
     'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],

@@ -70,7 +70,7 @@ async function main(args: string[]): Promise<boolean> {
   const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
   const env = getEnv()
   // Standard output is for answers alone.
-  processState.log = createLog(env.logLevel, process.stderr)
+  processState.log = createLog(env.commandLogLevel, process.stderr)
   await prepareDatabase(env, closers)
   const ctx = await openContext()
   closers.push(() => ctx.close())

@@ -675,3 +675,8 @@ test('the window for undoing a change may be zero, and is at most thirty days', 
     expect(() => parseEnv({ ...SECRETS, EMAIL_UNDO_WINDOW: text })).toThrow(/^EMAIL_UNDO_WINDOW must be PT0S or/)
   }
 })
+
+test('the operator command logs errors alone, unless LOG_LEVEL is set', () => {
+  expect(parseEnv({})).toMatchObject({ logLevel: 'info', commandLogLevel: 'error' })
+  expect(parseEnv({ LOG_LEVEL: 'debug' })).toMatchObject({ logLevel: 'debug', commandLogLevel: 'debug' })
+})

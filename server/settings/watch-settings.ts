@@ -43,7 +43,7 @@ export const WATCH_FIELDS = {
   OTEL_RESOURCE_ATTRIBUTES: pairs.optional(),
   LOG_LEVEL: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'], 'must be silent, error, warn, info or debug')
-    .default('info'),
+    .optional(),
 }
 
 export const watchSettings = (settings: Parsed<typeof WATCH_FIELDS>) => ({
@@ -53,5 +53,7 @@ export const watchSettings = (settings: Parsed<typeof WATCH_FIELDS>) => ({
   otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
   otlpHeaders: settings.OTEL_EXPORTER_OTLP_HEADERS ?? {},
   otlpAttributes: settings.OTEL_RESOURCE_ATTRIBUTES ?? {},
-  logLevel: settings.LOG_LEVEL,
+  logLevel: settings.LOG_LEVEL ?? 'info',
+  /** Of the operator command, which answers in words of its own. */
+  commandLogLevel: settings.LOG_LEVEL ?? 'error',
 })

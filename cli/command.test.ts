@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { version } from '../package.json'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
@@ -26,11 +27,13 @@ const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email sh
 
 test.each([
   ['', 'The command is missing; --help lists all of them.'],
-  ['usr create', 'Unknown command usr. --help lists all of them.'],
+  ['usr create', 'Unknown command usr. Did you mean user?'],
+  ['shop create', 'Unknown command shop. --help lists all of them.'],
+  ['app shwo', 'app has no command shwo. Did you mean app show?'],
   ['transaction', 'transaction needs one of list, add, settle, cancel after it.'],
   ['transaction --user usr_1', 'transaction needs one of list, add, settle, cancel after it.'],
   ['session toString', 'session has no command toString. It has list, end.'],
-  ['user create --passwrod=secret', 'user create has no option --passwrod. --help lists all of them.'],
+  ['user create --passwrod=secret', 'user create has no option --passwrod. Did you mean --password?'],
   ['user create --constructor x', 'user create has no option --constructor. --help lists all of them.'],
   ['user create -e', 'user create has no option -e. --help lists all of them.'],
   ['user create --password correct horse', 'user create takes no value without an option; quote a value with spaces.'],
@@ -87,6 +90,10 @@ test('a database that cannot be reached is told with the setting that names it',
   expect(sentenceOf(new AggregateError([refused, refused]))).toBe(sentence)
 })
 
+test('--version prints the version of the service', () => {
+  expect(helpFor(COMMANDS, ['--version'])).toBe(`${version}\n`)
+})
+
 test('the help of all commands lists each with its sentence', () => {
   for (const line of ['--help', 'help', '-h']) {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
@@ -128,14 +135,16 @@ test('the help of a command explains every option', () => {
 })
 
 test('the help of an unknown command says which there are', () => {
-  expect(() => help('usr --help')).toThrow('--help lists all of them.')
-  expect(() => help('session lst --help')).toThrow('It has list, end.')
+  expect(() => help('shop --help')).toThrow('--help lists all of them.')
+  expect(() => help('session close --help')).toThrow('It has list, end.')
 })
 
 test('a terminal gets aligned lines and a table for a list', () => {
   const answer = {
     user_id: 'usr_1',
-    pending_change: { has_pending: false, new_email: null },
+    is_cut: false,
+    pending_change: { has_pending: false, new_email: null, scopes: [] },
+    next: null,
     found: [
       { session_id: 'ses_1', name: 'x\u001b[31m' },
       { session_id: 'ses_22', name: null, scopes: ['a', 'b'] },
@@ -144,13 +153,19 @@ test('a terminal gets aligned lines and a table for a list', () => {
   }
   expect(showAnswer(answer, LOOK)).toBe(`user_id                     usr_1
 pending_change.has_pending  false
-pending_change.new_email    -
+next                        -
 tokens                      -
 
 found:
 session_id  name    scopes
 ses_1       x�[31m  -
 ses_22      -       a, b
+`)
+  expect(showAnswer({ apps: [{ app_id: 'app_1' }], is_cut: true }, LOOK)).toBe(`apps:
+app_id
+app_1
+
+There is more than is shown.
 `)
 })
 

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { isStorable } from '@/contract/define'
 import type { SystemContext } from '@/domain/context'
+import { nearestName } from '@/server/settings/nearest-name'
 
 /** The operator's command is wrong; the message says how. */
 export class UsageError extends Error {}
@@ -105,14 +106,26 @@ export function findCommand(commands: Command[], [noun = '', verb = '']: string[
   if (verb === '' || verb.startsWith('-')) throw new UsageError(`${noun} needs one of ${verbs.join(', ')} after it.`)
   const found = ofNoun.find(({ name }) => name === `${noun} ${verb}`)
   if (found) return found
-  throw new UsageError(`${noun} has no command ${verb}. It has ${verbs.join(', ')}.`)
+  const meant = nearestName(verb, verbs)
+  throw new UsageError(
+    meant
+      ? `${noun} has no command ${verb}. ${didYouMean(`${noun} ${meant}`)}`
+      : `${noun} has no command ${verb}. It has ${verbs.join(', ')}.`,
+  )
 }
 
 export function commandsOf(commands: Command[], noun: string): Command[] {
   const found = commands.filter(({ name }) => name.startsWith(`${noun} `))
   if (found.length > 0) return found
-  throw new UsageError(`Unknown command ${noun}. --help lists all of them.`)
+  const meant = nearestName(
+    noun,
+    commands.map(({ name }) => name.split(' ')[0] ?? ''),
+  )
+  throw new UsageError(`Unknown command ${noun}. ${didYouMean(meant)}`)
 }
+
+const didYouMean = (meant: string | undefined): string =>
+  meant ? `Did you mean ${meant}?` : '--help lists all of them.'
 
 /** The texts of each option that is given, in their order. No sentence repeats a value, which may be half of a password. */
 function readWords(command: Command, args: string[]): Record<string, string[]> {
@@ -120,6 +133,7 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
   const options: Options = { ...command.options, ...COMMON }
   const positional = Object.keys(options).find((option) => options[option]?.positional)
   const types = Object.entries(options).map(([option, { value }]) => [option, { type: value ? 'string' : 'boolean' }])
+  const names = Object.keys(options).flatMap((option) => (options[option]?.positional ? [] : [`--${option}`]))
   const texts: Record<string, string[]> = {}
   // Not strict, because its own refusals repeat what was typed.
   for (const token of parseArgs({ args, options: Object.fromEntries(types), strict: false, tokens: true }).tokens) {
@@ -132,7 +146,10 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
     }
     const { name: option, rawName, value, inlineValue } = token
     const entry = rawName === `--${option}` && Object.hasOwn(options, option) ? options[option] : undefined
-    if (!entry || entry.positional) throw new UsageError(`${name} has no option ${rawName}. --help lists all of them.`)
+    if (!entry || entry.positional) {
+      const meant = nearestName(rawName, names)
+      throw new UsageError(`${name} has no option ${rawName}. ${didYouMean(meant)}`)
+    }
     if (texts[option] && !entry.multiple) throw new UsageError(`--${option} is given more than once.`)
     if (!entry.value && inlineValue) throw new UsageError(`--${option} takes no value.`)
     if (entry.value && value === undefined) throw new UsageError(`--${option} needs a value.`)

@@ -1,3 +1,4 @@
+import { version } from '../package.json'
 import { COMMON, type Command, commandsOf, findCommand, type Option } from './command.ts'
 
 /** A packed folder and the image have no npm. */
@@ -9,8 +10,9 @@ const BATCH = {
   summary: 'Reads one command a line from standard input, quoted as in a shell, and prints one line of JSON for each.',
 }
 
-/** The help that `--help` or `-h` among the words, or `help` before them, asks for; else null. */
+/** The help that `--help` or `-h` among the words, or `help` before them, asks for, or the version that `--version` does; else null. */
 export function helpFor(commands: Command[], args: string[]): string | null {
+  if (args[0] === '--version') return `${version}\n`
   const isWord = (word: string) => word !== '--help' && word !== '-h'
   const words = args.filter(isWord)
   if (words.length === args.length && words[0] !== 'help') return null
@@ -41,6 +43,7 @@ function helpForAll(commands: Command[]): string {
     aligned([[BATCH.name, BATCH.summary]], width),
     [
       'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
+      '--version prints the version.',
       'A command that is refused prints a sentence and its form, and its exit code is not 0.',
     ],
   )

@@ -29,13 +29,16 @@ const SHOWN: Record<string, readonly string[]> = {
   tasks: ['task_id', 'name', 'state', 'last_error', 'due_at'],
 }
 
-/** An answer for people: a line for each member, and a table for each list of objects. */
+/** An answer for people: a line for each member, and a table for each list of objects. What an inner object leaves empty has no line. */
 export function showAnswer(answer: object, look: Look): string {
-  const members = Object.entries(answer).flatMap(flatten)
+  const { is_cut, ...rest } = answer as Row
+  const members = Object.entries(rest).flatMap((member) =>
+    flatten(member).filter(([name, value]) => name === member[0] || textOf(value, look) !== '-'),
+  )
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members.filter((member) => !isTable(member)).map(([name, value]) => [name, textOf(value, look)])
   const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], look))
-  return `${[columns(lines), ...tables]
+  return `${[columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
     .join('\n\n')}\n`

@@ -39,6 +39,7 @@ const MAY_IMPORT: [folder: string, ...allowed: string[]][] = [
     'contract',
     'domain',
     'server',
+    'package.json',
   ]),
 ]
 const PACKAGES: Record<string, RegExp> = { contract: /^zod(\/|$)/, domain: /^node:/ }

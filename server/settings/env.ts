@@ -5,6 +5,7 @@ import { ENGINE_FIELDS, engineProblems, engineSettings } from './engine-settings
 import { INSTANCE_FIELDS, instanceProblems, instanceSettings } from './instance-settings'
 import { LIMIT_FIELDS, limitSettings } from './limit-settings'
 import { MAIL_FIELDS, mailProblems, mailSettings } from './mail-settings'
+import { nearestName } from './nearest-name'
 import { PAGE_FIELDS, pageProblems, pageSettings } from './page-settings'
 import { SECRET_FIELDS, secretSettings } from './secret-settings'
 import type { Variables } from './setting-fields'
@@ -35,19 +36,12 @@ export const misspelled = (source: Variables): string[] =>
   Object.keys(source)
     .filter((name) => name.length > 5 && name.includes('_') && !SETTING_VARIABLES.includes(name))
     .flatMap((name) => {
-      const maxSlips = name.length < 10 ? 1 : 2
-      const meant = SETTING_VARIABLES.find(
-        (setting) =>
-          !source[setting] && Math.max(lettersBeyond(setting, name), lettersBeyond(name, setting)) <= maxSlips,
+      const meant = nearestName(
+        name,
+        SETTING_VARIABLES.filter((setting) => !source[setting]),
       )
       return meant ? [`${name} is no setting. Did you mean ${meant}?`] : []
     })
-
-/** How many letters of a name the other name does not have. */
-function lettersBeyond(other: string, name: string): number {
-  const rest = [...other].reduce((left, letter) => left.replace(letter, ''), name)
-  return rest.length
-}
 
 export const PRODUCTION_NEEDS = [
   'DATABASE_URL',

@@ -219,7 +219,9 @@ test('the operator finds an account by its id, its address or its external id, w
   const { withdrawal_id } = await withdrawAs(ctx, user)
   const gone = { withdrawal_id, pending_change: { has_pending: false } }
   expect(await run(`user show ${user.userId}`)).toMatchObject(gone)
-  expect(await refusal(`user find --email ${user.email}`)).toContain('no active user with this address')
+  expect(await refusal(`user find --email ${user.email}`)).toBe(
+    'There is no active user with this address. An account that is being deleted is not found by its address: withdrawal show finds it by its id.',
+  )
 })
 
 test("after a deletion the account's id leads to its withdrawal, until the purge", async () => {

@@ -36,7 +36,7 @@ export const withdrawalCommands = [
     async run(ctx, { id }) {
       const found = await lookUp(ctx, id)
       if (found?.kind === 'user') throw new UsageError(`The account is not withdrawn: user show ${found.id}`)
-      return showWithdrawal(ctx, found?.id ?? id)
+      return showWithdrawal(ctx, found?.kind === 'withdrawal' ? found.id : id)
     },
   }),
   command({

@@ -249,7 +249,7 @@ export const lookUp = contract({
   operator: 'looks',
   summary: 'Look Up',
   description:
-    'Finds a withdrawal or an account by its id, by your own id of the person or by the address. A withdrawn account is found by its ids alone, as its withdrawal.',
+    'Finds a withdrawal or an account by its id, by your own id of the person, by the id of a transaction or by the address, and an application by its id or its exact name. A withdrawn account is found by its ids alone, as its withdrawal.',
   method: 'POST',
   path: '/admin/look-up',
   scope: 'users:read',
@@ -262,8 +262,8 @@ export const lookUp = contract({
       .meta({ description: 'In the body, because a URL must not contain an address', pattern: STORABLE }),
   }),
   data: z.object({
-    kind: z.enum(['withdrawal', 'user']).describe('What was found'),
-    id: z.string().describe('`wd_…` or `usr_…`'),
+    kind: z.enum(['withdrawal', 'user', 'app']).describe('What was found'),
+    id: z.string().describe('`wd_…`, `usr_…` or `app_…`'),
   }),
   message: 'This is what was found.',
   errors: ['REQUEST_001', 'USER_001', 'RATE_001'],

@@ -2,43 +2,52 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
+import { ApiError } from '@/contract/errors'
 import { Button } from '../ui/button'
 import { TextField } from '../ui/field'
 import { operate, sentenceOf } from './operate'
 
-/** Finds a deletion or a person. The search text never stands in a URL, because it may be an address. */
+const WHAT_TO_TYPE =
+  'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the name of an app.'
+const FOLDERS: Record<string, string> = { withdrawal: 'withdrawals', user: 'users', app: 'apps' }
+
+/** Finds a deletion, a person or an application. The search text never stands in a URL, because it may be an address. */
 export function LookUp() {
   const router = useRouter()
   const find = useMutation({
-    mutationFn: (text: string) => operate('lookUp', {}, { text }),
-    onSuccess: ({ kind, id }) =>
-      router.push(`/admin/${kind === 'withdrawal' ? 'withdrawals' : 'users'}/${encodeURIComponent(id)}`),
+    async mutationFn(text: string) {
+      if (text.trim() === '') throw new ApiError('REQUEST_001', WHAT_TO_TYPE, 0)
+      return operate('lookUp', {}, { text })
+    },
+    onSuccess: ({ kind, id }) => router.push(`/admin/${FOLDERS[kind] ?? 'users'}/${encodeURIComponent(id)}`),
   })
   return (
     <form
       method="post"
-      className="flex items-start gap-2"
+      className="@container"
       onSubmit={(event) => {
         event.preventDefault()
         const text = new FormData(event.currentTarget).get('text')
-        if (typeof text === 'string' && text.trim() && !find.isPending) find.mutate(text)
+        if (typeof text === 'string' && !find.isPending) find.mutate(text)
       }}
     >
-      <TextField
-        label="Find a deletion or a person"
-        name="text"
-        maxLength={320}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        placeholder="Id, external id or address"
-        className="min-w-0 flex-1"
-        onInput={() => find.isError && find.reset()}
-        {...(find.error && { error: sentenceOf(find.error) })}
-      />
-      <Button type="submit" variant="secondary" isPending={find.isPending} className="mt-7.5">
-        Find
-      </Button>
+      <div className="flex flex-col items-start gap-2 @xs:flex-row">
+        <TextField
+          label="Find a deletion, person or app"
+          name="text"
+          maxLength={320}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          placeholder="Id, address or name of an app"
+          className="w-full min-w-0 flex-1"
+          onInput={() => find.isError && find.reset()}
+          {...(find.error && { error: sentenceOf(find.error) })}
+        />
+        <Button type="submit" variant="secondary" isPending={find.isPending} className="@xs:mt-7.5">
+          Find
+        </Button>
+      </div>
     </form>
   )
 }

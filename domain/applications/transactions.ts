@@ -78,6 +78,12 @@ const endPending = statement(
    RETURNING transaction_id`,
 )
 
+/** The account of the transaction with this id; null if there is none. */
+export async function ownerOfTransaction(ctx: SystemContext, id: string): Promise<string | null> {
+  const [transaction] = await ctx.sql(read, { id })
+  return transaction?.user_id ?? null
+}
+
 /** Of several calls for one transaction, only the first has an effect; the others are refused. */
 export const endTransaction = (
   ctx: ManagerContext,

@@ -8,7 +8,7 @@ import {
   findAccountByAddress,
   findAccountByExternalId,
 } from '../accounts/find-user'
-import { withdrawalOf } from '../accounts/look-up'
+import { NOT_BY_ADDRESS, withdrawalOf } from '../accounts/look-up'
 import { noteLookUp } from '../accounts/note-look-up'
 import { connectionsOf } from '../applications/connect'
 import { listTransactions } from '../applications/transactions'
@@ -127,7 +127,10 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
   }
   const address = parseAddress(by.email)
   if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
-  return known(await findAccountByAddress(ctx, address.key), 'There is no active user with this address.')
+  return known(
+    await findAccountByAddress(ctx, address.key),
+    `There is no active user with this address. ${NOT_BY_ADDRESS}: withdrawal show finds it by its id.`,
+  )
 }
 
 function known(account: AccountRow | null, sentence: string): AccountRow {

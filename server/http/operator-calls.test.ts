@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { adminOperations } from '@/contract/operations'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { setRole } from '@/domain/accounts/operators'
-import { getApp } from '@/domain/applications/manage'
+import { getApp, setApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { findBlockers } from '@/domain/withdrawal/blockers'
@@ -204,4 +204,24 @@ test('an operator finds a person by an address, and a withdrawn one only by ids;
   const noted = await ctx.db.auditEvent.findMany({ where: { action: 'account.looked_up', actorId: operator.userId } })
   expect(noted).toMatchObject([{ userId, actor: 'operator', subjectId: null, ip: '192.0.2.1' }])
   expect(JSON.stringify(noted)).not.toContain('@')
+})
+
+test('an operator finds an application by its id or exact name, and the account of a transaction', async () => {
+  const find = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).data
+  const name = `Shop of ${appId}`
+  await setApp(ctx, { appId, name })
+  for (const text of [appId, name]) expect(await find(text)).toEqual({ kind: 'app', id: appId })
+  expect(await find(transactionId)).toEqual({ kind: 'user', id: debtor.userId })
+  expect(await find(name.toLowerCase())).toEqual({})
+  // The person's own id comes first.
+  await ctx.db.user.update({ where: { id: operator.userId }, data: { externalId: name } })
+  expect(await find(name)).toEqual({ kind: 'user', id: operator.userId })
+})
+
+test('the sentence of a search that finds nothing speaks of addresses where one was typed', async () => {
+  const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
+  expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
+  expect(await sentence('app_none')).toBe(
+    'No deletion, account, transaction or application has this id, and no application has this name.',
+  )
 })

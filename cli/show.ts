@@ -23,7 +23,7 @@ const SHOWN: Record<string, readonly string[]> = {
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   deletion_steps: ['step', 'status', 'due_at', 'completed_at', 'last_error'],
-  audit: ['at', 'action', 'actor', 'requested_by'],
+  audit: ['at', 'action', 'actor', 'requested_by', 'subject_id'],
   deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
   tasks: ['task_id', 'name', 'state', 'last_error', 'due_at'],

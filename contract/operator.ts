@@ -66,9 +66,14 @@ export const shownAudit = z.object({
   audit_id: z.string(),
   action: z.string(),
   actor: z.string(),
+  /** The token of the service that acted. */
+  service_token_id: z.string().nullable(),
+  /** What it was done to, where that is not the account itself. */
+  subject_id: z.string().nullable(),
   requested_by: z.string().nullable(),
   at: isoDateTime,
 })
+export type ShownAudit = z.input<typeof shownAudit>
 
 /** A withdrawal as operators see it, on its page and from the command. Nothing here is personal. */
 export const shownWithdrawal = listedWithdrawal.extend({

@@ -1,6 +1,7 @@
+import type { ShownAudit } from '@/contract/operator'
 import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext } from './context'
-import { sql, statement, text, time } from './sql'
+import { type Described, type Shape, sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -46,3 +47,23 @@ export async function addAudit(ctx: AnyContext & { actor?: Actor }, action: Audi
   const { sql, secrets } = ctx
   await sql(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
 }
+
+/** What operators see of a row, by the names of its columns. */
+export const ACT = {
+  id: text,
+  action: text,
+  actor: text,
+  actor_id: text.orNull,
+  subject_id: text.orNull,
+  requested_by: text.orNull,
+  at: time,
+} satisfies Shape
+export const SELECT_ACT = sql`id, action, actor, actor_id, subject_id, requested_by, at`
+
+/** Of who acted, the id of a service alone: any other is of a person. */
+export const describeAct = ({ id, actor_id, at, ...act }: Described<typeof ACT>): ShownAudit => ({
+  audit_id: id,
+  ...act,
+  service_token_id: actor_id?.startsWith('svt_') ? actor_id : null,
+  at: at.toISOString(),
+})

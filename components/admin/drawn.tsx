@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as z from 'zod'
+import type { shownAudit } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
@@ -48,8 +49,8 @@ const stepName = (step: string) => <StepName step={step} />
 /** The fields whose text is more than itself. */
 const TEXTS: Record<string, (text: string) => ReactNode> = {
   action: toLabel,
-  actor: toLabel,
   app_id: mono,
+  subject_id: mono,
   transaction_id: mono,
   kind: toLabel,
   last_error: mono,
@@ -100,6 +101,19 @@ export const EventCounts = ({
     {waiting + dead === 0 && 'None'}
   </>
 )
+
+/** The columns of an audit log. */
+export const AUDIT: Fields<typeof shownAudit> = {
+  action: true,
+  subject_id: true,
+  at: true,
+  actor: ({ actor, service_token_id: token }) => (
+    <>
+      {toLabel(actor)} {token && <span className="block font-mono">{token}</span>}
+    </>
+  ),
+  requested_by: true,
+}
 
 export const DueBy = ({ time, isPast }: { time: string | null; isPast: boolean }) => (
   <>

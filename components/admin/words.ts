@@ -30,6 +30,7 @@ const LABELS: Record<string, string> = {
   state: 'Now',
   step: 'Deletion step',
   subject: 'Knows the person as',
+  subject_id: 'Concerns',
   type: 'Event',
   url: 'Link',
   user_id: 'Account',

@@ -12,6 +12,7 @@ import { NOT_BY_ADDRESS, withdrawalOf } from '../accounts/look-up'
 import { noteLookUp } from '../accounts/note-look-up'
 import { connectionsOf } from '../applications/connect'
 import { listTransactions } from '../applications/transactions'
+import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
 import { integer, sql, statement, text, time } from '../sql'
@@ -48,15 +49,15 @@ const MAX_ACTS = 20
 const readActs = statement(
   'newest-acts-on-account',
   { userId: text, lookedUp: text, maxRows: integer },
-  { id: text, action: text, actor: text, requested_by: text.orNull, at: time },
-  (v) => sql`SELECT id, action, actor, requested_by, at FROM audit_events
+  ACT,
+  (v) => sql`SELECT ${SELECT_ACT} FROM audit_events
    WHERE user_id = ${v.userId} AND action <> ${v.lookedUp} ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
 )
 /** Look-ups are left out: the page that shows them writes one each time. */
 async function newestActs(ctx: SystemContext, userId: string): Promise<ShownAccount['audit']> {
   const lookedUp: AuditAction = 'account.looked_up'
   const rows = await ctx.sql(readActs, { userId, lookedUp, maxRows: MAX_ACTS })
-  return rows.map(({ id, at, ...act }) => ({ audit_id: id, ...act, at: at.toISOString() }))
+  return rows.map(describeAct)
 }
 
 async function pushedBlockers(ctx: SystemContext, userId: string): Promise<ShownBlocker[]> {

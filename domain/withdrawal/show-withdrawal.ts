@@ -3,6 +3,7 @@ import type { ShownWithdrawal } from '@/contract/operator'
 import { RECEIPT_KINDS } from '@/contract/vocabulary'
 import { tasksOf } from '../applications/list-tasks'
 import { listDeliveries } from '../applications/operate-deliveries'
+import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { SystemContext } from '../context'
 import { integer, isOneOf, sql, statement, text, time } from '../sql'
 import { FACTS, isoOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
@@ -30,8 +31,8 @@ const readNotices = statement(
 const readAudit = statement(
   'audit-of-withdrawal',
   OF,
-  { id: text, action: text, actor: text, requested_by: text.orNull, at: time },
-  (v) => sql`SELECT id, action, actor, requested_by, at FROM (
+  ACT,
+  (v) => sql`SELECT ${SELECT_ACT} FROM (
      SELECT * FROM audit_events
      WHERE user_id = (SELECT user_id FROM withdrawals WHERE id = ${v.id}) AND subject_id = ${v.id}
      UNION ALL
@@ -75,7 +76,7 @@ export async function showWithdrawal(ctx: SystemContext, id: string): Promise<Sh
       sent_at: isoOf(notice.sent_at),
       failed_at: isoOf(notice.failed_at),
     })),
-    audit: audit.slice(0, MAX_SHOWN).map(({ id, at, ...event }) => ({ audit_id: id, ...event, at: at.toISOString() })),
+    audit: audit.slice(0, MAX_SHOWN).map(describeAct),
     receipts: RECEIPT_KINDS.flatMap((kind) =>
       receipts
         .filter((row) => row.kind === kind)

@@ -7,6 +7,7 @@ import { addTransaction } from '@/domain/applications/transactions'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { findBlockers } from '@/domain/withdrawal/blockers'
 import { watchAccount } from '@/domain/withdrawal/show-account'
+import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { type Asking, call, day, givenServiceToken, givenToken } from '@/testing/api-calls'
 import {
   givenParticipant,
@@ -187,6 +188,31 @@ test('B127 nothing is ended that is unknown, or belongs to a withdrawn account o
   await setRole(ctx, { userId: debtor.userId, role: null })
   await ctx.db.user.update({ where: { id: debtor.userId }, data: { withdrawnAt: ctx.clock.now() } })
   expect(await codes()).toEqual(['REQUEST_001', 'USER_001'])
+})
+
+test('the audit logs say what an act was about and which service acted, and nothing of an operator', async () => {
+  const reason = { body: { reason: 'gone' } }
+  const other = (await givenWithdrawal(ctx)).withdrawalId
+  const { id: otherTask } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId: other, appId } })
+  const service = await givenServiceToken(ctx)
+  await press(operator, 'waiveTask', reason)
+  await call(service, 'waiveTask', { ids: { taskId: otherTask }, ...reason })
+  const waived = async (id: string) =>
+    (await showWithdrawal(ctx, id)).audit.find(({ action }) => action === 'task.waived')
+  expect(await waived(withdrawalId)).toMatchObject({ actor: 'operator', subject_id: taskId, service_token_id: null })
+  expect(await waived(other)).toMatchObject({ actor: 'service', subject_id: otherTask, service_token_id: service.id })
+
+  await press(operator, 'endTransaction', { body: { status: 'settled' } })
+  expect(await watchAccount(ctx, debtor.userId)).toMatchObject({
+    audit: expect.arrayContaining([
+      expect.objectContaining({ action: 'transaction.settled', subject_id: transactionId, service_token_id: null }),
+      expect.objectContaining({
+        action: 'withdrawal.blocker_put',
+        subject_id: null,
+        service_token_id: expect.stringMatching(/^svt_/),
+      }),
+    ]),
+  })
 })
 
 test('an operator finds a person by an address, and a withdrawn one only by ids; a look-up is audited without its text', async () => {

@@ -1,5 +1,5 @@
 import { notFound } from 'next/navigation'
-import { AppLink, type Fields, idLink } from '@/components/admin/drawn'
+import { AppLink, AUDIT, type Fields, idLink } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -90,7 +90,7 @@ const Active = ({ account }: { account: ShownAccount }) => (
       of={shownAudit}
       rows={account.audit}
       id="audit_id"
-      fields={{ action: true, at: true, actor: true, requested_by: true }}
+      fields={AUDIT}
       none="Nothing was done yet."
     />
   </>

@@ -1,6 +1,6 @@
 import { Attempts } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { type Fields, Word } from '@/components/admin/drawn'
+import { AUDIT, type Fields, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -63,7 +63,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         of={shownAudit}
         rows={audit}
         id="audit_id"
-        fields={{ action: true, at: true, actor: true, requested_by: true }}
+        fields={AUDIT}
         none="Its rows are deleted with the last step."
       />
     </AdminPage>

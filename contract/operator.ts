@@ -155,7 +155,7 @@ const figure = (title: string) => z.int().nullable().meta({ title })
 /** What is open, waits or has failed, in numbers, and how operators read each. */
 export const figures = z.object({
   past_due: figure('Deletions past their due date'),
-  overdue_steps: figure('Steps that nobody has run in time'),
+  overdue_steps: figure('Steps past their time'),
   failing_steps: figure('Steps that failed'),
   silent_apps: figure('Applications that have not answered for a day'),
   still_present: figure('Deletions after which an application still has the person'),
@@ -176,13 +176,13 @@ export const figures = z.object({
 })
 export type Figures = z.input<typeof figures>
 
-/** An application and everything of it that fails. */
+/** An application and everything of it that fails or that it holds back while it is disabled. */
 export interface TroubledApp {
   app_id: string
   name: string
   /** Null where its events are delivered. */
   deliveries: FailingApp | null
-  /** Its deletion tasks that failed. */
+  /** Its deletion tasks that failed, or that wait because it is disabled. */
   tasks: ShownTask[]
 }
 

@@ -11,9 +11,7 @@ export const generateMetadata = titleForOperators('Operations')
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
   const { figures, troubled, failing, tasks } = await watchOverview(ctx)
-  const { apps, withdrawals } = groupTroubles({ troubled, failing })
-  const failed = new Set(apps.flatMap((app) => app.tasks.map(({ task_id }) => task_id)))
-  const others = tasks?.tasks.filter(({ task_id }) => !failed.has(task_id)) ?? []
+  const { apps, withdrawals, others } = groupTroubles({ troubled, failing, tasks })
   return (
     <AdminPage
       section="/admin"

@@ -9,7 +9,7 @@ import { textLink } from '../ui/text-link'
 import { Attempts } from './attempts'
 import { AppLink, DueBy, EventCounts, type Fields } from './drawn'
 import { Facts } from './facts'
-import { Retry } from './operator-button'
+import { Enable, Retry } from './operator-button'
 import { Part, Unread } from './part'
 import { StepName } from './step-texts'
 import { Table } from './table'
@@ -120,13 +120,16 @@ const MAX_EVENTS = 1_000
 /** So many deletion tasks of one application are shown unfolded. */
 const MAX_OPEN = 3
 
-function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.TroubledApp }) {
+function App({ app }: { app: contract.TroubledApp }) {
+  const { app_id, name, deliveries, tasks } = app
   const label = `Deletions that wait for ${name}`
-  const isTried = deliveries !== null || tasks.some(({ state }) => state !== 'present')
+  const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
+  const isTried = !isDisabled && (deliveries !== null || tasks.some(({ state }) => state !== 'present'))
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
+        {isDisabled && <Badge tone="danger">Disabled</Badge>}
         {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
@@ -137,7 +140,13 @@ function App({ app: { app_id, name, deliveries, tasks } }: { app: contract.Troub
           </>
         )}
         {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}
+        {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}
       </p>
+      {isDisabled && (
+        <div className="flex flex-wrap gap-2 pt-1">
+          <Enable app={app} />
+        </div>
+      )}
       {tasks.length > 0 && (
         <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
           <div className="mt-2 border-line border-s-2 ps-4">

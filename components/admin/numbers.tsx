@@ -1,11 +1,23 @@
+import Link from 'next/link'
 import * as contract from '@/contract/operator'
 import { Disclosure } from '../ui/disclosure'
+import { textLink } from '../ui/text-link'
 import { Facts } from './facts'
 import { Part } from './part'
 import { capped } from './words'
 
 type Name = keyof contract.Figures
 const NAMES = Object.keys(contract.figures.shape) as Name[]
+
+/** The pages that have the rows of a count. */
+const PAGES: Partial<Record<Name, string>> = {
+  past_due: '/admin/withdrawals',
+  undeliverable: '/admin/undeliverable',
+  soon_due: '/admin/withdrawals',
+  processing: '/admin/withdrawals',
+  completed: '/admin/withdrawals?state=completed',
+  purged: '/admin/withdrawals?state=purged',
+}
 
 /** Everything that the service counts. What is zero is folded. */
 export function Numbers({ figures }: { figures: contract.Figures }) {
@@ -26,6 +38,18 @@ const Counts = ({ names, figures }: { names: readonly Name[]; figures: contract.
   <Facts
     of={contract.figures}
     row={figures}
-    fields={Object.fromEntries(names.map((name) => [name, () => capped(figures[name], contract.MAX_COUNTED)]))}
+    fields={Object.fromEntries(names.map((name) => [name, linkedCount(name)]))}
   />
 )
+
+const linkedCount = (name: Name) => (figures: contract.Figures) => {
+  const number = capped(figures[name], contract.MAX_COUNTED)
+  const page = figures[name] !== 0 && PAGES[name]
+  return page ? (
+    <Link href={page} className={textLink}>
+      {number}
+    </Link>
+  ) : (
+    number
+  )
+}

@@ -108,3 +108,15 @@ export const Retry = <Name extends 'retryTask' | 'retryWithdrawal'>({ attempts, 
       {...button}
     />
   )
+
+/** Has an application told again what waits for it. */
+export const Enable = ({ app: { app_id: appId, name } }: { app: { app_id: string; name: string } }) => (
+  <OperatorButton
+    operation="setApp"
+    params={{ appId }}
+    body={{ disabled: false }}
+    label="Enable"
+    of={name}
+    outcome={`Enabled: ${name}. It gets what waits for it.`}
+  />
+)

@@ -44,12 +44,17 @@ export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} nam
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
+/** Its last call or check had no good answer. Of the other states each says by itself what is wrong. */
+const isFailing = ({ state, attempts, last_error }: ShownTask) =>
+  (state === 'pending' || state === 'unconfirmed') && attempts > 0 && last_error !== null
+
 function TaskState({ task }: { task: ShownTask }) {
   const { state, is_app_disabled, progress, waived, completed_at } = task
   return (
     <>
       <p className="flex flex-wrap items-center gap-2">
         <Word of={state} />
+        {isFailing(task) && <Badge tone="danger">Failing</Badge>}
         {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
         {progress && `${progress.done} of ${progress.total}`}
       </p>

@@ -4,7 +4,7 @@ import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext 
 import { atStatement } from '@/testing/statements'
 import { setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
-import { watchOverview } from './watch-overview'
+import { groupTroubles, watchOverview } from './watch-overview'
 
 let ctx: TestContext
 let appId: string
@@ -51,6 +51,26 @@ test('a delivery that failed three times needs attention at once, and so does a 
   expect(await failing()).toMatchObject([{ waiting: 1, dead: 0, last_error: 'HTTP 503' }])
   for (let days = 0; days < 8; days++) await pass(ctx, 24 * 60 * minute)
   expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
+})
+
+test('a deletion that waits for a disabled application needs attention under that application', async () => {
+  ctx.apps.answer = async () => ({ status: 202 })
+  const mail = await givenParticipant(ctx, 'mail', { acknowledges: 'later' })
+  await setApp(ctx, { appId, disabled: true })
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  await pass(ctx, 2 * 24 * 60 * minute)
+  const { apps, others } = groupTroubles(await watchOverview(ctx))
+  expect(apps).toMatchObject([
+    { app_id: appId, deliveries: null, tasks: [{ withdrawal_id: withdrawalId, is_app_disabled: true }] },
+  ])
+  expect(others).toMatchObject([{ app_id: mail, withdrawal_id: withdrawalId }])
+
+  await setApp(ctx, { appId, disabled: false })
+  const enabled = groupTroubles(await watchOverview(ctx))
+  expect([enabled.apps, enabled.others.map(({ app_id }) => app_id)]).toEqual([
+    [],
+    expect.arrayContaining([appId, mail]),
+  ])
 })
 
 test.each([

@@ -48,8 +48,11 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
 
 type Overview = Awaited<ReturnType<typeof watchOverview>>
 
-/** Each application with everything of it that fails, and the withdrawals that fail for another reason. */
-export function groupTroubles({ troubled, failing }: Pick<Overview, 'troubled' | 'failing'>) {
+/**
+ * Each application with everything of it that fails or waits because it is disabled, the withdrawals that fail for another reason, and
+ * the other tasks.
+ */
+export function groupTroubles({ troubled, failing, tasks }: Pick<Overview, 'troubled' | 'failing' | 'tasks'>) {
   const withdrawals = troubled?.withdrawals ?? []
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
@@ -58,9 +61,18 @@ export function groupTroubles({ troubled, failing }: Pick<Overview, 'troubled' |
     return app
   }
   for (const deliveries of failing?.apps ?? []) appOf(deliveries).deliveries = deliveries
-  for (const task of withdrawals.flatMap(({ tasks }) => tasks)) appOf(task).tasks.push(task)
-  return { apps: [...apps.values()], withdrawals: withdrawals.filter(failsByItself) }
+  const failed = withdrawals.flatMap(({ tasks }) => tasks)
+  const isShown = new Set(failed.map(({ task_id }) => task_id))
+  const others = (tasks?.tasks ?? []).filter(({ task_id }) => !isShown.has(task_id))
+  for (const task of [...failed, ...others.filter(isHeld)]) appOf(task).tasks.push(task)
+  return {
+    apps: [...apps.values()],
+    withdrawals: withdrawals.filter(failsByItself),
+    others: others.filter((task) => !isHeld(task)),
+  }
 }
+
+const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
 
 /** A step that waits for an application is late because of it. */
 const failsByItself = ({ deletion_steps, tasks }: TroubledWithdrawal) =>

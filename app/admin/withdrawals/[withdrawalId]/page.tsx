@@ -101,10 +101,14 @@ const FACTS: Fields<typeof shownWithdrawal> = {
 }
 
 const STEP: Fields<typeof shownStep> = {
+/** Steps begin in a status that people read as work in progress; what was never run waits. */
+const isUntried = ({ attempts, erased_at, completed_at }: ShownStep) =>
+  attempts === 0 && erased_at === null && completed_at === null
+
   step: true,
   status: (step) => (
     <>
-      <Word of={step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}
+      <Word of={isUntried(step) ? 'pending' : step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}
       <p className="mt-1 text-ink-muted">
         {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <Attempts of={step} />}
         {step.erased_at && !step.completed_at && '. Its own part is done, and it waits for applications.'}

@@ -5,6 +5,7 @@ import { Outcomes } from '@/components/admin/outcomes'
 import { Tabs } from '@/components/admin/tabs'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
+import { CopyButton } from '@/components/ui/copy-button'
 import { RefreshEvery } from '@/components/ui/refresh-every'
 import { accountOf, currentSession } from '@/server/pages/session'
 
@@ -19,6 +20,10 @@ interface AdminPageProps {
   /** The section of the page; it has none if it belongs to one person. */
   section?: keyof typeof SECTIONS
   title: string
+  /** The id of what the page shows, after the title. */
+  id?: string
+  /** Stands beside the title. */
+  aside?: ReactNode
   description: string
   /** Whether the page is refreshed every few seconds. */
   refreshes?: boolean
@@ -29,7 +34,8 @@ interface AdminPageProps {
  * A page of /admin: its navigation, the search, and what the page shows. The English is its own, because whoever is no operator gets
  * the page for unknown paths in a language of theirs. Operators read the names of the deletion steps that people read.
  */
-export async function AdminPage({ section, title, description, refreshes = false, children }: AdminPageProps) {
+export async function AdminPage(props: AdminPageProps) {
+  const { section, title, id, aside, description, refreshes = false, children } = props
   const session = await currentSession()
   return (
     <EnglishLayout areas={['Deletion']}>
@@ -38,7 +44,15 @@ export async function AdminPage({ section, title, description, refreshes = false
           <Tabs label="Operations" tabs={SECTIONS} current={section} className="lg:pt-6" />
           <LookUp />
         </div>
-        <PageHeading title={title} description={description} />
+        <PageHeading
+          title={
+            <>
+              {title} {id && <span className="font-mono font-normal text-base tracking-normal">{id}</span>}
+            </>
+          }
+          aside={id ? <CopyButton text={id} label="the id" /> : aside}
+          description={description}
+        />
         {refreshes && <RefreshEvery seconds={5} />}
         <div className="space-y-6">
           <Outcomes>{children}</Outcomes>

@@ -12,6 +12,7 @@ import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
 import { operate, sentenceOf } from './operate'
 import { useOutcome } from './outcomes'
+import { noAnswer } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
 
@@ -31,11 +32,18 @@ interface OperatorButtonProps<Name extends keyof Operations> {
 const triedAgain = ({ retried }: { retried: boolean }) =>
   retried ? 'Will be tried within a minute.' : 'Nothing has failed. What was never tried keeps its time.'
 /** What the page itself does not show after the act. */
-const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>) => ReactNode } = {
-  pingApp: ({ status, took_ms, problem }) =>
-    problem === null
-      ? `It answered HTTP ${status} in ${took_ms} ms.`
-      : `It did not answer: ${problem}, after ${took_ms} ms.`,
+const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string) => ReactNode } = {
+  pingApp: ({ status, took_ms, problem }, host) => (
+    <Alert
+      className="text-ink"
+      tone={status >= 200 && status < 300 ? 'success' : 'danger'}
+      title={
+        problem === null
+          ? `It answered HTTP ${status} in ${took_ms} ms.`
+          : `${noAnswer(problem, host)}, after ${took_ms} ms.`
+      }
+    />
+  ),
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
   retryTask: triedAgain,
   retryWithdrawal: triedAgain,
@@ -51,14 +59,14 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>)
 
 /** Calls an operation as the operator. What came of it stands below the buttons. */
 export function OperatorButton<Name extends keyof Operations>(props: OperatorButtonProps<Name>) {
-  const { operation, params, body, label, of, ask, outcome } = props
+  const { operation, params, body, label, of = '', ask, outcome } = props
   const router = useRouter()
   const [result, setResult] = useState<ReactNode>(null)
   const act = useMutation({
     mutationFn: () => operate(operation, params, body),
     onMutate: () => setResult(null),
     onSuccess: (answer) => {
-      setResult(RESULTS[operation]?.(answer))
+      setResult(RESULTS[operation]?.(answer, of))
       router.refresh()
     },
   })

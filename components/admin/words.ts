@@ -20,7 +20,7 @@ const LABELS: Record<string, string> = {
   locale: 'Language',
   name: 'Application',
   phase: 'Deletion step',
-  previous_secret_until: 'The secret before signs until',
+  previous_secret_until: 'Old secret valid until',
   purge_due_at: 'What is kept is deleted',
   purged_at: 'Nothing kept since',
   requested_by: 'Asked for by',
@@ -91,3 +91,16 @@ export function capped(number: number | null, max = Number.POSITIVE_INFINITY): s
 
 export const attemptsOf = (tried: readonly { attempts: number }[]) =>
   tried.reduce((sum, { attempts }) => sum + attempts, 0)
+
+/** Why a call got no answer, by the code of its failure. */
+const CAUSES: [code: RegExp, sentence: (host: string) => string][] = [
+  [/^ECONNREFUSED$/, (host) => `Connection refused: nothing listens at ${host}`],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, (host) => `Unknown host: no address was found for ${host}`],
+  [/^(ETIMEDOUT|timeout)$/, (host) => `No answer in time from ${host}`],
+  [/CERT|VERIFY/, (host) => `The certificate of ${host} is not trusted`],
+]
+
+export function noAnswer(code: string, host: string): string {
+  const sentence = CAUSES.find(([pattern]) => pattern.test(code))?.[1](host)
+  return sentence ? `${sentence} (${code})` : `It did not answer: ${code}`
+}

@@ -1,9 +1,10 @@
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { EventCounts } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
-import { OperatorButton } from '@/components/admin/operator-button'
+import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part } from '@/components/admin/part'
 import { TaskTable } from '@/components/admin/task-table'
+import { Badge } from '@/components/ui/badge'
 import { app as contract } from '@/contract/apps'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
@@ -14,6 +15,7 @@ import { operatorContext, orNotFound, titleForOperators } from '../../for-operat
 export const generateMetadata = titleForOperators('Application')
 
 const SHOWN = 20
+const WHILE_DISABLED = 'It gets no messages while it is disabled.'
 
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')
@@ -29,8 +31,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       section="/admin/apps"
       title={app.name}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
+      aside={app.disabled_at && <Badge tone="danger">Disabled</Badge>}
     >
-      <Part title="Settings" description={app.disabled_at && 'Disabled: it gets no messages.'}>
+      <Part title="Settings" description={app.disabled_at && WHILE_DISABLED}>
         <Facts
           of={contract}
           row={app}
@@ -52,7 +55,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       </Part>
       <Part title="Actions">
         <div className="flex flex-wrap gap-3">
-          {app.endpoint && <OperatorButton operation="pingApp" params={{ appId }} label="Ping" />}
+          {app.endpoint && (
+            <OperatorButton operation="pingApp" params={{ appId }} label="Ping" of={new URL(app.endpoint).host} />
+          )}
           {app.deliveries.dead > 0 && (
             <OperatorButton operation="resendDeadLetters" params={{ appId }} label="Send again what was given up" />
           )}
@@ -61,14 +66,15 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             params={{ appId }}
             label="Rotate secret"
             ask={{
-              question: 'Rotate the signing secret?',
-              consequence: 'The new secret is shown once. For a day messages are signed with both.',
+              question: `Rotate the signing secret of ${app.name}?`,
+              consequence: `The new secret is shown once. ${app.endpoint ? 'For a day messages are signed with both.' : 'Nothing is signed with it while the application has no endpoint.'}`,
               keep: 'Keep the secret',
               confirm: 'Rotate secret',
+              confirmVariant: 'primary',
             }}
           />
           {app.disabled_at ? (
-            <OperatorButton operation="setApp" params={{ appId }} body={{ disabled: false }} label="Enable" />
+            <Enable app={app} />
           ) : (
             <OperatorButton
               operation="setApp"
@@ -76,11 +82,12 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
               body={{ disabled: true }}
               label="Disable"
               ask={{
-                question: 'Disable this application?',
-                consequence: 'It gets no messages while disabled. Deletions wait for its deletion tasks.',
+                question: `Disable ${app.name}?`,
+                consequence: `${WHILE_DISABLED} Deletions wait for its deletion tasks.`,
                 keep: 'Keep it',
                 confirm: 'Disable',
               }}
+              outcome={`Disabled: ${app.name}. ${WHILE_DISABLED}`}
             />
           )}
         </div>

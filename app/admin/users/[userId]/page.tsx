@@ -29,12 +29,12 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   if (!found) notFound()
   await noteLookUp(ctx, { userId: found.user_id, actor: 'operator', actorId: ctx.actor.userId, ip: null })
   return (
-    <AdminPage title="Account" description="What the service knows about one person's account.">
+    <AdminPage title="Account" id={found.user_id} description="What the service knows about one person's account.">
       {'email' in found ? (
         <Active account={found} />
       ) : (
-        <Part title={found.user_id} aside={<Badge>Deleted</Badge>}>
-          <p>This person has deleted the account: {idLink('withdrawals')(found.withdrawal_id)}</p>
+        <Part title="State" aside={<Badge>Deleted</Badge>}>
+          <p className="wrap-anywhere">This account was deleted: {idLink('withdrawals')(found.withdrawal_id)}</p>
         </Part>
       )}
     </AdminPage>
@@ -43,7 +43,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
 
 const Active = ({ account }: { account: ShownAccount }) => (
   <>
-    <Part title={account.name} description={account.user_id} aside={<Badge tone="success">Active</Badge>}>
+    <Part title={account.name} aside={<Badge tone="success">Active</Badge>}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
     </Part>
     <TablePart

@@ -31,10 +31,11 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
     <AdminPage
       section="/admin/withdrawals"
       title="Deletion"
+      id={id}
       description="What it has deleted, and what it waits for. Refreshes every few seconds."
       refreshes
     >
-      <Part title={id} aside={<State withdrawal={withdrawal} />}>
+      <Part title="State" aside={<State withdrawal={withdrawal} />}>
         <Facts of={shownWithdrawal} row={withdrawal} fields={FACTS} />
       </Part>
       {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
@@ -80,7 +81,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     ...deliveries.filter((delivery) => delivery.delivered_at === null),
   ]
   return (
-    <div className="flex flex-wrap items-center justify-end gap-2">
+    <div className="flex flex-wrap items-center justify-end gap-2 text-end">
       <Word of={status} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} attempts={attemptsOf(open)} />
@@ -100,11 +101,11 @@ const FACTS: Fields<typeof shownWithdrawal> = {
     'None yet',
 }
 
-const STEP: Fields<typeof shownStep> = {
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
 const isUntried = ({ attempts, erased_at, completed_at }: ShownStep) =>
   attempts === 0 && erased_at === null && completed_at === null
 
+const STEP: Fields<typeof shownStep> = {
   step: true,
   status: (step) => (
     <>

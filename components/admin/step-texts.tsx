@@ -18,9 +18,20 @@ export function WaivedReason({ reason }: { reason: string }) {
   return t.has(key) ? t(key) : reason
 }
 
+interface Count {
+  category: string
+  records: number
+  more?: boolean | undefined
+}
+
 /** “4 sessions and 1 profile” */
-export function Counts({ of }: { of: readonly { category: string; records: number }[] }) {
+export function Counts({ of }: { of: readonly Count[] }) {
   const { countText } = useCategoryTexts()
   const listed = useListed()
-  return listed(of.map(countText))
+  const textOf = (count: Count) =>
+    // The words that people read speak to the person who got the mails.
+    countText(
+      count.category === 'messages' ? { ...count, category: `mail_record${count.records === 1 ? '' : 's'}` } : count,
+    )
+  return listed(of.map(textOf))
 }

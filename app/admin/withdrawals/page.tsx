@@ -31,7 +31,7 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
 }
 const NONE = {
   processing: 'No deletion is open.',
-  completed: 'Nothing is kept of any deletion that is done.',
+  completed: 'No deletion is done, but for those of which nothing is kept.',
   purged: 'There is no deletion of which nothing is kept.',
 } as const
 

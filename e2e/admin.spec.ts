@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { listening } from '@/testing/listening'
 import type { Operator } from '@/testing/operator'
@@ -6,13 +7,14 @@ import {
   expect,
   expectAccessible,
   expectFits,
+  expectFitsLarge,
   signIn,
   startSession,
   startWithdrawal,
   test,
   type User,
 } from './fixtures'
-import { IMPATIENT_URL } from './service-urls'
+import { DATA_DIR, IMPATIENT_URL } from './service-urls'
 
 /** Steps are due within seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`
@@ -57,6 +59,8 @@ test('B128 an id that finds nothing says so to an operator and leads back, and t
     await page.getByRole('link', { name: 'Back to the overview' }).click()
     await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
   }
+  expect((await page.goto(at('/admin/nope')))?.status()).toBe(404)
+  await expect(page.getByRole('heading', { level: 1, name: 'There is no such page' })).toBeVisible()
 })
 
 test('an operator sees an application that does not answer, retries it, and stops waiting for it', async ({
@@ -85,6 +89,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   // The page refreshes itself.
   await expect(row).toBeVisible({ timeout: 30_000 })
   await expect(row.getByText('Connected apps')).toBeVisible()
+  await expect(row.getByText('Failing')).toBeVisible()
   await expect(row.getByText('1 attempt, last answer HTTP 503, next try in 1 hour')).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)
@@ -95,6 +100,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await page.setViewportSize({ width: 390, height: 844 })
   await expectAccessible(page)
   await expectFits(page)
+  await expectFitsLarge(page)
 
   status = 204
   await expect(row).toBeVisible()
@@ -116,6 +122,50 @@ test('an operator sees an application that does not answer, retries it, and stop
   await page.context().close()
 })
 
+test('an operator disables an application, sees the deletion that waits for it, and enables it again', async ({
+  page,
+  operator,
+  user,
+}) => {
+  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  const leaver = await createUser(operator)
+  const name = `Archive ${leaver.id.slice(-6)}`
+  const application = createServer((_request, response) => response.writeHead(204).end())
+  const host = `127.0.0.1:${await listening(application)}`
+  const { app_id = '' } = await operator.run('app', 'register', '--name', name, '--endpoint', `http://${host}/`)
+  await operator.run('app', 'connect', '--user', leaver.id, '--app', app_id, '--subject', 'subject-4713')
+  await signIn(page, user, IMPATIENT_URL)
+  await page.goto(at(`/admin/apps/${app_id}`))
+  await page.getByRole('button', { name: `Ping ${host}` }).click()
+  await expect(page.getByText('It answered HTTP 204')).toBeVisible()
+  await page.getByRole('button', { name: 'Disable', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: `Disable ${name}?` })
+  await dialog.getByRole('button', { name: 'Disable' }).click()
+  await expect(page.getByText(`Disabled: ${name}. It gets no messages while it is disabled.`)).toBeVisible()
+  await expect(page.getByText('Disabled', { exact: true })).toBeVisible()
+  await expectAccessible(page)
+
+  const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, leaver.id, IMPATIENT_URL)
+  await page.goto(at('/admin'))
+  const row = page
+    .getByRole('table', { name: `Deletions that wait for ${name}` })
+    .getByRole('row')
+    .filter({ has: page.getByRole('link', { name: withdrawalId }) })
+  await expect(row.getByText('Disabled')).toBeVisible({ timeout: 30_000 })
+  await page.getByRole('button', { name: `Enable ${name}` }).click()
+  await expect(page.getByText(`Enabled: ${name}.`)).toBeVisible()
+  await expect(row).toBeHidden()
+
+  application.close()
+  await page.goto(at(`/admin/apps/${app_id}`))
+  await page.getByRole('button', { name: `Ping ${host}` }).click()
+  await expect(page.getByText(`Connection refused: nothing listens at ${host} (ECONNREFUSED)`)).toBeVisible()
+  await expectAccessible(page)
+  const env = { ...process.env, DATA_DIR }
+  const ping = spawnSync(process.execPath, ['scripts/account.mjs', 'app', 'ping', app_id], { env, encoding: 'utf8' })
+  expect([ping.status, JSON.parse(ping.stdout).problem, ping.stderr]).toEqual([1, 'ECONNREFUSED', ''])
+})
+
 test('an operator ends what holds a deletion back on the page of the account', async ({ page, operator, user }) => {
   await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
   const debtor = await createUser(operator)
@@ -127,6 +177,7 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await expectAccessible(page)
   await page.setViewportSize({ width: 390, height: 844 })
   await expectFits(page)
+  await expectFitsLarge(page)
 
   const settle = async () => {
     await page.getByRole('button', { name: 'Settle Order 7' }).click()

@@ -171,6 +171,23 @@ export async function expectFits(page: Page): Promise<void> {
   await expect.poll(tooWide, { message: `sideways scroll on ${page.url()}` }).toBe(0)
 }
 
+/** Expects that text of twice the size fits too, and that no value of an operator page is left a strip of a few letters. */
+export async function expectFitsLarge(page: Page): Promise<void> {
+  const setSize = (size: string) =>
+    page.evaluate((size) => document.documentElement.style.setProperty('font-size', size), size)
+  const strips = () =>
+    page.locator('main :is(td[data-label] > div, dd)').evaluateAll((values) =>
+      values
+        .filter((value) => value.textContent && value.checkVisibility())
+        .filter((value) => value.clientWidth < 6 * Number.parseFloat(getComputedStyle(value).fontSize))
+        .map((value) => value.textContent),
+    )
+  await setSize('200%')
+  await expectFits(page)
+  await expect.poll(strips, { message: `narrow values on ${page.url()}` }).toEqual([])
+  await setSize('')
+}
+
 /** Waits for animations, because a dialog that is still fading in fails the contrast check. */
 const settled = (page: Page): Promise<void> =>
   page.evaluate(async () => {

@@ -1,9 +1,20 @@
 import type { Page } from '@playwright/test'
-import { createUser, expect, expectAccessible, expectFits, signIn, startWithdrawal, test } from './fixtures'
+import {
+  createUser,
+  expect,
+  expectAccessible,
+  expectFits,
+  expectFitsLarge,
+  signIn,
+  startWithdrawal,
+  test,
+} from './fixtures'
 import { SERVICE_URL } from './service-urls'
 
+const SEARCH = 'Find a deletion, person or app'
+
 async function find(page: Page, text: string) {
-  await page.getByLabel('Find a deletion or a person').fill(text)
+  await page.getByLabel(SEARCH).fill(text)
   await page.getByRole('button', { name: 'Find', exact: true }).click()
 }
 
@@ -15,6 +26,7 @@ async function expectAccessibleEverywhere(page: Page) {
   await page.setViewportSize({ width: 390, height: 844 })
   await expectAccessible(page)
   await expectFits(page)
+  await expectFitsLarge(page)
   await page.setViewportSize({ width: 1280, height: 800 })
 }
 
@@ -30,8 +42,10 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await page.getByRole('link', { name: 'Operations' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
 
+  await find(page, ' ')
+  await expect(page.getByLabel(SEARCH)).toHaveAccessibleDescription(/^Type an id/)
   await find(page, `nobody-${leaver.email}`)
-  await expect(page.getByLabel('Find a deletion or a person')).toHaveAccessibleDescription(/./)
+  await expect(page.getByLabel(SEARCH)).toHaveAccessibleDescription(/^No account has this address/)
   await expectAccessible(page)
   await find(page, leaver.email)
   // The address stands in no URL.
@@ -47,7 +61,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.locator('main').getByRole('link', { name: /^wd_/ }).first()).toBeVisible()
   await expectAccessibleEverywhere(page)
   for (const [state, sentence] of [
-    ['Done', 'Nothing is kept of any deletion that is done.'],
+    ['Done', 'No deletion is done, but for those of which nothing is kept.'],
     ['Nothing kept', 'There is no deletion of which nothing is kept.'],
   ] as const) {
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: state }).click()
@@ -57,20 +71,27 @@ test('an operator finds a person by address, and follows their withdrawal step b
 
   await find(page, withdrawalId)
   await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
-  for (const title of [withdrawalId, 'Deletion steps', 'Events', 'Mails', 'Audit log']) {
+  for (const title of [`Deletion ${withdrawalId}`, 'State', 'Deletion steps', 'Events', 'Mails', 'Audit log']) {
     await expect(page.getByRole('heading', { name: title, exact: true })).toBeVisible()
   }
   for (const step of ['Access', 'Profile and sign-in data', 'Connected apps', 'Archives, logs and caches'])
     await expect(page.getByText(step, { exact: true }).first()).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name])
     await expect(page.locator('main')).not.toContainText(personal)
+  // Its time comes days later.
+  await expect(page.getByRole('row', { name: /^Archives, logs and caches/ }).getByText('Waiting')).toBeVisible()
+  await expect(page.getByRole('table', { name: 'Audit log' })).toContainText(withdrawalId)
+  await expect(page.getByRole('button', { name: 'Copy the id' })).toBeVisible()
   await expectAccessibleEverywhere(page)
 
+  await page.goto('/admin')
+  await page.locator('dl').getByRole('link').first().click()
+  await expect(page).toHaveURL(/\/admin\/(withdrawals|undeliverable)/)
   await page.goto('/admin')
   await find(page, leaver.id)
   await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
   await page.goto(`/admin/users/${leaver.id}`)
-  await expect(page.getByText('This person has deleted the account:')).toBeVisible()
+  await expect(page.getByText('This account was deleted:')).toBeVisible()
   await page.getByRole('link', { name: withdrawalId }).click()
   await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
 })

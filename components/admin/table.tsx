@@ -18,10 +18,11 @@ export interface TableProps<Contract extends z.ZodObject> {
   none: string
 }
 
-const cell = 'py-3 align-top max-md:flex max-md:gap-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
-/** On a phone each value has its label in place of the header. */
+const cell =
+  'py-3 align-top max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
+/** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. */
 const label =
-  "max-md:before:w-28 max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"
+  "max-md:before:w-28 max-md:before:max-w-full max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"
 
 /** A row for each entry; on a phone its fields stand one below the other. */
 export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>) {
@@ -54,7 +55,7 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
                 </th>
               ) : (
                 <td key={field} data-label={text} className={cn(cell, label, 'wrap-anywhere tabular-nums')}>
-                  <div>{draw(row)}</div>
+                  <div className="max-md:min-w-0 max-md:flex-1 max-md:basis-32">{draw(row)}</div>
                 </td>
               ),
             )}

@@ -84,7 +84,9 @@ test('a receipt prints as plain lines on light paper, without the controls of it
   const { withdrawal_id, receipt } = await startWithdrawal(operator, user.id)
   await page.goto('/receipt')
   await page.getByRole('textbox').fill(receipt ?? '')
-  await expect(page.getByRole('heading', { name: /^Genuine: User Account Service accepted this deletion on/ })).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: /^Genuine: User Account Service accepted this deletion on/ }),
+  ).toBeVisible()
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
   await expect(page.getByText(withdrawal_id)).toBeVisible()
   for (const role of ['banner', 'contentinfo', 'textbox', 'button'] as const) {

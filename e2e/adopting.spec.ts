@@ -355,6 +355,14 @@ test('docs/adopting.md: a person signs in with the identity provider of the adop
   })
 })
 
+test('docs/adopting.md: a backend deletes an account and follows it', async () => {
+  await withExample('Deleting from your backend', async (printed) => {
+    const [created, progress] = linesOf(printed)
+    expect(created.data).toMatchObject({ external_id: 'customer-3' })
+    expect(progress).toMatchObject({ success: true, data: { status: 'processing' } })
+  })
+})
+
 test('docs/adopting.md: imported people keep their passwords, and an export returns the same lines', async ({
   page,
 }) => {

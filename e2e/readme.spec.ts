@@ -1,14 +1,37 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
+import { startSession } from './fixtures'
 import { blocksBelow, Shell } from './page-commands'
 import { README_URL } from './service-urls'
 
 const DATA_DIR = path.resolve('.data/e2e-readme')
+// All start the service on one port.
+test.describe.configure({ mode: 'default' })
 const shell = new Shell(README_URL, DATA_DIR)
 
 const here = (commands: string) =>
   commands.replaceAll('http://localhost:3000', README_URL).replaceAll('.data/mailbox', `${DATA_DIR}/mailbox`)
+
+test('the commands of README.md get a first answer of the API, and let the demo account open /admin', async ({
+  page,
+}) => {
+  const dataDir = `${DATA_DIR}-first`
+  await rm(dataDir, { recursive: true, force: true })
+  const [start = '', first = ''] = (await blocksBelow('README.md')).map(here)
+  const ofReader = new Shell(README_URL, dataDir)
+  await ofReader.withService(start, async () => {
+    const said = /It answers (.*)… and/.exec(first)?.[1] ?? 'no answer'
+    expect(await ofReader.outputOf(first)).toContain(said)
+    await startSession(
+      page,
+      { id: '', name: '', email: 'demo@example.com', password: 'correct horse battery' },
+      README_URL,
+    )
+    await page.goto(`${README_URL}/admin`)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Operations')
+  })
+})
 
 test('the commands of docs/try.md change an address and delete an account, also when they run a second time', async () => {
   test.setTimeout(240_000)

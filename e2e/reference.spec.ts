@@ -4,13 +4,23 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Page } from '@playwright/test'
+import { RECEIVER_LANGUAGES, type ReceiverLanguage } from '@/app/docs/api/receiver-samples'
 import { REFERENCE_PATHS } from '@/app/docs/api/reference'
 import { isForBrowsers, LANGUAGES, type Language } from '@/app/docs/api/samples'
+import { checkReceiver } from '@/cli/app-check'
 import { SERVICE_SCOPES } from '@/contract/define'
 import { type OperationName, operations } from '@/contract/operations'
+import { freePort } from '@/testing/listening'
 import { createToken, type Operator } from '@/testing/operator'
 import { codeIn, createUser, expect, type Inbox, linkIn, test } from './fixtures'
 import { IMPATIENT_URL, SERVICE_URL } from './service-urls'
+
+const COMMANDS: Record<Language | ReceiverLanguage, [string, ...string[]]> = {
+  curl: ['bash', '-euo', 'pipefail', '-c'],
+  typescript: [process.execPath, '--input-type=module', '-e'],
+  node: [process.execPath, '--input-type=module', '-e'],
+  python: ['python3', '-c'],
+}
 
 /** Runs what a reader of the page pastes, with the variables that the page names. */
 class Reader {
@@ -28,13 +38,9 @@ class Reader {
     const sample = this.samples.get(`${name} ${this.language}`)
     if (!sample) throw new Error(`The page has no example of ${name} in ${this.language}`)
     this.pasted.add(name)
-    const [command, ...words] = {
-      curl: ['bash', '-euo', 'pipefail', '-c', sample],
-      typescript: [process.execPath, '--input-type=module', '-e', sample],
-      python: ['python3', '-c', sample],
-    }[this.language] as [string, ...string[]]
+    const [command, ...words] = COMMANDS[this.language]
     const env = { ...process.env, ...this.variables, FORCE_COLOR: '0' }
-    const child = spawn(command, words, { cwd: this.directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, [...words, sample], { cwd: this.directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
     const ended = new Promise((resolve) => child.once('close', resolve))
     const [printed, complaints] = await Promise.all([text(child.stdout), text(child.stderr)])
     expect(await ended, `${name}: ${complaints}`).toBe(0)
@@ -170,10 +176,10 @@ async function pasteCallsOfServices(reader: Reader, operator: Operator) {
   await reader.paste('removeApp')
 }
 
-/** Every example of the reference, by operation and language. */
-async function samplesOf(page: Page): Promise<Map<string, string>> {
+/** Every example of these pages, by operation and language. */
+async function samplesOf(page: Page, paths = REFERENCE_PATHS): Promise<Map<string, string>> {
   const samples = new Map<string, string>()
-  for (const path of REFERENCE_PATHS) {
+  for (const path of paths) {
     await page.goto(path)
     const shown = await page.locator('[data-operation]').evaluateAll((elements) =>
       elements.map((element) => {
@@ -211,6 +217,43 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
   })
 }
 
+for (const language of Object.keys(RECEIVER_LANGUAGES) as ReceiverLanguage[]) {
+  test(`the receiver of /docs/api in ${RECEIVER_LANGUAGES[language]} takes what the service signs, also after a rotation, and nothing else`, async ({
+    page,
+    operator,
+  }) => {
+    const sample = (await samplesOf(page, ['/docs/api/webhooks'])).get(`receive ${language}`) ?? 'no sample'
+    const PORT = String(await freePort())
+    const url = `http://127.0.0.1:${PORT}/account-messages`
+    const { app_id = '', signing_secret: secret = '' } = await operator.run(
+      ...['app', 'register', '--name', `Receiver in ${language}`, '--endpoint', url],
+    )
+    const [command, ...words] = COMMANDS[language]
+    const env = { ...process.env, PORT, SIGNING_SECRET: secret }
+    const receiver = spawn(command, [...words, sample], { env, stdio: 'ignore' })
+    try {
+      const status = () =>
+        fetch(url, { method: 'POST' }).then(
+          (answer) => answer.status,
+          () => 0,
+        )
+      await expect.poll(status).toBe(401)
+      const calls = await checkReceiver({ url, secret, appUrl: SERVICE_URL, checks: false })
+      // What only verifies reads no body.
+      const toMend = calls.filter(({ call, mend }) => mend && call !== 'a signed text that is no JSON')
+      expect(toMend).toEqual([])
+
+      const { status: pinged } = await operator.run('app', 'ping', app_id)
+      await operator.run('app', 'rotate-secret', app_id)
+      const { status: pingedByBoth } = await operator.run('app', 'ping', app_id)
+      const taken = language === 'typescript' ? 200 : 204
+      expect([pinged, pingedByBoth]).toEqual([taken, taken])
+    } finally {
+      receiver.kill()
+    }
+  })
+}
+
 test('a search of the API reference by code, word or field leads to the row, and opens what is folded around it', async ({
   page,
 }) => {
@@ -235,7 +278,7 @@ test('a search of the API reference by code, word or field leads to the row, and
   await expect(contents.getByRole('link', { name: 'RATE_001' })).toBeHidden()
   await search.fill('webhook signature')
   await search.press('Enter')
-  await expect(page).toHaveURL(/\/docs\/api\/webhooks#receiving$/)
+  await expect(page).toHaveURL(/\/docs\/api\/webhooks#verifying$/)
   await search.fill('quux')
   await expect(contents.getByRole('status')).toHaveText('Nothing in the reference has these words.')
 })

@@ -29,6 +29,8 @@ test('F67 every package that the running service imports is in dependencies, whe
   expect(files.length).toBeGreaterThan(400)
   const imported = new Map(files.flatMap((file) => importedBy(readFileSync(file, 'utf8')).map((name) => [name, file])))
   expect(imported.has('next-auth') && imported.has('tailwindcss') && imported.has('@prisma/client')).toBe(true)
+  // The samples of the reference import the typed client by the name of this package.
+  imported.delete(product.name)
   expect([...imported].filter(([name]) => !(name in product.dependencies))).toEqual([])
 })
 

@@ -5,17 +5,11 @@ import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '
 import { ErrorRows } from './error-rows'
 import { codesOf } from './reference'
 import { Section } from './reference-page'
-import { isForBrowsers, LANGUAGES, type Language, sampleOf, VARIABLES, variablesOf } from './samples'
+import { SampleBlocks } from './sample-blocks'
+import { isForBrowsers, LANGUAGES, sampleOf, VARIABLES, variablesOf } from './samples'
 import { SchemaRows } from './schema-rows'
 
 const METHOD_TONES = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: 'danger' } as const
-
-/** The reader chooses the language once for the page. The choice works without a script. */
-const SHOWN_WITH: Record<Language, string> = {
-  curl: 'hidden group-has-[#language-curl:checked]/docs:block',
-  typescript: 'hidden group-has-[#language-typescript:checked]/docs:block',
-  python: 'hidden group-has-[#language-python:checked]/docs:block',
-}
 
 export function Operation({ contract }: { contract: Contract }) {
   const { name, summary, description, method, path, params, body, query } = contract
@@ -121,20 +115,12 @@ function Examples({ contract }: { contract: Contract }) {
           text: <Described text={`${VARIABLES[variable]}.`} />,
         }))}
       />
-      {Object.entries(LANGUAGES).map(([language, title]) => (
-        <div
-          key={language}
-          className={SHOWN_WITH[language as Language]}
-          data-operation={contract.name}
-          data-language={language}
-        >
-          <CodeBlock
-            title={title}
-            label={`the request of ${contract.summary} in ${title}`}
-            code={sampleOf(contract, language as Language)}
-          />
-        </div>
-      ))}
+      <SampleBlocks
+        operation={contract.name}
+        label={`the request of ${contract.summary}`}
+        languages={LANGUAGES}
+        sampleIn={(language) => sampleOf(contract, language)}
+      />
     </>
   )
 }

@@ -19,14 +19,21 @@ export const CHAPTERS = {
   errors: 'Common errors',
 } as const
 
+/** What the page of the webhooks says before them. */
+export const WEBHOOK_CHAPTERS = { receiving: 'Receiving messages', verifying: 'Verify a signature' } as const
+
 /** What people look for in a chapter. */
-const CHAPTER_WORDS: Record<keyof typeof CHAPTERS, string> = {
-  examples: 'curl TypeScript Python',
-  authentication: 'Authorization Bearer access token session X-Required-Scope header',
-  envelope: 'success data error JSON X-Request-Id',
-  limits: 'Retry-After 429',
-  idempotency: 'Idempotency-Key repeat retry',
-  errors: 'code status refused',
+const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTERS, string> = {
+  examples: 'curl TypeScript Python samples environment variables BASE',
+  authentication:
+    'Authorization Bearer access tokens service tokens API keys uat_ svc_ login session X-Required-Scope header scopes external id',
+  envelope: 'success data error JSON body format timestamp X-Request-Id',
+  limits: 'Retry-After RateLimit 429 too many requests throttling',
+  idempotency: 'Idempotency-Key idempotent repeat retry twice duplicates',
+  errors: 'codes status refused',
+  receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
+  verifying:
+    'webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
 }
 
 /** Codes that every operation can answer with. */
@@ -57,6 +64,14 @@ export const REFERENCE_PATHS = [OVERVIEW, ...[...OPERATION_GROUPS, WEBHOOKS].map
 const members = (part: string, schema: z.ZodType | undefined, io: 'input' | 'output') =>
   schema ? namesIn(z.toJSONSchema(schema, { io }) as JsonField).map((name) => `${part}.${name}`) : []
 
+const chaptersIn = (titles: Partial<Record<keyof typeof CHAPTER_WORDS, string>>): ContentsEntry[] =>
+  (Object.keys(titles) as (keyof typeof titles)[]).map((id) => ({
+    id,
+    title: titles[id] as string,
+    words: CHAPTER_WORDS[id],
+    ...(id === 'errors' && { codes: COMMON_CODES }),
+  }))
+
 const entryOf = (contract: Contract): ContentsEntry => ({
   id: contract.name,
   title: contract.summary,
@@ -75,12 +90,7 @@ export const CONTENTS: ContentsGroup[] = [
   {
     title: 'Basics',
     path: OVERVIEW,
-    entries: Object.entries(CHAPTERS).map(([id, title]) => ({
-      id,
-      title,
-      words: CHAPTER_WORDS[id as keyof typeof CHAPTERS],
-      ...(id === 'errors' && { codes: COMMON_CODES }),
-    })),
+    entries: chaptersIn(CHAPTERS),
   },
   ...OPERATION_GROUPS.map(({ id, name, operations: ours }) => ({
     title: name,
@@ -91,7 +101,7 @@ export const CONTENTS: ContentsGroup[] = [
     title: WEBHOOKS.name,
     path: pathOf(WEBHOOKS.id),
     entries: [
-      { id: 'receiving', title: 'Receiving messages', words: 'webhook-id webhook-timestamp webhook-signature secret' },
+      ...chaptersIn(WEBHOOK_CHAPTERS),
       ...webhooks.map(({ name, summary, description, message }) => ({
         id: name,
         title: summary,

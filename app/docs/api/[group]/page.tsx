@@ -1,13 +1,13 @@
 import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
-import { Code } from '@/components/docs/reference-rows'
 import { SampleLanguage } from '@/components/docs/sample-language'
 import { textLink } from '@/components/ui/text-link'
 import { webhooks } from '@/contract/webhooks'
 import { Message } from '../message'
 import { Operation } from '../operation'
+import { Receiving, Verifying } from '../receiving'
 import { OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
-import { Chapter, ReferencePage } from '../reference-page'
+import { ReferencePage } from '../reference-page'
 import { LANGUAGES } from '../samples'
 
 interface Props {
@@ -48,21 +48,8 @@ export default async function GroupPage({ params }: Props) {
         </>
       ) : (
         <>
-          <Chapter id="receiving" title="Receiving messages">
-            <p>
-              The service sends these to connected applications by <Code>POST</Code>, signed as{' '}
-              <a href="https://www.standardwebhooks.com" className={textLink}>
-                Standard Webhooks
-              </a>{' '}
-              say: verify <Code>webhook-id</Code>, <Code>webhook-timestamp</Code> and <Code>webhook-signature</Code>{' '}
-              before you read the body. <Code>createReceiver</Code> of the typed client does it.
-            </p>
-            <p>
-              Any 2xx, 404 and 410 end a message; for a message with a task, 202 accepts it and a report ends it.
-              Everything else has it sent again with the same <Code>webhook-id</Code>, so handling it twice must change
-              nothing.
-            </p>
-          </Chapter>
+          <Receiving />
+          <Verifying />
           {webhooks.map((webhook) => (
             <Message key={webhook.name} webhook={webhook} />
           ))}

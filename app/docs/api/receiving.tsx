@@ -1,0 +1,77 @@
+import { Code, Described, ReferenceRows } from '@/components/docs/reference-rows'
+import { SampleLanguage } from '@/components/docs/sample-language'
+import { textLink } from '@/components/ui/text-link'
+import { RECEIVER_LANGUAGES, RECEIVER_SAMPLES, RECEIVER_VARIABLES } from './receiver-samples'
+import { pathOf, WEBHOOK_CHAPTERS } from './reference'
+import { Chapter } from './reference-page'
+import { SampleBlocks } from './sample-blocks'
+
+export const Receiving = () => (
+  <Chapter id="receiving" title={WEBHOOK_CHAPTERS.receiving}>
+    <p>
+      The service sends these to connected applications by <Code>POST</Code>, signed as{' '}
+      <a href="https://www.standardwebhooks.com" className={textLink}>
+        Standard Webhooks
+      </a>{' '}
+      say.{' '}
+      <a href="#verifying" className={textLink}>
+        Verify the signature
+      </a>{' '}
+      before you read the body.
+    </p>
+    <p>
+      Any 2xx, 404 and 410 end a message; for a message with a task, 202 accepts it and a report ends it. Everything
+      else has it sent again with the same <Code>webhook-id</Code>, so handling it twice must change nothing.
+    </p>
+  </Chapter>
+)
+
+const RULES = {
+  Key: 'What follows `whsec_` in the signing secret, decoded from base64.',
+  'Signed text':
+    '`webhook-id`, `webhook-timestamp` and the body, with a dot between: `msg_1.1795000000.{"type":…}`. Take the bytes of the body as they came.',
+  Signature: '`v1,` and the HMAC-SHA256 of that text in base64. Compare it in constant time.',
+  Time: '`webhook-timestamp` counts seconds since 1970. Refuse what is more than five minutes away from your clock, in either direction.',
+  Rotation:
+    'While two secrets are valid, `webhook-signature` has a signature by each, with a space between. Accept the message if any of them fits any of your secrets.',
+}
+
+export const Verifying = () => (
+  <Chapter id="verifying" title={WEBHOOK_CHAPTERS.verifying}>
+    <p>
+      These receivers answer 401 to whatever the service has not signed. The one in TypeScript takes{' '}
+      <Code>createReceiver</Code> of the typed client, which also handles each message once, and those of an account in
+      their order. The others need the standard library alone, and do nothing but verify.
+    </p>
+    <ReferenceRows
+      rows={Object.entries(RULES).map(([name, text]) => ({ key: name, name, text: <Described text={text} /> }))}
+    />
+    <p>
+      After{' '}
+      <a href={`${pathOf('applications')}#rotateAppSecret`} className={textLink}>
+        Rotate Signing Secret
+      </a>{' '}
+      both secrets sign for a day.
+    </p>
+    <SampleLanguage languages={RECEIVER_LANGUAGES} />
+    <ReferenceRows
+      rows={Object.entries(RECEIVER_VARIABLES).map(([name, text]) => ({
+        key: name,
+        name,
+        text: <Described text={text} />,
+      }))}
+    />
+    <SampleBlocks
+      operation="receive"
+      label="the receiver"
+      languages={RECEIVER_LANGUAGES}
+      sampleIn={(language) => RECEIVER_SAMPLES[language]}
+    />
+    <p>
+      The source of this service has whole receivers as packages: <Code>examples/receivers/python</Code> and{' '}
+      <Code>examples/receivers/go</Code>. There <Code>npm run pack:client</Code> makes the typed client, and{' '}
+      <Code>npm run -s account -- app check https://… --secret whsec_…</Code> sends your receiver signed, forged and
+      late messages and says what to mend.
+    </p>
+  </Chapter>
+)

@@ -276,9 +276,32 @@ test('a search of the API reference by code, word or field leads to the row, and
   await search.fill('retry')
   await expect(contents.getByRole('link', { name: 'Retry a Withdrawal' })).toBeVisible()
   await expect(contents.getByRole('link', { name: 'RATE_001' })).toBeHidden()
-  await search.fill('webhook signature')
-  await search.press('Enter')
-  await expect(page).toHaveURL(/\/docs\/api\/webhooks#verifying$/)
+  for (const [words, hash] of [
+    ['webhook signature', 'webhooks#verifying'],
+    ['verify webhook signature', 'webhooks#verifying'],
+    ['hmac', 'webhooks#verifying'],
+    ['idempotent', '#idempotency'],
+    ['service token', '#authentication'],
+    ['delete', 'account#withdrawAccount'],
+    ['delete user', 'account#withdrawAccount'],
+    ['EMAIL_003', 'email#verifyEmail.EMAIL_003'],
+    ['status', 'email#getEmailStatus'],
+    ['retry', 'users#retryWithdrawal'],
+    ['available', 'email#getEmailStatus.data.pending_change.resend_available_at'],
+  ] as const) {
+    // A page that has just opened takes no input yet.
+    await expect(async () => {
+      await search.fill(words)
+      await search.press('Enter')
+      expect(page.url(), words).toMatch(new RegExp(`/docs/api/?${hash}$`))
+    }).toPass()
+  }
+  await page.goto('/docs/api')
+  await search.fill('AUTH_001')
+  await expect(contents.getByRole('link', { name: 'AUTH_001' }).first()).toBeVisible()
+  await expect(contents.getByRole('link', { name: 'REAUTH_001' })).toHaveCount(0)
+  await search.fill('verify')
+  await expect(contents.getByRole('link', { name: 'Verify a signature' })).toBeVisible()
   await search.fill('quux')
   await expect(contents.getByRole('status')).toHaveText('Nothing in the reference has these words.')
 })
@@ -328,14 +351,22 @@ test('the overview of the API reference leads to an operation with scripts off',
   await still.context().close()
 })
 
-test('the API reference folds its contents on a phone', async ({ page }) => {
+test('the API reference folds its contents on a phone, beside the search, whose words unfold them', async ({
+  page,
+}) => {
   for (const width of [390, 320]) {
     await page.setViewportSize({ width, height: 844 })
     await page.goto('/docs/api/account')
+    const entry = page.getByRole('navigation').getByRole('link', { name: 'Withdraw Account' }).first()
+    const reach = async () => {
+      await entry.click()
+      await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
+      await expect(entry).toBeHidden()
+    }
     await page.getByText('Contents', { exact: true }).click()
-    await page.getByRole('navigation').getByRole('link', { name: 'Withdraw Account' }).first().click()
-    await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
-    await expect(page.getByRole('searchbox')).toBeHidden()
+    await reach()
+    await page.getByRole('searchbox').fill('delete account')
+    await reach()
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
   }
 })

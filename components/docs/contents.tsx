@@ -1,6 +1,7 @@
 'use client'
 
 import { useEffect, useRef, useState } from 'react'
+import { Disclosure } from '../ui/disclosure'
 
 export interface ContentsEntry {
   /** Its anchor, which begins the anchors of its parts. */
@@ -23,15 +24,17 @@ export interface ContentsGroup {
 
 interface ContentsProps {
   groups: readonly ContentsGroup[]
-  /** The path of the page that shows them. */
-  path: string
+  /** The path of the page that shows them; none where there is no such page. */
+  path: string | undefined
   /** What the search finds an error code by. */
   meanings: Readonly<Record<string, { message: string; details: string }>>
 }
 
 interface FoundEntry extends ContentsEntry {
-  /** The part of the entry that has the words. */
+  /** The parts of the entry that have the words. */
   parts: { id: string; title: string }[]
+  /** Where the words are: in the title, in further names, or in a part alone. The lowest is the best. */
+  rank: 0 | 1 | 2
 }
 
 /** The contents of all pages: those of this page in full, and of the others what a search finds. On a phone they fold. */
@@ -39,30 +42,18 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   const [words, setWords] = useState('')
   const here = useVisibleSection(groups, path)
   useRevealedAnchor()
-  const list = useRef<HTMLDivElement>(null)
+  const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const box = list.current
-    const entry = here && box?.querySelector<HTMLElement>(`a[href="#${here}"]`)
-    if (box && entry) box.scrollTop = entry.offsetTop - box.clientHeight / 2
+    const entry = here && box.current?.querySelector<HTMLElement>(`a[href="#${here}"]`)
+    if (box.current && entry) box.current.scrollTop = entry.offsetTop - box.current.clientHeight / 2
   }, [here])
-  const searchWords = words.toLowerCase().split(/\s+/).filter(Boolean)
+  const beginnings = words.toLowerCase().split(/\s+/).filter(Boolean).map(beginningOfWord)
   const shown =
-    searchWords.length > 0
-      ? found(groups, searchWords, meanings)
+    beginnings.length > 0
+      ? found(groups, beginnings, meanings)
       : groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
-  const content = (
+  const list = (
     <>
-      <label className="mb-3 block font-medium noscript:hidden">
-        Search the reference
-        <input
-          type="search"
-          placeholder="Code, field or word"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
-          onKeyDown={(event) => event.key === 'Enter' && followFirst(event.currentTarget)}
-          className="mt-1.5 h-10 w-full rounded-lg border border-line-control bg-surface px-3 font-normal"
-        />
-      </label>
       {shown.map((group) => (
         <Group key={group.path} group={group} isHere={group.path === path} here={here} />
       ))}
@@ -72,34 +63,61 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
     </>
   )
   return (
-    <nav aria-label="API reference" className="text-sm max-lg:sticky max-lg:top-0 max-lg:z-10 max-lg:bg-canvas">
-      <details className="border-line border-b lg:hidden">
-        <summary className="py-3 font-medium">Contents</summary>
-        <div className="-mx-1 max-h-[60vh] overflow-y-auto px-1 pt-1 pb-3">{content}</div>
-      </details>
-      <div ref={list} className="-ms-1 sticky top-0 max-h-screen overflow-y-auto py-8 ps-1 pe-2 max-lg:hidden">
-        {content}
+    <nav
+      aria-label="API reference"
+      className="text-sm max-lg:sticky max-lg:top-0 max-lg:z-10 max-lg:border-line max-lg:border-b max-lg:bg-canvas max-lg:py-1"
+    >
+      <div className="lg:sticky lg:top-0 lg:flex lg:max-h-screen lg:flex-col lg:pt-8">
+        <label className="font-medium noscript:hidden max-lg:absolute max-lg:end-0 max-lg:top-1.5 max-lg:w-[calc(100%-7.5rem)]">
+          <span className="max-lg:sr-only">Search the reference</span>
+          <input
+            type="search"
+            placeholder="Search code, field or word"
+            value={words}
+            onChange={(event) => {
+              setWords(event.target.value)
+              contentsAround(event.currentTarget)?.setAttribute('open', '')
+            }}
+            onKeyDown={(event) => event.key === 'Enter' && followBest(event.currentTarget)}
+            className="h-10 w-full rounded-lg border border-line-control bg-surface px-3 font-normal lg:mt-1.5 lg:mb-3"
+          />
+        </label>
+        <Disclosure summary="Contents" className="lg:hidden">
+          <div className="-mx-1 max-h-[60vh] overflow-y-auto px-1 pt-1 pb-3">{list}</div>
+        </Disclosure>
+        <div ref={box} className="relative -ms-1 min-h-0 overflow-y-auto ps-1 pe-2 pb-8 max-lg:hidden">
+          {list}
+        </div>
       </div>
     </nav>
   )
 }
 
-/** Follows the first thing that was found. */
-const followFirst = (field: HTMLElement) =>
-  field.closest('label')?.parentElement?.querySelector<HTMLElement>('ul a')?.click()
+/** On a phone what was found stands in the contents, and they cover the place that the reader has chosen. */
+const contentsAround = (element: HTMLElement) => element.closest('nav')?.querySelector('details')
+const foldContents = (event: React.MouseEvent<HTMLElement>) =>
+  contentsAround(event.currentTarget)?.removeAttribute('open')
+
+const followBest = (field: HTMLElement) => field.closest('nav')?.querySelector<HTMLElement>('[data-hit]')?.click()
+
+/** A code is one word, and each part of a name with `_` is one too. */
+const beginningOfWord = (typed: string) =>
+  new RegExp(`(?<![a-z0-9](?=[a-z0-9]))${typed.replace(/[^a-z0-9]/g, '\\$&')}`, 'i')
 
 type FoundGroup = ContentsGroup & { entries: FoundEntry[] }
 
-/** What has all the words in its names; only if nothing has, what has them in an explanation. */
+/** What has all the words in its names; only if nothing has, what has them in an explanation. The best comes first. */
 function found(
   groups: readonly ContentsGroup[],
-  searchWords: readonly string[],
+  beginnings: readonly RegExp[],
   meanings: ContentsProps['meanings'],
 ): FoundGroup[] {
+  const rankOf = ({ entries }: FoundGroup) => entries[0]?.rank ?? 0
   const search = (isExplained: boolean) =>
     groups
-      .map((group) => searched(group, searchWords, meanings, isExplained))
+      .map((group) => searched(group, beginnings, meanings, isExplained))
       .filter(({ entries }) => entries.length > 0)
+      .sort((one, other) => rankOf(one) - rankOf(other))
   const named = search(false)
   return named.length > 0 ? named : search(true)
 }
@@ -107,13 +125,13 @@ function found(
 /** The entries that have all the words, themselves or in their errors and members. */
 function searched(
   group: ContentsGroup,
-  searchWords: readonly string[],
+  beginnings: readonly RegExp[],
   meanings: ContentsProps['meanings'],
   isExplained: boolean,
 ): FoundGroup {
-  const isIn = (text: string) => searchWords.every((word) => text.toLowerCase().includes(word))
-  const entries = group.entries.flatMap((entry) => {
-    const { id, title, mark = '', words = '', description = '', codes = [], members = [] } = entry
+  const isIn = (text: string) => beginnings.every((beginning) => beginning.test(text))
+  const entries = group.entries.flatMap((entry): FoundEntry[] => {
+    const { id, title, words = '', description = '', codes = [], members = [] } = entry
     const found = [
       ...codes.map((code) => ({
         part: code,
@@ -123,10 +141,12 @@ function searched(
       ...members.map((member) => ({ part: member, text: member, more: '' })),
     ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
     const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
-    const isFound = isIn(`${group.title} ${title} ${mark} ${words} ${isExplained ? description : ''}`)
-    return parts.length > 0 || isFound ? [{ ...entry, parts }] : []
+    const titles = `${group.title} ${title}`
+    if (isIn(titles)) return [{ ...entry, parts, rank: 0 }]
+    if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...entry, parts, rank: 1 }]
+    return parts.length > 0 ? [{ ...entry, parts, rank: 2 }] : []
   })
-  return { ...group, entries }
+  return { ...group, entries: entries.sort((one, other) => one.rank - other.rank) }
 }
 
 interface GroupProps {
@@ -154,6 +174,7 @@ function Group({ group, isHere, here }: GroupProps) {
             <li key={entry.id}>
               <a
                 href={linkTo(entry.id)}
+                data-hit={'rank' in entry && entry.rank < 2 ? '' : undefined}
                 aria-current={isHere && entry.id === here ? 'location' : undefined}
                 onClick={foldContents}
                 className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
@@ -166,6 +187,7 @@ function Group({ group, isHere, here }: GroupProps) {
                   <a
                     key={part.id}
                     href={linkTo(part.id)}
+                    data-hit=""
                     onClick={foldContents}
                     className="wrap-anywhere ms-4 block rounded-md border-line border-s px-3 py-1 text-[0.8125rem] text-ink-muted hover:text-ink max-lg:py-2"
                   >
@@ -179,9 +201,6 @@ function Group({ group, isHere, here }: GroupProps) {
     </div>
   )
 }
-
-/** On a phone the contents cover the place that the reader has chosen. */
-const foldContents = (event: React.MouseEvent) => event.currentTarget.closest('details')?.removeAttribute('open')
 
 /** Opens what is folded around the anchor, which not every browser does. */
 function useRevealedAnchor() {
@@ -200,7 +219,7 @@ function useRevealedAnchor() {
 }
 
 /** The part that the top of the window shows. */
-function useVisibleSection(groups: readonly ContentsGroup[], path: string): string | undefined {
+function useVisibleSection(groups: readonly ContentsGroup[], path: string | undefined): string | undefined {
   const [here, setHere] = useState<string>()
   useEffect(() => {
     const entries = groups.find((group) => group.path === path)?.entries ?? []

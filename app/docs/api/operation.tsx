@@ -1,6 +1,7 @@
 import { CodeBlock } from '@/components/docs/code-block'
 import { Code, Described, ReferenceRows } from '@/components/docs/reference-rows'
 import { Badge } from '@/components/ui/badge'
+import { Disclosure } from '@/components/ui/disclosure'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
 import { codesOf } from './reference'
@@ -55,9 +56,9 @@ export function Operation({ contract }: { contract: Contract }) {
         </Part>
       ) : (
         <Part title={`Response ${contract.status ?? 200}${contract.isCreated ? ' or 201' : ''}`}>
-          <Folded title="Members of data">
+          <Disclosure summary="Members of data">
             <SchemaRows schema={contract.data} io="output" of={`${name}.data`} />
-          </Folded>
+          </Disclosure>
           <CodeBlock
             title="Example"
             label={`the response of ${summary}`}
@@ -67,9 +68,9 @@ export function Operation({ contract }: { contract: Contract }) {
       )}
 
       <Part title="Errors">
-        <Folded title={errors.join(', ')}>
+        <Disclosure summary={errors.join(', ')}>
           <ErrorRows codes={errors} of={name} />
-        </Folded>
+        </Disclosure>
       </Part>
     </Section>
   )
@@ -130,13 +131,6 @@ export const Part = ({ title, children }: { title: string; children: React.React
     <h3 className="font-semibold">{title}</h3>
     {children}
   </div>
-)
-
-const Folded = ({ title, children }: { title: string; children: React.ReactNode }) => (
-  <details>
-    <summary className="wrap-anywhere py-2 text-ink-muted">{title}</summary>
-    {children}
-  </details>
 )
 
 function exampleAnswer({ example, message, timestamp }: Contract) {

@@ -3,7 +3,7 @@ import type { ContentsEntry, ContentsGroup } from '@/components/docs/contents'
 import type { Contract } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { GROUPS, tagOf } from '@/contract/openapi'
-import { operations } from '@/contract/operations'
+import { type OperationName, operations } from '@/contract/operations'
 import { webhooks } from '@/contract/webhooks'
 import { type JsonField, namesIn } from './schema-rows'
 
@@ -22,7 +22,7 @@ export const CHAPTERS = {
 /** What the page of the webhooks says before them. */
 export const WEBHOOK_CHAPTERS = { receiving: 'Receiving messages', verifying: 'Verify a signature' } as const
 
-/** What people look for in a chapter. */
+/** What people look for in a chapter. A word is found by its beginning, so that the longer form stands for the shorter one. */
 const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTERS, string> = {
   examples: 'curl TypeScript Python samples environment variables BASE',
   authentication:
@@ -34,6 +34,13 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
   verifying:
     'webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
+}
+
+/** The words of people who do not say “withdraw”. */
+const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
+  withdrawAccount: 'delete account user erase GDPR',
+  withdrawUser: 'delete account user erase GDPR',
+  requestWithdrawal: 'delete account by link',
 }
 
 /** Codes that every operation can answer with. */
@@ -72,11 +79,11 @@ const chaptersIn = (titles: Partial<Record<keyof typeof CHAPTER_WORDS, string>>)
     ...(id === 'errors' && { codes: COMMON_CODES }),
   }))
 
-const entryOf = (contract: Contract): ContentsEntry => ({
+const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry => ({
   id: contract.name,
   title: contract.summary,
   mark: contract.method,
-  words: contract.path,
+  words: `${contract.name} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''}`,
   description: contract.description,
   codes: codesOf(contract),
   members: [

@@ -370,3 +370,13 @@ test('the API reference folds its contents on a phone, beside the search, whose 
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
   }
 })
+
+for (const path of ['/docs/api/nope', '/docs/api/email/nope']) {
+  test(`${path}, which does not exist, leads back to the reference`, async ({ page }) => {
+    expect((await page.goto(path))?.status()).toBe(404)
+    await expect(page).toHaveTitle(/^No such page, API documentation/)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('The reference has no such page')
+    await page.getByRole('link', { name: 'To the API reference' }).click()
+    await expect(page).toHaveURL(/\/docs\/api$/)
+  })
+}

@@ -6,7 +6,7 @@ import { Page } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { cn } from '@/components/ui/class-names'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
-import { CONTENTS, MEANINGS } from './reference'
+import { CONTENTS, MEANINGS, OVERVIEW } from './reference'
 
 /** One page of the reference, beside the contents of all of them. */
 export async function ReferencePage({
@@ -15,7 +15,8 @@ export async function ReferencePage({
   description,
   children,
 }: {
-  path: string
+  /** None for a page that does not exist. */
+  path?: string
   title: string
   description: string
   children: ReactNode
@@ -24,7 +25,7 @@ export async function ReferencePage({
   return (
     <Page
       account={session && accountOf(session)}
-      link={{ href: `/sign-in?next=${encodeURIComponent(path)}` as Route, label: 'Sign in' }}
+      link={{ href: `/sign-in?next=${encodeURIComponent(path ?? OVERVIEW)}` as Route, label: 'Sign in' }}
     >
       <div className="group/docs mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-10 px-4 sm:px-6 lg:grid-cols-[13.5rem_minmax(0,1fr)]">
         <Contents groups={CONTENTS} path={path} meanings={MEANINGS} />

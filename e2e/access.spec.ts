@@ -107,7 +107,7 @@ test('“Sign out everywhere else” cancels a pending change', async ({ page, b
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
   await expect(page.getByRole('dialog')).toContainText(`change to new-${user.email} is cancelled too`)
-  await page.getByRole('button', { name: 'Yes, sign them out' }).click()
+  await page.getByRole('button', { name: 'Yes, sign out' }).click()
   await expect(page.getByText('You’re signed out everywhere else')).toBeVisible()
   await expect(page.getByText('Only in this browser.')).toBeVisible()
   await page.getByRole('link', { name: 'Email' }).click()
@@ -187,7 +187,7 @@ test('what was typed is still there after the session has ended elsewhere and th
   await startSession(other, user)
   await other.goto('/settings/sessions')
   await other.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await other.getByRole('button', { name: 'Yes, sign them out' }).click()
+  await other.getByRole('button', { name: 'Yes, sign out' }).click()
   await expect(other.getByText('Only in this browser.')).toBeVisible()
 
   await page.getByRole('button', { name: 'Send verification' }).click()
@@ -200,7 +200,7 @@ test('what was typed is still there after the session has ended elsewhere and th
   // A page that is reloaded says it too.
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await page.getByRole('button', { name: 'Yes, sign them out' }).click()
+  await page.getByRole('button', { name: 'Yes, sign out' }).click()
   await expect(page.getByText('Only in this browser.')).toBeVisible()
   await other.reload()
   await expect(other.getByText('Your session has ended')).toBeVisible()

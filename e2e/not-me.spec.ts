@@ -70,7 +70,9 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   // Whoever undid it may have come by the mailbox alone.
   await owner.goto('/settings/withdraw')
   await expect(
-    owner.getByText('A change of the address was undone. So that nobody deletes the account in your place'),
+    owner.getByText(
+      'A change of the address was undone. The wait is there so that nobody deletes the account in your place.',
+    ),
   ).toBeVisible()
   await expect(owner.getByRole('button', { name: 'Check again' })).toHaveCount(0)
   await expectAccessible(owner)

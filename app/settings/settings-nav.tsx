@@ -14,7 +14,7 @@ export function SettingsNav() {
   return (
     <nav aria-label={t('settings')} onPointerEnter={() => setNear(true)} onFocus={() => setNear(true)} className="py-1">
       {/* Two rows on a phone, more with large text, so that no language has a tab that is cut off. */}
-      <ul className="grid grid-cols-[repeat(auto-fit,minmax(max(5.125rem,30%),1fr))] gap-1 max-sm:-mx-2 sm:flex sm:flex-wrap lg:flex-col lg:flex-nowrap">
+      <ul className="grid grid-cols-[repeat(auto-fit,minmax(max(5.125rem,30%),1fr))] gap-1 sm:flex sm:flex-wrap lg:flex-col lg:flex-nowrap">
         {sections.map(({ href, name, icon: Icon, ...section }) => (
           <li key={href}>
             <Link

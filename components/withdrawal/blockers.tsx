@@ -129,6 +129,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
     return (
       <div ref={words} tabIndex={-1} className="rounded-xl outline-none">
         <Alert tone="warning" title={<Restored until={first.until} />}>
+          <p>{t('restoredWhy')}</p>
           {help}
         </Alert>
       </div>

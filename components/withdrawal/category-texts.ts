@@ -8,13 +8,14 @@ interface Count {
   more?: boolean | undefined
 }
 
-/** The categories that other pages show too. The text sums up the rest, because people do not know it. */
+/**
+ * The categories that people know by their numbers. The text sums up the rest: nobody knows it, and of sessions and access tokens the ended
+ * ones count too, which no other page does.
+ */
 const KNOWN: readonly string[] = [
   'account',
   'profile',
   'preferences',
-  'sessions',
-  'access_tokens',
   'email_changes',
   'transactions',
   'shared_data',
@@ -44,7 +45,7 @@ export function useCategoryTexts() {
     return more ? t('moreThan', { what }) : what
   }
 
-  /** “2 sessions, 1 profile and technical data”: what nobody knows is named without its number. */
+  /** “1 account, 2 email changes and technical data”: what nobody knows is named without its number. */
   function peoplesText(counts: readonly Count[]): string {
     const merged = mergedByCategory(counts)
     const known = merged.filter(({ category }) => KNOWN.includes(category))

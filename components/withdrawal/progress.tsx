@@ -1,7 +1,7 @@
 'use client'
 
 import { CircleAlert, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { CHOICES } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
@@ -31,7 +31,8 @@ export interface ProgressProps {
 /** The progress of a deletion, read with its status token. */
 export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
-  const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
+  const { data, error } = useWithdrawalStatus({ userId, withdrawalId, token })
+  const status = useMemo(() => data && withoutWaitingForNobody(data), [data])
   const { progressLink } = useHost()
   const announcement = useAnnouncement(status)
   const steps = useSteps(status)
@@ -55,6 +56,9 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
           text={t(isRefusal(error) ? 'staleLink' : 'staleText')}
         />
       )}
+      {isCompleted && (
+        <SaveReceipts withdrawalId={withdrawalId} token={token} hasApplications={status.applications.length > 0} />
+      )}
       <Card>
         <CardHeader title={t('stepsTitle')} />
         <CardBody>
@@ -63,11 +67,14 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
       </Card>
       {status.applications.length > 0 && <Applications applications={status.applications} />}
       <Kept status={status} until={keptUntil} />
-      {isCompleted && (
-        <SaveReceipts withdrawalId={withdrawalId} token={token} hasApplications={status.applications.length > 0} />
-      )}
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
-        {keptUntil && <p>{t.rich('comeBack', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>}
+        {keptUntil && (
+          <p>
+            {t.rich(isCompleted ? 'comeBackDone' : 'comeBack', {
+              date: () => <LocalTime dateTime={keptUntil} format="date" />,
+            })}
+          </p>
+        )}
         {link && (
           <CopyButton text={link} variant="secondary">
             {t('copyLink')}
@@ -125,6 +132,17 @@ function countOf(status: WithdrawalStatus) {
 
 type StepProgress = WithdrawalStatus['deletion_steps'][number]
 
+const isOfNobody = (step: string, { applications }: WithdrawalStatus) =>
+  step === 'third_party_integrations' && applications.length === 0
+
+/** The step of the apps ends at its time also where there are none. For the person it has nothing to do, so it is done. */
+const withoutWaitingForNobody = (status: WithdrawalStatus): WithdrawalStatus => ({
+  ...status,
+  deletion_steps: status.deletion_steps.map((each) =>
+    isOfNobody(each.step, status) ? { ...each, status: 'completed' } : each,
+  ),
+})
+
 /** A page may be older than the service, as in a rolling upgrade; a step that it does not know has its name for a title. */
 function useStepTexts() {
   const t = useTranslations('Deletion')
@@ -149,17 +167,15 @@ function useSteps(status: WithdrawalStatus | undefined) {
   const t = useTranslations('Deletion')
   const { textOf, titleOf } = useStepTexts()
   if (!status) return []
-  const isOfNoApps = (step: string) => step === 'third_party_integrations' && status.applications.length === 0
   return inOrder(status.deletion_steps).map((each) => {
     const { step, completed_at, estimated_completion } = each
     const time = completed_at
       ? t.rich('completedAt', { date: () => <LocalTime dateTime={completed_at} /> })
-      : // Nobody waits for what has nothing to do.
-        !isOfNoApps(step) && estimated_completion && <Expected by={estimated_completion} />
+      : each.status !== 'completed' && estimated_completion && <Expected by={estimated_completion} />
     return {
       id: step,
       title: titleOf(step),
-      description: isOfNoApps(step) ? t('apps.none') : textOf(step, completed_at ? 'done' : 'text'),
+      description: isOfNobody(step, status) ? t('apps.none') : textOf(step, completed_at ? 'done' : 'text'),
       state: stateOf(each.status),
       time,
       outcome: hasCounts(each) && <Outcome step={each} />,
@@ -206,7 +222,7 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
       <Unconfirmed applications={status.applications} />
       <Meter status={status} />
       <p className="mt-2 text-ink-muted text-sm">
-        {t.rich('dueBy', { date: () => <LocalTime dateTime={status.due_by} format="date" /> })}
+        {t.rich(isLate ? 'dueByLate' : 'dueBy', { date: () => <LocalTime dateTime={status.due_by} format="date" /> })}
       </p>
     </StatusCard>
   )

@@ -36,7 +36,7 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
       <CardBody className="space-y-4">
         <ErrorAlert>{save.error ? errorText(save.error) : undefined}</ErrorAlert>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Button variant="secondary" isPending={save.isPending} onClick={() => save.mutate()}>
+          <Button isPending={save.isPending} onClick={() => save.mutate()}>
             <Download className="size-4" aria-hidden /> {t('receiptSave')}
           </Button>
           {/* Opened apart, so that the link of this page stays open. */}

@@ -30,17 +30,19 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
   const button = {
     label: <span>{t.rich('signOut', { device: name, name: (text) => <span className="sr-only">{text}</span> })}</span>,
     describedBy: `${sessionId}-times`,
-    className: 'max-sm:justify-self-start min-[18rem]:max-sm:col-start-2',
+    // In line with the words, by a margin that does not grow with the text.
+    className: 'max-sm:ms-[56px]',
   }
   return (
-    <li className="grid grid-cols-[auto_minmax(0,1fr)] items-center max-[18rem]:grid-cols-1 gap-x-4 gap-y-3 py-5 first:pt-0 last:pb-0 sm:grid-cols-[auto_minmax(0,1fr)_auto]">
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-3 py-5 first:pt-0 last:pb-0">
       <span
-        className="grid size-10 shrink-0 place-items-center self-start rounded-full bg-sunken text-ink-muted max-[18rem]:hidden"
+        className="grid size-10 shrink-0 place-items-center self-start rounded-full bg-sunken text-ink-muted"
         aria-hidden
       >
         <Icon className="size-4.5" />
       </span>
-      <div className="min-w-0">
+      {/* With large text the words stand below the picture. */}
+      <div className="min-w-0 flex-1 basis-40">
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <span className="wrap-anywhere font-medium">{name}</span>
           {current && <Badge tone="accent">{t('thisBrowser')}</Badge>}

@@ -17,7 +17,7 @@ export const Tabs = ({ label, tabs, current, className }: TabsProps) => (
           <Link
             href={href}
             aria-current={href === current ? 'page' : undefined}
-            className="flex h-11 items-center rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink"
+            className="flex h-11 items-center rounded-lg px-3 text-ink-muted max-sm:px-2 max-sm:text-sm hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink"
           >
             {name}
           </Link>

@@ -80,7 +80,7 @@ export function CurrentPasswordField({
 }
 
 export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
   const t = useTranslations('Common')
   const [isShown, setShown] = useState(false)
   const hydrated = useHydrated()
@@ -111,7 +111,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           })}
         </button>
       </div>
-      {hint && <Hint id={ids.hint}>{hint}</Hint>}
+      {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
       <FieldError id={ids.error}>{error}</FieldError>
     </div>
   )

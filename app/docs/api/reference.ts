@@ -26,7 +26,7 @@ export const WEBHOOK_CHAPTERS = { receiving: 'Receiving messages', verifying: 'V
 const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTERS, string> = {
   examples: 'curl TypeScript Python samples environment variables BASE',
   authentication:
-    'Authorization Bearer access tokens service tokens API keys uat_ svc_ login session X-Required-Scope header scopes external id',
+    'Authorization Bearer access tokens service tokens API keys uat_ svc_ login session X-Required-Scope header scopes expired external id',
   envelope: 'success data error JSON body format timestamp X-Request-Id',
   limits: 'Retry-After RateLimit 429 too many requests throttling',
   idempotency: 'Idempotency-Key idempotent repeat retry twice duplicates',

@@ -33,6 +33,7 @@ test.each([
   ['transaction', 'transaction needs one of list, add, settle, cancel after it.'],
   ['transaction --user usr_1', 'transaction needs one of list, add, settle, cancel after it.'],
   ['session toString', 'session has no command toString. It has list, end.'],
+  ['app set app_1 --nochecks', 'app set has no option --nochecks. Did you mean --no-checks?'],
   ['user create --passwrod=secret', 'user create has no option --passwrod. Did you mean --password?'],
   ['user create --constructor x', 'user create has no option --constructor. --help lists all of them.'],
   ['user create -e', 'user create has no option -e. --help lists all of them.'],
@@ -78,7 +79,7 @@ test('the form of a command follows its refusal, where the words name one', () =
   const form = 'npm run -s account -- user set-role --user usr_… --role ROLE'
   vi.stubEnv('npm_lifecycle_event', 'account')
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(usageFor(COMMANDS, ['user', 'set-role', 'usr_1', 'operator'])).toBe(`\n${form}\n`)
+  expect(usageFor(COMMANDS, ['user', 'set-role', 'usr_1', 'operator'])).toBe(`\n\n${form}`)
   expect(usageFor(COMMANDS, ['user', 'constructor'])).toBe('')
   expect(usageFor(COMMANDS, [])).toBe('')
 })

@@ -26,7 +26,7 @@ export function helpFor(commands: Command[], args: string[]): string | null {
 /** The form of the command whose words are wrong; none where no command is named. */
 export function usageFor(commands: Command[], [noun, verb]: string[]): string {
   const found = commands.find(({ name }) => name === `${noun} ${verb}`)
-  return found ? `\n${usageOf(found)}\n` : ''
+  return found ? `\n\n${usageOf(found)}` : ''
 }
 
 function helpForAll(commands: Command[]): string {
@@ -44,7 +44,7 @@ function helpForAll(commands: Command[]): string {
     [
       'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
       '--version prints the version.',
-      'A command that is refused prints a sentence and its form, and its exit code is not 0.',
+      'A command that is refused prints a sentence, and its form where the words are wrong. Its exit code is not 0.',
     ],
   )
 }

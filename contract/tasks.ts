@@ -221,7 +221,11 @@ export const waiveTask = contract({
   },
 })
 
-export const retried = z.boolean().describe('False where nothing has failed: what was never tried keeps its time')
+/** Optional, because an instance of the last release does not tell it. */
+export const retried = z
+  .boolean()
+  .optional()
+  .describe('False where nothing has failed: what was never tried keeps its time')
 /** The message of a retry, whatever came of it. */
 export const RETRIED = 'What has failed is tried within a minute. What was never tried keeps its time.'
 

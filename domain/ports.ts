@@ -351,8 +351,8 @@ export interface AppRequest {
   body: string
   /** If set, the body of the answer is read, within so many milliseconds. */
   bodyWithinMs?: number
-  /** Named in the log if there is no good answer: ids, and the step of a withdrawal. */
-  about: Record<string, string>
+  /** Named in the log if there is no good answer: ids, and the step of a withdrawal. Null: the log says nothing. */
+  about: Record<string, string> | null
 }
 
 /** Status 0: no answer, for the reason that `problem` names. */

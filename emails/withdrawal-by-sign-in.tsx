@@ -37,7 +37,7 @@ export default function WithdrawalBySignIn({
     </TextLink>
   )
   return (
-    <Letter {...letter}>
+    <Letter {...letter} {...(isHeld && { title: t('titleHeld'), preview: t('previewHeld') })}>
       <Paragraph>{isHeld ? t.rich('held', { ...marks(look), heldUntil, settingsUrl, link }) : t('intro')}</Paragraph>
       {!isHeld && <LinkPanel look={look} href={settingsUrl} label={t('button')} />}
       <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />

@@ -23,8 +23,8 @@ export default async function OperationsPage() {
         figures={figures}
         apps={apps}
         withdrawals={withdrawals}
-        isUnread={!troubled || !failing}
-        isCut={troubled?.is_cut ?? false}
+        isUnread={!troubled || !failing || !tasks}
+        isCut={(troubled?.is_cut || tasks?.is_cut) ?? false}
       />
       <Part title="Other deletion tasks" description={tasks?.is_cut && 'There are more than are shown.'}>
         {tasks ? (

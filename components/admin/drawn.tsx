@@ -7,7 +7,7 @@ import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { StepName } from './step-texts'
-import { capped, labelOf, TONES, toLabel, WORDS } from './words'
+import { ACTIONS, capped, labelOf, TONES, toLabel, WORDS } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 
@@ -48,7 +48,7 @@ function mono(text: string) {
 const stepName = (step: string) => <StepName step={step} />
 /** The fields whose text is more than itself. */
 const TEXTS: Record<string, (text: string) => ReactNode> = {
-  action: toLabel,
+  action: (action) => ACTIONS[action] ?? toLabel(action),
   app_id: mono,
   subject_id: mono,
   transaction_id: mono,

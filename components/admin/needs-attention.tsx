@@ -124,7 +124,7 @@ function App({ app }: { app: contract.TroubledApp }) {
   const { app_id, name, deliveries, tasks } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
-  const isTried = !isDisabled && (deliveries !== null || tasks.some(({ state }) => state !== 'present'))
+  const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(({ state }) => state !== 'present'))
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">

@@ -29,8 +29,8 @@ interface OperatorButtonProps<Name extends keyof Operations> {
   outcome?: string
 }
 
-const triedAgain = ({ retried }: { retried: boolean }) =>
-  retried ? 'Will be tried within a minute.' : 'Nothing has failed. What was never tried keeps its time.'
+const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
+  retried === false ? 'Nothing has failed. What was never tried keeps its time.' : 'Will be tried within a minute.'
 /** What the page itself does not show after the act. */
 const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string) => ReactNode } = {
   pingApp: ({ status, took_ms, problem }, host) => (

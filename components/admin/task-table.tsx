@@ -29,7 +29,10 @@ export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) =
       return (
         isOpenTask(task) && (
           <>
-            <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} attempts={task.attempts} />
+            {/* A disabled application is not called. */}
+            {!task.is_app_disabled && (
+              <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} attempts={task.attempts} />
+            )}
             <WaiveButton task={task} of={of} />
           </>
         )

@@ -46,6 +46,9 @@ export function toLabel(name: string): string {
 
 export const labelOf = (field: string) => LABELS[field] ?? toLabel(field.replace(/_at$/, ''))
 
+/** Acts whose label would say something else. */
+export const ACTIONS: Record<string, string> = { 'account.withdrawn': 'Deletion began' }
+
 /** The words of operators for values of the contract; a value without one is its own word. */
 export const WORDS: Record<string, string> = {
   accepted: 'Accepted',

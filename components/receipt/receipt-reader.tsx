@@ -32,7 +32,7 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
       </noscript>
       <div aria-live="polite" className="space-y-6 empty:hidden">
         {findings.map((finding, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order is that of the text.
+          // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order never changes.
           <FindingCard key={index} finding={finding} ownIssuer={ownIssuer} takesFocus={index === firstRead} />
         ))}
       </div>

@@ -32,8 +32,8 @@ test('receipts are genuine however a mail wraps them, and whatever words stand a
   const genuine = texts.map(() => ({ state: 'genuine' }))
   for (const width of [7, 64, 76]) {
     const wrapped = texts.map((text) => text.match(new RegExp(`.{1,${width}}`, 'g'))?.join('\r\n  '))
-    const mail = `My receipts: ${wrapped.join('\n\n')}\n\nBest wishes`
-    expect(await verifyReceipts(mail, keys), String(width)).toMatchObject(genuine)
+    const mail = `My receipts: ${wrapped.join('\n\n')}\n\nBest wishes. One in a sentence: ${texts[0]}.`
+    expect(await verifyReceipts(mail, keys), String(width)).toMatchObject([...genuine, { state: 'genuine' }])
   }
 })
 
@@ -59,6 +59,7 @@ test('a key that the page does not have is an unknown key, and what is no receip
   const { ctx, keys, texts } = await givenReceipts()
   expect(await verifyReceipts(texts[0], [])).toEqual([{ state: 'unknown_key', kid: keys[0]?.kid }])
   expect(await verifyReceipts('hello to everybody', keys)).toEqual([{ state: 'no_receipt' }])
+  expect(await verifyReceipts('eyJ '.repeat(20_000), keys)).toEqual([{ state: 'no_receipt' }])
   for (const tail of ['.more', 'A']) {
     expect(await verifyReceipts(texts[0] + tail, keys)).toEqual([{ state: 'changed' }])
   }

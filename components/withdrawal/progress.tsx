@@ -135,11 +135,11 @@ type StepProgress = WithdrawalStatus['deletion_steps'][number]
 const isOfNobody = (step: string, { applications }: WithdrawalStatus) =>
   step === 'third_party_integrations' && applications.length === 0
 
-/** The step of the apps ends at its time also where there are none. For the person it has nothing to do, so it is done. */
+/** The step of the apps waits for its time also where there are none. For the person nothing is left to do then, so it is done. */
 const withoutWaitingForNobody = (status: WithdrawalStatus): WithdrawalStatus => ({
   ...status,
   deletion_steps: status.deletion_steps.map((each) =>
-    isOfNobody(each.step, status) ? { ...each, status: 'completed' } : each,
+    each.status === 'pending' && isOfNobody(each.step, status) ? { ...each, status: 'completed' } : each,
   ),
 })
 

@@ -210,7 +210,7 @@ export async function pingApp(
   const id = ctx.secrets.randomId('png_')
   const body = JSON.stringify({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
   const started = performance.now()
-  const { status, problem = null } = await sendWebhook(ctx, app, { id, body })
+  const { status, problem = null } = await sendWebhook(ctx, app, { id, body, about: null })
   return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - started), problem }
 }
 

@@ -610,7 +610,7 @@ test('a task that becomes due while due calls are being started is called by the
 test('the operator can make an accepted task due again, and a retry of the withdrawal does not touch it', async () => {
   const task = await givenAcceptedTask()
   const { retryWithdrawal } = await import('../withdrawal/operate-withdrawal')
-  await retryWithdrawal(ctx, { withdrawalId: task.withdrawalId })
+  expect(await retryWithdrawal(ctx, { withdrawalId: task.withdrawalId })).toMatchObject({ retried: false })
   await runDueWork(ctx)
   expect(sent).toHaveLength(1)
   await retryTask(ctx, { taskId: task.id })

@@ -29,8 +29,8 @@ interface Webhook {
   body: string
   /** If set, the body of the answer is read, within so many milliseconds. */
   bodyWithinMs?: number
-  /** For the log: what the call is about. */
-  about?: Record<string, string>
+  /** For the log: what the call is about. Null where whoever asks reads the answer, and the log says nothing. */
+  about?: Record<string, string> | null
 }
 
 /** Makes one attempt, signed by the symmetric scheme v1 of Standard Webhooks. For a day after a rotation the old secret signs too. */
@@ -50,7 +50,7 @@ export async function sendWebhook(
     headers: signedHeaders(id, now, body, secrets),
     body,
     ...wanted,
-    about: { appId: app.app_id, ...about },
+    about: about === null ? null : { appId: app.app_id, ...about },
   })
 }
 

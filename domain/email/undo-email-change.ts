@@ -28,11 +28,15 @@ interface UndoFacts extends ChangeFacts, Origin {
   outcome: UndoOutcome
 }
 
+/** The end of the time, unless it has passed. */
+const laterThan = (now: Date, from: Date, ms: number): Date | null =>
+  from.getTime() + ms > now.getTime() ? new Date(from.getTime() + ms) : null
+
 export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
   name: 'email_reverted',
   keep: ({ changeId, ipAddress, userAgent }) => ({ changeId, sealed: { ipAddress, userAgent } }),
   recipients: { old: ({ oldEmail }) => oldEmail, new: ({ newEmail }) => newEmail },
-  message: ({ limits }, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
+  message: ({ limits, clock }, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
     template: 'email-reverted',
     to: recipient,
     userName: recipient === 'old' ? userName : '',
@@ -40,10 +44,7 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
     newEmail: outcome === 'stopped' ? maskAddress(newEmail) : newEmail,
     revertedAt: at,
     outcome,
-    heldUntil:
-      recipient === 'old' && outcome === 'restored' && limits.undoWindowMs > 0
-        ? new Date(at.getTime() + limits.undoWindowMs)
-        : null,
+    heldUntil: recipient === 'old' && outcome === 'restored' ? laterThan(clock.now(), at, limits.undoWindowMs) : null,
     ipAddress: recipient === 'old' ? ipAddress : '',
     userAgent: recipient === 'old' ? userAgent : '',
   }),

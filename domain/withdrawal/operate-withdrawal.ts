@@ -23,10 +23,10 @@ const retry = statement(
    ), steps AS (
      UPDATE deletion_steps SET due_at = ${v.now}
      WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)
-     RETURNING step
+     RETURNING step, last_error IS NOT NULL AS failed
    )
    SELECT ARRAY(SELECT step FROM steps) AS steps,
-     EXISTS (SELECT FROM steps) OR EXISTS (SELECT FROM tasks) OR EXISTS (SELECT FROM deliveries) AS retried
+     EXISTS (SELECT FROM steps WHERE failed) OR EXISTS (SELECT FROM tasks) OR EXISTS (SELECT FROM deliveries) AS retried
    FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 

@@ -49,11 +49,12 @@ export const createAppCaller =
       if (isProduction && new URL(request.endpoint).protocol !== 'https:') throw problem('endpoint is not https')
       const { status, retryAfter, body } = await post(request, allowsPrivateEndpoints ? resolve : publicOnly(resolve))
       const retryAfterMs = parseRetryAfter(retryAfter, clock.now())
-      if (!isSuccess({ status })) log().warn({ event: 'connected_app_unreachable', ...request.about, status })
+      if (request.about && !isSuccess({ status }))
+        log().warn({ event: 'connected_app_unreachable', ...request.about, status })
       return { status, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(body !== undefined && { body }) }
     } catch (error) {
       const { kind, code } = describeError(error)
-      log().warn({ event: 'connected_app_unreachable', ...request.about, kind, code })
+      if (request.about) log().warn({ event: 'connected_app_unreachable', ...request.about, kind, code })
       return { status: 0, problem: code ?? kind }
     }
   }

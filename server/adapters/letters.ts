@@ -66,7 +66,7 @@ export interface LetterFile {
 /** A message before it is rendered. */
 export interface Letter {
   name: LetterName
-  subject: 'subject' | 'subjectMany' | 'subjectOwn' | 'subjectStopped'
+  subject: 'subject' | 'subjectMany' | 'subjectOwn' | 'subjectStopped' | 'subjectHeld'
   values: Record<string, string>
   choices: Record<string, unknown>
   /** What it carries beside its text. */
@@ -228,7 +228,8 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
         heldUntil: heldUntil ? time(heldUntil) : '',
         ...from(requestedAt, message),
       }
-      return letter('withdrawalBySignIn', WithdrawalBySignIn, values, { isHeld: heldUntil !== null })
+      const isHeld = heldUntil !== null
+      return letter('withdrawalBySignIn', WithdrawalBySignIn, values, { isHeld }, isHeld ? 'subjectHeld' : 'subject')
     }
     case 'undo-before-withdrawal': {
       const { notMe, changedAt, requestedAt } = message

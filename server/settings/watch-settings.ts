@@ -55,5 +55,5 @@ export const watchSettings = (settings: Parsed<typeof WATCH_FIELDS>) => ({
   otlpAttributes: settings.OTEL_RESOURCE_ATTRIBUTES ?? {},
   logLevel: settings.LOG_LEVEL ?? 'info',
   /** Of the operator command, which answers in words of its own. */
-  commandLogLevel: settings.LOG_LEVEL ?? 'error',
+  commandLogLevel: settings.LOG_LEVEL ?? 'warn',
 })

@@ -107,11 +107,8 @@ export function findCommand(commands: Command[], [noun = '', verb = '']: string[
   const found = ofNoun.find(({ name }) => name === `${noun} ${verb}`)
   if (found) return found
   const meant = nearestName(verb, verbs)
-  throw new UsageError(
-    meant
-      ? `${noun} has no command ${verb}. ${didYouMean(`${noun} ${meant}`)}`
-      : `${noun} has no command ${verb}. It has ${verbs.join(', ')}.`,
-  )
+  const hint = meant ? didYouMean(`${noun} ${meant}`) : `It has ${verbs.join(', ')}.`
+  throw new UsageError(`${noun} has no command ${verb}. ${hint}`)
 }
 
 export function commandsOf(commands: Command[], noun: string): Command[] {

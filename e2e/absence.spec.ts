@@ -1,7 +1,16 @@
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { listening } from '@/testing/listening'
-import { createUser, expect, expectAccessible, expectFits, signIn, startWithdrawal, test } from './fixtures'
+import {
+  createUser,
+  expect,
+  expectAccessible,
+  expectFits,
+  makeOperator,
+  signIn,
+  startWithdrawal,
+  test,
+} from './fixtures'
 import { IMPATIENT_URL } from './service-urls'
 
 /** A day passes in two seconds on this instance. */
@@ -36,7 +45,7 @@ test('B109 the person reads of an application that still has the data until it c
     await expectFits(page)
   }
 
-  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await makeOperator(operator, user)
   const admin = await (await browser.newContext()).newPage()
   await signIn(admin, user, IMPATIENT_URL)
   await admin.goto(at(`/admin/withdrawals/${id}`))

@@ -8,6 +8,7 @@ import {
   expectAccessible,
   expectFits,
   expectFitsLarge,
+  makeOperator,
   signIn,
   startSession,
   startWithdrawal,
@@ -28,7 +29,7 @@ test('the admin page does not exist for anyone but operators', async ({ page, op
   await expect(page).toHaveTitle(/^Page not found/)
   await expect(page.getByRole('heading', { name: 'This page doesn’t exist' })).toBeVisible()
 
-  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await makeOperator(operator, user)
   await page.goto(at('/admin'))
   await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
   expect(await operator.run('user', 'set-role', '--user', user.id, '--role', 'none')).toEqual({
@@ -51,7 +52,7 @@ test('B128 an id that finds nothing says so to an operator and leads back, and t
     await expect(page.getByRole('heading', { level: 1, name: 'This page doesn’t exist' })).toBeVisible()
     await expect(page.locator('div[lang]')).toHaveCount(0)
   }
-  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await makeOperator(operator, user)
   for (const url of unknown) {
     expect((await page.goto(url))?.status()).toBe(404)
     await expect(page.getByRole('heading', { level: 1, name: 'Nothing has this id' })).toBeVisible()
@@ -68,7 +69,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   operator,
   user,
 }) => {
-  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await makeOperator(operator, user)
   const [leaver, other] = [await createUser(operator), await createUser(operator)]
   const name = `Calendar ${leaver.id.slice(-6)}`
   let status = 503
@@ -127,7 +128,7 @@ test('an operator disables an application, sees the deletion that waits for it, 
   operator,
   user,
 }) => {
-  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await makeOperator(operator, user)
   const leaver = await createUser(operator)
   const name = `Archive ${leaver.id.slice(-6)}`
   const application = createServer((_request, response) => response.writeHead(204).end())
@@ -167,7 +168,7 @@ test('an operator disables an application, sees the deletion that waits for it, 
 })
 
 test('an operator ends what holds a deletion back on the page of the account', async ({ page, operator, user }) => {
-  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await makeOperator(operator, user)
   const debtor = await createUser(operator)
   const bill = ['--title', 'Order 7', '--amount', '12.50EUR', '--status', 'pending']
   await operator.run('transaction', 'add', '--user', debtor.id, ...bill)

@@ -73,6 +73,10 @@ export const test = base.extend<Fixtures, { operator: Operator }>({
   inbox: async ({}, use) => use(inboxOf(DATA_DIR)),
 })
 
+/** Lets the person open /admin. */
+export const makeOperator = (operator: Operator, { id }: User) =>
+  operator.run('user', 'set-role', '--user', id, '--role', 'operator')
+
 export async function createUser(operator: Operator, { verified = true } = {}): Promise<User> {
   const name = 'Ada Lovelace'
   const password = `pw ${randomBytes(6).toString('hex')}`

@@ -5,6 +5,7 @@ import {
   codeIn,
   expect,
   expectAccessible,
+  makeOperator,
   requestChange,
   signInByForm,
   test,
@@ -38,7 +39,7 @@ test.describe('with a browser that asks for German', () => {
   test('a page that exists in English alone has an English header and footer', async ({ page, user, operator }) => {
     await page.goto('/docs/api')
     await expect(page.getByRole('banner').getByRole('link', { name: en.Common.signIn })).toBeVisible()
-    await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+    await makeOperator(operator, user)
     await signInInGerman(page, user)
     await page.getByRole('button', { name: de.Common.accountMenu }).click()
     await expect(page.getByRole('link', { name: 'Operations' })).toHaveAttribute('lang', 'en')

@@ -5,6 +5,7 @@ import {
   expectAccessible,
   expectFits,
   expectFitsLarge,
+  makeOperator,
   signIn,
   startWithdrawal,
   test,
@@ -35,7 +36,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   operator,
   user,
 }) => {
-  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await makeOperator(operator, user)
   const leaver = await createUser(operator)
   await signIn(page, user)
   await page.getByRole('button', { name: 'Account menu' }).click()

@@ -5,6 +5,7 @@ import {
   enterCode,
   expect,
   expectAccessible,
+  makeOperator,
   requestChange,
   signIn,
   startSession,
@@ -96,7 +97,7 @@ test('an account whose own address takes no mail says so on its pages and to ope
   await expect(banner).toBeVisible()
   await expectAccessible(page)
 
-  await operator.run('user', 'set-role', '--user', chief.id, '--role', 'operator')
+  await makeOperator(operator, chief)
   const admin = await (await browser.newContext()).newPage()
   await startSession(admin, chief, DEMO_URL)
   await admin.goto(`${DEMO_URL}/admin`)

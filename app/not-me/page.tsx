@@ -1,5 +1,5 @@
 import { titled } from '@/app/page-title'
-import { heldFor } from '@/app/undone-within'
+import { heldFor } from '@/app/undo-window'
 import { NotMe } from '@/components/email/not-me'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'

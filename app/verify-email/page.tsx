@@ -1,5 +1,5 @@
 import { titled } from '@/app/page-title'
-import { undoneWithin } from '@/app/undone-within'
+import { undoneWithin } from '@/app/undo-window'
 import { VerifyEmail } from '@/components/email/verify-email'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'

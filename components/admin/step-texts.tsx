@@ -2,7 +2,7 @@
 
 import { useTranslations } from 'use-intl/react'
 import { useCategoryTexts, useListed } from '../withdrawal/category-texts'
-import { toLabel } from './words'
+import { count, toLabel } from './words'
 
 /** A deletion step as the person reads it. A newer instance may have steps that this one has no words for. */
 export function StepName({ step }: { step: string }) {
@@ -18,20 +18,12 @@ export function WaivedReason({ reason }: { reason: string }) {
   return t.has(key) ? t(key) : reason
 }
 
-interface Count {
-  category: string
-  records: number
-  more?: boolean | undefined
-}
-
 /** “4 sessions and 1 profile” */
-export function Counts({ of }: { of: readonly Count[] }) {
+export function Counts({ of }: { of: readonly { category: string; records: number }[] }) {
   const { countText } = useCategoryTexts()
   const listed = useListed()
-  const textOf = (count: Count) =>
+  return listed(
     // The words that people read speak to the person who got the mails.
-    countText(
-      count.category === 'messages' ? { ...count, category: `mail_record${count.records === 1 ? '' : 's'}` } : count,
-    )
-  return listed(of.map(textOf))
+    of.map((each) => (each.category === 'messages' ? count(each.records, 'mail record') : countText(each))),
+  )
 }

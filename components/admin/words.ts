@@ -40,7 +40,7 @@ const LABELS: Record<string, string> = {
 
 /** “Email changed” of `email_changed` and of `email.changed`, in the words of the pages: they speak of deletions. */
 export function toLabel(name: string): string {
-  const text = name.replaceAll(/[_.]/g, ' ').replace('withdrawal', 'deletion').replace('withdrawn', 'deleted')
+  const text = name.replaceAll(/[_.]/g, ' ').replace('withdrawal', 'deletion')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

@@ -20,9 +20,10 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
     newest.current = given
     setText(given)
     const found = await verifyReceipts(given, keys)
+    // The last receipt of a file says the most.
+    const shown = found.toReversed()
     // A long text may be verified after a shorter one that has taken its place.
-    // The last one of a file says the most.
-    if (newest.current === given) setFindings(found.toReversed())
+    if (newest.current === given) setFindings(shown)
   }
   const firstRead = findings.findIndex(({ state }) => state === 'genuine')
   return (

@@ -19,7 +19,7 @@ export type Finding =
 
 /** Mail and chat wrap long texts, so that white space may stand anywhere. A signature has 86 characters. */
 const RECEIPT = /(eyJ(?:\s*[\w-])*\s*\.(?:\s*[\w-])+\s*\.(?:\s*[\w-]){86}(?![\w-]|\.[\w-]))/
-/** The expression takes time with the square of the length, and no file of receipts is as long. */
+/** A file of receipts is shorter. The time of the expression grows with the square of the length. */
 const MAX_LENGTH = 50_000
 
 /** Verifies the receipts in what somebody pasted, with nothing but the keys that came with the page. Words around them do no harm. */

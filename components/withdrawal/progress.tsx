@@ -32,7 +32,7 @@ export interface ProgressProps {
 export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const { data, error } = useWithdrawalStatus({ userId, withdrawalId, token })
-  const status = useMemo(() => data && withoutWaitingForNobody(data), [data])
+  const status = useMemo(() => data && withEmptyStepDone(data), [data])
   const { progressLink } = useHost()
   const announcement = useAnnouncement(status)
   const steps = useSteps(status)
@@ -132,14 +132,14 @@ function countOf(status: WithdrawalStatus) {
 
 type StepProgress = WithdrawalStatus['deletion_steps'][number]
 
-const isOfNobody = (step: string, { applications }: WithdrawalStatus) =>
+const isEmpty = (step: string, { applications }: WithdrawalStatus) =>
   step === 'third_party_integrations' && applications.length === 0
 
 /** The step of the apps waits for its time also where there are none. For the person nothing is left to do then, so it is done. */
-const withoutWaitingForNobody = (status: WithdrawalStatus): WithdrawalStatus => ({
+const withEmptyStepDone = (status: WithdrawalStatus): WithdrawalStatus => ({
   ...status,
   deletion_steps: status.deletion_steps.map((each) =>
-    each.status === 'pending' && isOfNobody(each.step, status) ? { ...each, status: 'completed' } : each,
+    each.status === 'pending' && isEmpty(each.step, status) ? { ...each, status: 'completed' } : each,
   ),
 })
 
@@ -175,7 +175,7 @@ function useSteps(status: WithdrawalStatus | undefined) {
     return {
       id: step,
       title: titleOf(step),
-      description: isOfNobody(step, status) ? t('apps.none') : textOf(step, completed_at ? 'done' : 'text'),
+      description: isEmpty(step, status) ? t('apps.none') : textOf(step, completed_at ? 'done' : 'text'),
       state: stateOf(each.status),
       time,
       outcome: hasCounts(each) && <Outcome step={each} />,

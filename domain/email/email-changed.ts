@@ -2,6 +2,7 @@ import { maskAddress } from '@/contract/address'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { AnyContext, Transaction } from '../context'
+import { undoWindowEnd } from '../limits/held-addresses'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice, type FirstTry } from '../mail/notice-queue'
 import type { NotMeLink } from '../ports'
@@ -63,9 +64,7 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
 
 /** Null if verified changes cannot be undone. */
 const undoLink = (ctx: AnyContext, changeId: string, changedAt: Date): NotMeLink | null =>
-  ctx.limits.undoWindowMs > 0
-    ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
-    : null
+  ctx.limits.undoWindowMs > 0 ? { url: notMeUrl(ctx, changeId), until: undoWindowEnd(ctx, changedAt) } : null
 
 interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'userAgent'> {
   userId: string

@@ -3,6 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import type { getNotMe as contract } from '@/contract/email'
 import type { LinkContext } from '../context'
 import { STOP_CHANGE_MS } from '../limits/durations'
+import { undoWindowEnd } from '../limits/held-addresses'
 import { takeReadPlaceOf } from '../limits/reads'
 import { isExhausted, isExpired } from '../pending-change'
 import { requireNotMeToken, requireUndoableChange } from './not-me'
@@ -17,7 +18,7 @@ export async function getNotMe(
   // After the check, so that a link that no longer works is answered like a wrong one, without limit headers.
   takeReadPlaceOf(ctx, changeId)
   const { status, closed_at: changedAt, requested_at: requestedAt } = change
-  const endsAt = changedAt ? changedAt.getTime() + ctx.limits.undoWindowMs : requestedAt.getTime() + STOP_CHANGE_MS
+  const endsAt = changedAt ? undoWindowEnd(ctx, changedAt).getTime() : requestedAt.getTime() + STOP_CHANGE_MS
   return {
     change_request_id: changeId,
     status,

@@ -96,6 +96,22 @@ test.each([
   },
 )
 
+test('a letter about an undo names the end of the hold, unless it arrives after it', async () => {
+  const ctx = await testContext()
+  ctx.limits.undoWindowMs = 4 * minute
+  const { id, press } = await givenChange(ctx, { verified: true })
+  const ends: unknown[] = []
+  ctx.mail.send = async ({ message }) => {
+    if ('heldUntil' in message && 'to' in message && message.to === 'old') ends.push(message.heldUntil)
+    return ends.length > 1 ? 'accepted' : 'deferred'
+  }
+  const until = new Date(ctx.clock.now().getTime() + 4 * minute)
+  await undoEmailChange(press, { changeRequestId: id, new_password: 'mine alone now' })
+  await ctx.settle()
+  await pass(ctx, 5 * minute)
+  expect(ends).toEqual([until, null])
+})
+
 test('B122 the page of the link names the new address in full once the message about the change did, and tells when, from where and how long the link works', async () => {
   const ctx = await testContext()
   for (const verified of [true, false]) {

@@ -5,6 +5,7 @@ import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { LinkContext, Transaction } from '../context'
 import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
+import { undoWindowEnd } from '../limits/held-addresses'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
@@ -28,15 +29,11 @@ interface UndoFacts extends ChangeFacts, Origin {
   outcome: UndoOutcome
 }
 
-/** The end of the time, unless it has passed. */
-const laterThan = (now: Date, from: Date, ms: number): Date | null =>
-  from.getTime() + ms > now.getTime() ? new Date(from.getTime() + ms) : null
-
 export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
   name: 'email_reverted',
   keep: ({ changeId, ipAddress, userAgent }) => ({ changeId, sealed: { ipAddress, userAgent } }),
   recipients: { old: ({ oldEmail }) => oldEmail, new: ({ newEmail }) => newEmail },
-  message: ({ limits, clock }, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
+  message: (ctx, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
     template: 'email-reverted',
     to: recipient,
     userName: recipient === 'old' ? userName : '',
@@ -44,7 +41,11 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
     newEmail: outcome === 'stopped' ? maskAddress(newEmail) : newEmail,
     revertedAt: at,
     outcome,
-    heldUntil: recipient === 'old' && outcome === 'restored' ? laterThan(clock.now(), at, limits.undoWindowMs) : null,
+    // A letter that arrives late says nothing of a time that has passed.
+    heldUntil:
+      recipient === 'old' && outcome === 'restored' && undoWindowEnd(ctx, at) > ctx.clock.now()
+        ? undoWindowEnd(ctx, at)
+        : null,
     ipAddress: recipient === 'old' ? ipAddress : '',
     userAgent: recipient === 'old' ? userAgent : '',
   }),

@@ -4,6 +4,9 @@ import { equalsAsText, literal, type Part, type RowOf, sql, statement, text, tim
 /** An address that was replaced after this time is held for its account, because the change can still be undone. */
 export const heldSince = ({ limits }: AnyContext, now: Date): Date => new Date(now.getTime() - limits.undoWindowMs)
 
+/** The end of the undo window that begins at this time: with a change, or with its undo, which holds a deletion back for as long. */
+export const undoWindowEnd = ({ limits }: AnyContext, at: Date): Date => new Date(at.getTime() + limits.undoWindowMs)
+
 /** Of a change request `r`: it replaced an address, and nobody has said since that the mailbox of that address is lost. */
 export const HAS_REPLACED = sql`${equalsAsText(sql`r.status`, literal('verified'))} AND r.old_email_key IS NOT NULL`
 
@@ -21,10 +24,9 @@ export const restoredSince = (user: Part, since: Part) =>
   sql`(SELECT max(r.reverted_at) FROM email_change_requests r
       WHERE r.user_id = ${user} AND ${equalsAsText(sql`r.status`, literal('reverted'))} AND r.reverted_at > ${since})`
 
-/** Whether somebody else may still call for help: a change of `user` can be undone, or was undone after `since`. */
-export const isUnsettled = (user: Part, since: Part) =>
-  sql`(EXISTS (SELECT FROM email_change_requests r WHERE r.user_id = ${user} AND ${HAS_REPLACED_VERIFIED} AND r.closed_at > ${since})
-      OR ${restoredSince(user, since)} IS NOT NULL)`
+/** Whether a change of `user` that was made after `since` can be undone. */
+export const isUndoable = (user: Part, since: Part) =>
+  sql`EXISTS (SELECT FROM email_change_requests r WHERE r.user_id = ${user} AND ${HAS_REPLACED_VERIFIED} AND r.closed_at > ${since})`
 
 // Of several changes from one address the oldest, because its link undoes the others too.
 const replacedAddresses = statement(

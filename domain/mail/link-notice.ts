@@ -1,4 +1,5 @@
 import type { AnyContext, Link, SystemContext, Transaction } from '../context'
+import { undoWindowEnd } from '../limits/held-addresses'
 import type { Message } from '../ports'
 import { openSealed } from '../sealed'
 import { defineNotice, type Notice, type NoticeRow } from './define-notice'
@@ -73,7 +74,7 @@ export const linkFactsOf = (
   userName: account.name,
   hasPassword: account.password_hash !== null,
   mayOpen: mayOpen(ctx, kind, account),
-  heldUntil: account.restored_at && new Date(account.restored_at.getTime() + ctx.limits.undoWindowMs),
+  heldUntil: account.restored_at && undoWindowEnd(ctx, account.restored_at),
   requestedAt: new Date(endsAt.getTime() - LINKS[kind].lifetimeMs),
   ipAddress,
   userAgent,

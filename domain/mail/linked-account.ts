@@ -1,6 +1,6 @@
 import { AppError } from '@/contract/errors'
 import type { AnyContext, Link, SystemContext } from '../context'
-import { heldSince, isUnsettled, restoredSince } from '../limits/held-addresses'
+import { heldSince, isUndoable, restoredSince } from '../limits/held-addresses'
 import { boolean, type Described, integer, type Shape, sql, statement, text, time } from '../sql'
 import { isTokenOf, LINKS, type LinkKind, readLinkToken } from './links'
 
@@ -14,9 +14,9 @@ const ACCOUNT = {
   locale: text.orNull,
   password_hash: text.orNull,
   credential_version: integer,
-  /** A change of the address can be undone, or was undone lately. */
-  is_unsettled: boolean,
-  /** When the newest of those changes was undone. */
+  /** A change of the address can be undone. */
+  is_undoable: boolean,
+  /** When the newest change of the address was undone, if that was lately. */
   restored_at: time.orNull,
 } satisfies Shape
 export type LinkedAccount = Described<typeof ACCOUNT>
@@ -28,7 +28,7 @@ const accountById = statement(
   (
     v,
   ) => sql`SELECT u.id AS user_id, u.external_id, u.name, u.email, u.email_key, u.locale, u.password_hash, u.credential_version,
-     ${isUnsettled(v.userId, v.heldSince)} AS is_unsettled, ${restoredSince(v.userId, v.heldSince)} AS restored_at
+     ${isUndoable(v.userId, v.heldSince)} AS is_undoable, ${restoredSince(v.userId, v.heldSince)} AS restored_at
    FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 
@@ -84,6 +84,9 @@ const isSame = (one: Link, other: Link) =>
 export const mayOpen = (
   { deletionByMail, freshSignIn }: Pick<AnyContext, 'deletionByMail' | 'freshSignIn'>,
   kind: LinkKind,
-  { external_id: externalId, is_unsettled: isUnsettled }: Pick<LinkedAccount, 'external_id' | 'is_unsettled'>,
-): boolean =>
-  !LINKS[kind].isFinal || (!isUnsettled && deletionByMail && (freshSignIn.requiredAcr === null || externalId === null))
+  account: Pick<LinkedAccount, 'external_id' | 'is_undoable' | 'restored_at'>,
+): boolean => {
+  const isSettled = !account.is_undoable && account.restored_at === null
+  const isProofEnough = freshSignIn.requiredAcr === null || account.external_id === null
+  return !LINKS[kind].isFinal || (isSettled && deletionByMail && isProofEnough)
+}

@@ -2,7 +2,7 @@ import type { Amount } from '@/contract/amount'
 import { AppError, type Blocker, type PendingTransaction } from '@/contract/errors'
 import { isAsked } from '../applications/ask'
 import type { AnyContext } from '../context'
-import { heldSince, restoredSince } from '../limits/held-addresses'
+import { heldSince, restoredSince, undoWindowEnd } from '../limits/held-addresses'
 import { boolean, integer, json, type RowOf, sql, statement, text, time } from '../sql'
 import { amountOf } from './steps/deletion-step'
 
@@ -62,7 +62,7 @@ export async function findBlockers(ctx: AnyContext, userId: string): Promise<Hel
   }))
   const ids = transactions.map(({ id }) => id)
   const own = { ...PENDING, title: describePending(pending), ids, transactions }
-  const restored = restoredAt ? [addressRestored(new Date(restoredAt.getTime() + ctx.limits.undoWindowMs))] : []
+  const restored = restoredAt ? [addressRestored(undoWindowEnd(ctx, restoredAt))] : []
   return { pending, blockers: [...(pending > 0 ? [own] : []), ...restored, ...others], asks }
 }
 

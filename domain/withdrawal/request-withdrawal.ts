@@ -3,7 +3,7 @@ import type { requestWithdrawal as contract } from '@/contract/withdrawal-reques
 import type { LinkContext, Transaction } from '../context'
 import { readChange } from '../email/change-of-notice'
 import { notMeUrl } from '../email/not-me-token'
-import { findReplaced, heldSince } from '../limits/held-addresses'
+import { findReplaced, heldSince, undoWindowEnd } from '../limits/held-addresses'
 import { defineNotice } from '../mail/define-notice'
 import { defineLinkNotice, type LinkOrigin } from '../mail/link-notice'
 import type { LinkedAccount } from '../mail/linked-account'
@@ -91,7 +91,7 @@ async function tellReplaced(
   const replaced = await findReplaced(tx, { userId, after: heldSince(tx, at) })
   await Promise.all(
     replaced.map(({ id: changeId, old_email: oldEmail, closed_at: changedAt }) => {
-      const endsAt = new Date(changedAt.getTime() + tx.limits.undoWindowMs)
+      const endsAt = undoWindowEnd(tx, changedAt)
       const facts = { changeId, oldEmail, userName, endsAt, changedAt, requestedAt: at, ...origin }
       return addNotice(tx, undoBeforeWithdrawal, { userId, locale, recipients: ['old'], at }, facts)
     }),

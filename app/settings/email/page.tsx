@@ -1,5 +1,5 @@
 import { titled } from '@/app/page-title'
-import { undoneWithin } from '@/app/undone-within'
+import { undoneWithin } from '@/app/undo-window'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/layout/page-heading'

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
 import { BRAND, writeLogo } from './e2e/brand'
 import { BOUNCE_SECRET, DATA_DIR, DEMO_URL, IMPATIENT_URL, RETURN_TO, SERVICE_URL } from './e2e/service-urls'
+import { installedBrowser } from './scripts/browser'
 
 const executablePath =
-  process.env.CHROMIUM_PATH ??
-  (process.env.PLAYWRIGHT_USE_BUNDLED ? undefined : ['/usr/bin/chromium'].find((path) => existsSync(path)))
+  process.env.CHROMIUM_PATH ?? (process.env.PLAYWRIGHT_USE_BUNDLED ? undefined : installedBrowser())
 
 /**
  * Three instances of the production build on one database and one mailbox: the second has windows of seconds, the third an identity

@@ -4,6 +4,7 @@ import {
   expectAccessible,
   expectFits,
   expectSignInPage,
+  inEachLook,
   requestChange,
   signIn,
   startSession,
@@ -128,49 +129,35 @@ test('a person who ends the session of this browser is signed out here', async (
   await expectSignInPage(page)
 })
 
-for (const [colorScheme, width] of [
-  ['dark', 1280],
-  ['light', 390],
-] as const) {
-  test(`pages and dialogs have no accessibility fault (${colorScheme}, ${width} px)`, async ({
-    browser,
-    baseURL,
-    user,
-  }) => {
-    test.slow()
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 844 }, baseURL })
-    const page = await context.newPage()
-    const faults: string[] = []
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-    const check = async () => {
+test('pages and dialogs have no accessibility fault', async ({ page, browser, baseURL, user }) => {
+  test.slow()
+  const check = () =>
+    inEachLook(page, async () => {
       await expectAccessible(page)
       await expectFits(page)
-    }
-    const checkDialog = async (opener: string, keep: string) => {
-      await page.getByRole('button', { name: opener }).first().click()
-      await check()
-      await page.getByRole('button', { name: keep }).click()
-    }
-    await startSession(page, user)
-    await page.goto('/settings/access-tokens')
-    await expect(page.getByText('No tokens yet')).toBeVisible()
+    })
+  const checkDialog = async (opener: string, keep: string) => {
+    await page.getByRole('button', { name: opener }).first().click()
     await check()
-    await createToken(page, user, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
-    await check()
-    await checkDialog('Revoke', 'Keep it')
+    await page.getByRole('button', { name: keep }).click()
+  }
+  await startSession(page, user)
+  await page.goto('/settings/access-tokens')
+  await expect(page.getByText('No tokens yet')).toBeVisible()
+  await check()
+  await createToken(page, user, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
+  await check()
+  await checkDialog('Revoke', 'Keep it')
 
-    const elsewhere = await (await browser.newContext({ baseURL, userAgent: FIREFOX })).newPage()
-    await signIn(elsewhere, user)
-    await page.goto('/settings/sessions')
-    await expect(page.getByText('Firefox on Windows').first()).toBeVisible()
-    await check()
-    await checkDialog('Sign out Chrome', 'Stay signed in')
-    await checkDialog('Sign out Firefox', 'Keep it')
-    await checkDialog('Sign out everywhere else', 'Keep them signed in')
-    expect(faults).toEqual([])
-    await context.close()
-  })
-}
+  const elsewhere = await (await browser.newContext({ baseURL, userAgent: FIREFOX })).newPage()
+  await signIn(elsewhere, user)
+  await page.goto('/settings/sessions')
+  await expect(page.getByText('Firefox on Windows').first()).toBeVisible()
+  await check()
+  await checkDialog('Sign out Chrome', 'Stay signed in')
+  await checkDialog('Sign out Firefox', 'Keep it')
+  await checkDialog('Sign out everywhere else', 'Keep them signed in')
+})
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0'
 

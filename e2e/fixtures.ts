@@ -169,6 +169,18 @@ export async function expectAccessible(page: Page): Promise<void> {
   if (process.env.SECOND_ENGINE) expect(await findAccessibilityFaults(page, process.env.SECOND_ENGINE)).toEqual([])
 }
 
+/** Light and wide, then dark and narrow: colours do not depend on the width. */
+export async function inEachLook(page: Page, judge: () => Promise<void>): Promise<void> {
+  for (const [colorScheme, size] of [
+    ['light', { width: 1280, height: 800 }],
+    ['dark', { width: 390, height: 844 }],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize(size)
+    await judge()
+  }
+}
+
 /** Expects that nothing is wider than the window. */
 export async function expectFits(page: Page): Promise<void> {
   const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)

@@ -1,6 +1,15 @@
 import type { Page } from '@playwright/test'
 import { REFERENCE_PATHS } from '@/app/docs/api/reference'
-import { expect, expectAccessible, expectFits, requestChange, startSession, startWithdrawal, test } from './fixtures'
+import {
+  expect,
+  expectAccessible,
+  expectFits,
+  inEachLook,
+  requestChange,
+  startSession,
+  startWithdrawal,
+  test,
+} from './fixtures'
 
 const [, , ...OTHER_GROUPS] = REFERENCE_PATHS
 
@@ -21,30 +30,19 @@ const PAGES = {
   'signed-in': ['/settings/email', '/settings/password', '/settings/data', '/settings/withdraw', '/verify-email'],
 }
 
-// Both themes and both widths once: colours do not depend on the width.
-for (const [colorScheme, viewport] of [
-  ['light', { width: 1280, height: 800 }],
-  ['dark', { width: 390, height: 844 }],
-] as const) {
-  for (const [kind, paths] of Object.entries(PAGES)) {
-    test(`no ${kind} page has an accessibility fault or a sideways scroll (${colorScheme}, ${viewport.width} px)`, async ({
-      browser,
-      baseURL,
-      user,
-    }) => {
-      const context = await browser.newContext({ colorScheme, viewport, baseURL })
-      const page = await context.newPage()
-      if (kind === 'signed-in') await startSession(page, user)
-      for (const path of paths) {
-        await page.goto(path)
-        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+for (const [kind, paths] of Object.entries(PAGES)) {
+  test(`no ${kind} page has an accessibility fault or a sideways scroll`, async ({ page, user }) => {
+    if (kind === 'signed-in') await startSession(page, user)
+    for (const path of paths) {
+      await page.goto(path)
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+      await inEachLook(page, async () => {
         // One component draws every group of the reference, and looking at one takes seconds: outside the long suite the first stands for all.
         if (process.env.SECOND_ENGINE || !OTHER_GROUPS.includes(path)) await expectAccessible(page)
         await expectFits(page)
-      }
-      await context.close()
-    })
-  }
+      })
+    }
+  })
 }
 
 /** Also inside its card, where the page need not scroll. */

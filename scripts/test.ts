@@ -15,8 +15,8 @@ const STAGES: Record<string, [title: string, run: () => Promise<number>]> = {
   fuzz: ['Fuzz, short form', () => onBuild('proof/service', 'proof/service/fuzz.ts')],
 }
 
-/** They wait most of the time, for leases, back-offs and due times, so that they run at once. */
-const AT_ONCE = ['inngest', 'faults']
+/** The first two wait most of the time, for leases, back-offs and due times, so that they run at once. */
+const AT_ONCE = ['inngest', 'faults', 'fuzz']
 
 process.env.TZ ??= 'UTC'
 

@@ -23,7 +23,7 @@ export default async function LandingPage() {
   return (
     <Page account={null} link={{ href: '/sign-in', label: common('signIn') }}>
       <Main className="mx-auto w-full max-w-5xl flex-1 px-4 sm:px-6">
-        <div className="grid items-center gap-12 py-16 sm:py-24 lg:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">
+        <div className="grid grid-cols-1 items-center gap-12 py-16 sm:py-24 lg:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">
           <div>
             <h1 className="font-semibold text-4xl leading-[1.08] tracking-[-0.035em] sm:text-6xl lg:text-[3.5rem]">
               {t('title')}

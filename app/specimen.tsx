@@ -13,7 +13,7 @@ export async function Specimen() {
   return (
     <div aria-hidden className="w-full max-w-96 select-none">
       <div className="rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
-        <div className="flex items-center justify-between">
+        <div className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1">
           <span className="text-ink-muted">ada@example.com</span>
           <Badge>{t('specimenCurrent')}</Badge>
         </div>
@@ -24,17 +24,17 @@ export async function Specimen() {
         </span>
       </div>
       <div className="rounded-2xl border border-line bg-surface p-5 shadow-lift">
-        <div className="flex items-center justify-between">
-          <span className="font-medium">ada.new@example.com</span>
+        <div className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1">
+          <span className="wrap-anywhere min-w-0 font-medium">ada.new@example.com</span>
           <Badge tone="success">
             <Check /> {t('specimenConfirmed')}
           </Badge>
         </div>
-        <div dir="ltr" className="mt-5 flex justify-between">
+        <div dir="ltr" className="mt-5 flex justify-between gap-1">
           {DIGITS.map((digit) => (
             <span
               key={digit}
-              className="grid h-13 w-11 place-items-center rounded-lg border border-line bg-canvas font-medium font-mono text-[1.375rem]"
+              className="grid h-13 w-11 min-w-0 place-items-center rounded-lg border border-line bg-canvas font-medium font-mono text-[1.375rem]"
             >
               {digit}
             </span>
@@ -42,7 +42,7 @@ export async function Specimen() {
         </div>
       </div>
       <div className="mt-5 rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
-        <div className="flex items-center justify-between">
+        <div className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1">
           <span className="font-medium">{deletion('progressTitle')}</span>
           <Badge>{common('steps.processing')}</Badge>
         </div>

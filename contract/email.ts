@@ -319,6 +319,12 @@ export const getNotMe = contract({
     can_be_verified: z.boolean().describe('Whether the new address can still be verified now'),
     changed_at: isoDateTime.nullable().describe('Null until the new address is verified'),
     ip_address: z.string().describe('Of the request, or of its verification'),
+    user_agent: z
+      .string()
+      .optional()
+      .describe(
+        'What the browser of the request, or of its verification, said it is; an instance of the last release leaves it out',
+      ),
     has_password: z.boolean().describe('Whether a new password has to be set'),
     works_until: isoDateTime.describe('Until when the link works'),
   }),
@@ -335,6 +341,7 @@ export const getNotMe = contract({
       can_be_verified: false,
       changed_at: '2026-11-20T09:12:00.000Z',
       ip_address: '203.0.113.7',
+      user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
       has_password: true,
       works_until: '2026-11-27T09:12:00.000Z',
     },

@@ -36,7 +36,7 @@ test('somebody who cannot sign in deletes the account by mail, and asks for it w
 
   const link = linkIn(await inbox.latest(user.email, SUBJECT), '/delete-account/confirm')
   await still.goto(link)
-  await expect(still.getByText(/needs JavaScript/)).toBeVisible()
+  await expect(still.getByText(/braucht JavaScript/)).toBeVisible()
   await still.context().close()
 
   await page.goto(link)

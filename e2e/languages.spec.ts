@@ -105,6 +105,7 @@ test('the language control changes the language of pages and mails, and a sign-o
 }) => {
   await chooseLanguage(page, 'de')
   await expect(page.getByRole('heading', { level: 1, name: de.EmailSettings.title })).toBeVisible()
+  await expect(page.getByRole('contentinfo').getByRole('status')).toHaveText(de.Common.languageOfMails)
   await requestChange(page, user, `neu-${user.email}`, de)
   await inbox.latest(`neu-${user.email}`, /^\d{6} ist Ihr Code für .+: neue E-Mail-Adresse bestätigen$/)
   await inbox.latest(user.email, de.Mails.emailChangeRequested.subject)
@@ -117,6 +118,13 @@ test('the language control changes the language of pages and mails, and a sign-o
   await signInInGerman(page, user)
 })
 
+test('a language that is chosen where an account is deleted stays on the way to the sign-in', async ({ page }) => {
+  await page.goto('/delete-account')
+  await page.getByRole('link', { name: 'Deutsch' }).click()
+  await page.getByRole('link', { name: 'Löschen Sie das Konto in den Einstellungen' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: de.Common.signIn })).toBeVisible()
+})
+
 for (const language of ['de', 'ja'] as const) {
   test(`on the smallest phone no page in ${language} scrolls sideways or cuts the text of a button`, async ({
     page,
@@ -126,7 +134,7 @@ for (const language of ['de', 'ja'] as const) {
     await chooseLanguage(page, language)
     await expect(page.locator('html')).toHaveAttribute('lang', language)
     for (const path of [
-      ...['/', '/forgot-password', '/accessibility', '/receipt'],
+      ...['/forgot-password', '/accessibility', '/receipt'],
       ...['email', 'password', 'sessions', 'access-tokens', 'withdraw'].map((section) => `/settings/${section}`),
     ]) {
       await page.goto(path)

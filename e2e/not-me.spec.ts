@@ -46,6 +46,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await owner.goto(linkIn(mail, '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Undo the change' })).toBeVisible()
   await expect(owner.getByText(user.email).first()).toBeVisible()
+  await expect(owner.getByText(/^Chrome on /)).toBeVisible()
   await expectAccessible(owner)
 
   await owner.getByLabel('New password', { exact: true }).focus()

@@ -4,6 +4,7 @@ import {
   expect,
   expectAccessible,
   expectFits,
+  expectFitsLarge,
   inEachLook,
   requestChange,
   startSession,
@@ -41,6 +42,9 @@ for (const [kind, paths] of Object.entries(PAGES)) {
         if (process.env.SECOND_ENGINE || !OTHER_GROUPS.includes(path)) await expectAccessible(page)
         await expectFits(page)
       })
+      await expectFitsLarge(page)
+      await page.setViewportSize({ width: 320, height: 640 })
+      await expectFits(page)
     }
   })
 }

@@ -1,4 +1,4 @@
-import { LinkPanel, Paragraph, TextLink } from './layout'
+import { LinkPanel, marks, Paragraph, TextLink } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 import { WithdrawalLetter, type WithdrawalLetterProps } from './withdrawal-letter'
@@ -15,6 +15,7 @@ export default function AccountWithdrawalStarted({ progressUrl, hasReceipt, chec
   const { look, t, doneBy } = letter
   return (
     <WithdrawalLetter {...letter} preview={t('preview', { doneBy })}>
+      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
       <Paragraph>{t('follow')}</Paragraph>
       <LinkPanel look={look} href={progressUrl} label={t('button')} />
       <Paragraph>

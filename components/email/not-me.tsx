@@ -132,6 +132,7 @@ const resolvers = {
 function TakeBackForm({ change, rules, heldFor, link, onRefused, onDone }: TakeBackFormProps) {
   const t = useTranslations('NotMe')
   const { showError } = useErrorTexts()
+  const nameOf = useDeviceName()
   const isVerified = change.status === 'verified'
   // Read once when the page opens, so that the form stays as it is.
   const [hasEnded] = useState(() => !change.can_be_verified || Date.parse(change.expires_at) <= serverNow())
@@ -158,6 +159,7 @@ function TakeBackForm({ change, rules, heldFor, link, onRefused, onDone }: TakeB
         <Fact label={t(isVerified ? 'changed' : 'requested')}>
           <LocalTime dateTime={change.changed_at ?? change.requested_at} />
         </Fact>
+        {change.user_agent && <Fact label={t('browser')}>{nameOf(change.user_agent)}</Fact>}
         <Fact label={t('ipAddress')}>{change.ip_address || '–'}</Fact>
       </dl>
       <Effects>

@@ -260,7 +260,10 @@ function SignInFirst({
       <Button className="w-full" onClick={() => window.location.assign(signInPath + fragmentOf(link))}>
         {t('signIn')}
       </Button>
-      <p className="text-ink-muted text-sm">{t('signInNote')}</p>
+      <div className="space-y-2 text-ink-muted text-sm">
+        <p>{t('codeInstead')}</p>
+        <p>{t('signInNote')}</p>
+      </div>
     </StatusCard>
   )
 }

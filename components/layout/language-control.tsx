@@ -12,6 +12,7 @@ import { useIsEnglishOnly } from './english-only'
 
 /** Kept over the reload, which would leave the focus at the top of the page. */
 const CHOSEN = 'language-chosen'
+const FOR_MAILS = 'pages and mails'
 
 /**
  * Changes the language of the pages, and of the mails to a person who is signed in. The page stays, with its fragment. A list of buttons
@@ -27,9 +28,13 @@ export function LanguageControl({ className }: { className?: string }) {
   const opener = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)
   const [failure, setFailure] = useState<{ text: string; count: number }>()
+  const [isForMails, setForMails] = useState(false)
 
   useEffect(() => {
-    if (hydrated && takeFromTab(CHOSEN)) opener.current?.focus()
+    const chosen = hydrated && takeFromTab(CHOSEN)
+    if (!chosen) return
+    opener.current?.focus()
+    setForMails(chosen === FOR_MAILS)
   }, [hydrated])
 
   if (isEnglishOnly) return null
@@ -38,7 +43,8 @@ export function LanguageControl({ className }: { className?: string }) {
     const body = new URLSearchParams({ language: chosen })
     const response = await fetch('/api/language', { method: 'POST', body }).catch(() => undefined)
     if (response?.ok) {
-      keepInTab(CHOSEN, chosen)
+      const { isForMails } = await response.json()
+      keepInTab(CHOSEN, isForMails ? FOR_MAILS : 'pages')
       window.dispatchEvent(new Event(PAGE_LEAVES))
       window.location.reload()
     } else {
@@ -54,6 +60,9 @@ export function LanguageControl({ className }: { className?: string }) {
           {failure.text}
         </p>
       )}
+      <p role="status" className="empty:sr-only">
+        {isForMails && t('languageOfMails')}
+      </p>
       <button
         ref={opener}
         type="button"

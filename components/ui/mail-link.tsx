@@ -5,7 +5,7 @@ import { textLink } from './text-link'
 export const mailLink = (address: string) => ({
   address,
   link: (text: ReactNode) => (
-    <a href={`mailto:${address}`} className={textLink}>
+    <a href={`mailto:${address}`} className={`wrap-anywhere ${textLink}`}>
       {text}
     </a>
   ),

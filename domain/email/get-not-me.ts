@@ -30,6 +30,7 @@ export async function getNotMe(
     can_be_verified: !changedAt && !isExhausted(ctx, change) && !isExpired(ctx, { expiresAt: change.expires_at }),
     changed_at: changedAt?.toISOString() ?? null,
     ip_address: change.closed_ip ?? change.request_ip,
+    user_agent: (changedAt ? change.closed_user_agent : change.request_user_agent) ?? '',
     has_password: change.password_hash !== null,
     works_until: new Date(endsAt).toISOString(),
   }

@@ -54,16 +54,18 @@ const findChange = statement(
     new_email: text,
     requested_at: time,
     request_ip: text,
+    request_user_agent: text.orNull,
     expires_at: time,
     attempts: integer,
     closed_at: time.orNull,
     closed_ip: text.orNull,
+    closed_user_agent: text.orNull,
     password_hash: text.orNull,
   },
   (
     v,
-  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at, r.attempts,
-     r.closed_at, r.closed_ip, u.password_hash
+  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.request_user_agent, r.expires_at,
+     r.attempts, r.closed_at, r.closed_ip, r.closed_user_agent, u.password_hash
    FROM email_change_requests r JOIN users u ON u.id = r.user_id
    WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,
 )

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { listening } from '@/testing/listening'
 import { isPlainPage, leaveScriptsOut, withoutScripts } from './plain-page'
@@ -46,14 +46,26 @@ test('responses that are not HTML are not rewritten', async () => {
 })
 
 test('only the page for people without the app is plain, and its query chooses the language', () => {
-  const incoming = (url: string, headers = {}) =>
-    ({ url, headers: { cookie: 'session=1', ...headers } }) as IncomingMessage
-  expect(isPlainPage(incoming('/delete-account/confirm'))).toBe(false)
-  expect(isPlainPage(incoming('/delete-account', { rsc: '1' }))).toBe(false)
-  const german = incoming('/delete-account?language=de')
-  expect([isPlainPage(german), german.headers.cookie]).toEqual([true, 'language=de'])
-  const typed = incoming('/delete-account?language=de', { cookie: 'session=1; __Host-deletion-address=YQ; other=2' })
-  expect([isPlainPage(typed), typed.headers.cookie]).toEqual([true, 'language=de; __Host-deletion-address=YQ'])
-  const other = incoming('/delete-account?language=xx&outcome=sent')
-  expect([isPlainPage(other), other.headers.cookie]).toEqual([true, 'session=1'])
+  const look = (url: string, headers = {}) => {
+    const incoming = { url, headers: { cookie: 'session=1', ...headers } } as IncomingMessage
+    const outgoing = new ServerResponse(incoming)
+    return [isPlainPage(incoming, outgoing), incoming.headers.cookie, outgoing.getHeader('set-cookie')]
+  }
+  expect(look('/delete-account/confirm')[0]).toBe(false)
+  expect(look('/delete-account', { rsc: '1' })[0]).toBe(false)
+  expect(look('/delete-account?language=de')).toEqual([true, 'language=de', undefined])
+  const typed = { cookie: 'session=1; __Host-deletion-address=YQ; other=2' }
+  expect(look('/delete-account?language=de', typed)[1]).toBe('language=de; __Host-deletion-address=YQ')
+  expect(look('/delete-account?language=xx&outcome=sent')).toEqual([true, 'session=1', undefined])
+})
+
+test('a language that is chosen on the page itself is the language of every page, and one of a link from elsewhere is not', () => {
+  const kept = (site: string) => {
+    const incoming = { url: '/delete-account?language=de', headers: { 'sec-fetch-site': site } }
+    const outgoing = new ServerResponse(incoming as unknown as IncomingMessage)
+    isPlainPage(incoming as unknown as IncomingMessage, outgoing)
+    return outgoing.getHeader('set-cookie')
+  }
+  expect(kept('same-origin')).toBe('language=de; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax')
+  for (const site of ['same-site', 'cross-site', 'none']) expect(kept(site), site).toBeUndefined()
 })

@@ -1,14 +1,17 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { isLanguage } from '@/contract/languages'
-import { LANGUAGE_COOKIE } from './language-cookie'
+import { LANGUAGE_COOKIE, languageCookie } from './language-cookie'
 import { TYPED_COOKIE } from './typed-cookie'
 
 /** The page for people without the app has no script, so that it is light and works with scripts off. */
 const isPlain = (path: string) => path === '/delete-account'
 
-/** Whether the page needs no script. Its query chooses the language, because the control in the footer needs one. */
-export function isPlainPage({ url = '', headers }: IncomingMessage): boolean {
+/**
+ * Whether the page needs no script. Its query chooses the language, because the control in the footer needs one. Only a click on the page
+ * itself chooses for every page: a link from elsewhere does not.
+ */
+export function isPlainPage({ url = '', headers }: IncomingMessage, outgoing: ServerResponse): boolean {
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   if (!isPlain(pathname) || headers.rsc) return false
   const language = searchParams.get('language')
@@ -16,6 +19,7 @@ export function isPlainPage({ url = '', headers }: IncomingMessage): boolean {
     // Without the session, because the account's own language would come first.
     const typed = (headers.cookie ?? '').split(/; */).filter((pair) => pair.includes(`${TYPED_COOKIE}=`))
     headers.cookie = [`${LANGUAGE_COOKIE}=${language}`, ...typed].join('; ')
+    if (headers['sec-fetch-site'] === 'same-origin') outgoing.appendHeader('Set-Cookie', languageCookie(language))
   }
   return true
 }

@@ -30,7 +30,7 @@ export async function preparePages(env: Env) {
       const page = pageOfEncodedFragment(incoming)
       if (page) return void outgoing.writeHead(302, { Location: page, 'Cache-Control': 'no-store' }).end()
       if (serveStaticFile(incoming, outgoing)) return
-      if (isPlainPage(incoming)) leaveScriptsOut(incoming, outgoing)
+      if (isPlainPage(incoming, outgoing)) leaveScriptsOut(incoming, outgoing)
       const requestId = requestIdOf(incoming.headers['x-request-id'])
       outgoing.setHeader('X-Request-Id', requestId)
       return inRequest(requestId, () => handle(incoming, outgoing))

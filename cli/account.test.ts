@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
 import {
   asNobody,
@@ -232,7 +232,7 @@ test("after a deletion the account's id leads to its withdrawal, until the purge
   }
   expect(await refusal(`user show ${userId}`)).toBe(`The account was deleted: withdrawal show ${withdrawalId}`)
   expect(await run(`withdrawal show ${userId}`)).toEqual(await run(`withdrawal show ${withdrawalId}`))
-  expect(await refusal('withdrawal show usr_none')).toContain('Withdrawal ID not found')
+  expect(await refusal('withdrawal show usr_none')).toBe('There is no withdrawal with this id.')
   const { userId: id, email } = await givenUser(ctx)
   for (const one of [id, email])
     expect(await refusal(`withdrawal show ${one}`)).toBe(`The account is not withdrawn: user show ${id}`)
@@ -270,16 +270,18 @@ test.each([
     '--expires-in must be an ISO 8601 duration',
   ],
   ['app set app_1 --name Shop', 'There is no application with this id.'],
-  ['app connect --user usr_none --app app_none --subject 1', 'No such account: There is no active user with this id.'],
+  ['app connect --user usr_none --app app_none --subject 1', 'There is no active user with this id.'],
   [
     `app connect --user usr_none --app app_none --subject ${'x'.repeat(256)}`,
     '--subject must have from 1 to 255 bytes.',
   ],
   ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
-  ['task waive msg_none --reason gone', 'No such task: There is no deletion task with this id.'],
+  ['task waive msg_none --reason gone', 'There is no deletion task with this id.'],
   ['task list --app app_none', 'There is no application with this id.'],
-  ['task list --withdrawal wd_none', 'Withdrawal ID not found'],
+  ['task list --withdrawal wd_none', 'There is no withdrawal with this id.'],
+  ['withdrawal retry wd_none', 'There is no withdrawal with this id.'],
+  ['archive accept-loss --withdrawal wd_none', 'There is no withdrawal with this id.'],
   ['event list --app app_none', 'There is no application with this id.'],
   ['transaction list --user usr_none', 'There is no active user with this id.'],
   ...[
@@ -452,9 +454,11 @@ test('a withdrawal by the operator is refused for an unknown reason, a reason wi
   await beginLedger()
   const { userId } = await givenUser(ctx)
   expect(await refusal(`withdrawal start --user ${userId} --reason bored`)).toContain('--reason must be one of')
-  expect(await refusal(`withdrawal start --user ${userId} --reason other`)).toContain('--feedback is required')
+  expect(await refusal(`withdrawal start --user ${userId} --reason other`)).toBe(
+    '--feedback is required when --reason is other.',
+  )
   await run(`transaction add --user ${userId} --status pending`)
-  expect(await refusal(`withdrawal start --user ${userId}`)).toContain('1 pending transaction')
+  expect(await refusal(`withdrawal start --user ${userId}`)).toContain('Held back: 1 pending transaction. Settle')
   expect(await ctx.db.user.count({ where: { id: userId, withdrawnAt: null } })).toBe(1)
 })
 
@@ -486,4 +490,33 @@ test('a ping that nobody answers is a failure', async () => {
   const { app_id: id = '' } = await run('app register --name Shop --endpoint http://127.0.0.1:9/')
   ctx.callApp = async () => ({ status: 0, problem: 'ECONNREFUSED' })
   expect(await run(`app ping ${id}`)).toMatchObject({ error: 'It did not answer: ECONNREFUSED.' })
+})
+
+test('an application with open deletion tasks is removed only with --waive, and the refusal says so', async () => {
+  const { userId } = await givenWithdrawal(ctx, ['Shop'])
+  const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawal: { userId } } })
+  const sentence = 'The application has 1 open deletion task. Wait, or add --waive REASON.'
+  expect(await refusal(`app remove ${appId}`)).toBe(sentence)
+  expect(await run(`app remove ${appId} --waive gone`)).toMatchObject({ removed: true, waived_tasks: 1 })
+})
+
+test('a retry where nothing has failed says when the next step is due', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => noted.mockRestore())
+  expect(await run(`withdrawal retry ${withdrawalId}`)).toMatchObject({ retried: false })
+  const [[note] = []] = noted.mock.calls
+  expect(note).toMatch(/^Nothing has failed; the next step is due at 20 Nov \d\d:\d\d \(in 5 min\)\.\n$/)
+})
+
+test('an operator is made by the address or the id of the account', async () => {
+  const { userId, email } = await givenUser(ctx)
+  const roleOf = async () => (await run(`user show ${userId}`)).role
+  expect(await run(`user set-role --email ${email} --role operator`)).toEqual({ user_id: userId, role: 'operator' })
+  expect(await roleOf()).toBe('operator')
+  await run(`user set-role --user ${userId} --role none`)
+  expect(await roleOf()).toBeNull()
+  expect(await refusal('user set-role --email nobody@example.test --role operator')).toContain(
+    'no active user with this',
+  )
 })

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { type AppSettings, appSettings } from '@/contract/apps'
-import { parseIssueMessage } from '@/contract/errors'
+import { AppError, parseIssueMessage } from '@/contract/errors'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
@@ -188,7 +188,14 @@ export const appCommands = [
       id,
       waive: { value: 'REASON', means: WHY_NOBODY_WAITS },
     },
-    run: (ctx, { id: appId, waive }) => removeApp(ctx, { appId, waive }),
+    async run(ctx, { id: appId, waive }) {
+      const { open_tasks: open } = await getApp(ctx, { appId })
+      if (open > 0 && !waive) {
+        const tasks = open === 1 ? '1 open deletion task' : `${open} open deletion tasks`
+        throw new AppError('TASK_002', `The application has ${tasks}. Wait, or add --waive REASON.`)
+      }
+      return removeApp(ctx, { appId, waive })
+    },
   }),
   command({
     name: 'app connect',

@@ -76,7 +76,7 @@ test('a command that prints many lines is refused in a batch', () => {
 })
 
 test('the form of a command follows its refusal, where the words name one', () => {
-  const form = 'npm run -s account -- user set-role --user usr_… --role ROLE'
+  const form = 'npm run -s account -- user set-role (--user usr_… | --email ADDRESS) --role ROLE'
   vi.stubEnv('npm_lifecycle_event', 'account')
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(usageFor(COMMANDS, ['user', 'set-role', 'usr_1', 'operator'])).toBe(`\n\n${form}`)
@@ -209,13 +209,15 @@ due_by         23 Dec 02:50 (in 29 d)
 purged_at      -
 
 deletion_steps: (--wide shows 3 more columns)
-step                      status      due_at                 completed_at               last_error
-Profile and sign-in data  completed   -                      23 Nov 02:56 (12 min ago)  -
-Connected apps            processing  23 Nov 05:09 (in 2 h)  -                          connect ECO…
+step                      status      due_at                 completed_at
+  last_error
+Profile and sign-in data  completed   -                      23 Nov 02:56 (12 min ago)
+Connected apps            processing  23 Nov 05:09 (in 2 h)  -
+  connect ECONNREFUSED and more and more and more and more and more and more and more and more and …
 `)
 })
 
-test('a terminal of 100 columns shows the whole id that the next command takes', () => {
+test.each([100, 80])('a terminal of %i columns shows whole ids, whole times and why somebody looks', (width) => {
   const id = (prefix: string) => `${prefix}_${'x'.repeat(22)}`
   const task_id = `msg_${id('wd').slice(3)}_${id('app')}`
   const time = new Date('2026-11-22T02:50:00.000Z')
@@ -233,11 +235,15 @@ test('a terminal of 100 columns shows the whole id that the next command takes',
     deliveries: [
       { event_id: id('evt'), type: 'account.withdrawal_started', app_name: 'Billing', status: 'pending', due_at: time },
     ],
-    tasks: [{ name: 'Billing', state: 'pending', due_at: time, last_error: 'ECONNREFUSED', task_id }],
+    tasks: [{ name: 'Billing', state: 'pending', due_at: time, last_error: 'connect ECONNREFUSED', task_id }],
     sessions: [{ user_agent: words.repeat(3), ip_address: '192.0.2.1', last_seen_at: time, session_id: id('ses') }],
-    access_tokens: [{ name: words, scopes: ['email:manage'], token_id: id('tok'), expires_at: time }],
+    access_tokens: [
+      { name: words, scopes: ['email:manage'], token_id: id('tok'), expires_at: time, last_used_at: time },
+    ],
   }
-  const shown = showAnswer(answer, LOOK)
+  const shown = showAnswer(answer, { ...LOOK, width })
+  for (const line of shown.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(width)
+  expect(shown.split('22 Nov 02:50 (1 d ago)')).toHaveLength(6)
   for (const whole of [
     id('txn'),
     id('usr'),
@@ -246,7 +252,7 @@ test('a terminal of 100 columns shows the whole id that the next command takes',
     task_id,
     id('ses'),
     id('tok'),
-    '22 Nov 02:50',
+    'connect ECONNREFUSED',
   ]) {
     expect(shown).toContain(whole)
   }

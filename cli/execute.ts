@@ -1,4 +1,4 @@
-import { AppError } from '@/contract/errors'
+import { AppError, ERRORS, type ErrorCode } from '@/contract/errors'
 import type { SystemContext } from '@/domain/context'
 import { type Answer, parseCall, type ReadInput, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -36,13 +36,23 @@ export function splitWords(line: string): string[] {
   return word === undefined ? words : [...words, word]
 }
 
+/** What the sentence of a code says in the words of a command. A more exact sentence of a verb stands alone. */
+const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
+  EMAIL_002: 'This address belongs to another account.',
+  TASK_002: 'The task is completed or waived already.',
+  WITHDRAWAL_002: 'The account is withdrawn already.',
+  WITHDRAWAL_004: 'There is no withdrawal with this id.',
+}
+
 export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return error.message
   if (error instanceof AppError) {
-    const { code, message, details, blockers = [] } = error
-    // Codes of a request say nothing about a command: its meaning is in the details alone.
-    const sentence = code.startsWith('REQUEST_') ? details : `${message}: ${details}`
-    return [sentence, ...blockers.map(({ source, title }) => `${source}: ${title}`)].join('\n')
+    const { code, details, blockers = [] } = error
+    const sentence = details === ERRORS[code].details ? (OWN_WORDS[code] ?? details) : details
+    return [
+      blockers.length > 0 ? `Held back: ${sentence}` : sentence,
+      ...blockers.map(({ source, title }) => `${source}: ${title}`),
+    ].join('\n')
   }
   if (!(error instanceof Error)) return String(error)
   // The errors of several addresses have no message of their own.

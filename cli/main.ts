@@ -60,15 +60,6 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   return isAllGood
 }
 
-/** Whoever uses wrong words reads the form of the command, too. */
-function parsed(args: string[]) {
-  try {
-    return parseCall(COMMANDS, args, { inBatch: false })
-  } catch (error) {
-    throw error instanceof UsageError ? new UsageError(error.message + usageFor(COMMANDS, args)) : error
-  }
-}
-
 async function main(args: string[]): Promise<boolean> {
   const help = helpFor(COMMANDS, args)
   if (help) {
@@ -76,7 +67,7 @@ async function main(args: string[]): Promise<boolean> {
     return true
   }
   // Before the database is opened, so that a wrong command is refused at once.
-  const call = args[0] === 'batch' ? null : parsed(args)
+  const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
   const env = getEnv()
   // Standard output is for answers alone.
   processState.log = createLog(env.commandLogLevel, process.stderr)
@@ -107,11 +98,12 @@ async function end(code: number) {
 process.once('SIGINT', () => end(130))
 process.once('SIGTERM', () => end(143))
 
-main(process.argv.slice(2)).then(
+const args = process.argv.slice(2)
+main(args).then(
   (isAllGood) => end(isAllGood ? 0 : 1),
   (error) => {
     // What a signal interrupts fails because its database is closed.
-    if (!isEnding) tell(error)
+    if (!isEnding) tell(error instanceof UsageError ? error.message + usageFor(COMMANDS, args) : error)
     return end(1)
   },
 )

@@ -11,8 +11,8 @@ export interface Look {
 }
 
 /**
- * The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. The ids that another
- * command takes stand first, and what may lose its end stands last.
+ * The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. What does not fit into a
+ * line stands in the next one, so the columns to look at first come first.
  */
 const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
@@ -26,7 +26,7 @@ const SHOWN: Record<string, readonly string[]> = {
   audit: ['at', 'action', 'actor', 'requested_by', 'subject_id'],
   deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
-  tasks: ['task_id', 'name', 'state', 'last_error', 'due_at'],
+  tasks: ['state', 'name', 'due_at', 'last_error', 'task_id'],
 }
 
 /** An answer for people: a line for each member, and a table for each list of objects. What an inner object leaves empty has no line. */
@@ -59,11 +59,34 @@ function tableOf(title: string, rows: Row[], look: Look): string[] {
   const all = [...new Set(flat.flatMap((row) => Object.keys(row)))]
   const shown = SHOWN[title]?.filter((name) => all.includes(name)) ?? all
   const names = look.wide ? all : shown.filter((name) => flat.some((row) => textOf(row[name], look) !== '-'))
-  const table = columns([names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))])
+  const cells = [names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))]
   const hidden = all.length - names.length
   const heading = `${clean(title)}:${hidden > 0 ? ` (--wide shows ${hidden} more ${hidden === 1 ? 'column' : 'columns'})` : ''}`
-  return [heading, ...(look.wide ? table : table.map((line) => cut(line, look.width)))]
+  return [heading, ...(look.wide ? columns(cells) : folded(cells, look.width))]
 }
+
+/** Where the columns do not fit beside each other, a row has further lines. One that says nothing is left out. */
+function folded(rows: string[][], width: number): string[] {
+  const parts: number[][] = [[]]
+  let used = 0
+  for (const [column, wide] of widthsOf(rows).entries()) {
+    if (used > 0 && used + wide > width) {
+      parts.push([])
+      used = INDENT.length
+    }
+    parts.at(-1)?.push(column)
+    used += wide + GAP.length
+  }
+  const [first = [], ...further] = parts.map((part) =>
+    columns(rows.map((row) => part.map((column) => row[column] ?? ''))),
+  )
+  return first
+    .flatMap((line, row) => [line, ...further.flatMap((lines) => (saysNothing(lines[row]) ? [] : INDENT + lines[row]))])
+    .map((line) => cut(line, width))
+}
+
+const [GAP, INDENT] = ['  ', '  ']
+const saysNothing = (line = '') => /^[-\s]*$/.test(line)
 
 const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
 
@@ -76,10 +99,13 @@ function cut(line: string, width: number): string {
   return letters.length <= width ? line : `${letters.slice(0, width - 1).join('')}…`
 }
 
+const widthsOf = (rows: string[][]): number[] =>
+  (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...(row[column] ?? '')].length)))
+
 function columns(rows: string[][]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...(row[column] ?? '')].length)))
+  const widths = widthsOf(rows)
   const pad = (text: string, column: number) => text + ' '.repeat((widths[column] ?? 0) - [...text].length)
-  return rows.map((row) => row.map(pad).join('  ').trimEnd())
+  return rows.map((row) => row.map(pad).join(GAP).trimEnd())
 }
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -95,7 +121,7 @@ function textOf(value: unknown, look: Look): string {
 }
 
 /** Such as `23 Nov 02:50 (18 min ago)`, in the time zone of the terminal. */
-function timeOf(time: Date, now: Date): string {
+export function timeOf(time: Date, now: Date): string {
   const year = time.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
   const day = time.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...year })
   const clock = time.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })

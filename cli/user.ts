@@ -111,10 +111,13 @@ export const userCommands = [
     name: 'user set-role',
     summary: 'Lets a user open /admin, or no longer.',
     options: {
-      user: { value: 'usr_…', required: true, means: 'The account.' },
+      user: { value: 'usr_…', means: 'The account.' },
+      email: identifiers.email,
       role: { value: 'ROLE', required: true, choices: ['operator', 'none'], means: 'The role.' },
     },
-    async run(ctx, { user: userId, role }) {
+    oneOf: ['user', 'email'],
+    async run(ctx, { user, email, role }) {
+      const userId = user || (await showUser(ctx, identifierOf({ email }))).user_id
       await setRole(ctx, { userId, role: role === 'none' ? null : role })
       return { user_id: userId, role }
     },

@@ -7,6 +7,7 @@ import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
 import type { SystemContext } from '@/domain/context'
+import { unknownUser } from '@/domain/lock-account'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import { getEnv } from '@/server/settings/env'
 import { parseDuration } from '@/server/settings/setting-fields'
@@ -95,5 +96,5 @@ export function toAmount(text: string): Amount {
 
 export async function checkActiveUser(ctx: SystemContext, id: string): Promise<void> {
   const isActive = (await ctx.db.user.count({ where: { id, withdrawnAt: null } })) > 0
-  if (!isActive) throw new UsageError('There is no active user with this id.')
+  if (!isActive) throw unknownUser()
 }

@@ -1,16 +1,24 @@
-import { CONFIRMATION, parseIssueMessage } from '@/contract/errors'
+import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
 import { lookUp } from '@/domain/accounts/look-up'
+import type { SystemContext } from '@/domain/context'
 import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { command, UsageError } from './command.ts'
+import { timeOf } from './show.ts'
 import { checkActiveUser } from './values.ts'
 
 const id = { value: 'wd_…', positional: true, required: true, means: 'The withdrawal.' } as const
+
+async function nextStep(ctx: SystemContext, id: string): Promise<string> {
+  const { deletion_steps: steps } = await showWithdrawal(ctx, id)
+  const [next] = steps.flatMap(({ due_at }) => due_at ?? []).sort()
+  return next ? `; the next step is due at ${timeOf(new Date(next), ctx.clock.now())}` : ''
+}
 
 export const withdrawalCommands = [
   command({
@@ -22,10 +30,13 @@ export const withdrawalCommands = [
       feedback: { value: 'TEXT', means: "The person's words, which the reason other needs." },
     },
     async run(ctx, { user: userId, reason, feedback }) {
+      const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
+      if (!body.success) {
+        const { details } = parseIssueMessage(body.error.issues[0]?.message ?? '')
+        throw new UsageError(`--${details.replace('when reason', 'when --reason')}`)
+      }
       await checkActiveUser(ctx, userId)
       await requireLevelLedger(ctx)
-      const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
-      if (!body.success) throw new UsageError(`--${parseIssueMessage(body.error.issues[0]?.message ?? '').details}`)
       return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }
     },
   }),
@@ -35,7 +46,9 @@ export const withdrawalCommands = [
     options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account.' } },
     async run(ctx, { id }) {
       const found = await lookUp(ctx, id)
-      if (found?.kind === 'user') throw new UsageError(`The account is not withdrawn: user show ${found.id}`)
+      if (found?.kind === 'user') {
+        throw new AppError('REQUEST_001', `The account is not withdrawn: user show ${found.id}`)
+      }
       return showWithdrawal(ctx, found?.kind === 'withdrawal' ? found.id : id)
     },
   }),
@@ -43,7 +56,11 @@ export const withdrawalCommands = [
     name: 'withdrawal retry',
     summary: 'Tries at once what has failed.',
     options: { id },
-    run: (ctx, { id }) => retryWithdrawal(ctx, { withdrawalId: id }),
+    async run(ctx, { id }) {
+      const answer = await retryWithdrawal(ctx, { withdrawalId: id })
+      if (!answer.retried) process.stderr.write(`Nothing has failed${await nextStep(ctx, id)}.\n`)
+      return answer
+    },
   }),
   command({
     name: 'receipt show',
@@ -51,7 +68,9 @@ export const withdrawalCommands = [
     options: { id },
     run: async (ctx, { id }) => {
       const { receipts } = await listReceipts(ctx, { withdrawalId: id })
-      if (receipts.length === 0) throw new UsageError('There is no receipt of a withdrawal with this id.')
+      if (receipts.length === 0) {
+        throw new AppError('REQUEST_001', 'There is no receipt of a withdrawal with this id.')
+      }
       return { withdrawal_id: id, receipts }
     },
   }),

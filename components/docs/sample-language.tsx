@@ -23,7 +23,7 @@ export function SampleLanguage({ languages }: { languages: Readonly<Record<strin
             id={`language-${language}`}
             defaultChecked={index === 0}
             onChange={() => keepInTab(KEY, language)}
-            className="size-4 accent-accent"
+            className="size-4"
           />
           {title}
         </label>

@@ -233,7 +233,7 @@ export function RadioField({
               type="radio"
               value={option.value}
               defaultChecked={option.value === defaultValue}
-              className="mt-1 size-4 shrink-0 accent-accent focus-visible:outline-none"
+              className="mt-1 size-4 shrink-0 focus-visible:outline-none"
               {...rest}
             />
             <span className="min-w-0">

@@ -282,8 +282,13 @@ test('a search of the API reference by code, word or field leads to the row, and
     ['hmac', 'webhooks#verifying'],
     ['idempotent', '#idempotency'],
     ['service token', '#authentication'],
-    ['delete', 'account#withdrawAccount'],
-    ['delete user', 'account#withdrawAccount'],
+    ['withdraw account', 'account#withdrawAccount'],
+    ['delete', '#deleting'],
+    ['delete user', '#deleting'],
+    ['delete user from backend', '#deleting'],
+    ['how to delete an account from the backend', '#deleting'],
+    ['behalf', 'users#withdrawUser'],
+    ['verify quux', 'email#verifyEmail'],
     ['EMAIL_003', 'email#verifyEmail.EMAIL_003'],
     ['status', 'email#getEmailStatus'],
     ['retry', 'users#retryWithdrawal'],
@@ -300,6 +305,10 @@ test('a search of the API reference by code, word or field leads to the row, and
   await search.fill('AUTH_001')
   await expect(contents.getByRole('link', { name: 'AUTH_001' }).first()).toBeVisible()
   await expect(contents.getByRole('link', { name: 'REAUTH_001' })).toHaveCount(0)
+  for (const words of ['remove user', 'delete user', 'delete a user from my backend']) {
+    await search.fill(words)
+    await expect(contents.getByRole('link', { name: 'Withdraw on Behalf of a User' })).toBeVisible()
+  }
   await search.fill('verify')
   await expect(contents.getByRole('link', { name: 'Verify a signature' })).toBeVisible()
   await search.fill('quux')
@@ -369,6 +378,21 @@ test('the API reference folds its contents on a phone, beside the search, whose 
     await reach()
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
   }
+})
+
+test('on a phone in the dark the scope header breaks behind its name, and a language that is not chosen is no grey disc', async ({
+  page,
+}) => {
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.setViewportSize({ width: 320, height: 844 })
+  await page.goto('/docs/api/users')
+  const names = page.getByText('X-Required-Scope:', { exact: true })
+  const lines = await names.evaluateAll((all) => all.map((name) => name.getClientRects().length))
+  expect([...new Set(lines)]).toEqual([1])
+  const ground = await page.getByRole('searchbox').evaluate((field) => getComputedStyle(field).backgroundColor)
+  const other = page.getByRole('radio', { name: 'Python' })
+  await expect(other).toHaveCSS('appearance', 'none')
+  await expect(other).toHaveCSS('background-color', ground)
 })
 
 for (const path of ['/docs/api/nope', '/docs/api/email/nope']) {

@@ -47,7 +47,11 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
     const entry = here && box.current?.querySelector<HTMLElement>(`a[href="#${here}"]`)
     if (box.current && entry) box.current.scrollTop = entry.offsetTop - box.current.clientHeight / 2
   }, [here])
-  const beginnings = words.toLowerCase().split(/\s+/).filter(Boolean).map(beginningOfWord)
+  const beginnings = words
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word && !FILLERS.has(word))
+    .map(beginningOfWord)
   const shown =
     beginnings.length > 0
       ? found(groups, beginnings, meanings)
@@ -100,36 +104,44 @@ const foldContents = (event: React.MouseEvent<HTMLElement>) =>
 
 const followBest = (field: HTMLElement) => field.closest('nav')?.querySelector<HTMLElement>('[data-hit]')?.click()
 
+/** They tell no place from another. */
+const FILLERS = new Set('a an the from to of my in how do i for your'.split(' '))
+
 /** A code is one word, and each part of a name with `_` is one too. */
 const beginningOfWord = (typed: string) =>
   new RegExp(`(?<![a-z0-9](?=[a-z0-9]))${typed.replace(/[^a-z0-9]/g, '\\$&')}`, 'i')
 
 type FoundGroup = ContentsGroup & { entries: FoundEntry[] }
 
-/** What has all the words in its names; only if nothing has, what has them in an explanation. The best comes first. */
+/**
+ * What has all the words in its names; only if nothing has, what has them in an explanation; only if nothing has, what has the most of
+ * them. The best comes first.
+ */
 function found(
   groups: readonly ContentsGroup[],
   beginnings: readonly RegExp[],
   meanings: ContentsProps['meanings'],
 ): FoundGroup[] {
   const rankOf = ({ entries }: FoundGroup) => entries[0]?.rank ?? 0
-  const search = (isExplained: boolean) =>
-    groups
-      .map((group) => searched(group, beginnings, meanings, isExplained))
-      .filter(({ entries }) => entries.length > 0)
-      .sort((one, other) => rankOf(one) - rankOf(other))
-  const named = search(false)
-  return named.length > 0 ? named : search(true)
+  for (let wanted = beginnings.length; wanted > 0; wanted--) {
+    const isIn = (text: string) => beginnings.filter((beginning) => beginning.test(text)).length >= wanted
+    for (const isExplained of [false, true]) {
+      const found = groups
+        .map((group) => searched(group, isIn, meanings, isExplained))
+        .filter(({ entries }) => entries.length > 0)
+      if (found.length > 0) return found.sort((one, other) => rankOf(one) - rankOf(other))
+    }
+  }
+  return []
 }
 
-/** The entries that have all the words, themselves or in their errors and members. */
+/** The entries that have the words, themselves or in their errors and members. */
 function searched(
   group: ContentsGroup,
-  beginnings: readonly RegExp[],
+  isIn: (text: string) => boolean,
   meanings: ContentsProps['meanings'],
   isExplained: boolean,
 ): FoundGroup {
-  const isIn = (text: string) => beginnings.every((beginning) => beginning.test(text))
   const entries = group.entries.flatMap((entry): FoundEntry[] => {
     const { id, title, words = '', description = '', codes = [], members = [] } = entry
     const found = [

@@ -91,7 +91,11 @@ function Opener({ contract }: { contract: Contract }) {
       : 'a token'
   return (
     <>
-      It needs {opener} with the scope <Code>{scope}</Code>. Send <Code>X-Required-Scope: {scope}</Code>.
+      It needs {opener} with the scope <Code>{scope}</Code>. Send{' '}
+      <Code>
+        <span className="whitespace-nowrap">X-Required-Scope:</span> {scope}
+      </Code>
+      .
     </>
   )
 }

@@ -5,6 +5,8 @@ import { Code, ReferenceRows } from '@/components/docs/reference-rows'
 import { textLink } from '@/components/ui/text-link'
 import { SCOPES, SERVICE_SCOPES } from '@/contract/define'
 import { ERRORS } from '@/contract/errors'
+import { tagOf } from '@/contract/openapi'
+import { OPERATIONS, type OperationName } from '@/contract/operations'
 import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { webhooks } from '@/contract/webhooks'
 import { sessionIfReadable } from '@/server/pages/session'
@@ -30,6 +32,7 @@ export default async function ApiDocumentationPage() {
       <Envelope />
       <RateLimits />
       <Idempotency />
+      <Deleting />
       <Chapter id="errors" title={CHAPTERS.errors}>
         <p>Every operation can answer with these. Those of its own stand with the operation.</p>
         <ErrorRows codes={COMMON_CODES} of="errors" />
@@ -195,6 +198,44 @@ const Idempotency = () => (
       <CodeBlock title="curl" label="the repeated call" code={REPEATED_CALL} />
     </div>
   </Chapter>
+)
+
+/** The way through several pages. docs/adopting.md has its commands. */
+const Deleting = () => (
+  <Chapter id="deleting" title={CHAPTERS.deleting}>
+    <ol className="list-decimal space-y-2 ps-5 text-ink-muted">
+      <li>
+        The operator creates a{' '}
+        <a href="#authentication" className={textLink}>
+          service token
+        </a>{' '}
+        with the scope <Code>withdrawals:start</Code>; with <Code>users:write</Code> too, where you create accounts.
+      </li>
+      <li>
+        If the account is not here yet, <To operation="putUser" /> with your own id of the person.
+      </li>
+      <li>
+        <To operation="withdrawUser" /> with an <Code>Idempotency-Key</Code>. Keep the <Code>status_token</Code> of the
+        answer. <Code>WITHDRAWAL_003</Code> names what holds the withdrawal back.
+      </li>
+      <li>
+        <To operation="getWithdrawalStatus" /> with that token, or have a connected application{' '}
+        <a href={`${pathOf(WEBHOOKS.id)}#account.withdrawal_completed`} className={textLink}>
+          hear of its end
+        </a>
+        .
+      </li>
+      <li>
+        <To operation="listReceipts" /> with the same token, and keep them: they are signed.
+      </li>
+    </ol>
+  </Chapter>
+)
+
+const To = ({ operation }: { operation: OperationName }) => (
+  <a href={`${pathOf(tagOf(OPERATIONS[operation]).toLowerCase())}#${operation}`} className={textLink}>
+    {OPERATIONS[operation].summary}
+  </a>
 )
 
 const AllOperations = () => (

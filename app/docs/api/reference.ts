@@ -16,6 +16,7 @@ export const CHAPTERS = {
   envelope: 'Requests and responses',
   limits: 'Rate limits',
   idempotency: 'Idempotency',
+  deleting: 'Delete an account from your backend',
   errors: 'Common errors',
 } as const
 
@@ -30,6 +31,7 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   envelope: 'success data error JSON body format timestamp X-Request-Id',
   limits: 'Retry-After RateLimit 429 too many requests throttling',
   idempotency: 'Idempotency-Key idempotent repeat retry twice duplicates',
+  deleting: 'withdraw remove erase user person GDPR guide',
   errors: 'codes status refused',
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
   verifying:
@@ -38,9 +40,9 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
 
 /** The words of people who do not say “withdraw”. */
 const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
-  withdrawAccount: 'delete account user erase GDPR',
-  withdrawUser: 'delete account user erase GDPR',
-  requestWithdrawal: 'delete account by link',
+  withdrawAccount: 'delete remove account user erase GDPR',
+  withdrawUser: 'delete remove account from your backend user erase GDPR',
+  requestWithdrawal: 'delete remove account by link',
 }
 
 /** Codes that every operation can answer with. */

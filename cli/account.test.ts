@@ -241,6 +241,10 @@ test("after a deletion the account's id leads to its withdrawal, until the purge
 test.each([
   ['user find', 'Give exactly one of --email, --external-id.'],
   ['user find --email nonsense', 'The address must be one plain address, such as ada@example.com.'],
+  [
+    'user set-email --user usr_none --email nonsense',
+    'The address must be one plain address, such as ada@example.com.',
+  ],
   ['user show', 'Give exactly one of an id, --user, --email, --external-id.'],
   ['user show usr_none', 'There is no user with this id.'],
   ['token list --user usr_none', 'There is no active user with this id.'],

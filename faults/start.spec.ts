@@ -107,6 +107,19 @@ test('app check ends with exit code 1 where there is something to mend', async (
   expect(JSON.parse(check.output)).toMatchObject({ passed: 0, failed: 1 })
 })
 
+test('words that only the command itself finds wrong are refused with its form too, and what is not there without', async (context) => {
+  const start = ['withdrawal', 'start', '--user', 'usr_none']
+  const world = await givenWorld(context)
+  const wrong = begin(world, context, {}, ...start, '--reason', 'other')
+  expect(await wrong.exit).toBe(1)
+  expect(wrong.output).toBe(
+    '--feedback is required when --reason is other.\n\nnode dist/account.mjs withdrawal start --user usr_… [--reason REASON] [--feedback TEXT]\n',
+  )
+  const unknown = begin(world, context, {}, ...start)
+  expect(await unknown.exit).toBe(1)
+  expect(unknown.output).toBe('There is no active user with this id.\n')
+})
+
 test('a command whose answer cannot be written says so, and ends with exit code 1', async (context) => {
   const { databaseUrl, dataDir } = await givenWorld(context)
   const env = { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: dataDir }

@@ -1,11 +1,11 @@
 import { parseNewAddress } from '@/contract/address'
 import type { putUser } from '@/contract/admin'
 import type { Data } from '@/contract/define'
-import { AppError, RULES } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { requireAccountOfId } from '../lock-account'
 import { describeWritten } from './find-user'
 import { retryConflicts, updateAccount } from './update-account'
+import { notAnAddress } from './user'
 
 interface NewAddress {
   userId: string
@@ -20,7 +20,7 @@ export async function setEmail(
   ctx: SystemContext,
   { userId, email, oldMailbox, ifVersion }: NewAddress,
 ): Promise<Omit<Data<typeof putUser>, 'created'>> {
-  if (!parseNewAddress(email)) throw new AppError('EMAIL_001', RULES.email)
+  if (!parseNewAddress(email)) throw notAnAddress()
   return retryConflicts(() =>
     ctx.transaction(async (tx) => {
       const account = await requireAccountOfId(tx, userId)

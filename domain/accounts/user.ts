@@ -10,13 +10,17 @@ import { replacePassword } from '../passwords/replace-password'
 import { createAccount } from './create-account'
 import { importedName } from './import-line'
 
+/** In the words of the operator command. */
+export const notAnAddress = () =>
+  new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
+
 /** For the operator and the demo seed, because sign-up belongs to the adopter's product. */
 export async function createUser(
   ctx: SystemContext,
   input: { email: string; password: string; name: string; emailVerified: boolean },
 ): Promise<string> {
   const address = parseNewAddress(input.email)
-  if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
+  if (!address) throw notAnAddress()
   const name = checkName(input.name)
   const passwordHash = await hashGood(ctx, input.password, { name, email: input.email })
   const account = { externalId: null, name, address, isVerified: input.emailVerified, passwordHash }

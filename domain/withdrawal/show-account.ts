@@ -10,6 +10,7 @@ import {
 } from '../accounts/find-user'
 import { NOT_BY_ADDRESS, withdrawalOf } from '../accounts/look-up'
 import { noteLookUp } from '../accounts/note-look-up'
+import { notAnAddress } from '../accounts/user'
 import { connectionsOf } from '../applications/connect'
 import { listTransactions } from '../applications/transactions'
 import { ACT, describeAct, SELECT_ACT } from '../audit'
@@ -127,7 +128,7 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
     return known(found, 'There is no user with this external id.')
   }
   const address = parseAddress(by.email)
-  if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
+  if (!address) throw notAnAddress()
   return known(
     await findAccountByAddress(ctx, address.key),
     `There is no active user with this address. ${NOT_BY_ADDRESS}: withdrawal show finds it by its id.`,

@@ -49,7 +49,7 @@ export const listedWithdrawal = z.object({
 export type ListedWithdrawal = z.input<typeof listedWithdrawal>
 
 export const troubledWithdrawal = listedWithdrawal.extend({
-  /** The failed tasks. */
+  /** The tasks that failed, and those that its late steps wait for. */
   tasks: z.array(shownTask),
 })
 export type TroubledWithdrawal = z.input<typeof troubledWithdrawal>

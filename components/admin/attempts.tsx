@@ -1,5 +1,6 @@
 'use client'
 
+import type { ShownStep } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
 import { Countdown } from '../ui/countdown'
 import { useServerTime } from '../ui/server-clock'
@@ -31,6 +32,22 @@ export function Attempts({ of: { attempts, last_error, due_at } }: { of: Tried }
             <Countdown until={due_at} />
           </>
         ))}
+    </>
+  )
+}
+
+/** What an open deletion step waits for. Once its own part is done, its tasks are tried, and it tells of them only what failed. */
+export function StepWaitsFor({ step }: { step: ShownStep }) {
+  if (!step.erased_at) return <Attempts of={step} />
+  return (
+    <>
+      Its own part is done, and it waits for applications.
+      {step.last_error && (
+        <>
+          {' '}
+          <Attempts of={step} />
+        </>
+      )}
     </>
   )
 }
@@ -73,6 +90,22 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
   return (
     <>
       Is done as it says, and is asked whether the person is absent in <Countdown until={due_at} />
+    </>
+  )
+}
+
+/** Whether the application has heard of the task, or was tried. */
+export const isAsked = ({ state, attempts }: ShownTask) => state !== 'pending' || attempts > 0
+
+/** When an application is asked for the first time. */
+export function WillBeAsked({ task: { due_at, polls } }: { task: ShownTask }) {
+  const now = useServerTime()
+  if (due_at === null) return 'that begins once it is enabled'
+  if (polls) return 'it asks for its tasks itself'
+  if (Date.parse(due_at) <= now) return 'that is due now'
+  return (
+    <>
+      that is due in <Countdown until={due_at} />
     </>
   )
 }

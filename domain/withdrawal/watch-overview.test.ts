@@ -58,7 +58,7 @@ test('a deletion that waits for a disabled application needs attention under tha
   const mail = await givenParticipant(ctx, 'mail', { acknowledges: 'later' })
   await setApp(ctx, { appId, disabled: true })
   const { withdrawalId } = await givenWithdrawal(ctx)
-  await pass(ctx, 2 * 24 * 60 * minute)
+  await pass(ctx, 2 * 60 * minute)
   const { apps, others } = groupTroubles(await watchOverview(ctx))
   expect(apps).toMatchObject([
     { app_id: appId, deliveries: null, tasks: [{ withdrawal_id: withdrawalId, is_app_disabled: true }] },
@@ -72,6 +72,31 @@ test('a deletion that waits for a disabled application needs attention under tha
     expect.arrayContaining([appId, mail]),
   ])
 })
+
+test.each([
+  ['user_profile', { state: 'pending', attempts: 0, is_app_disabled: true }],
+  ['third_party_integrations', { state: 'accepted', attempts: 1, last_error: null }],
+] as const)(
+  '%s that is late because it waits for an application is listed under that application alone',
+  async (phase, task) => {
+    await ctx.db.$executeRaw`DELETE FROM connected_apps`
+    ctx.apps.answer = async () => ({ status: 202 })
+    const slow = await givenParticipant(ctx, 'slow', { acknowledges: 'later', phase })
+    await setApp(ctx, { appId: slow, disabled: phase === 'user_profile' })
+    const { withdrawalId } = await givenWithdrawal(ctx)
+    const seen = async () => groupTroubles(await watchOverview(ctx))
+    ctx.clock.advance(2 * 24 * 60 * minute)
+    // Nobody has run anything, so that nothing waits for the application yet.
+    const { troubled } = await watchOverview(ctx)
+    expect(troubled?.withdrawals).toMatchObject([{ withdrawal_id: withdrawalId, tasks: [] }])
+    await pass(ctx, 0)
+    const waiting = { app_id: slow, deliveries: null, tasks: [{ withdrawal_id: withdrawalId, phase, ...task }] }
+    expect((await watchOverview(ctx)).troubled?.withdrawals[0]?.deletion_steps).toMatchObject([
+      { step: phase, is_overdue: true },
+    ])
+    expect(await seen()).toMatchObject({ apps: [waiting], withdrawals: [], others: [] })
+  },
+)
 
 test.each([
   ['troubled-withdrawals', 'troubled'],

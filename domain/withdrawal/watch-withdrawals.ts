@@ -1,4 +1,4 @@
-import { MAX_COUNTED, type TroubledWithdrawal } from '@/contract/operator'
+import { MAX_COUNTED, type ShownStep, type TroubledWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { tasksOf } from '../applications/list-tasks'
 import { isPresent } from '../applications/task-states'
@@ -191,12 +191,23 @@ export async function troubledWithdrawals(
   const rows = await ctx.sql(readTroubled, { ...moments, maxRows: MAX_TROUBLED + 1 })
   const ids = rows.slice(0, MAX_TROUBLED).map(({ id }) => id)
   const [steps, tasks] = await Promise.all([stepsOf(ctx, ids), tasksOf(ctx, ids, MAX_TASKS)])
-  const withdrawals = rows.slice(0, MAX_TROUBLED).map((row) => ({
-    ...toFacts({ ...row, due_by: row.due_by ?? addPeriod(row.started_at, ctx.statutoryPeriod) }, moments.now),
-    deletion_steps: steps(row.id).filter((step) => step.due_at && (step.last_error || step.is_overdue)),
-    tasks: tasks.filter(
-      (task) => task.withdrawal_id === row.id && task.last_error && task.state !== 'completed' && !task.waived,
-    ),
-  }))
+  const withdrawals = rows.slice(0, MAX_TROUBLED).map((row) => {
+    const troubled = steps(row.id).filter((step) => step.due_at && (step.last_error || step.is_overdue))
+    const waiting = new Set(troubled.filter(hasBegun).map(({ step }) => step))
+    return {
+      ...toFacts({ ...row, due_by: row.due_by ?? addPeriod(row.started_at, ctx.statutoryPeriod) }, moments.now),
+      deletion_steps: troubled,
+      tasks: tasks.filter(
+        ({ withdrawal_id, state, last_error, phase }) =>
+          withdrawal_id === row.id &&
+          state !== 'completed' &&
+          state !== 'waived' &&
+          (last_error !== null || waiting.has(phase)),
+      ),
+    }
+  })
   return { withdrawals, is_cut: rows.length > MAX_TROUBLED }
 }
+
+/** Nobody has run any other one: it waits for no application yet. */
+const hasBegun = ({ attempts, erased_at }: ShownStep) => attempts > 0 || erased_at !== null

@@ -60,10 +60,11 @@ export const ACT = {
 } satisfies Shape
 export const SELECT_ACT = sql`id, action, actor, actor_id, subject_id, requested_by, at`
 
-/** Of who acted, the id of a service alone: any other is of a person. */
+/** Of who acted, the id of a service or of an operator alone: any other is of the person. */
 export const describeAct = ({ id, actor_id, at, ...act }: Described<typeof ACT>): ShownAudit => ({
   audit_id: id,
   ...act,
   service_token_id: actor_id?.startsWith('svt_') ? actor_id : null,
+  operator_id: act.actor === 'operator' ? actor_id : null,
   at: at.toISOString(),
 })

@@ -16,7 +16,8 @@ export const managerOf = ({ actor }: Pick<ManagerContext, 'actor'>) =>
 /** The audit row belongs to the manager, because no new row may refer to a user who is being erased. */
 export function auditManager(ctx: AnyContext & { actor?: Actor }, action: AuditAction, subject: string): Promise<void> {
   const { kind, id } = managerOf(ctx)
-  return addAudit(ctx, action, { userId: id, actor: kind, ip: null, subject, at: ctx.clock.now() })
+  const actorId = ctx.actor ? id : null
+  return addAudit(ctx, action, { userId: id, actor: kind, actorId, ip: null, subject, at: ctx.clock.now() })
 }
 
 /** What a manager did to an account that is open; the row belongs to the account. */

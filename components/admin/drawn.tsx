@@ -107,9 +107,10 @@ export const AUDIT: Fields<typeof shownAudit> = {
   action: true,
   subject_id: true,
   at: true,
-  actor: ({ actor, service_token_id: token }) => (
+  actor: ({ actor, service_token_id: token, operator_id: operator }) => (
     <>
       {toLabel(actor)} {token && <span className="block font-mono">{token}</span>}
+      {operator && <span className="block">{idLink('users')(operator)}</span>}
     </>
   ),
   requested_by: true,

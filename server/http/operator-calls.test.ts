@@ -190,27 +190,45 @@ test('B127 nothing is ended that is unknown, or belongs to a withdrawn account o
   expect(await codes()).toEqual(['REQUEST_001', 'USER_001'])
 })
 
-test('the audit logs say what an act was about and which service acted, and nothing of an operator', async () => {
+test('the audit logs say what an act was about and which service acted, and which operator', async () => {
   const reason = { body: { reason: 'gone' } }
   const other = (await givenWithdrawal(ctx)).withdrawalId
   const { id: otherTask } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId: other, appId } })
   const service = await givenServiceToken(ctx)
   await press(operator, 'waiveTask', reason)
   await call(service, 'waiveTask', { ids: { taskId: otherTask }, ...reason })
+  await setRole(ctx, { userId: debtor.userId, role: null })
   const waived = async (id: string) =>
     (await showWithdrawal(ctx, id)).audit.find(({ action }) => action === 'task.waived')
-  expect(await waived(withdrawalId)).toMatchObject({ actor: 'operator', subject_id: taskId, service_token_id: null })
-  expect(await waived(other)).toMatchObject({ actor: 'service', subject_id: otherTask, service_token_id: service.id })
+  expect(await waived(withdrawalId)).toMatchObject({
+    actor: 'operator',
+    subject_id: taskId,
+    service_token_id: null,
+    operator_id: operator.userId,
+  })
+  expect(await waived(other)).toMatchObject({
+    actor: 'service',
+    subject_id: otherTask,
+    service_token_id: service.id,
+    operator_id: null,
+  })
 
   await press(operator, 'endTransaction', { body: { status: 'settled' } })
   expect(await watchAccount(ctx, debtor.userId)).toMatchObject({
     audit: expect.arrayContaining([
-      expect.objectContaining({ action: 'transaction.settled', subject_id: transactionId, service_token_id: null }),
+      expect.objectContaining({
+        action: 'transaction.settled',
+        subject_id: transactionId,
+        operator_id: operator.userId,
+      }),
       expect.objectContaining({
         action: 'withdrawal.blocker_put',
         subject_id: null,
         service_token_id: expect.stringMatching(/^svt_/),
+        operator_id: null,
       }),
+      // The operator command acts for no account.
+      expect.objectContaining({ action: 'role.changed', actor: 'operator', operator_id: null }),
     ]),
   })
 })

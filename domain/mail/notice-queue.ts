@@ -188,7 +188,7 @@ export async function addNotice<Facts, Recipient extends string>(
     at,
     dueAt: dueAt ?? (isSentBySweep ? at : new Date(at.getTime() + NOTICE_LEASE_MS)),
     expiresAt,
-    attempts: dueAt ? 0 : 1,
+    attempts: dueAt || isSentBySweep ? 0 : 1,
   })
   const { promise: isAccepted, resolve } = Promise.withResolvers<boolean>()
   const send = async (ctx: SystemContext) => {

@@ -41,7 +41,7 @@ const readAudit = statement(
          sql`subject_id`,
          sql`SELECT ${v.id}::text UNION ALL SELECT n.id FROM deletion_tasks n WHERE n.withdrawal_id = ${v.id}`,
        )}
-   ) audit ORDER BY at, id LIMIT ${v.maxRows}`,
+   ) audit ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
 )
 const readReceipts = statement(
   'receipts-of-withdrawal',

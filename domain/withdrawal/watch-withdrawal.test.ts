@@ -1,13 +1,15 @@
 import { beforeEach, expect, test } from 'vitest'
+import { CONFIRMATION } from '@/contract/errors'
 import { shownWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
-import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { waiveTask } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'
 import { retryWithdrawal } from './operate-withdrawal'
 import { showWithdrawal } from './show-withdrawal'
 import { troubledWithdrawals } from './watch-withdrawals'
+import { withdrawByOperator } from './withdraw-account'
 
 const hour = 3_600_000
 let ctx: TestContext
@@ -43,6 +45,7 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
   const { withdrawalId, userId, email } = await givenWithdrawal(ctx)
   await pass(ctx, hour)
   await retryWithdrawal(ctx, { withdrawalId })
+  ctx.clock.advance(1)
   const { id: taskId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
   await waiveTask(ctx, { taskId, reason: 'gone' })
   const seen = await showWithdrawal(ctx, withdrawalId)
@@ -67,14 +70,18 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
     category: 'account',
     records: 1,
   })
-  // Some of it happens in one millisecond.
-  expect(seen.audit.map(({ action }) => action).toSorted()).toEqual([
-    'account.withdrawn',
-    'task.waived',
-    'withdrawal.retried',
-  ])
+  // The newest first.
+  expect(seen.audit.map(({ action }) => action)).toEqual(['task.waived', 'withdrawal.retried', 'account.withdrawn'])
   for (const personal of [userId, email, 'Ada']) expect(JSON.stringify(seen)).not.toContain(personal)
   await expect(showWithdrawal(ctx, 'wd_none')).rejects.toMatchObject({ code: 'WITHDRAWAL_004' })
+})
+
+test('a mail that the operator command leaves to the sweep counts its tries alone', async () => {
+  const { userId } = await givenUser(ctx)
+  const { withdrawal_id: id } = await withdrawByOperator(ctx, { userId, confirmation: CONFIRMATION })
+  expect((await showWithdrawal(ctx, id)).notices).toMatchObject([{ attempts: 0, sent_at: null }])
+  await pass(ctx, 0)
+  expect((await showWithdrawal(ctx, id)).notices).toMatchObject([{ attempts: 1, sent_at: expect.any(String) }])
 })
 
 test('the list of withdrawals begins with the earliest due date, and continues page by page', async () => {

@@ -8,7 +8,7 @@ import { TextField } from '../ui/field'
 import { operate, sentenceOf } from './operate'
 
 const WHAT_TO_TYPE =
-  'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the name of an app.'
+  'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the beginning of the name of an app.'
 const FOLDERS: Record<string, string> = { withdrawal: 'withdrawals', user: 'users', app: 'apps' }
 
 /** Finds a deletion, a person or an application. The search text never stands in a URL, because it may be an address. */

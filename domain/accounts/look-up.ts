@@ -5,7 +5,7 @@ import type { lookUp as contract } from '@/contract/operator'
 import { ownerOfTransaction } from '../applications/transactions'
 import type { Context, SystemContext } from '../context'
 import { managerOf } from '../manager'
-import { sql, statement, text } from '../sql'
+import { boolean, integer, sql, statement, text } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'
 import { noteLookUp } from './note-look-up'
@@ -24,17 +24,21 @@ const withdrawalById = statement(
   (v) => sql`SELECT id FROM withdrawals WHERE id = ${v.id}`,
 )
 
-const appByIdOrName = statement(
-  'app-by-id-or-name',
-  { text },
-  { id: text },
-  (v) =>
-    sql`SELECT id FROM connected_apps WHERE id = ${v.text} OR name = ${v.text} ORDER BY id = ${v.text} DESC, id LIMIT 1`,
+/** More names are not listed. */
+const MAX_NAMES = 5
+// An empty text begins no name.
+const appsCalled = statement(
+  'apps-called',
+  { text, maxRows: integer },
+  { id: text, name: text, is_exact: boolean },
+  (v) => sql`SELECT id, name, id = ${v.text} OR name = ${v.text} AS is_exact FROM connected_apps
+   WHERE id = ${v.text} OR (${v.text} <> '' AND strpos(lower(' ' || name), lower(' ' || ${v.text})) > 0)
+   ORDER BY id = ${v.text} DESC, name = ${v.text} DESC, name, id LIMIT ${v.maxRows}`,
 )
 
 /**
- * For the operator: finds a withdrawal id, user id, transaction id, address or external id, and an application by its id or its exact
- * name. An address finds only an active account. Its ids find a withdrawn account too, as its withdrawal, until the retention ends.
+ * For the operator: finds a withdrawal id, user id, transaction id, address or external id, and an application by its id or by the
+ * beginning of its name or of a word of it, where no other begins so. An address finds only an active account. Its ids find a withdrawn account too, as its withdrawal, until the retention ends.
  */
 export async function lookUp(ctx: SystemContext, given: string): Promise<Data<typeof contract> | null> {
   const [withdrawal] = await ctx.sql(withdrawalById, { id: given })
@@ -46,26 +50,30 @@ export async function lookUp(ctx: SystemContext, given: string): Promise<Data<ty
   const [ended] = await ctx.sql(withdrawalOf, { userId })
   if (ended) return { kind: 'withdrawal', id: ended.id }
   if (account) return { kind: 'user', id: account.id }
-  const [app] = await ctx.sql(appByIdOrName, { text })
-  return app ? { kind: 'app', id: app.id } : null
+  const [app, other] = await ctx.sql(appsCalled, { text, maxRows: 2 })
+  return app && (app.is_exact || !other) ? { kind: 'app', id: app.id } : null
 }
 
 /** A sentence without its end, which says what to do. */
 export const NOT_BY_ADDRESS = 'An account that is being deleted is not found by its address'
 
 /** Of the admin API. A look at a person is noted before it is answered. */
-export async function lookUpOf(ctx: Context, { text }: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const found = await lookUp(ctx, text.trim())
-  if (!found)
-    throw new AppError(
-      'USER_001',
-      text.includes('@')
-        ? `No account has this address or id. ${NOT_BY_ADDRESS}: ask for the deletion ID in its mail.`
-        : 'No deletion, account, transaction or application has this id, and no application has this name.',
-    )
+export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const text = input.text.trim()
+  const found = await lookUp(ctx, text)
+  if (!found) throw new AppError('USER_001', await whyNothing(ctx, text))
   const { kind, id } = managerOf(ctx)
   if (found.kind === 'user') await noteLookUp(ctx, { userId: found.id, actor: kind, actorId: id, ip: ctx.ip })
   return found
+}
+
+async function whyNothing(ctx: SystemContext, text: string): Promise<string> {
+  const names = (await ctx.sql(appsCalled, { text, maxRows: MAX_NAMES + 1 })).map(({ name }) => name)
+  if (names.length > MAX_NAMES) return `More than ${MAX_NAMES} applications begin so. Type more of the name.`
+  if (names.length > 0) return `Several applications begin so: ${names.join(', ')}. Type more of the name.`
+  if (text.includes('@'))
+    return `No account has this address or id. ${NOT_BY_ADDRESS}: ask for the deletion ID in its mail.`
+  return 'No deletion, account, transaction or application has this id, and no application has this name.'
 }
 
 async function findByAddress(ctx: SystemContext, text: string) {

@@ -250,13 +250,28 @@ test('an operator finds a person by an address, and a withdrawn one only by ids;
   expect(JSON.stringify(noted)).not.toContain('@')
 })
 
-test('an operator finds an application by its id or exact name, and the account of a transaction', async () => {
-  const find = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).data
-  const name = `Shop of ${appId}`
+test('an operator finds an application by its id or the beginning of a word of its name, and the account of a transaction', async () => {
+  const ask = (text: string) => press(operator, 'lookUp', { body: { text } })
+  const find = async (text: string) => (await ask(text)).data
+  const name = `Shop ${appId} 100%_`
+  const givenNamed = async (name: string) => {
+    const id = await givenParticipant(ctx, 'other')
+    await setApp(ctx, { appId: id, name })
+    return id
+  }
   await setApp(ctx, { appId, name })
-  for (const text of [appId, name]) expect(await find(text)).toEqual({ kind: 'app', id: appId })
+  for (const text of [appId, name, name.toLowerCase(), appId.slice(0, 12), '100%_ '])
+    expect(await find(text)).toEqual({ kind: 'app', id: appId })
   expect(await find(transactionId)).toEqual({ kind: 'user', id: debtor.userId })
-  expect(await find(name.toLowerCase())).toEqual({})
+  for (const text of [appId.slice(4), 'Shop ___']) expect(await find(text)).toEqual({})
+  const other = await givenNamed(`${name} of another`)
+  expect((await ask(name.slice(0, 12))).details).toBe(
+    `Several applications begin so: ${name}, ${name} of another. Type more of the name.`,
+  )
+  expect(await find(`${name} of`)).toEqual({ kind: 'app', id: other })
+  expect(await find(name)).toEqual({ kind: 'app', id: appId })
+  for (let more = 0; more < 4; more++) await givenNamed(`${name} ${more}`)
+  expect((await ask(name.slice(0, 12))).details).toBe('More than 5 applications begin so. Type more of the name.')
   // The person's own id comes first.
   await ctx.db.user.update({ where: { id: operator.userId }, data: { externalId: name } })
   expect(await find(name)).toEqual({ kind: 'user', id: operator.userId })

@@ -7,7 +7,8 @@ import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { CopyButton } from '@/components/ui/copy-button'
 import { RefreshEvery } from '@/components/ui/refresh-every'
-import { accountOf, currentSession } from '@/server/pages/session'
+import { freshUntil } from '@/domain/sessions/fresh-sign-in'
+import { accountOf, currentSession, pageContext } from '@/server/pages/session'
 
 const SECTIONS = {
   '/admin': 'Overview',
@@ -36,12 +37,12 @@ interface AdminPageProps {
  */
 export async function AdminPage(props: AdminPageProps) {
   const { section, title, id, aside, description, refreshes = false, children } = props
-  const session = await currentSession()
+  const [session, ctx] = await Promise.all([currentSession(), pageContext()])
   return (
     <EnglishLayout areas={['Deletion']}>
       <ColumnPage account={session && accountOf(session)}>
         <div className="mb-8 grid gap-x-10 gap-y-4 lg:grid-cols-[1fr_24rem] lg:items-start">
-          <Tabs label="Operations" tabs={SECTIONS} current={section} className="lg:pt-6" />
+          <Tabs label="Operations" tabs={SECTIONS} current={section} className="lg:pt-7" />
           <LookUp />
         </div>
         <PageHeading
@@ -55,7 +56,7 @@ export async function AdminPage(props: AdminPageProps) {
         />
         {refreshes && <RefreshEvery seconds={5} />}
         <div className="space-y-6">
-          <Outcomes>{children}</Outcomes>
+          <Outcomes freshUntil={(ctx && freshUntil(ctx, 'operate')?.toISOString()) ?? null}>{children}</Outcomes>
         </div>
       </ColumnPage>
     </EnglishLayout>

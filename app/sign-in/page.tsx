@@ -21,7 +21,8 @@ export default async function SignInPage({ searchParams }: PageProps) {
   const { next, ended, error, again } = await searchParams
   const { brand, hasPasswordSignIn, identityProvider, freshSignIn } = getEnv()
   // The browser keeps the fragment over a redirect.
-  if (again === undefined && (await sessionIfReadable())) redirect(nextPath(next))
+  const session = await sessionIfReadable()
+  if (again === undefined && session) redirect(nextPath(next))
   // The form does not take the focus below a notice, so that screen readers read the notice first.
   const hasAlert =
     ended !== undefined || again !== undefined || error !== undefined || nextPath(next) === '/verify-email'
@@ -49,7 +50,9 @@ export default async function SignInPage({ searchParams }: PageProps) {
               {t('orPassword')}
             </p>
           )}
-          {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!hasAlert} />}
+          {hasPasswordSignIn && (
+            <SignInForm next={nextPath(next)} takesFocus={!hasAlert} email={session?.emailStatus.current_email} />
+          )}
           <p className="mt-3 text-sm">
             <a href="/delete-account" className={textLink}>
               {t('cannot')}

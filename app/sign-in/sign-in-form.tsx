@@ -18,14 +18,16 @@ interface SignInFormProps {
   next: string
   /** Whether the first field takes the focus, because nothing above the form has to be read first. */
   takesFocus: boolean
+  /** Of the person who signs in again. */
+  email: string | undefined
 }
 
-export function SignInForm({ next, takesFocus }: SignInFormProps) {
+export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   const t = useTranslations('SignIn')
   const common = useTranslations('Common')
   const language = useLocale()
   const { errorText } = useErrorTexts()
-  const form = useForm<{ email: string; password: string }>()
+  const form = useForm<{ email: string; password: string }>({ defaultValues: { email } })
   const { errors } = form.formState
   const [isLeaving, setLeaving] = useState(false)
 

@@ -23,11 +23,15 @@ export async function operate<Name extends keyof Operations>(
   } catch (error) {
     if (error instanceof ApiError && error.code === 'REAUTH_001') {
       keepInTab(UNDONE, 'yes')
-      window.location.assign(`/sign-in?again=1&next=${encodeURIComponent(window.location.pathname)}`)
+      signInAgain()
     }
     throw error
   }
 }
+
+/** Comes back to this page. */
+export const signInAgain = () =>
+  window.location.assign(`/sign-in?again=1&next=${encodeURIComponent(window.location.pathname)}`)
 
 const UNDONE = 'undone-act'
 

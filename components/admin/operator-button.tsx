@@ -11,7 +11,7 @@ import { Button } from '../ui/button'
 import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
 import { operate, sentenceOf } from './operate'
-import { useOutcome } from './outcomes'
+import { SignInFirst, useOutcome } from './outcomes'
 import { noAnswer } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
@@ -48,9 +48,9 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
   retryTask: triedAgain,
   retryWithdrawal: triedAgain,
   rotateAppSecret: ({ signing_secret: secret }) => (
-    <Alert title="The new signing secret, shown this once">
+    <Alert className="text-ink" title={<b className="font-semibold">The new signing secret. It is shown this once.</b>}>
       <span className="flex flex-wrap items-center gap-3">
-        <code className="wrap-anywhere font-mono text-sm">{secret}</code>
+        <code className="wrap-anywhere font-mono text-ink text-sm">{secret}</code>
         <CopyButton text={secret} label="the signing secret" />
       </span>
     </Alert>
@@ -80,7 +80,17 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
   return (
     <>
       {ask ? (
-        <ConfirmedButton label={name} act={act.mutateAsync} errorText={sentenceOf} {...ask} />
+        <ConfirmedButton
+          label={name}
+          act={act.mutateAsync}
+          errorText={sentenceOf}
+          {...ask}
+          consequence={
+            <>
+              {ask.consequence} <SignInFirst />
+            </>
+          }
+        />
       ) : (
         <Button variant="secondary" size="small" isPending={act.isPending} onClick={() => act.mutate()}>
           {name}
@@ -112,7 +122,7 @@ export const Retry = <Name extends 'retryTask' | 'retryWithdrawal'>({ attempts, 
     <OperatorButton
       key={attempts}
       label={button.operation === 'retryTask' ? 'Retry' : 'Retry all'}
-      outcome={`Tried again: ${button.of}. If it still stands here, its last answer does too.`}
+      outcome={`Tried again: ${button.of}. What still fails stands below, with its new answer.`}
       {...button}
     />
   )

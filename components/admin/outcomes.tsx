@@ -1,9 +1,12 @@
 'use client'
 
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
-import { takeUndone } from './operate'
+import { useServerTime } from '../ui/server-clock'
+import { textLink } from '../ui/text-link'
+import { signInAgain, takeUndone } from './operate'
 
 const NoteOutcome = createContext<(sentence: string) => void>(() => {})
+const FreshUntil = createContext<string | null>(null)
 
 /** Says it when the control leaves the page after its act; empty until then. */
 export function useOutcome(sentence: string): void {
@@ -17,8 +20,30 @@ export function useOutcome(sentence: string): void {
   useEffect(() => () => leave.current(), [])
 }
 
+/** Stands in a dialog whose act would lead to a sign-in, so that nobody chooses in vain. */
+export function SignInFirst() {
+  const until = useContext(FreshUntil)
+  const now = useServerTime()
+  if (until && now <= Date.parse(until)) return null
+  return (
+    <span className="mt-4 block font-medium text-ink">
+      Your last sign-in is older than ten minutes.{' '}
+      <button type="button" className={textLink} onClick={signInAgain}>
+        Sign in again
+      </button>{' '}
+      first.
+    </span>
+  )
+}
+
+interface OutcomesProps {
+  /** Until then the operator may act without a new sign-in. */
+  freshUntil: string | null
+  children: ReactNode
+}
+
 /** Says above a page what became of the entries that have left it, because no row of theirs can. */
-export function Outcomes({ children }: { children: ReactNode }) {
+export function Outcomes({ freshUntil, children }: OutcomesProps) {
   const [sentence, setSentence] = useState('')
   useEffect(() => {
     if (takeUndone()) setSentence('Your last act needed a fresh sign-in and was not done. Press its button once more.')
@@ -33,7 +58,7 @@ export function Outcomes({ children }: { children: ReactNode }) {
       <p ref={status} tabIndex={-1} role="status" className="wrap-anywhere font-medium outline-none empty:sr-only">
         {sentence}
       </p>
-      {children}
+      <FreshUntil value={freshUntil}>{children}</FreshUntil>
     </NoteOutcome>
   )
 }

@@ -8,8 +8,9 @@ import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { RadioField } from '../ui/field'
+import { isAsked, WillBeAsked } from './attempts'
 import { operate, sentenceOf } from './operate'
-import { useOutcome } from './outcomes'
+import { SignInFirst, useOutcome } from './outcomes'
 
 interface WaiveButtonProps {
   task: ShownTask
@@ -18,7 +19,9 @@ interface WaiveButtonProps {
 }
 
 /** Asks why nobody should wait for the application any more. The reasons are the sentences that the person reads. */
-export function WaiveButton({ task: { task_id: id, name, waive_reasons }, of }: WaiveButtonProps) {
+export function WaiveButton({ task, of }: WaiveButtonProps) {
+  const { task_id: id, name, waive_reasons } = task
+  const reasons = isAsked(task) ? WAIVE_REASONS : WAIVE_REASONS.filter((reason) => reason !== 'unreachable')
   const router = useRouter()
   const t = useTranslations('Deletion')
   const [reason, setReason] = useState<string>()
@@ -38,6 +41,11 @@ export function WaiveButton({ task: { task_id: id, name, waive_reasons }, of }: 
       question={`Stop waiting for ${name}?`}
       consequence={
         <div className="space-y-4">
+          {!isAsked(task) && (
+            <p className="font-medium text-ink">
+              It has not been asked yet: <WillBeAsked task={task} />.
+            </p>
+          )}
           <p>
             The person reads that it has not confirmed, and the sentence that you choose. A sentence of your own is
             registered with the application first: <code>app set --waive-reason</code>. This cannot be taken back, and
@@ -48,11 +56,12 @@ export function WaiveButton({ task: { task_id: id, name, waive_reasons }, of }: 
             appearance="list"
             name={`reason-${id}`}
             options={[
-              ...WAIVE_REASONS.map((value) => ({ value: value as string, label: t(`apps.waived.${value}`) })),
+              ...reasons.map((value) => ({ value: value as string, label: t(`apps.waived.${value}`) })),
               ...waive_reasons.map(partsOfReason).map(({ code, sentence }) => ({ value: code, label: sentence })),
             ]}
             onChange={(event) => setReason(event.target.value)}
           />
+          <SignInFirst />
         </div>
       }
       keep="Keep waiting"

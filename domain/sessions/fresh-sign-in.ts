@@ -26,10 +26,16 @@ export function requireFreshSignIn(ctx: Context, purpose: Purpose | 'operate'): 
   }
 }
 
-function isSessionFresh({ actor, clock }: Context, purpose: Purpose | 'operate'): boolean {
+/** Null if the sign-in of the session does not count for this. */
+export function freshUntil({ actor }: Context, purpose: Purpose | 'operate'): Date | null {
   const { authenticatedAt, authenticatedFor } = actor
-  if (!authenticatedAt || (authenticatedFor && authenticatedFor !== purpose)) return false
-  return clock.now().getTime() - authenticatedAt.getTime() <= FRESH_SIGN_IN_MS
+  if (!authenticatedAt || (authenticatedFor && authenticatedFor !== purpose)) return null
+  return new Date(authenticatedAt.getTime() + FRESH_SIGN_IN_MS)
+}
+
+function isSessionFresh(ctx: Context, purpose: Purpose | 'operate'): boolean {
+  const until = freshUntil(ctx, purpose)
+  return until !== null && ctx.clock.now() <= until
 }
 
 /** What the token says of the sign-in, which somebody else has seen. */
@@ -64,7 +70,7 @@ const findWays = statement(
 
 /** For a page: the ways in which the person of this session can confirm who they are. `hasPassword`: whether the password does it. */
 export async function waysToConfirm(ctx: Context, purpose: Purpose) {
-  const { authenticatedAt, authenticatedFor } = ctx.actor
+  const { authenticatedFor } = ctx.actor
   const [ways] = await ctx.sql(findWays, { userId: ctx.actor.userId })
   const hasExternalId = ways?.has_external_id ?? false
   // For all but a change, which takes the password itself, a sign-in by password does not count where an acr is required.
@@ -76,7 +82,6 @@ export async function waysToConfirm(ctx: Context, purpose: Purpose) {
   return {
     hasPassword,
     provider: hasExternalId ? (ctx.identityProvider?.name ?? null) : null,
-    confirmedUntil:
-      isConfirmed && authenticatedAt ? new Date(authenticatedAt.getTime() + FRESH_SIGN_IN_MS).toISOString() : null,
+    confirmedUntil: isConfirmed ? (freshUntil(ctx, purpose)?.toISOString() ?? null) : null,
   }
 }

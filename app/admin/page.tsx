@@ -26,14 +26,13 @@ export default async function OperationsPage() {
         isUnread={!troubled || !failing || !tasks}
         isCut={(troubled?.is_cut || tasks?.is_cut) ?? false}
       />
-      <Part title="Other deletion tasks" description={tasks?.is_cut && 'There are more than are shown.'}>
+      <Part
+        title="Other deletion tasks"
+        description={tasks?.is_cut && 'There are more than are shown.'}
+        none={tasks !== null && others.length === 0 && 'No other task is due.'}
+      >
         {tasks ? (
-          <TaskTable
-            label="Other deletion tasks"
-            tasks={others}
-            fields={{ name: taskApp, withdrawal_id: true }}
-            none="No other task is due."
-          />
+          <TaskTable label="Other deletion tasks" tasks={others} fields={{ name: taskApp, withdrawal_id: true }} />
         ) : (
           <Unread />
         )}

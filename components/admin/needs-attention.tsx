@@ -6,7 +6,7 @@ import { Badge } from '../ui/badge'
 import { Disclosure } from '../ui/disclosure'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
-import { Attempts } from './attempts'
+import { StepWaitsFor } from './attempts'
 import { AppLink, DueBy, EventCounts, type Fields } from './drawn'
 import { Facts } from './facts'
 import { Enable, Retry } from './operator-button'
@@ -44,12 +44,15 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
   failed_notices: 'The mail server took none of the attempts.',
 }
 
+/** The place of this part on its page. */
+export const NEEDS_ATTENTION = 'needs-attention'
+
 /** What an operator should look at, each thing once. */
 export function NeedsAttention({ figures, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
   const alarms = (Object.keys(HINTS) as Name[]).filter((name) => figures[name] !== 0)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
   return (
-    <Part title="Needs attention" description={isCut && 'There is more than this page shows.'}>
+    <Part id={NEEDS_ATTENTION} title="Needs attention" description={isCut && 'There is more than this page shows.'}>
       {isCalm && (
         <p className="flex items-center gap-3 text-ink-muted">
           <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
@@ -66,7 +69,6 @@ export function NeedsAttention({ figures, apps, withdrawals, isUnread, isCut }: 
               id="withdrawal_id"
               fields={WITHDRAWAL}
               actions={retryButton}
-              none=""
             />
           </div>
         )}
@@ -100,7 +102,7 @@ const WITHDRAWAL: Fields<typeof contract.troubledWithdrawal> = {
         <StepName step={step.step} />{' '}
         <span className="text-ink-muted">
           {step.is_overdue && (step.attempts > 0 ? 'Late. ' : 'Nobody has run it in time. ')}
-          <Attempts of={step} />
+          <StepWaitsFor step={step} />
         </span>
       </p>
     )),
@@ -124,7 +126,8 @@ function App({ app }: { app: contract.TroubledApp }) {
   const { app_id, name, deliveries, tasks } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
-  const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(({ state }) => state !== 'present'))
+  const isTried =
+    !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(({ state, polls }) => state !== 'present' && !polls))
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">

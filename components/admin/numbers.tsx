@@ -3,15 +3,23 @@ import * as contract from '@/contract/operator'
 import { Disclosure } from '../ui/disclosure'
 import { textLink } from '../ui/text-link'
 import { Facts } from './facts'
+import { NEEDS_ATTENTION } from './needs-attention'
 import { Part } from './part'
 import { capped } from './words'
 
 type Name = keyof contract.Figures
 const NAMES = Object.keys(contract.figures.shape) as Name[]
 
-/** The pages that have the rows of a count. */
+/** The pages that have the rows of a count, and the place on this one. */
 const PAGES: Partial<Record<Name, string>> = {
   past_due: '/admin/withdrawals',
+  overdue_steps: `#${NEEDS_ATTENTION}`,
+  failing_steps: `#${NEEDS_ATTENTION}`,
+  silent_apps: `#${NEEDS_ATTENTION}`,
+  still_present: `#${NEEDS_ATTENTION}`,
+  dead_deliveries: '/admin/apps',
+  waiting_deliveries: '/admin/apps',
+  due_steps: '/admin/withdrawals',
   undeliverable: '/admin/undeliverable',
   soon_due: '/admin/withdrawals',
   processing: '/admin/withdrawals',

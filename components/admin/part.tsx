@@ -4,20 +4,38 @@ import type * as z from 'zod'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Table, type TableProps } from './table'
 
+interface PartProps extends ComponentProps<typeof CardHeader> {
+  id?: string
+  /** The sentence of a part that has nothing to show: it stands in one line with the title. */
+  none?: string | false | undefined
+  children: ReactNode
+}
+
 /** A part of a page, in a card of its own. */
-export const Part = ({ children, ...header }: ComponentProps<typeof CardHeader> & { children: ReactNode }) => (
-  <Card>
-    <CardHeader {...header} />
-    <CardBody>{children}</CardBody>
-  </Card>
-)
+export const Part = ({ id, none, children, ...header }: PartProps) =>
+  none ? (
+    <Card id={id} className="flex flex-wrap items-baseline gap-x-4 px-5 py-3.5 sm:px-6">
+      <h2 className="font-semibold tracking-[-0.01em]">{header.title}</h2>
+      <p className="text-ink-muted">{none}</p>
+    </Card>
+  ) : (
+    <Card id={id} className="scroll-mt-6">
+      <CardHeader {...header} />
+      <CardBody>{children}</CardBody>
+    </Card>
+  )
 
 type TablePartProps<Contract extends z.ZodObject> = Omit<TableProps<Contract>, 'label'> &
-  Pick<ComponentProps<typeof CardHeader>, 'title' | 'description'>
+  Pick<PartProps, 'title' | 'description'> & { none: string }
 
 /** A part that is one table. */
-export const TablePart = <Contract extends z.ZodObject>({ title, description, ...table }: TablePartProps<Contract>) => (
-  <Part title={title} description={description}>
+export const TablePart = <Contract extends z.ZodObject>({
+  title,
+  description,
+  none,
+  ...table
+}: TablePartProps<Contract>) => (
+  <Part title={title} description={description} none={table.rows.length === 0 && none}>
     <Table label={title} {...table} />
   </Part>
 )

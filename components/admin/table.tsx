@@ -15,7 +15,7 @@ export interface TableProps<Contract extends z.ZodObject> {
   /** The buttons of a row. */
   actions?: (row: Row<Contract>) => ReactNode
   /** Shown in place of a table without rows. */
-  none: string
+  none?: string
 }
 
 const cell =
@@ -29,7 +29,7 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
   const { label: name, of, rows, id, fields, actions, none } = props
   // A column without any value is left out.
   const columns = drawn(of, fields).filter(({ draw }) => rows.some((row) => hasValue(draw(row))))
-  if (rows.length === 0) return <p className="text-ink-muted">{none}</p>
+  if (rows.length === 0) return none && <p className="text-ink-muted">{none}</p>
   return (
     <table aria-label={name} className="w-full text-sm max-md:block">
       <thead className="max-md:sr-only">

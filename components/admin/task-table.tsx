@@ -13,11 +13,10 @@ interface TaskTableProps {
   tasks: readonly ShownTask[]
   /** The columns before the state: what the page does not say. */
   fields: Fields<typeof shownTask>
-  none?: string
 }
 
 /** Deletion tasks of applications, with their buttons. */
-export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) => (
+export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
   <Table
     label={label}
     of={shownTask}
@@ -38,7 +37,6 @@ export const TaskTable = ({ label, tasks, fields, none = '' }: TaskTableProps) =
         )
       )
     }}
-    none={none}
   />
 )
 

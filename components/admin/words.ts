@@ -47,7 +47,10 @@ export function toLabel(name: string): string {
 export const labelOf = (field: string) => LABELS[field] ?? toLabel(field.replace(/_at$/, ''))
 
 /** Acts whose label would say something else. */
-export const ACTIONS: Record<string, string> = { 'account.withdrawn': 'Deletion began' }
+export const ACTIONS: Record<string, string> = {
+  'account.withdrawn': 'Deletion began',
+  'task.waived': 'Stopped waiting',
+}
 
 /** The words of operators for values of the contract; a value without one is its own word. */
 export const WORDS: Record<string, string> = {
@@ -65,7 +68,7 @@ export const WORDS: Record<string, string> = {
   processing: 'In progress',
   purged: 'Nothing kept',
   unconfirmed: 'To be confirmed',
-  waived: 'Not waited for',
+  waived: 'Stopped waiting',
 }
 
 /** The values that are states, and their colors. */

@@ -19,7 +19,7 @@ export default async function UndeliverablePage({ searchParams }: PageProps) {
     <AdminPage
       section="/admin/undeliverable"
       title="Addresses that take no mail"
-      description="Messages to these people come back. Reach them another way: they enter a code that did arrive, or change their address, and leave this list."
+      description="Messages to these people come back, so reach them another way. A person leaves this list with a code that arrived, or with another address."
     >
       <TablePart
         title="Accounts"

@@ -5,7 +5,9 @@ import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part } from '@/components/admin/part'
 import { TaskTable } from '@/components/admin/task-table'
 import { Badge } from '@/components/ui/badge'
-import { app as contract } from '@/contract/apps'
+import { LocalTime } from '@/components/ui/local-time'
+import { app as contract, type getApp as getAppContract } from '@/contract/apps'
+import type { Answer } from '@/contract/define'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
@@ -15,6 +17,23 @@ import { operatorContext, orNotFound, titleForOperators } from '../../for-operat
 export const generateMetadata = titleForOperators('Application')
 
 const SHOWN = 20
+/** A third secret would not be kept, so the one before the present one ends early. */
+const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answer<typeof getAppContract> }) => (
+  <>
+    The new secret is shown once.{' '}
+    {endpoint
+      ? 'For a day messages are signed with it and with the present one.'
+      : 'Nothing is signed with it while the application has no endpoint.'}
+    {until && (
+      <>
+        {' '}
+        An older one is valid until <LocalTime dateTime={until} />, and ends at once: a receiver that still has it
+        refuses messages.
+      </>
+    )}
+  </>
+)
+
 const WHILE_DISABLED = 'It gets no messages while it is disabled.'
 
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
@@ -67,7 +86,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             label="Rotate secret"
             ask={{
               question: `Rotate the signing secret of ${app.name}?`,
-              consequence: `The new secret is shown once. ${app.endpoint ? 'For a day messages are signed with both.' : 'Nothing is signed with it while the application has no endpoint.'}`,
+              consequence: <Rotation of={app} />,
               keep: 'Keep the secret',
               confirm: 'Rotate secret',
               confirmVariant: 'primary',
@@ -87,18 +106,17 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
                 keep: 'Keep it',
                 confirm: 'Disable',
               }}
-              outcome={`Disabled: ${app.name}. ${WHILE_DISABLED}`}
+              outcome={`Disabled: ${app.name}.`}
             />
           )}
         </div>
       </Part>
-      <Part title="Open deletion tasks" description={open.is_cut && 'There are more than are shown.'}>
-        <TaskTable
-          label="Open deletion tasks"
-          tasks={open.tasks}
-          fields={{ withdrawal_id: true }}
-          none="No deletion waits for it."
-        />
+      <Part
+        title="Open deletion tasks"
+        description={open.is_cut && 'There are more than are shown.'}
+        none={open.tasks.length === 0 && 'No deletion waits for it.'}
+      >
+        <TaskTable label="Open deletion tasks" tasks={open.tasks} fields={{ withdrawal_id: true }} />
       </Part>
       {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
       <DeliveryTable title="Recent events" deliveries={recent.deliveries} />

@@ -82,11 +82,11 @@ const Active = ({ account }: { account: ShownAccount }) => (
         subject: true,
         connected_at: true,
       }}
-      none="It is connected to none."
+      none="No connected applications."
     />
     <TablePart
       title="Audit log"
-      description="What was done lately, the newest first."
+      description="The newest first."
       of={shownAudit}
       rows={account.audit}
       id="audit_id"

@@ -1,6 +1,6 @@
-import { Attempts } from '@/components/admin/attempts'
+import { StepWaitsFor } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { AUDIT, type Fields, Word } from '@/components/admin/drawn'
+import { AppLink, AUDIT, type Fields, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -10,6 +10,7 @@ import { attemptsOf, toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { RelativeTime } from '@/components/ui/relative-time'
 import {
+  type ShownAudit,
   type ShownStep,
   type ShownWithdrawal,
   shownAudit,
@@ -17,6 +18,7 @@ import {
   shownStep,
   shownWithdrawal,
 } from '@/contract/operator'
+import type { ShownTask } from '@/contract/tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
@@ -47,8 +49,8 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         fields={STEP}
         none="It has no steps."
       />
-      <Part title="Deletion tasks of applications">
-        <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} none="No application has a task." />
+      <Part title="Deletion tasks of applications" none={tasks.length === 0 && 'No application has a task.'}>
+        <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} />
       </Part>
       <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent beside the tasks." namesApp />
       <TablePart
@@ -61,15 +63,29 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       />
       <TablePart
         title="Audit log"
+        description="The newest first."
         of={shownAudit}
         rows={audit}
         id="audit_id"
-        fields={AUDIT}
+        fields={{ ...AUDIT, subject_id: subjectAmong(tasks) }}
         none="Its rows are deleted with the last step."
       />
     </AdminPage>
   )
 }
+
+/** An act on a task concerns its application. */
+const subjectAmong =
+  (tasks: readonly ShownTask[]) =>
+  ({ subject_id }: ShownAudit) => {
+    const task = tasks.find(({ task_id }) => task_id === subject_id)
+    return (
+      <>
+        {task && <AppLink id={task.app_id} name={task.name} />}
+        <span className="block font-mono">{subject_id}</span>
+      </>
+    )
+  }
 
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
@@ -111,8 +127,7 @@ const STEP: Fields<typeof shownStep> = {
     <>
       <Word of={isUntried(step) ? 'pending' : step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}
       <p className="mt-1 text-ink-muted">
-        {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <Attempts of={step} />}
-        {step.erased_at && !step.completed_at && '. Its own part is done, and it waits for applications.'}
+        {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <StepWaitsFor step={step} />}
       </p>
     </>
   ),

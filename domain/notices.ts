@@ -6,6 +6,7 @@ import type { LinkKind } from './mail/links'
 import type { NoticeKinds } from './mail/notice-queue'
 import { passwordChanged } from './passwords/replace-password'
 import { passwordReset } from './passwords/request-password-reset'
+import { accessTokenCreated } from './sessions/access-tokens'
 import { newDevice, newDevices } from './sessions/new-device'
 import { dataExported } from './withdrawal/export-data'
 import { undoBeforeWithdrawal, withdrawalRequested } from './withdrawal/request-withdrawal'
@@ -26,6 +27,7 @@ export const NOTICE_KINDS = Object.fromEntries(
     passwordChanged,
     newDevice,
     newDevices,
+    accessTokenCreated,
     dataExported,
     withdrawalStarted,
     withdrawalTold,

@@ -1,4 +1,4 @@
-import type { Scope } from '@/contract/define'
+import type { GrantableScope, Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { CHOICES } from '@/contract/vocabulary'
 
@@ -255,6 +255,21 @@ export type Message =
       /** Empty where it is not known. */
       userAgent: string
       settingsUrl: string
+    }
+  | {
+      template: 'access-token-created'
+      /** Empty where the address was never verified. */
+      userName: string
+      createdAt: Date
+      /** Null where the address was never verified: its mailbox may be a stranger's. */
+      details: {
+        tokenName: string
+        scopes: readonly GrantableScope[]
+        expiresAt: Date
+        ipAddress: string
+        userAgent: string
+      } | null
+      tokensUrl: string
     }
   | {
       template: 'account-withdrawal-started'

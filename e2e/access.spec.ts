@@ -29,13 +29,26 @@ const readStatus = (page: Page, user: User, token: string) =>
     headers: { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'email:manage' },
   })
 
-test('a new token is shown once, works, and is refused after it is revoked', async ({ page, signedInUser: user }) => {
+test('a new token is shown once and told by mail, works, and is refused after it is revoked', async ({
+  page,
+  signedInUser: user,
+  inbox,
+}) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const token = await createToken(page, user, 'Nightly export')
   await page.getByRole('button', { name: 'Copy the access token' }).click()
   await expect(page.getByRole('status').filter({ hasText: 'Copied' })).toBeVisible()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
   await expect(page.getByText(`export USER_ID=${user.id}`)).toBeVisible()
+  const { text } = await inbox.latest(user.email, 'A new access token was created')
+  expect(text).toMatch(/^Name: Nightly export$/m)
+  expect(text).toMatch(/^Permissions: Read and change your email address$/m)
+  expect(text).toMatch(/^Works until: .+ UTC$/m)
+  expect(text).toMatch(/^Date: .+ UTC$/m)
+  expect(text).toMatch(/^Device: Chrome on .+$/m)
+  expect(text).toMatch(/^IP address: 127\.0\.0\.1$/m)
+  expect(text).toContain('/settings/access-tokens')
+  expect(text).not.toContain(token)
   const row = page.getByRole('listitem').filter({ hasText: 'Nightly export' })
   await expect(row).toContainText(/Last used\s*never/)
 

@@ -4,6 +4,7 @@ import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
 import { changePassword } from '@/domain/passwords/change-password'
 import { signIn } from '@/domain/passwords/sign-in'
+import { createAccessToken } from '@/domain/sessions/access-tokens'
 import { exportData } from '@/domain/withdrawal/export-data'
 import { showUser } from '@/domain/withdrawal/show-account'
 import {
@@ -159,6 +160,10 @@ describe('an old mailbox that is lost', () => {
 
   const withSession = async (of: Caller) => asUser(ctx, { ...of, sessionId: await givenSession(ctx, of.userId) })
   const exported = async (of: Caller) => exportData(await withSession(of), { userId: of.userId })
+  const newToken = async (of: Caller) => {
+    const input = { name: 'Nightly export', scopes: ['account:manage' as const], expires_in_days: 30 }
+    return createAccessToken(await withSession(of), { userId: of.userId, ...input })
+  }
   const newPassword = async ({ userId, ...of }: Caller) => {
     const input = { current_password: of.password, new_password: 'staple carries a lantern' }
     return changePassword(await withSession({ userId, ...of }), { userId, ...input })
@@ -171,6 +176,7 @@ describe('an old mailbox that is lost', () => {
   test.each<[string, (of: Caller) => Promise<unknown>]>([
     ['password_changed', newPassword],
     ['data_exported', exported],
+    ['access_token_created', newToken],
     ['new_device', (of) => signInFromNew(of, 1)],
     ['new_devices', (of) => signInFromNew(of, 4)],
     ['email_reverted', (of) => redeem(linkTo(ctx, of.email))],

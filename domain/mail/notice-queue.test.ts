@@ -24,6 +24,7 @@ import { changePassword } from '../passwords/change-password'
 import { requestPasswordReset } from '../passwords/request-password-reset'
 import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
+import { createAccessToken } from '../sessions/access-tokens'
 import { exportData } from '../withdrawal/export-data'
 import { requestWithdrawal } from '../withdrawal/request-withdrawal'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
@@ -194,6 +195,11 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
     await requestWithdrawal(asNobody(ctx), { email: user.email })
   },
   data_exported: async (ctx, user) => exportData(await asUser(ctx, user), { userId: user.userId }),
+  access_token_created: async (ctx, user) =>
+    createAccessToken(await asUser(ctx, user), {
+      userId: user.userId,
+      ...{ name: 'Nightly export', scopes: ['account:manage'], expires_in_days: 30 },
+    }),
   async account_withdrawal_told(ctx, user) {
     await givenVerifiedChange(ctx, user)
     await CAUSES.account_withdrawal_started?.(ctx, user)

@@ -6,10 +6,12 @@ import {
   authenticate,
   givenUser,
   outcomeOf,
+  pass,
   type TestContext,
   type TestUser,
   tally,
   testContext,
+  withdrawAs,
 } from '@/testing/domain'
 import { anotherInstance } from '@/testing/install-context'
 import type { Context } from '../context'
@@ -114,6 +116,56 @@ test('creating and revoking a token is audited, without the token or its name', 
     { action: 'access_token.revoked', userId: user.userId, actor: 'session' },
   ])
   expect(JSON.stringify(events)).not.toMatch(/uat_|Nightly export/)
+})
+
+const lettersTo = ({ email }: TestUser) => ctx.mailbox.filter(({ to }) => to === email).map(({ message }) => message)
+
+test('B135 the address is told of a token that the person creates, also where the mail server is away, and never of the token itself', async () => {
+  ctx.mailServer.accepts = false
+  const token = await create(ctx, user)
+  await ctx.settle()
+  const [notice] = await ctx.db.notice.findMany({ where: { userId: user.userId } })
+  expect(notice).toMatchObject({ kind: 'access_token_created', sentAt: null, dueAt: expect.any(Date) })
+  for (const text of [user.email, 'Nightly', '192.0.2.1', token.access_token]) {
+    expect(Buffer.from(notice?.sealed ?? []).includes(text)).toBe(false)
+  }
+  expect(lettersTo(user)).toEqual([])
+  ctx.mailServer.accepts = true
+  await pass(ctx, minute)
+  expect(lettersTo(user)).toMatchObject([
+    {
+      template: 'access-token-created',
+      createdAt: new Date(token.created_at),
+      details: { tokenName: 'Nightly export', scopes: ['email:manage'], expiresAt: new Date(token.expires_at) },
+      tokensUrl: `${ctx.appUrl}/settings/access-tokens`,
+    },
+  ])
+  expect(JSON.stringify(lettersTo(user))).not.toContain(token.access_token)
+})
+
+test('B135 an unverified address learns that there is a token, and nothing of it or of the person', async () => {
+  await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
+  await create(ctx, user)
+  await ctx.settle()
+  expect(lettersTo(user)).toMatchObject([{ template: 'access-token-created', userName: '', details: null }])
+})
+
+test('B135 no letter tells of a token that the operator made, or that was refused', async () => {
+  const made = { userId: user.userId, name: 'cli', scopes: [], expiresInMs: day, actor: 'operator' }
+  await issueAccessToken(ctx, made)
+  ctx.clock.advance(11 * minute)
+  expect(await outcomeOf(create(ctx, user))).toBe('REAUTH_001')
+  expect(await ctx.db.notice.count({ where: { userId: user.userId } })).toBe(0)
+})
+
+test('B135 a letter that still waits does not go out after a withdrawal', async () => {
+  ctx.mailServer.accepts = false
+  await create(ctx, user)
+  await ctx.settle()
+  await withdrawAs(ctx, user)
+  ctx.mailServer.accepts = true
+  await pass(ctx, minute)
+  expect(lettersTo(user).map(({ template }) => template)).toEqual(['account-withdrawal-started'])
 })
 
 test('the last use of a token is recorded to the minute', async () => {

@@ -5,6 +5,8 @@ import { addAudit } from '../audit'
 import type { Context, SystemContext, Transaction } from '../context'
 import { day } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
+import { defineNotice, sealedFacts } from '../mail/define-notice'
+import { addNotice } from '../mail/notice-queue'
 import { bytes, integer, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { endAccess } from './end-access'
@@ -78,6 +80,36 @@ export async function issueAccessTokenIn(
   return { id, accessToken, createdAt, expiresAt }
 }
 
+interface CreatedFacts {
+  /** Encrypted in the row, with the rest of the letter. */
+  to: string
+  userName: string
+  /** Only a verified address learns more than the time. */
+  isVerified: boolean
+  tokenName: string
+  scopes: GrantableScope[]
+  /** ISO 8601 */
+  expiresAt: string
+  at: Date
+  ipAddress: string
+  userAgent: string
+}
+
+export const accessTokenCreated = defineNotice<CreatedFacts, 'sealed'>({
+  name: 'access_token_created',
+  ...sealedFacts<CreatedFacts>(),
+  recipients: { sealed: ({ to }) => to },
+  message: (ctx, { userName, isVerified, tokenName, scopes, expiresAt, at, ipAddress, userAgent }) => ({
+    template: 'access-token-created',
+    userName: isVerified ? userName : '',
+    createdAt: at,
+    details: isVerified ? { tokenName, scopes, expiresAt: new Date(expiresAt), ipAddress, userAgent } : null,
+    // Not SETTINGS_URL, because no page of an adopter has access tokens.
+    tokensUrl: `${ctx.appUrl}/settings/access-tokens`,
+  }),
+})
+
+/** The address gets a notice, because a token outlasts the session that made it. */
 export async function createAccessToken(
   ctx: Context,
   input: Input<typeof contract.createAccessToken>,
@@ -86,9 +118,9 @@ export async function createAccessToken(
   const scopes = [...new Set(input.scopes)]
   const { userId } = ctx.actor
   return ctx.transaction(async (tx) => {
-    await lockAccountOfId(tx, userId)
+    const account = await lockAccountOfId(tx, userId)
     // A new password, or a sign-out, may have ended the session while this call waited for the lock.
-    if (!(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
+    if (!account || !(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
     const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(tx, {
       userId,
       name: input.name,
@@ -105,6 +137,16 @@ export async function createAccessToken(
       last_used_at: null,
       access_token: accessToken,
     }
+    const { email: to, name: userName, email_verified_at: verifiedAt, locale } = account
+    await addNotice(
+      tx,
+      accessTokenCreated,
+      { userId, locale, recipients: ['sealed'], at: createdAt },
+      {
+        ...{ to, userName, isVerified: verifiedAt !== null, at: createdAt, ipAddress: tx.ip, userAgent: tx.userAgent },
+        ...{ tokenName: input.name, scopes, expiresAt: data.expires_at },
+      },
+    )
     await tx.keepAnswer?.(data)
     return data
   })

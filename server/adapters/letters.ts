@@ -1,9 +1,11 @@
 import { createElement, type ReactElement, type ReactNode } from 'react'
 import { createTranslator } from 'use-intl/core'
+import type { GrantableScope } from '@/contract/define'
 import { deviceOf } from '@/contract/device'
 import { isName } from '@/contract/fields'
 import { dateTag, type Language } from '@/contract/languages'
 import type { Message, NotMeLink } from '@/domain/ports'
+import AccessTokenCreated from '@/emails/access-token-created'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
 import DataExported from '@/emails/data-exported'
@@ -242,6 +244,19 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const values = { userName, ...from(exportedAt, message), settingsUrl }
       return letter('dataExported', DataExported, values, {})
     }
+    case 'access-token-created': {
+      const { createdAt, details, tokensUrl } = message
+      const told = details
+        ? {
+            tokenName: displayName(details.tokenName) || UNKNOWN,
+            permissions: details.scopes.map((scope) => scopeIn(wording, scope)).join(' · '),
+            worksUntil: time(details.expiresAt),
+            ...from(createdAt, details),
+          }
+        : { tokenName: '', permissions: '', worksUntil: '', at: time(createdAt), device: '', ipAddress: '' }
+      const values = { userName, ...told, tokensUrl }
+      return letter('accessTokenCreated', AccessTokenCreated, values, { hasDetails: details !== null })
+    }
     case 'account-withdrawal-started': {
       const { progressUrl, receipt } = message
       const { values, choices } = withdrawalIn(wording, message, authority)
@@ -300,6 +315,14 @@ function withdrawalIn(
     },
   }
 }
+
+const SCOPES = { 'email:manage': 'email', 'account:manage': 'account' } as const satisfies Record<
+  GrantableScope,
+  string
+>
+
+/** As the settings name it, such as “Read and change your email address”. */
+const scopeIn = ({ messages }: Wording, scope: GrantableScope): string => messages.AccessTokens.scopes[SCOPES[scope]]
 
 /** Such as “Firefox on Linux”. */
 function deviceIn(wording: Wording, userAgent: string): string {

@@ -118,6 +118,7 @@ function everyMessage(text: (name: string) => string): Message[] {
   } as const
   const notMe = { url: text('notMeUrl'), until }
   const noPassword = { ...asked, template: 'no-password-to-reset' } as const
+  const newToken = { template: 'access-token-created', userName, createdAt: at, tokensUrl: text('tokensUrl') } as const
   const kept = { chosen: [], days: 30, until }
   const withdrawal = { userName, requestedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
@@ -187,6 +188,16 @@ function everyMessage(text: (name: string) => string): Message[] {
     })),
     'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
+    'access-token-created': [
+      {
+        ...newToken,
+        details: {
+          ...{ tokenName: text('tokenName'), scopes: ['email:manage', 'account:manage'], expiresAt: until },
+          ...{ ipAddress: text('ipAddress'), userAgent: text('userAgent') },
+        },
+      },
+      { ...newToken, details: null },
+    ],
     'account-withdrawal-started': WAYS.flatMap((way) => {
       const started = { ...withdrawal, template: 'account-withdrawal-started' as const, way }
       const followed = { ...started, progressUrl: text('progressUrl') }
@@ -270,6 +281,31 @@ test('B67 a name with dots or joiners that make no link is greeted', async () =>
   }
 })
 
+const newTokens = everyMessage((name) => name).filter((message) => message.template === 'access-token-created')
+const named = async (tokenName: string) => {
+  const [message] = newTokens
+  return renderMessage({ ...message, details: { ...message?.details, tokenName } } as Message, 'en', settings)
+}
+
+test('B67 the letter of an access token shows a dash for a name that carries a link, and any other in one line, cut if it is long', async () => {
+  for (const name of [...LINKS, 'a\u202eb', 'a\nb']) expect((await named(name)).text).toContain('\nName: –\n')
+  const { html, text } = await named('<b>שלום</b>')
+  expect(text).toContain('\nName: <b>שלום</b>\n')
+  expect(html).toContain('&lt;b&gt;שלום&lt;/b&gt;')
+  expect((await named('x'.repeat(100))).text).toContain(`\nName: ${'x'.repeat(79)}…\n`)
+})
+
+test.each(LANGUAGES)(
+  'the letter of an access token names its permissions in %s as the settings do',
+  async (language) => {
+    const { scopes } = ((await sourceOf(language)) as typeof ENGLISH).AccessTokens
+    const [told, untold] = await Promise.all(newTokens.map((one) => renderMessage(one, language, settings)))
+    expect(told?.text).toContain(`${scopes.email} · ${scopes.account}`)
+    expect(untold?.text).not.toMatch(/tokenName|ipAddress|userAgent/)
+    expect(untold?.text).not.toContain(scopes.email)
+  },
+)
+
 const PASSWORD = /password|passwort|mot de passe|contraseña|senha|パスワード/i
 
 test.each(LANGUAGES)('letters about a change speak in %s of a password only to people with one', async (language) => {
@@ -328,7 +364,7 @@ test('every text of the mails is used in some letter', async () => {
 })
 
 /** Members that choose between texts. All others are values. */
-const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'way', 'chosen']
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'way', 'chosen', 'scopes']
 /** Values that a letter is given and does not show, each with the reason. */
 const UNSHOWN: Record<string, string> = {
   'account-withdrawal-started receipt': 'it is a file',
@@ -515,9 +551,11 @@ test.each(LANGUAGES)(
   'B121 in %s, every letter about a call tells its time with the zone, its browser, its system and its IP address',
   async (language) => {
     const calls = everyMessage((name) => (name === 'userAgent' ? FIREFOX : name)).filter(
-      (message) => 'userAgent' in message && !(message.template === 'email-reverted' && message.to === 'new'),
+      (message) =>
+        ('userAgent' in message || ('details' in message && message.details)) &&
+        !(message.template === 'email-reverted' && message.to === 'new'),
     )
-    expect(new Set(calls.map(({ template }) => template)).size).toBe(10)
+    expect(new Set(calls.map(({ template }) => template)).size).toBe(12)
     for (const message of calls) {
       const { html, text } = await renderMessage(message, language, settings)
       for (const part of [html, text]) {

@@ -307,6 +307,7 @@ async function givenCallerFor(operation: string): Promise<Caller> {
 
 const effectsOf = async (userId: string) => ({
   tokens: await ctx.db.accessToken.count({ where: { userId, name: 'Nightly export' } }),
+  letters: await ctx.db.notice.count({ where: { userId, kind: 'access_token_created' } }),
   withdrawals: await ctx.db.withdrawal.count({ where: { userId } }),
 })
 
@@ -314,13 +315,14 @@ test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map(
   'a %s whose process dies %s is repeated without a second effect',
   async (name, place, found) => {
     const caller = await givenCallerFor(name)
-    const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
+    const nothing = { tokens: 0, letters: 0, withdrawals: 0 }
+    const expected = { ...nothing, ...(name === 'createAccessToken' ? { tokens: 1, letters: 1 } : { withdrawals: 1 }) }
     const { context, deathDuring } = await givenDyingInstance(place)
     installContext(context)
     await deathDuring(call(caller, name, keyed('k1')))
     installContext(ctx)
 
-    expect(await effectsOf(caller.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })
+    expect(await effectsOf(caller.userId)).toEqual(found === 'first' ? expected : nothing)
     ctx.clock.advance(minute - 1)
     const early = await call(caller, name, keyed('k1'))
     expect(early.code).toBe(found === 'first' ? 'accepted' : 'REQUEST_007')
@@ -353,7 +355,8 @@ test.each(['changeEmail', 'createAccessToken', 'withdrawAccount'])(
     expect([accepted > 0, accepted + REQUEST_007]).toEqual([true, 20])
     answers.push(await call(user, name, asking))
     expect(new Set(answers.filter(({ code }) => code === 'accepted').map(({ text }) => text)).size).toBe(1)
-    const { tokens, withdrawals } = await effectsOf(user.userId)
+    const { tokens, letters, withdrawals } = await effectsOf(user.userId)
+    expect(letters).toBe(tokens)
     expect([tokens, withdrawals, (await tracesOf(ctx, user.userId)).requests].filter(Boolean)).toEqual([1])
   },
 )

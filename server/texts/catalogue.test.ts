@@ -25,6 +25,7 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'Receipts.appLine': 'values only',
   'de AccessTokens.name': 'the German word',
   'de Common.support': 'the word of the field',
+  'de Mails.accessTokenCreated.name': 'the German word',
   'de NotMe.browser': 'the German word',
   'es Common.sections.accessTokensShort': 'the word of the field',
   'fr Common.sections.sessions': 'the French word',

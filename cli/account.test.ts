@@ -458,9 +458,7 @@ test('a withdrawal by the operator is refused for an unknown reason, a reason wi
   await beginLedger()
   const { userId } = await givenUser(ctx)
   expect(await refusal(`withdrawal start --user ${userId} --reason bored`)).toContain('--reason must be one of')
-  expect(await refusal(`withdrawal start --user ${userId} --reason other`)).toBe(
-    '--feedback is required when --reason is other.',
-  )
+  expect(await refusal(`withdrawal start --user ${userId} --reason other`)).toBe('--reason other needs --feedback.')
   await run(`transaction add --user ${userId} --status pending`)
   expect(await refusal(`withdrawal start --user ${userId}`)).toContain('Held back: 1 pending transaction. Settle')
   expect(await ctx.db.user.count({ where: { id: userId, withdrawnAt: null } })).toBe(1)
@@ -520,6 +518,10 @@ test('an operator is made by the address or the id of the account', async () => 
   expect(await roleOf()).toBe('operator')
   await run(`user set-role --user ${userId} --role none`)
   expect(await roleOf()).toBeNull()
+  await ctx.db.user.update({ where: { id: userId }, data: { emailVerifiedAt: null } })
+  expect(await refusal(`user set-role --email ${email} --role operator`)).toContain('Nobody has verified this address')
+  expect(await roleOf()).toBeNull()
+  expect(await run(`user set-role --email ${email} --role none`)).toEqual({ user_id: userId, role: 'none' })
   expect(await refusal('user set-role --email nobody@example.test --role operator')).toContain(
     'no active user with this',
   )

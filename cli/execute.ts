@@ -48,7 +48,8 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return error.message
   if (error instanceof AppError) {
     const { code, details, blockers = [] } = error
-    const sentence = details === ERRORS[code].details ? (OWN_WORDS[code] ?? details) : details
+    const ownWords = details === ERRORS[code].details && OWN_WORDS[code]
+    const sentence = ownWords || details.replace(/^new_password /, 'The password ')
     return [
       blockers.length > 0 ? `Held back: ${sentence}` : sentence,
       ...blockers.map(({ source, title }) => `${source}: ${title}`),

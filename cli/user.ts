@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isStorable } from '@/contract/define'
+import { AppError } from '@/contract/errors'
 import { exportUsers } from '@/domain/accounts/export-users'
 import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import { setRole } from '@/domain/accounts/operators'
@@ -117,7 +118,14 @@ export const userCommands = [
     },
     oneOf: ['user', 'email'],
     async run(ctx, { user, email, role }) {
-      const userId = user || (await showUser(ctx, identifierOf({ email }))).user_id
+      const found = user ? null : await showUser(ctx, identifierOf({ email }))
+      if (found && !found.email_verified && role === 'operator') {
+        throw new AppError(
+          'REQUEST_001',
+          'Nobody has verified this address, so it may be of a stranger. Name the account by --user.',
+        )
+      }
+      const userId = found ? found.user_id : (user ?? '')
       await setRole(ctx, { userId, role: role === 'none' ? null : role })
       return { user_id: userId, role }
     },

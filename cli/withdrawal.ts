@@ -33,7 +33,7 @@ export const withdrawalCommands = [
       const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
       if (!body.success) {
         const { details } = parseIssueMessage(body.error.issues[0]?.message ?? '')
-        throw new UsageError(`--${details.replace('when reason', 'when --reason')}`)
+        throw new UsageError(reason === 'other' && !feedback ? '--reason other needs --feedback.' : `--${details}`)
       }
       await checkActiveUser(ctx, userId)
       await requireLevelLedger(ctx)

@@ -133,3 +133,6 @@ export function partsOfReason(reason: string): { code: string; sentence: string 
   const at = reason.indexOf('=')
   return { code: reason.slice(0, at), sentence: reason.slice(at + 1) }
 }
+
+/** The key of each grantable scope's texts in the catalogue. */
+export const SCOPE_TEXTS = { 'email:manage': 'email', 'account:manage': 'account' } as const

@@ -258,17 +258,13 @@ export type Message =
     }
   | {
       template: 'access-token-created'
-      /** Empty where the address was never verified. */
       userName: string
       createdAt: Date
-      /** Null where the address was never verified: its mailbox may be a stranger's. */
-      details: {
-        tokenName: string
-        scopes: readonly GrantableScope[]
-        expiresAt: Date
-        ipAddress: string
-        userAgent: string
-      } | null
+      tokenName: string
+      scopes: readonly GrantableScope[]
+      expiresAt: Date
+      ipAddress: string
+      userAgent: string
       tokensUrl: string
     }
   | {

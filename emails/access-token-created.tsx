@@ -3,8 +3,6 @@ import { preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'accessTokenCreated'>, Origin {
-  /** False for an address that was never verified: a stranger may read it. */
-  hasDetails: boolean
   tokenName: Slot
   /** As the settings name them. */
   permissions: Slot
@@ -13,22 +11,18 @@ interface Props extends LetterProps<'accessTokenCreated'>, Origin {
 }
 
 export default function AccessTokenCreated(props: Props) {
-  const { hasDetails, tokenName, permissions, worksUntil, at, device, ipAddress, tokensUrl, ...letter } = props
+  const { tokenName, permissions, worksUntil, at, device, ipAddress, tokensUrl, ...letter } = props
   const { look, t } = letter
   return (
     <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
       <Facts
-        facts={
-          hasDetails
-            ? [
-                [t('name'), tokenName],
-                [t('permissions'), permissions],
-                [t('worksUntil'), worksUntil],
-                ...originFacts(look, { at, device, ipAddress }),
-              ]
-            : [[look.t('date'), at]]
-        }
+        facts={[
+          [t('name'), tokenName],
+          [t('permissions'), permissions],
+          [t('worksUntil'), worksUntil],
+          ...originFacts(look, { at, device, ipAddress }),
+        ]}
       />
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
       <LinkPanel look={look} href={tokensUrl} label={t('button')} />
@@ -37,7 +31,6 @@ export default function AccessTokenCreated(props: Props) {
 }
 
 AccessTokenCreated.PreviewProps = preview('accessTokenCreated', AccessTokenCreated, {
-  hasDetails: true,
   tokenName: 'Nightly export',
   permissions: 'Read and change your email address',
   worksUntil: '20 December 2026 at 09:00 UTC',

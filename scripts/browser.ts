@@ -23,6 +23,8 @@ export async function findBrowser(): Promise<string | undefined> {
   process.stdout.write('Looking for the browser of Playwright …\n')
   const install = ['install', 'chromium-headless-shell']
   if ((await tool('playwright', install, { quiet: true, timeout: 300_000 })) === 0) return undefined
+  const { chromium } = await import('@playwright/test')
+  if (existsSync(chromium.executablePath())) return chromium.executablePath()
   await installFromDebian()
   return (
     installedBrowser() ??

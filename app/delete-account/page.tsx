@@ -94,7 +94,7 @@ function Languages({ current }: { current: string }) {
       {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
         <li key={value}>
           <a
-            href={`/delete-account?language=${value}`}
+            href={`/delete-account?language=${value}&chosen`}
             lang={value}
             hrefLang={value}
             aria-current={value === current ? 'true' : undefined}

@@ -94,13 +94,10 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
   )
 }
 
-/** Whether the application has heard of the task, or was tried. */
-export const isAsked = ({ state, attempts }: ShownTask) => state !== 'pending' || attempts > 0
-
 /** When an application is asked for the first time. */
 export function WillBeAsked({ task: { due_at, polls } }: { task: ShownTask }) {
   const now = useServerTime()
-  if (due_at === null) return 'that begins once it is enabled'
+  if (due_at === null) return 'that waits until it is enabled'
   if (polls) return 'it asks for its tasks itself'
   if (Date.parse(due_at) <= now) return 'that is due now'
   return (

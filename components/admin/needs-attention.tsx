@@ -2,6 +2,7 @@ import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as contract from '@/contract/operator'
+import type { ShownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Disclosure } from '../ui/disclosure'
 import { RelativeTime } from '../ui/relative-time'
@@ -126,8 +127,8 @@ function App({ app }: { app: contract.TroubledApp }) {
   const { app_id, name, deliveries, tasks } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
-  const isTried =
-    !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(({ state, polls }) => state !== 'present' && !polls))
+  const isTask = ({ state, polls }: ShownTask) => !polls && state !== 'present' && state !== 'accepted'
+  const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">

@@ -27,7 +27,7 @@ export function SignInFirst() {
   if (until && now <= Date.parse(until)) return null
   return (
     <span className="mt-4 block font-medium text-ink">
-      Your last sign-in is older than ten minutes.{' '}
+      This needs a sign-in of the last ten minutes.{' '}
       <button type="button" className={textLink} onClick={signInAgain}>
         Sign in again
       </button>{' '}

@@ -8,9 +8,10 @@ import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { RadioField } from '../ui/field'
-import { isAsked, WillBeAsked } from './attempts'
+import { WillBeAsked } from './attempts'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useOutcome } from './outcomes'
+import { isAsked, willBeCalled } from './words'
 
 interface WaiveButtonProps {
   task: ShownTask
@@ -21,7 +22,7 @@ interface WaiveButtonProps {
 /** Asks why nobody should wait for the application any more. The reasons are the sentences that the person reads. */
 export function WaiveButton({ task, of }: WaiveButtonProps) {
   const { task_id: id, name, waive_reasons } = task
-  const reasons = isAsked(task) ? WAIVE_REASONS : WAIVE_REASONS.filter((reason) => reason !== 'unreachable')
+  const reasons = willBeCalled(task) ? WAIVE_REASONS.filter((reason) => reason !== 'unreachable') : WAIVE_REASONS
   const router = useRouter()
   const t = useTranslations('Deletion')
   const [reason, setReason] = useState<string>()

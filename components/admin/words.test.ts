@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { noAnswer } from './words'
+import type { ShownTask } from '@/contract/tasks'
+import { noAnswer, willBeCalled } from './words'
 
 test.each([
   ['ECONNREFUSED', 'Connection refused: nothing listens at 127.0.0.1:9 (ECONNREFUSED)'],
@@ -10,4 +11,11 @@ test.each([
   ['private_address', 'It did not answer: private_address'],
 ])('a call that failed with %s is told in words', (code, sentence) => {
   expect(noAnswer(code, '127.0.0.1:9')).toBe(sentence)
+})
+
+test('only a task that is called by itself, and was not yet, cannot be of an application that nobody reaches', () => {
+  const task = { state: 'pending', attempts: 0, due_at: '2026-11-20T10:00:00.000Z', polls: false } as ShownTask
+  expect(willBeCalled(task)).toBe(true)
+  const others: Partial<ShownTask>[] = [{ attempts: 1 }, { state: 'accepted' }, { due_at: null }, { polls: true }]
+  for (const other of others) expect([other, willBeCalled({ ...task, ...other })]).toEqual([other, false])
 })

@@ -1,3 +1,5 @@
+import type { ShownTask } from '@/contract/tasks'
+
 /** The words of operators for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
   acknowledges: 'Ends a deletion task',
@@ -110,3 +112,9 @@ export function noAnswer(code: string, host: string): string {
   const sentence = CAUSES.find(([pattern]) => pattern.test(code))?.[1](host)
   return sentence ? `${sentence} (${code})` : `It did not answer: ${code}`
 }
+
+/** Whether the application has heard of the task, or was tried. */
+export const isAsked = ({ state, attempts }: ShownTask) => state !== 'pending' || attempts > 0
+
+/** Whether it is asked for the first time without anybody doing anything: not where it is disabled, or has to ask for its tasks itself. */
+export const willBeCalled = (task: ShownTask) => !isAsked(task) && task.due_at !== null && !task.polls

@@ -43,7 +43,7 @@ export function LanguageControl({ className }: { className?: string }) {
     const body = new URLSearchParams({ language: chosen })
     const response = await fetch('/api/language', { method: 'POST', body }).catch(() => undefined)
     if (response?.ok) {
-      const { isForMails } = await response.json()
+      const { isForMails } = await response.json().catch(() => ({}))
       keepInTab(CHOSEN, isForMails ? FOR_MAILS : 'pages')
       window.dispatchEvent(new Event(PAGE_LEAVES))
       window.location.reload()

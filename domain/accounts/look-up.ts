@@ -4,7 +4,7 @@ import { AppError } from '@/contract/errors'
 import type { lookUp as contract } from '@/contract/operator'
 import { ownerOfTransaction } from '../applications/transactions'
 import type { Context, SystemContext } from '../context'
-import { managerOf } from '../manager'
+import { type ManagerContext, managerOf } from '../manager'
 import { boolean, integer, sql, statement, text } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'
@@ -31,16 +31,17 @@ const appsCalled = statement(
   'apps-called',
   { text, maxRows: integer },
   { id: text, name: text, is_exact: boolean },
-  (v) => sql`SELECT id, name, id = ${v.text} OR name = ${v.text} AS is_exact FROM connected_apps
+  (v) => sql`SELECT id, name, id = ${v.text} OR lower(name) = lower(${v.text}) AS is_exact FROM connected_apps
    WHERE id = ${v.text} OR (${v.text} <> '' AND strpos(lower(' ' || name), lower(' ' || ${v.text})) > 0)
-   ORDER BY id = ${v.text} DESC, name = ${v.text} DESC, name, id LIMIT ${v.maxRows}`,
+   ORDER BY id = ${v.text} DESC, name = ${v.text} DESC, is_exact DESC, name, id LIMIT ${v.maxRows}`,
 )
 
 /**
- * For the operator: finds a withdrawal id, user id, transaction id, address or external id, and an application by its id or by the
- * beginning of its name or of a word of it, where no other begins so. An address finds only an active account. Its ids find a withdrawn account too, as its withdrawal, until the retention ends.
+ * Finds a withdrawal id, user id, transaction id, address or external id, and an application by its id or name; for an operator also by
+ * the beginning of its name or of a word of it, where no other begins so. An address finds only an active account. Its ids find a
+ * withdrawn account too, as its withdrawal, until the retention ends.
  */
-export async function lookUp(ctx: SystemContext, given: string): Promise<Data<typeof contract> | null> {
+export async function lookUp(ctx: ManagerContext, given: string): Promise<Data<typeof contract> | null> {
   const [withdrawal] = await ctx.sql(withdrawalById, { id: given })
   if (withdrawal) return { kind: 'withdrawal', id: withdrawal.id }
   const text = (await ownerOfTransaction(ctx, given)) ?? given
@@ -51,8 +52,11 @@ export async function lookUp(ctx: SystemContext, given: string): Promise<Data<ty
   if (ended) return { kind: 'withdrawal', id: ended.id }
   if (account) return { kind: 'user', id: account.id }
   const [app, other] = await ctx.sql(appsCalled, { text, maxRows: 2 })
-  return app && (app.is_exact || !other) ? { kind: 'app', id: app.id } : null
+  return app && (app.is_exact || (!other && takesBeginnings(ctx))) ? { kind: 'app', id: app.id } : null
 }
+
+/** The id that a service asks for may begin like the name of an application. */
+const takesBeginnings = (ctx: ManagerContext) => managerOf(ctx).kind === 'operator'
 
 /** A sentence without its end, which says what to do. */
 export const NOT_BY_ADDRESS = 'An account that is being deleted is not found by its address'
@@ -67,8 +71,9 @@ export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Pro
   return found
 }
 
-async function whyNothing(ctx: SystemContext, text: string): Promise<string> {
-  const names = (await ctx.sql(appsCalled, { text, maxRows: MAX_NAMES + 1 })).map(({ name }) => name)
+async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
+  const called = takesBeginnings(ctx) ? await ctx.sql(appsCalled, { text, maxRows: MAX_NAMES + 1 }) : []
+  const names = called.map(({ name }) => name)
   if (names.length > MAX_NAMES) return `More than ${MAX_NAMES} applications begin so. Type more of the name.`
   if (names.length > 0) return `Several applications begin so: ${names.join(', ')}. Type more of the name.`
   if (text.includes('@'))

@@ -136,18 +136,27 @@ test('B135 the address is told of a token that the person creates, also where th
     {
       template: 'access-token-created',
       createdAt: new Date(token.created_at),
-      details: { tokenName: 'Nightly export', scopes: ['email:manage'], expiresAt: new Date(token.expires_at) },
+      expiresAt: new Date(token.expires_at),
+      ...{ tokenName: 'Nightly export', scopes: ['email:manage'] },
       tokensUrl: `${ctx.appUrl}/settings/access-tokens`,
     },
   ])
   expect(JSON.stringify(lettersTo(user))).not.toContain(token.access_token)
 })
 
-test('B135 an unverified address learns that there is a token, and nothing of it or of the person', async () => {
+test('B135 an unverified address, which may be of a stranger, is told of no token', async () => {
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
   await create(ctx, user)
-  await ctx.settle()
-  expect(lettersTo(user)).toMatchObject([{ template: 'access-token-created', userName: '', details: null }])
+  expect(await ctx.db.notice.count({ where: { userId: user.userId } })).toBe(0)
+})
+
+test('B135 ten new tokens of a day are told, also where they are revoked at once, and the next day again', async () => {
+  for (let made = 0; made < 11; made++) await revoke(ctx, user, (await create(ctx, user)).token_id)
+  expect(await ctx.db.notice.count({ where: { userId: user.userId } })).toBe(10)
+  const dayBefore = new Date(ctx.clock.now().getTime() - day)
+  await ctx.db.accessToken.updateMany({ where: { userId: user.userId }, data: { createdAt: dayBefore } })
+  await create(ctx, user)
+  expect(await ctx.db.notice.count({ where: { userId: user.userId } })).toBe(11)
 })
 
 test('B135 no letter tells of a token that the operator made, or that was refused', async () => {

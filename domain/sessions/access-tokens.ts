@@ -15,6 +15,8 @@ import { requireFreshSignIn } from './fresh-sign-in'
 import { isStillLive } from './live-caller'
 
 const MAX_TOKENS = 100
+/** So many new tokens of a day are told. Whoever gets as many mails knows enough, and no account floods a mailbox. */
+const MAX_TOLD = 10
 
 // Runs under the account's lock, so that the count sees the tokens that parallel calls have created.
 const insertToken = statement(
@@ -28,15 +30,18 @@ const insertToken = statement(
     now: time,
     expiresAt: time,
     maxTokens: integer,
+    dayAgo: time,
   },
-  { id: text },
+  { made_before: integer },
   (v) => sql`INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
    SELECT ${v.id}, ${v.userId}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.now}, ${v.expiresAt}
    WHERE (
      SELECT count(*) FROM access_tokens t
      WHERE t.user_id = ${v.userId} AND t.revoked_at IS NULL AND t.expires_at > ${v.now}
    ) < ${v.maxTokens}
-   RETURNING id`,
+   RETURNING (
+     SELECT count(*)::int FROM access_tokens t WHERE t.user_id = ${v.userId} AND t.created_at > ${v.dayAgo}
+   ) AS made_before`,
 )
 
 interface NewToken {
@@ -52,6 +57,8 @@ interface Issued {
   accessToken: string
   createdAt: Date
   expiresAt: Date
+  /** How many others the account got within a day. */
+  madeBefore: number
 }
 
 /** Only this answer shows the token. */
@@ -69,23 +76,22 @@ export async function issueAccessTokenIn(
   const accessToken = `uat_${tx.secrets.randomToken()}`
   const id = tx.secrets.randomId('tok_')
   const token = { id, userId, name, tokenHash: sha256(accessToken), scopes, now: createdAt, expiresAt }
-  const rows = await tx.sql(insertToken, { ...token, maxTokens: MAX_TOKENS })
-  if (rows.length === 0) {
+  const dayAgo = new Date(createdAt.getTime() - day)
+  const [inserted] = await tx.sql(insertToken, { ...token, maxTokens: MAX_TOKENS, dayAgo })
+  if (!inserted) {
     throw new AppError(
       'REQUEST_001',
       `There are ${MAX_TOKENS} access tokens that work. Revoke one that is no longer used.`,
     )
   }
   await addAudit(tx, 'access_token.created', { userId, actor, ip: null, subject: id, at: createdAt })
-  return { id, accessToken, createdAt, expiresAt }
+  return { id, accessToken, createdAt, expiresAt, madeBefore: inserted.made_before }
 }
 
 interface CreatedFacts {
   /** Encrypted in the row, with the rest of the letter. */
   to: string
   userName: string
-  /** Only a verified address learns more than the time. */
-  isVerified: boolean
   tokenName: string
   scopes: GrantableScope[]
   /** ISO 8601 */
@@ -99,17 +105,17 @@ export const accessTokenCreated = defineNotice<CreatedFacts, 'sealed'>({
   name: 'access_token_created',
   ...sealedFacts<CreatedFacts>(),
   recipients: { sealed: ({ to }) => to },
-  message: (ctx, { userName, isVerified, tokenName, scopes, expiresAt, at, ipAddress, userAgent }) => ({
+  message: (ctx, { to: _, at: createdAt, expiresAt, ...facts }) => ({
     template: 'access-token-created',
-    userName: isVerified ? userName : '',
-    createdAt: at,
-    details: isVerified ? { tokenName, scopes, expiresAt: new Date(expiresAt), ipAddress, userAgent } : null,
+    ...facts,
+    createdAt,
+    expiresAt: new Date(expiresAt),
     // Not SETTINGS_URL, because no page of an adopter has access tokens.
     tokensUrl: `${ctx.appUrl}/settings/access-tokens`,
   }),
 })
 
-/** The address gets a notice, because a token outlasts the session that made it. */
+/** A verified address gets a notice, because a token outlasts the session that made it. Any other may be a stranger's. */
 export async function createAccessToken(
   ctx: Context,
   input: Input<typeof contract.createAccessToken>,
@@ -121,7 +127,7 @@ export async function createAccessToken(
     const account = await lockAccountOfId(tx, userId)
     // A new password, or a sign-out, may have ended the session while this call waited for the lock.
     if (!account || !(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
-    const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(tx, {
+    const { id, accessToken, createdAt, expiresAt, madeBefore } = await issueAccessTokenIn(tx, {
       userId,
       name: input.name,
       scopes,
@@ -138,15 +144,17 @@ export async function createAccessToken(
       access_token: accessToken,
     }
     const { email: to, name: userName, email_verified_at: verifiedAt, locale } = account
-    await addNotice(
-      tx,
-      accessTokenCreated,
-      { userId, locale, recipients: ['sealed'], at: createdAt },
-      {
-        ...{ to, userName, isVerified: verifiedAt !== null, at: createdAt, ipAddress: tx.ip, userAgent: tx.userAgent },
-        ...{ tokenName: input.name, scopes, expiresAt: data.expires_at },
-      },
-    )
+    if (verifiedAt && madeBefore < MAX_TOLD) {
+      await addNotice(
+        tx,
+        accessTokenCreated,
+        { userId, locale, recipients: ['sealed'], at: createdAt },
+        {
+          ...{ to, userName, at: createdAt, ipAddress: tx.ip, userAgent: tx.userAgent },
+          ...{ tokenName: input.name, scopes, expiresAt: data.expires_at },
+        },
+      )
+    }
     await tx.keepAnswer?.(data)
     return data
   })

@@ -98,6 +98,18 @@ test.each([
   },
 )
 
+test('a step that fails by itself is listed by itself, also where an application has accepted its task', async () => {
+  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  ctx.apps.answer = async () => ({ status: 202 })
+  await givenParticipant(ctx, 'slow', { acknowledges: 'later', phase: 'data_archives' })
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.archives.delete = () => Promise.reject(new Error('away'))
+  for (let hours = 1; hours < 24; hours++) await pass(ctx, 60 * minute)
+  await expect(pass(ctx, 60 * minute)).rejects.toThrow()
+  const { apps, withdrawals } = groupTroubles(await watchOverview(ctx))
+  expect([apps, withdrawals]).toMatchObject([[], [{ withdrawal_id: withdrawalId }]])
+})
+
 test.each([
   ['troubled-withdrawals', 'troubled'],
   ['failing-apps', 'failing'],

@@ -193,7 +193,7 @@ export async function troubledWithdrawals(
   const [steps, tasks] = await Promise.all([stepsOf(ctx, ids), tasksOf(ctx, ids, MAX_TASKS)])
   const withdrawals = rows.slice(0, MAX_TROUBLED).map((row) => {
     const troubled = steps(row.id).filter((step) => step.due_at && (step.last_error || step.is_overdue))
-    const waiting = new Set(troubled.filter(hasBegun).map(({ step }) => step))
+    const waiting = new Set(troubled.filter(waitsForApps).map(({ step }) => step))
     return {
       ...toFacts({ ...row, due_by: row.due_by ?? addPeriod(row.started_at, ctx.statutoryPeriod) }, moments.now),
       deletion_steps: troubled,
@@ -209,5 +209,6 @@ export async function troubledWithdrawals(
   return { withdrawals, is_cut: rows.length > MAX_TROUBLED }
 }
 
-/** Nobody has run any other one: it waits for no application yet. */
-const hasBegun = ({ attempts, erased_at }: ShownStep) => attempts > 0 || erased_at !== null
+/** Nobody has run any other one, or it fails by itself. */
+const waitsForApps = ({ attempts, erased_at, last_error }: ShownStep) =>
+  last_error === null && (attempts > 0 || erased_at !== null)

@@ -4,6 +4,7 @@ import type { GrantableScope } from '@/contract/define'
 import { deviceOf } from '@/contract/device'
 import { isName } from '@/contract/fields'
 import { dateTag, type Language } from '@/contract/languages'
+import { SCOPE_TEXTS } from '@/contract/vocabulary'
 import type { Message, NotMeLink } from '@/domain/ports'
 import AccessTokenCreated from '@/emails/access-token-created'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
@@ -245,17 +246,13 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('dataExported', DataExported, values, {})
     }
     case 'access-token-created': {
-      const { createdAt, details, tokensUrl } = message
-      const told = details
-        ? {
-            tokenName: displayName(details.tokenName) || UNKNOWN,
-            permissions: details.scopes.map((scope) => scopeIn(wording, scope)).join(' · '),
-            worksUntil: time(details.expiresAt),
-            ...from(createdAt, details),
-          }
-        : { tokenName: '', permissions: '', worksUntil: '', at: time(createdAt), device: '', ipAddress: '' }
-      const values = { userName, ...told, tokensUrl }
-      return letter('accessTokenCreated', AccessTokenCreated, values, { hasDetails: details !== null })
+      const { createdAt, tokenName, scopes, expiresAt, tokensUrl } = message
+      const values = {
+        ...{ userName, tokensUrl, worksUntil: time(expiresAt), ...from(createdAt, message) },
+        tokenName: displayName(tokenName) || UNKNOWN,
+        permissions: scopes.map((scope) => scopeIn(wording, scope)).join(' · '),
+      }
+      return letter('accessTokenCreated', AccessTokenCreated, values, {})
     }
     case 'account-withdrawal-started': {
       const { progressUrl, receipt } = message
@@ -316,13 +313,9 @@ function withdrawalIn(
   }
 }
 
-const SCOPES = { 'email:manage': 'email', 'account:manage': 'account' } as const satisfies Record<
-  GrantableScope,
-  string
->
-
 /** As the settings name it, such as “Read and change your email address”. */
-const scopeIn = ({ messages }: Wording, scope: GrantableScope): string => messages.AccessTokens.scopes[SCOPES[scope]]
+const scopeIn = ({ messages }: Wording, scope: GrantableScope): string =>
+  messages.AccessTokens.scopes[SCOPE_TEXTS[scope]]
 
 /** Such as “Firefox on Linux”. */
 function deviceIn(wording: Wording, userAgent: string): string {

@@ -741,6 +741,14 @@ describe('accounts with a role', () => {
     }
   })
 
+  test('a service that looks up its id of a person does not find an application whose name begins so', async () => {
+    const id = newId()
+    const appId = await givenParticipant(ctx, `${id} shop`)
+    const lookUp = (text: string) => call(service, 'lookUp', { body: { text } })
+    expect((await lookUp(id)).code).toBe('USER_001')
+    expect((await lookUp(`${id} shop`)).data).toEqual({ kind: 'app', id: appId })
+  })
+
   test('a look-up by address is noted with the service and without the address', async () => {
     const person = await givenPerson()
     expect((await find(person.email.toUpperCase())).code).toBe('accepted')

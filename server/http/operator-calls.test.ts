@@ -269,7 +269,7 @@ test('an operator finds an application by its id or the beginning of a word of i
     `Several applications begin so: ${name}, ${name} of another. Type more of the name.`,
   )
   expect(await find(`${name} of`)).toEqual({ kind: 'app', id: other })
-  expect(await find(name)).toEqual({ kind: 'app', id: appId })
+  for (const text of [name, name.toLowerCase()]) expect(await find(text)).toEqual({ kind: 'app', id: appId })
   for (let more = 0; more < 4; more++) await givenNamed(`${name} ${more}`)
   expect((await ask(name.slice(0, 12))).details).toBe('More than 5 applications begin so. Type more of the name.')
   // The person's own id comes first.

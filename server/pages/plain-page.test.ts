@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { listening } from '@/testing/listening'
-import { isPlainPage, leaveScriptsOut, withoutScripts } from './plain-page'
+import { leaveScriptsOut, preparePlainPage, withoutScripts } from './plain-page'
 
 const PAGE =
   '<!doctype html><head><link rel="preload" as="script" href="/a.js"/><link rel="stylesheet" href="/a.css"/></head><body><p>é</p><script nonce="x">self.push("</p>")</script><script src="/b.js" async=""></script></body>'
@@ -49,7 +49,7 @@ test('only the page for people without the app is plain, and its query chooses t
   const look = (url: string, headers = {}) => {
     const incoming = { url, headers: { cookie: 'session=1', ...headers } } as IncomingMessage
     const outgoing = new ServerResponse(incoming)
-    return [isPlainPage(incoming, outgoing), incoming.headers.cookie, outgoing.getHeader('set-cookie')]
+    return [preparePlainPage(incoming, outgoing), incoming.headers.cookie, outgoing.getHeader('set-cookie')]
   }
   expect(look('/delete-account/confirm')[0]).toBe(false)
   expect(look('/delete-account', { rsc: '1' })[0]).toBe(false)
@@ -60,12 +60,14 @@ test('only the page for people without the app is plain, and its query chooses t
 })
 
 test('a language that is chosen on the page itself is the language of every page, and one of a link from elsewhere is not', () => {
-  const kept = (site: string) => {
-    const incoming = { url: '/delete-account?language=de', headers: { 'sec-fetch-site': site } }
+  const kept = (site: string, more = '&chosen') => {
+    const incoming = { url: `/delete-account?language=de${more}`, headers: { 'sec-fetch-site': site } }
     const outgoing = new ServerResponse(incoming as unknown as IncomingMessage)
-    isPlainPage(incoming as unknown as IncomingMessage, outgoing)
+    preparePlainPage(incoming as unknown as IncomingMessage, outgoing)
     return outgoing.getHeader('set-cookie')
   }
   expect(kept('same-origin')).toBe('language=de; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax')
+  // The page that follows its form.
+  expect(kept('same-origin', '&outcome=sent')).toBeUndefined()
   for (const site of ['same-site', 'cross-site', 'none']) expect(kept(site), site).toBeUndefined()
 })

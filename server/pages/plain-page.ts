@@ -8,10 +8,10 @@ import { TYPED_COOKIE } from './typed-cookie'
 const isPlain = (path: string) => path === '/delete-account'
 
 /**
- * Whether the page needs no script. Its query chooses the language, because the control in the footer needs one. Only a click on the page
- * itself chooses for every page: a link from elsewhere does not.
+ * Whether the page needs no script. Its query chooses its language, because the control in the footer needs one; a click on the page
+ * itself chooses for every page.
  */
-export function isPlainPage({ url = '', headers }: IncomingMessage, outgoing: ServerResponse): boolean {
+export function preparePlainPage({ url = '', headers }: IncomingMessage, outgoing: ServerResponse): boolean {
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   if (!isPlain(pathname) || headers.rsc) return false
   const language = searchParams.get('language')
@@ -19,7 +19,8 @@ export function isPlainPage({ url = '', headers }: IncomingMessage, outgoing: Se
     // Without the session, because the account's own language would come first.
     const typed = (headers.cookie ?? '').split(/; */).filter((pair) => pair.includes(`${TYPED_COOKIE}=`))
     headers.cookie = [`${LANGUAGE_COOKIE}=${language}`, ...typed].join('; ')
-    if (headers['sec-fetch-site'] === 'same-origin') outgoing.appendHeader('Set-Cookie', languageCookie(language))
+    if (searchParams.has('chosen') && headers['sec-fetch-site'] === 'same-origin')
+      outgoing.appendHeader('Set-Cookie', languageCookie(language))
   }
   return true
 }

@@ -6,7 +6,7 @@ import type { Env } from '../settings/env'
 import { inRequest, requestIdOf } from '../watch/log'
 import { hardenPage } from './page-headers'
 import { cleanPageRequest, pageOfEncodedFragment } from './page-requests'
-import { isPlainPage, leaveScriptsOut } from './plain-page'
+import { leaveScriptsOut, preparePlainPage } from './plain-page'
 import { createStaticFiles } from './static-files'
 
 export type Pages = Awaited<ReturnType<typeof preparePages>>
@@ -30,7 +30,7 @@ export async function preparePages(env: Env) {
       const page = pageOfEncodedFragment(incoming)
       if (page) return void outgoing.writeHead(302, { Location: page, 'Cache-Control': 'no-store' }).end()
       if (serveStaticFile(incoming, outgoing)) return
-      if (isPlainPage(incoming, outgoing)) leaveScriptsOut(incoming, outgoing)
+      if (preparePlainPage(incoming, outgoing)) leaveScriptsOut(incoming, outgoing)
       const requestId = requestIdOf(incoming.headers['x-request-id'])
       outgoing.setHeader('X-Request-Id', requestId)
       return inRequest(requestId, () => handle(incoming, outgoing))

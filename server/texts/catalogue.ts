@@ -58,6 +58,8 @@ export const parametersOf = (text: string): string[] => [...new Set(namesIn(comp
 const MORE_PARAMETERS: Record<string, string[]> = {
   // The English subject is documented without them.
   'Mails.verifyNewEmail.subject': ['code', 'product'],
+  // Texts of adopters that were made from the English one of before.
+  'Mails.accountWithdrawalStarted.footnote': ['support', 'supportEmail'],
 }
 
 /** The names of the values and tags that the text of this path may have, in any language. */

@@ -27,8 +27,8 @@ const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answ
     {until && (
       <>
         {' '}
-        An older one is valid until <LocalTime dateTime={until} />, and ends at once: a receiver that still has it
-        refuses messages.
+        The older secret, which is valid until <LocalTime dateTime={until} />, ends at once: a receiver that has no
+        newer one refuses messages.
       </>
     )}
   </>

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { givenCaller, withdraw } from '@/testing/api-calls'
 import {
   failingAt,
+  givenUser,
   givenWithdrawal,
   pass,
   runDueWork,
@@ -45,6 +46,26 @@ test('F30 purges that fail do not stop the purges behind them, and the next purg
   expect(left.map(({ id }) => id).sort()).toEqual(ids.slice(0, 3).sort())
   expect(await purgeRetainedData(ctx, 2)).toBe(3)
   expect(await ctx.db.withdrawal.count({ where: { purgedAt: null } })).toBe(0)
+})
+
+test('after thirty days the audit of others names no operator who has deleted their own account, and keeps what was done', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenWithdrawal(ctx)
+  const { userId: other } = await givenUser(ctx)
+  const done = { userId: other, action: 'transaction.settled', actor: 'operator', at: ctx.clock.now() }
+  await ctx.db.auditEvent.createMany({
+    data: [
+      { ...done, id: `aud_1${other}`, actorId: userId },
+      { ...done, id: `aud_2${other}`, actorId: 'usr_another' },
+    ],
+  })
+  await pass(ctx, 30 * day)
+  expect(await tablesWith(ctx, userId)).toEqual([])
+  const rows = await ctx.db.auditEvent.findMany({
+    where: { userId: other, action: done.action },
+    orderBy: { id: 'asc' },
+  })
+  expect(rows.map(({ actorId }) => actorId)).toEqual([null, 'usr_another'])
 })
 
 test('F19 after thirty days an application that never answers keeps only what its call needs', async () => {

@@ -81,6 +81,13 @@ const deleteEvents = statement(
   {},
   (v) => sql`DELETE FROM events WHERE withdrawal_id = ${v.withdrawalId}`,
 )
+// What an operator did to other accounts stays in their audit, without who it was.
+const clearOperator = statement(
+  'purge-operator',
+  { userId: text },
+  {},
+  (v) => sql`UPDATE audit_events SET actor_id = NULL WHERE actor_id = ${v.userId} AND actor = 'operator'`,
+)
 // Open erasures find the person by the user id; the calls to applications do not need it.
 const clearUserId = statement(
   'purge-user-id',
@@ -121,6 +128,7 @@ async function purgeBatch(tx: Transaction, withdrawalId: string, rows: number) {
   ]
   if (!areErased.every(Boolean)) return null
   await tx.sql(deleteEvents, { withdrawalId })
+  await tx.sql(clearOperator, { userId: erased.userId })
   await tx.sql(clearSubjects, { withdrawalId, sealedAccount: tx.secrets.seal(erased.userId) })
   await addEndEvent(tx, 'account.purged', erased, row.sealed_subjects)
   await tx.sql(markPurged, { withdrawalId, now: tx.clock.now() })

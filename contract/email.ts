@@ -115,7 +115,7 @@ export const verifyEmail = contract({
   name: 'verifyEmail',
   summary: 'Verify Email Address',
   description:
-    'Ends a pending change with the code from the message: the new address takes effect, both addresses are notified, and other sessions end, except the one that asked.',
+    'Ends a pending change with the code from the message: the new address takes effect, both addresses are notified, and other sessions end, except the one that asked. A wrong code uses one of its attempts, five unless the operator sets otherwise.',
   method: 'POST',
   path: '/users/{userId}/email/verify',
   body: z.object({ change_request_id: changeRequestId, verification_code: verificationCode }),

@@ -72,7 +72,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
       className="text-sm max-lg:sticky max-lg:top-0 max-lg:z-10 max-lg:border-line max-lg:border-b max-lg:bg-canvas max-lg:py-1"
     >
       <div className="lg:sticky lg:top-0 lg:flex lg:max-h-screen lg:flex-col lg:pt-8">
-        <label className="font-medium noscript:hidden max-lg:absolute max-lg:end-0 max-lg:top-1.5 max-lg:w-[calc(100%-7.5rem)]">
+        <label className="font-medium noscript:hidden max-lg:absolute max-lg:end-0 max-lg:top-1.5 max-lg:w-[max(47%,calc(100%-7.5rem))]">
           <span className="max-lg:sr-only">Search the reference</span>
           <input
             type="search"

@@ -137,7 +137,7 @@ export const Part = ({ title, children }: { title: string; children: React.React
   </div>
 )
 
-function exampleAnswer({ example, message, timestamp }: Contract) {
+export function exampleAnswer({ example, message, timestamp }: Contract) {
   return {
     success: true,
     data: example.data,

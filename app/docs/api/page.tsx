@@ -13,8 +13,10 @@ import { sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { ErrorRows } from './error-rows'
+import { exampleAnswer } from './operation'
 import { CHAPTERS, COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
+import { sampleOf } from './samples'
 
 export const metadata: Metadata = { title: 'API documentation' }
 
@@ -65,6 +67,8 @@ const Pages = () => (
   </div>
 )
 
+const FIRST_CALL = OPERATIONS.getEmailStatus
+
 const Examples = ({ userId }: { userId: string }) => (
   <Chapter id="examples" title={CHAPTERS.examples}>
     <CodeBlock
@@ -86,6 +90,9 @@ const Examples = ({ userId }: { userId: string }) => (
       </a>
       ; the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
     </p>
+    <p>A first call:</p>
+    <CodeBlock title="curl" label="a first call" code={sampleOf(FIRST_CALL, 'curl')} />
+    <CodeBlock title="Answer" label="its answer" code={JSON.stringify(exampleAnswer(FIRST_CALL), null, 2)} />
   </Chapter>
 )
 
@@ -217,6 +224,9 @@ const Deleting = () => (
       <li>
         <To operation="withdrawUser" /> with an <Code>Idempotency-Key</Code>. Keep the <Code>status_token</Code> of the
         answer. <Code>WITHDRAWAL_003</Code> names what holds the withdrawal back.
+        <div className="pt-2">
+          <CodeBlock title="curl" label="the withdrawal" code={sampleOf(OPERATIONS.withdrawUser, 'curl')} />
+        </div>
       </li>
       <li>
         <To operation="getWithdrawalStatus" /> with that token, or have a connected application{' '}

@@ -86,8 +86,8 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await expect(phone.getByRole('main')).toMatchAriaSnapshot(`
     - heading "Sign in to verify your address" [level=1]
     - paragraph: Sign in with your current address, ${masked}, not with the new one. You’ll come back to this link.
-    - button "Sign in to continue"
     - paragraph: Still signed in where you asked? Enter the 6-digit code from the same email there instead.
+    - button "Sign in to continue"
     - paragraph: /Close this page/
   `)
   await page.goto(link)

@@ -21,6 +21,7 @@ export default function AccountWithdrawalStarted({ progressUrl, hasReceipt, chec
       <Paragraph>
         {hasReceipt
           ? t.rich('receipt', {
+              checkUrl,
               check: () => (
                 <TextLink look={look} href={checkUrl}>
                   {checkUrl}

@@ -15,6 +15,9 @@ const textsOf = <Name extends keyof Mails>(name: Name) =>
     locale: 'en',
     messages: en,
     namespace: `Mails.${name}` as 'Mails',
+    onError: (error) => {
+      throw error
+    },
   }) as unknown as LetterTexts<Name>
 
 function show<Name extends keyof Mails, Props>(

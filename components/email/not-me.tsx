@@ -159,7 +159,7 @@ function TakeBackForm({ change, rules, heldFor, link, onRefused, onDone }: TakeB
         <Fact label={t(isVerified ? 'changed' : 'requested')}>
           <LocalTime dateTime={change.changed_at ?? change.requested_at} />
         </Fact>
-        {change.user_agent && <Fact label={t('browser')}>{nameOf(change.user_agent)}</Fact>}
+        {change.user_agent && <Fact label={t('device')}>{nameOf(change.user_agent)}</Fact>}
         <Fact label={t('ipAddress')}>{change.ip_address || '–'}</Fact>
       </dl>
       <Effects>
@@ -216,7 +216,7 @@ function DisownForm({ signIn, rules, link, onRefused, onDone }: DisownFormProps)
         <Fact label={t('signedInAt')}>
           <LocalTime dateTime={signIn.signed_in_at} />
         </Fact>
-        <Fact label={t('browser')}>{nameOf(signIn.user_agent)}</Fact>
+        <Fact label={t('device')}>{nameOf(signIn.user_agent)}</Fact>
         <Fact label={t('ipAddress')}>{signIn.ip_address || '–'}</Fact>
       </dl>
       <Effects>

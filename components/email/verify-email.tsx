@@ -257,13 +257,11 @@ function SignInFirst({
     : t.rich(`signIn${kind}Text`, { strong: bold })
   return (
     <StatusCard icon={LogIn} title={t('signInTitle')} text={hasPasswordSignIn ? text : t('signInElsewhereText')}>
+      <p className="text-ink-muted">{t('codeInstead')}</p>
       <Button className="w-full" onClick={() => window.location.assign(signInPath + fragmentOf(link))}>
         {t('signIn')}
       </Button>
-      <div className="space-y-2 text-ink-muted text-sm">
-        <p>{t('codeInstead')}</p>
-        <p>{t('signInNote')}</p>
-      </div>
+      <p className="text-ink-muted text-sm">{t('signInNote')}</p>
     </StatusCard>
   )
 }

@@ -33,14 +33,10 @@ export interface CountedDetailsProps extends Omit<DeletionDetailsProps, 'goes'> 
   renderedAt: string
 }
 
-/** The details below the form in the settings, counted again after a while. */
+/** The details in the form of the settings, counted again after a while. */
 export function CountedDetails({ userId, counts, renderedAt, ...shown }: CountedDetailsProps) {
   const preview = useCounts(userId, counts, renderedAt)
-  return (
-    <div className="px-5 sm:px-6">
-      <DeletionDetails goes={<Erased preview={preview} />} {...shown} />
-    </div>
-  )
+  return <DeletionDetails goes={<Erased preview={preview} />} {...shown} />
 }
 
 /** What is deleted, what stays and who is notified, folded. */
@@ -89,7 +85,13 @@ function Erased({ preview }: { preview: UseQueryResult<Counts> }) {
       ) : preview.isError ? (
         <div className="flex flex-wrap items-center justify-between gap-3">
           <p>{t('notCounted')}</p>
-          <Button variant="secondary" size="small" isPending={preview.isFetching} onClick={() => preview.refetch()}>
+          <Button
+            type="button"
+            variant="secondary"
+            size="small"
+            isPending={preview.isFetching}
+            onClick={() => preview.refetch()}
+          >
             {t('countAgain')}
           </Button>
         </div>

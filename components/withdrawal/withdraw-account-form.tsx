@@ -71,6 +71,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         onSubmit={submit}
       >
         <SummaryNotes applications={details.applications} retentionDays={retentionDays} authority={held.authority} />
+        <CountedDetails {...details} />
         <PhraseField form={form} />
         <ConfirmIdentity
           userId={userId}
@@ -83,7 +84,6 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         />
         <DeletionChoices ref={choices} form={form} isFilled={isFilled} retentionDays={retentionDays} />
       </FormCard>
-      <CountedDetails {...details} />
     </div>
   )
 }

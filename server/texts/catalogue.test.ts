@@ -26,7 +26,6 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'de AccessTokens.name': 'the German word',
   'de Common.support': 'the word of the field',
   'de Mails.accessTokenCreated.name': 'the German word',
-  'de NotMe.browser': 'the German word',
   'es Common.sections.accessTokensShort': 'the word of the field',
   'fr Common.sections.sessions': 'the French word',
   'fr Deletion.categories.sessions': 'the French word',

@@ -46,7 +46,7 @@ export function SummaryNotes({ applications, retentionDays: days, authority, isS
       <RightToComplain authority={authority} />
       {exportPath && (
         <p>
-          <a href={exportPath} className={textLink}>
+          <a href={exportPath} className={`inline-flex min-h-11 items-center ${textLink}`}>
             {t(isSignedOut ? 'downloadByOwner' : 'download')}
           </a>
         </p>

@@ -45,6 +45,8 @@ export const listedWithdrawal = z.object({
   /** A list has the open steps. A withdrawal that needs attention has the steps that failed or are overdue. */
   deletion_steps: z.array(shownStep),
   open_tasks: z.int(),
+  /** Those for which nobody waits any more. */
+  waived_tasks: z.int(),
 })
 export type ListedWithdrawal = z.input<typeof listedWithdrawal>
 

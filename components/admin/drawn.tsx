@@ -7,7 +7,7 @@ import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { StepName } from './step-texts'
-import { ACTIONS, capped, labelOf, TONES, toLabel, WORDS } from './words'
+import { ACTIONS, capped, count, labelOf, TONES, toLabel, WORDS } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 
@@ -101,6 +101,14 @@ export const EventCounts = ({
     {waiting + dead === 0 && 'None'}
   </>
 )
+
+/** So many applications were waived: nobody knows whether they have deleted anything. */
+export const NotConfirmed = ({ apps }: { apps: number }) =>
+  apps > 0 && (
+    <Badge>
+      {count(apps, 'app')} {apps === 1 ? 'has' : 'have'} not confirmed
+    </Badge>
+  )
 
 /** The columns of an audit log. */
 export const AUDIT: Fields<typeof shownAudit> = {

@@ -53,6 +53,8 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
   expect(seen).toMatchObject({
     status: 'processing',
     is_past_due: false,
+    open_tasks: 0,
+    waived_tasks: 1,
     due_by: '2026-12-20T09:00:00.000Z',
     tasks: [{ name: 'shop', state: 'waived', attempts: 1, waived: { reason: 'gone' } }],
     deliveries: [{ type: 'account.withdrawal_started', app_name: 'shop', status: 'pending', last_error: 'HTTP 503' }],

@@ -29,12 +29,14 @@ export const FACTS = {
   purged_at: time.orNull,
   receipt_due_at: time.orNull,
   open_tasks: integer,
+  waived_tasks: integer,
 } satisfies Shape
 
 /** Of `withdrawals w`. */
 export const SELECT_FACTS = sql`w.id, w.reason, w.started_at, w.due_by, w.scheduled_completion, w.completed_at, w.purge_due_at, w.purged_at,
      w.receipt_due_at,
-     (SELECT count(*)::int FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks`
+     (SELECT count(*)::int FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks,
+     (SELECT count(*)::int FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.waived_at IS NOT NULL) AS waived_tasks`
 
 export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWithdrawal, 'deletion_steps'> => ({
   withdrawal_id: row.id,
@@ -48,6 +50,7 @@ export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWit
   purge_due_at: row.purge_due_at.toISOString(),
   purged_at: isoOf(row.purged_at),
   open_tasks: row.open_tasks,
+  waived_tasks: row.waived_tasks,
 })
 
 function stateOf({ completed_at, purged_at }: Described<typeof FACTS>): WithdrawalState {

@@ -1,4 +1,4 @@
-import { DueBy, type Fields } from '@/components/admin/drawn'
+import { DueBy, type Fields, idLink, NotConfirmed } from '@/components/admin/drawn'
 import { NextPage } from '@/components/admin/next-page'
 import { StepName } from '@/components/admin/step-texts'
 import { Table } from '@/components/admin/table'
@@ -6,7 +6,7 @@ import { Tabs } from '@/components/admin/tabs'
 import { WORDS } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { Card, CardBody } from '@/components/ui/card'
-import { listedWithdrawal, WITHDRAWAL_STATES, type WithdrawalState } from '@/contract/operator'
+import { type ListedWithdrawal, listedWithdrawal, WITHDRAWAL_STATES, type WithdrawalState } from '@/contract/operator'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
 import { AdminPage } from '../admin-page'
@@ -35,6 +35,12 @@ const NONE = {
   purged: 'There is no deletion of which nothing is kept.',
 } as const
 
+const named = ({ withdrawal_id, waived_tasks }: ListedWithdrawal) => (
+  <>
+    {idLink('withdrawals')(withdrawal_id)} <NotConfirmed apps={waived_tasks} />
+  </>
+)
+
 const placeOf = (state: WithdrawalState) => `/admin/withdrawals?state=${state}`
 const TABS = Object.fromEntries(WITHDRAWAL_STATES.map((state) => [placeOf(state), WORDS[state] ?? state]))
 
@@ -60,7 +66,7 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
             of={listedWithdrawal}
             rows={withdrawals}
             id="withdrawal_id"
-            fields={{ withdrawal_id: true, ...COLUMNS[state] }}
+            fields={{ withdrawal_id: named, ...COLUMNS[state] }}
             none={NONE[state]}
           />
         </CardBody>

@@ -1,6 +1,6 @@
 import { StepWaitsFor } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { AppLink, AUDIT, type Fields, Word } from '@/components/admin/drawn'
+import { AppLink, AUDIT, type Fields, NotConfirmed, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -46,7 +46,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         of={shownStep}
         rows={deletion_steps}
         id="step"
-        fields={STEP}
+        fields={stepFields(tasks)}
         none="It has no steps."
       />
       <Part title="Deletion tasks of applications" none={tasks.length === 0 && 'No application has a task.'}>
@@ -89,7 +89,7 @@ const subjectAmong =
 
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
-  const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
+  const { withdrawal_id: id, status, is_past_due, waived_tasks, deletion_steps, tasks, deliveries } = withdrawal
   // Deliveries that were made, and tasks that were waived, are not tried again.
   const open = [
     ...deletion_steps.filter((step) => step.completed_at === null),
@@ -99,6 +99,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   return (
     <div className="flex flex-wrap items-center justify-end gap-2 text-end">
       <Word of={status} />
+      <NotConfirmed apps={waived_tasks} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} attempts={attemptsOf(open)} />
     </div>
@@ -121,11 +122,12 @@ const FACTS: Fields<typeof shownWithdrawal> = {
 const isUntried = ({ attempts, erased_at, completed_at }: ShownStep) =>
   attempts === 0 && erased_at === null && completed_at === null
 
-const STEP: Fields<typeof shownStep> = {
+const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   step: true,
   status: (step) => (
     <>
-      <Word of={isUntried(step) ? 'pending' : step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}
+      <Word of={isUntried(step) ? 'pending' : step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}{' '}
+      <NotConfirmed apps={tasks.filter(({ phase, waived }) => phase === step.step && waived).length} />
       <p className="mt-1 text-ink-muted">
         {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <StepWaitsFor step={step} />}
       </p>
@@ -133,7 +135,7 @@ const STEP: Fields<typeof shownStep> = {
   ),
   erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
   retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
-}
+})
 
 /** What stays, by the reason why. */
 const kept = (retained: NonNullable<ShownStep['retained']>) =>

@@ -79,8 +79,10 @@ export const shownAudit = z.object({
 })
 export type ShownAudit = z.input<typeof shownAudit>
 
-/** A withdrawal as operators see it, on its page and from the command. Nothing here is personal. */
+/** A withdrawal as operators see it, on its page and from the command. Of the person it has the id of the account alone. */
 export const shownWithdrawal = listedWithdrawal.extend({
+  /** Null once the purge has taken it. */
+  user_id: z.string().nullable(),
   tasks: z.array(shownTask),
   deliveries: z.array(delivery),
   notices: z.array(shownNotice),

@@ -16,8 +16,8 @@ const OF = { id: text, maxRows: integer }
 const readFacts = statement(
   'withdrawal-facts',
   { id: text },
-  FACTS,
-  (v) => sql`SELECT ${SELECT_FACTS} FROM withdrawals w WHERE w.id = ${v.id}`,
+  { ...FACTS, user_id: text.orNull },
+  (v) => sql`SELECT ${SELECT_FACTS}, w.user_id FROM withdrawals w WHERE w.id = ${v.id}`,
 )
 const readNotices = statement(
   'notices-of-withdrawal',
@@ -50,7 +50,7 @@ const readReceipts = statement(
   (v) => sql`SELECT kind, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.id}`,
 )
 
-/** For operators: what a withdrawal has done and what it waits for; no personal data. */
+/** For operators: what a withdrawal has done and what it waits for; of the person only the id of the account. */
 export async function showWithdrawal(ctx: SystemContext, id: string): Promise<ShownWithdrawal> {
   const [row] = await ctx.sql(readFacts, { id })
   if (!row) throw new AppError('WITHDRAWAL_004')
@@ -65,6 +65,7 @@ export async function showWithdrawal(ctx: SystemContext, id: string): Promise<Sh
   ])
   return {
     ...toFacts(row, ctx.clock.now()),
+    user_id: row.user_id,
     deletion_steps: steps(id),
     tasks: tasks.slice(0, MAX_SHOWN),
     deliveries: deliveries.slice(0, MAX_SHOWN),

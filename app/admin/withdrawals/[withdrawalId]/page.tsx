@@ -8,6 +8,7 @@ import { Counts } from '@/components/admin/step-texts'
 import { isOpenTask, TaskTable, taskApp } from '@/components/admin/task-table'
 import { attemptsOf, toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
+import { CopyButton } from '@/components/ui/copy-button'
 import { RelativeTime } from '@/components/ui/relative-time'
 import {
   type ShownAudit,
@@ -107,6 +108,12 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
 }
 
 const FACTS: Fields<typeof shownWithdrawal> = {
+  user_id: ({ user_id }) =>
+    user_id && (
+      <span className="flex flex-wrap items-center gap-x-3">
+        <span className="font-mono text-sm">{user_id}</span> <CopyButton text={user_id} label="the account’s id" />
+      </span>
+    ),
   due_by: true,
   started_at: true,
   scheduled_completion: true,

@@ -11,7 +11,7 @@ import { Button } from '../ui/button'
 import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
 import { operate, sentenceOf } from './operate'
-import { SignInFirst, useOutcome } from './outcomes'
+import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
 import { noAnswer } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
@@ -62,6 +62,7 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
   const { operation, params, body, label, of = '', ask, outcome } = props
   const router = useRouter()
   const [result, setResult] = useState<ReactNode>(null)
+  const { isNewest, note } = useNewestAct()
   const act = useMutation({
     mutationFn: () => operate(operation, params, body),
     onMutate: () => setResult(null),
@@ -69,7 +70,10 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
       setResult(RESULTS[operation]?.(answer, of))
       router.refresh()
     },
+    onSettled: note,
   })
+  // A secret is shown this once.
+  const isShown = isNewest || operation === 'rotateAppSecret'
   useOutcome((act.isSuccess && outcome) || '')
   const name = (
     <span>
@@ -97,11 +101,11 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
         </Button>
       )}
       <div className="order-last w-full text-ink-muted empty:sr-only" role="status">
-        {result}
+        {isShown && result}
       </div>
       {!ask && (
         <div className="order-last has-[>:empty]:sr-only">
-          <FieldError>{act.error ? sentenceOf(act.error) : undefined}</FieldError>
+          <FieldError>{isShown && act.error ? sentenceOf(act.error) : undefined}</FieldError>
         </div>
       )}
     </>

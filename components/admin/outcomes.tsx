@@ -1,11 +1,12 @@
 'use client'
 
-import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useId, useRef, useState } from 'react'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
 import { signInAgain, takeUndone } from './operate'
 
 const NoteOutcome = createContext<(sentence: string) => void>(() => {})
+const NewestAct = createContext<[key: string, note: (key: string) => void]>(['', () => {}])
 const FreshUntil = createContext<string | null>(null)
 
 /** Says it when the control leaves the page after its act; empty until then. */
@@ -18,6 +19,13 @@ export function useOutcome(sentence: string): void {
     }
   })
   useEffect(() => () => leave.current(), [])
+}
+
+/** Whether the control did the newest act of the page, as `note` tells: an older result may not hold any more. */
+export function useNewestAct(): { isNewest: boolean; note(): void } {
+  const [newest, noteKey] = useContext(NewestAct)
+  const key = useId()
+  return { isNewest: newest === key, note: () => noteKey(key) }
 }
 
 /** Stands in a dialog whose act would lead to a sign-in, so that nobody chooses in vain. */
@@ -48,6 +56,7 @@ export function Outcomes({ freshUntil, children }: OutcomesProps) {
   useEffect(() => {
     if (takeUndone()) setSentence('Your last act needed a fresh sign-in and was not done. Press its button once more.')
   }, [])
+  const newestAct = useState('')
   const status = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
     // The pressed button left with its row, and the focus with it.
@@ -58,7 +67,9 @@ export function Outcomes({ freshUntil, children }: OutcomesProps) {
       <p ref={status} tabIndex={-1} role="status" className="wrap-anywhere font-medium outline-none empty:sr-only">
         {sentence}
       </p>
-      <FreshUntil value={freshUntil}>{children}</FreshUntil>
+      <NewestAct value={newestAct}>
+        <FreshUntil value={freshUntil}>{children}</FreshUntil>
+      </NewestAct>
     </NoteOutcome>
   )
 }

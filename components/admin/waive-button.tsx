@@ -10,7 +10,7 @@ import { ConfirmedButton } from '../forms/confirmed-button'
 import { RadioField } from '../ui/field'
 import { WillBeAsked } from './attempts'
 import { operate, sentenceOf } from './operate'
-import { SignInFirst, useOutcome } from './outcomes'
+import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
 import { isAsked, willBeCalled } from './words'
 
 interface WaiveButtonProps {
@@ -27,9 +27,13 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
   const t = useTranslations('Deletion')
   const [reason, setReason] = useState<string>()
   const [isDone, setDone] = useState(false)
+  const { note } = useNewestAct()
   useOutcome(isDone ? `Nobody waits for ${of} any more.` : '')
   async function waive() {
-    if (!reason) throw new ApiError('REQUEST_001', 'Choose what the person reads.', 0)
+    if (!reason) {
+      document.getElementsByName(`reason-${id}`)[0]?.focus()
+      throw new ApiError('REQUEST_001', 'Choose what the person reads.', 0)
+    }
     await operate('waiveTask', { taskId: id }, { reason })
   }
   return (
@@ -48,8 +52,7 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
             </p>
           )}
           <p>
-            The person reads that it has not confirmed, and the sentence that you choose. A sentence of your own is
-            registered with the application first: <code>app set --waive-reason</code>. This cannot be taken back, and
+            The person reads that it has not confirmed, and the sentence that you choose. This cannot be taken back, and
             is written into the audit log.
           </p>
           <RadioField
@@ -63,6 +66,9 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
             onChange={(event) => setReason(event.target.value)}
           />
           <SignInFirst />
+          <p className="text-sm">
+            <code>app set --waive-reason</code> adds a sentence of your own to this list.
+          </p>
         </div>
       }
       keep="Keep waiting"
@@ -71,6 +77,7 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
       errorText={sentenceOf}
       onDone={() => {
         setDone(true)
+        note()
         router.refresh()
       }}
     />

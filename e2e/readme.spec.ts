@@ -29,7 +29,7 @@ test('the commands of README.md get a first answer of the API, and let the demo 
       README_URL,
     )
     await page.goto(`${README_URL}/admin`)
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Operations')
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overview')
   })
 })
 

@@ -51,7 +51,12 @@ export async function AdminPage(props: AdminPageProps) {
               {title} {id && <span className="font-mono font-normal text-base tracking-normal">{id}</span>}
             </>
           }
-          aside={id ? <CopyButton text={id} label="the id" /> : aside}
+          aside={
+            <>
+              {id && <CopyButton text={id} label="the id" />}
+              {aside}
+            </>
+          }
           description={description}
         />
         {refreshes && <RefreshEvery seconds={5} />}

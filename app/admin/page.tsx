@@ -6,7 +6,7 @@ import { groupTroubles, watchOverview } from '@/domain/withdrawal/watch-overview
 import { AdminPage } from './admin-page'
 import { operatorContext, titleForOperators } from './for-operators'
 
-export const generateMetadata = titleForOperators('Operations')
+export const generateMetadata = titleForOperators('Overview')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
@@ -15,12 +15,13 @@ export default async function OperationsPage() {
   return (
     <AdminPage
       section="/admin"
-      title="Operations"
+      title="Overview"
       description="What fails or is late, and what waits. Refreshes every few seconds."
       refreshes
     >
       <NeedsAttention
         figures={figures}
+        lookedAt={ctx.clock.now().toISOString()}
         apps={apps}
         withdrawals={withdrawals}
         isUnread={!troubled || !failing || !tasks}

@@ -5,6 +5,7 @@ import * as contract from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Disclosure } from '../ui/disclosure'
+import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
@@ -19,6 +20,8 @@ import { attemptsOf, capped, count } from './words'
 
 interface NeedsAttentionProps {
   figures: contract.Figures
+  /** When the figures were read. */
+  lookedAt: string
   apps: readonly contract.TroubledApp[]
   withdrawals: readonly contract.TroubledWithdrawal[]
   /** A part could not be read. */
@@ -49,14 +52,17 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
 export const NEEDS_ATTENTION = 'needs-attention'
 
 /** What an operator should look at, each thing once. */
-export function NeedsAttention({ figures, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
+export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
   const alarms = (Object.keys(HINTS) as Name[]).filter((name) => figures[name] !== 0)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
   return (
     <Part id={NEEDS_ATTENTION} title="Needs attention" description={isCut && 'There is more than this page shows.'}>
       {isCalm && (
         <p className="flex items-center gap-3 text-ink-muted">
-          <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
+          <CircleCheck className="size-5 shrink-0 text-success" aria-hidden />
+          <span>
+            Nothing is late, and nothing fails. Last looked at <LocalTime dateTime={lookedAt} format="time" />.
+          </span>
         </p>
       )}
       <div className="divide-y divide-line *:py-5 *:first:pt-0 *:last:pb-0 empty:hidden">

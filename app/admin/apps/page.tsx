@@ -6,7 +6,7 @@ import { listApps } from '@/domain/applications/manage'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
-export const generateMetadata = titleForOperators('Applications')
+export const generateMetadata = titleForOperators('Apps')
 
 export default async function ApplicationsPage() {
   const ctx = await operatorContext('/admin/apps')
@@ -14,8 +14,8 @@ export default async function ApplicationsPage() {
   return (
     <AdminPage
       section="/admin/apps"
-      title="Applications"
-      description="Which systems hear of changes and deletions, and what waits for them."
+      title="Apps"
+      description="Which applications hear of changes and deletions, and what waits for them."
     >
       <TablePart
         title="Registered applications"

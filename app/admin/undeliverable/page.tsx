@@ -6,7 +6,7 @@ import type { PageProps } from '@/server/pages/session'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
-export const generateMetadata = titleForOperators('Addresses that take no mail')
+export const generateMetadata = titleForOperators('Undeliverable')
 
 const SHOWN = '50'
 
@@ -18,8 +18,8 @@ export default async function UndeliverablePage({ searchParams }: PageProps) {
   return (
     <AdminPage
       section="/admin/undeliverable"
-      title="Addresses that take no mail"
-      description="Messages to these people come back, so reach them another way. A person leaves this list with a code that arrived, or with another address."
+      title="Undeliverable"
+      description="Addresses that take no mail: messages to these people come back, so reach them another way. A person leaves this list with a code that arrived, or with another address."
     >
       <TablePart
         title="Accounts"

@@ -49,6 +49,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     <AdminPage
       section="/admin/apps"
       title={app.name}
+      id={appId}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
       aside={app.disabled_at && <Badge tone="danger">Disabled</Badge>}
     >
@@ -57,7 +58,6 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           of={contract}
           row={app}
           fields={{
-            app_id: true,
             audience: true,
             acknowledges: true,
             phase: true,

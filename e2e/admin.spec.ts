@@ -31,7 +31,7 @@ test('the admin page does not exist for anyone but operators', async ({ page, op
 
   await makeOperator(operator, user)
   await page.goto(at('/admin'))
-  await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
   expect(await operator.run('user', 'set-role', '--user', user.id, '--role', 'none')).toEqual({
     user_id: user.id,
     role: 'none',
@@ -58,7 +58,7 @@ test('B128 an id that finds nothing says so to an operator and leads back, and t
     await expect(page.getByRole('heading', { level: 1, name: 'Nothing has this id' })).toBeVisible()
     await expectAccessible(page)
     await page.getByRole('link', { name: 'Back to the overview' }).click()
-    await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
   }
   expect((await page.goto(at('/admin/nope')))?.status()).toBe(404)
   await expect(page.getByRole('heading', { level: 1, name: 'There is no such page' })).toBeVisible()
@@ -116,12 +116,19 @@ test('an operator sees an application that does not answer, retries it, and stop
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(dialog.getByRole('alert')).toHaveText('Choose what the person reads.')
+  await expect(dialog.getByRole('radio').first()).toBeFocused()
   await dialog.getByText('We couldn’t reach it. It may still have your data.').click()
   await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(page.getByText('No deletion waits for it.')).toBeVisible()
   await expect(page.locator(':focus')).toHaveText(new RegExp(`^Nobody waits for the task of ${name} for wd_`))
+  await page.goto(at('/admin/withdrawals'))
+  await expect(page.getByRole('row', { name: otherId })).toContainText('1 app has not confirmed')
   await page.goto(at(`/admin/withdrawals/${otherId}`))
+  await expect(page.getByText('1 app has not confirmed').first()).toBeVisible()
+  const step = page.getByRole('row', { name: /^Connected apps/ })
+  await expect(step).toContainText('1 connection to an app', { timeout: 30_000 })
+  await expect(step).toContainText('1 app has not confirmed')
   const act = page.getByRole('table', { name: 'Audit log' }).getByRole('row', { name: /^Stopped waiting/ })
   await expect(act.getByRole('link', { name })).toBeVisible()
   await expect(act.getByRole('link', { name: user.id })).toBeVisible()
@@ -149,6 +156,7 @@ test('an operator disables an application, sees the deletion that waits for it, 
   const dialog = page.getByRole('dialog', { name: `Disable ${name}?` })
   await dialog.getByRole('button', { name: 'Disable' }).click()
   await expect(page.getByText(`Disabled: ${name}.`)).toBeVisible()
+  await expect(page.getByText('It answered HTTP 204')).toHaveCount(0)
   await expect(page.getByText('It gets no messages while it is disabled.')).toHaveCount(1)
   await expect(page.getByText('Disabled', { exact: true })).toBeVisible()
   await expectAccessible(page)
@@ -183,11 +191,13 @@ test('an operator disables an application, sees the deletion that waits for it, 
 test('an operator ends what holds a deletion back on the page of the account', async ({ page, operator, user }) => {
   await makeOperator(operator, user)
   const debtor = await createUser(operator)
-  const bill = ['--title', 'Order 7', '--amount', '12.50EUR', '--status', 'pending']
-  await operator.run('transaction', 'add', '--user', debtor.id, ...bill)
+  const bill = ['--title', 'Order 7', '--amount', '12.50EUR', '--url', 'https://shop.example.com/orders/7']
+  await operator.run('transaction', 'add', '--user', debtor.id, '--status', 'pending', ...bill)
   await holdBack(operator, debtor)
   await signIn(page, user, IMPATIENT_URL)
   await page.goto(at(`/admin/users/${debtor.id}`))
+  const link = page.getByRole('link', { name: 'shop.example.com' })
+  await expect(link).toHaveAttribute('href', 'https://shop.example.com/orders/7')
   await expectAccessible(page)
   await page.setViewportSize({ width: 390, height: 844 })
   await expectFits(page)

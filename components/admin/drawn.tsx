@@ -45,17 +45,25 @@ export const idLink = (folder: string) => (id: string) => (
 function mono(text: string) {
   return <span className="font-mono">{text}</span>
 }
+/** Its host says where it leads. A row that the product wrote itself may have any text. */
+const outsideLink = (url: string) =>
+  url.startsWith('https://') && URL.canParse(url) ? (
+    <a href={url} target="_blank" rel="noopener noreferrer" className={cn(textLink, 'lg:whitespace-nowrap')}>
+      {new URL(url).host}
+    </a>
+  ) : (
+    url
+  )
 const stepName = (step: string) => <StepName step={step} />
 /** The fields whose text is more than itself. */
 const TEXTS: Record<string, (text: string) => ReactNode> = {
   action: (action) => ACTIONS[action] ?? toLabel(action),
-  app_id: mono,
   subject_id: mono,
-  transaction_id: mono,
   kind: toLabel,
   last_error: mono,
   phase: stepName,
   step: stepName,
+  url: outsideLink,
   user_id: idLink('users'),
   withdrawal_id: idLink('withdrawals'),
 }

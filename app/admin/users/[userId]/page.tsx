@@ -53,11 +53,14 @@ const Active = ({ account }: { account: ShownAccount }) => (
       rows={account.pending_transactions}
       id="transaction_id"
       fields={{
-        title: true,
+        title: ({ title, transaction_id }) => (
+          <>
+            {title} <span className="block font-mono font-normal text-ink-muted">{transaction_id}</span>
+          </>
+        ),
         amount: ({ amount }) => amount && <span className="whitespace-nowrap">{formatAmount(amount, 'en')}</span>,
         url: true,
         created_at: true,
-        transaction_id: true,
       }}
       actions={transactionButtons}
       none="No transaction is pending."
@@ -96,7 +99,8 @@ const Active = ({ account }: { account: ShownAccount }) => (
   </>
 )
 
-const AFTERWARDS = 'It holds no deletion back then. This cannot be taken back, and is written into the audit log.'
+const AFTERWARDS =
+  'After this it no longer blocks deleting the account. This cannot be taken back, and is written into the audit log.'
 
 const transactionButtons = ({ transaction_id: transactionId, title, amount }: ShownTransaction) => {
   const button = { operation: 'endTransaction', params: { transactionId }, of: title } as const

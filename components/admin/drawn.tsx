@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as z from 'zod'
-import type { shownAudit } from '@/contract/operator'
+import type { ListedWithdrawal, shownAudit } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
@@ -110,13 +110,15 @@ export const EventCounts = ({
   </>
 )
 
-/** So many applications were waived: nobody knows whether they have deleted anything. */
-export const NotConfirmed = ({ apps }: { apps: number }) =>
+/** Nothing waits for an application any more, and some were waived: nobody knows whether they have deleted anything. */
+export const NotConfirmed = ({ of: { open_tasks, waived_tasks: apps } }: { of: Pick<ListedWithdrawal, TaskCount> }) =>
+  open_tasks === 0 &&
   apps > 0 && (
     <Badge>
       {count(apps, 'app')} {apps === 1 ? 'has' : 'have'} not confirmed
     </Badge>
   )
+type TaskCount = 'open_tasks' | 'waived_tasks'
 
 /** The columns of an audit log. */
 export const AUDIT: Fields<typeof shownAudit> = {

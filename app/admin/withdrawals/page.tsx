@@ -35,9 +35,12 @@ const NONE = {
   purged: 'There is no deletion of which nothing is kept.',
 } as const
 
-const named = ({ withdrawal_id, waived_tasks }: ListedWithdrawal) => (
+const named = (withdrawal: ListedWithdrawal) => (
   <>
-    {idLink('withdrawals')(withdrawal_id)} <NotConfirmed apps={waived_tasks} />
+    {idLink('withdrawals')(withdrawal.withdrawal_id)}{' '}
+    <span className="mt-1 block empty:hidden">
+      <NotConfirmed of={withdrawal} />
+    </span>
   </>
 )
 

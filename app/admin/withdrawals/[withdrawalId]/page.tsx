@@ -90,7 +90,7 @@ const subjectAmong =
 
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
-  const { withdrawal_id: id, status, is_past_due, waived_tasks, deletion_steps, tasks, deliveries } = withdrawal
+  const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
   // Deliveries that were made, and tasks that were waived, are not tried again.
   const open = [
     ...deletion_steps.filter((step) => step.completed_at === null),
@@ -100,7 +100,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   return (
     <div className="flex flex-wrap items-center justify-end gap-2 text-end">
       <Word of={status} />
-      <NotConfirmed apps={waived_tasks} />
+      <NotConfirmed of={withdrawal} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} attempts={attemptsOf(open)} />
     </div>
@@ -110,7 +110,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
 const FACTS: Fields<typeof shownWithdrawal> = {
   user_id: ({ user_id }) =>
     user_id && (
-      <span className="flex flex-wrap items-center gap-x-3">
+      <span className="flex flex-wrap items-center gap-x-3 sm:-my-1.5">
         <span className="font-mono text-sm">{user_id}</span> <CopyButton text={user_id} label="the account’s id" />
       </span>
     ),
@@ -129,12 +129,20 @@ const FACTS: Fields<typeof shownWithdrawal> = {
 const isUntried = ({ attempts, erased_at, completed_at }: ShownStep) =>
   attempts === 0 && erased_at === null && completed_at === null
 
+const countsOf = (tasks: readonly ShownTask[]) => ({
+  open_tasks: tasks.filter(isOpenTask).length,
+  waived_tasks: tasks.filter(({ waived }) => waived).length,
+})
+
 const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   step: true,
   status: (step) => (
     <>
-      <Word of={isUntried(step) ? 'pending' : step.status} /> {step.last_error && <Badge tone="danger">Failing</Badge>}{' '}
-      <NotConfirmed apps={tasks.filter(({ phase, waived }) => phase === step.step && waived).length} />
+      <p className="flex flex-wrap items-center gap-2">
+        <Word of={isUntried(step) ? 'pending' : step.status} />
+        {step.last_error && <Badge tone="danger">Failing</Badge>}
+        <NotConfirmed of={countsOf(tasks.filter(({ phase }) => phase === step.step))} />
+      </p>
       <p className="mt-1 text-ink-muted">
         {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <StepWaitsFor step={step} />}
       </p>

@@ -108,6 +108,7 @@ export const appCommands = [
       ...settings,
     },
     oneOf: ['endpoint', 'poll'],
+    needsNoData: true,
     async run(ctx, given) {
       const { name = given.name, ...rest } = toSettings(given)
       const { appId, signingSecret } = await registerApp(ctx, { name, ...rest })
@@ -159,6 +160,7 @@ export const appCommands = [
       subject: { value: 'ID', read: toSubject, means: 'Its own id of the test person; a wrong receiver deletes them.' },
       account: { value: 'usr_…', means: 'The account of the test person.' },
     },
+    needsNoData: true,
     async run(ctx, { url, secret, checks, confirms, subject, account }) {
       const person = subject && account ? { subject, account } : undefined
       if (confirms !== (person !== undefined))

@@ -56,6 +56,8 @@ interface Entry<O extends Options> {
   oneOf?: readonly (keyof O & string)[]
   /** It prints many lines, which a batch cannot. */
   printsMany?: true
+  /** It makes sense before there are any data; any other is refused then. */
+  needsNoData?: true
   run(ctx: SystemContext, given: ValuesOf<O>, readInput: ReadInput): Promise<Answer>
 }
 

@@ -1,12 +1,13 @@
 import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import type { SystemContext } from '@/domain/context'
+import { hasCluster } from '@/server/local/embedded-postgres'
 import { openContext } from '@/server/open-context'
 import { prepareDatabase } from '@/server/prepare-database'
 import { processState } from '@/server/process-state'
-import { getEnv } from '@/server/settings/env'
+import { getEnv, ownDataDir } from '@/server/settings/env'
 import { createLog } from '@/server/watch/log'
-import { type Answer, parseCall, UsageError } from './command.ts'
+import { type Answer, type Command, findCommand, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, usageFor } from './help.ts'
@@ -60,12 +61,22 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   return isAllGood
 }
 
+/** Refuses a command on data that are not there, which would make an empty database in a directory that is named wrongly. */
+function checkData(command: Command, dataDir: string | undefined): void {
+  if (command.needsNoData || dataDir === undefined || hasCluster(dataDir)) return
+  throw new Error(
+    `DATABASE_URL is not set, and there is no database in ${dataDir} (DATA_DIR). The start of the service makes one there.`,
+  )
+}
+
 async function main(args: string[]): Promise<boolean> {
   const help = helpFor(COMMANDS, args)
   if (help) {
     await write(help)
     return true
   }
+  // Before the settings are read, which makes secrets in DATA_DIR.
+  if (args[0] !== 'batch') checkData(findCommand(COMMANDS, args), ownDataDir(process.env))
   // Before the database is opened, so that a wrong command is refused at once.
   const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
   const env = getEnv()

@@ -74,6 +74,7 @@ export const serviceTokenCommands = [
       app: { value: 'app_…', means: 'The application whose deletion tasks it takes; for the scope tasks:work alone.' },
       'expires-in': { value: 'P365D', otherwise: 'P365D', read: toLifetimeMs, means: 'How long it works.' },
     },
+    needsNoData: true,
     async run(ctx, { name, scope: scopes, host: hosts, app: appId, 'expires-in': expiresInMs }) {
       if (scopes.includes('tasks:work') && !appId) throw new UsageError('--scope tasks:work needs --app.')
       if (appId && !scopes.includes('tasks:work')) throw new UsageError('--app needs --scope tasks:work.')

@@ -34,6 +34,7 @@ export const userCommands = [
       verified: { means: 'Takes the address as verified.' },
     },
     oneOf: ['password', 'password-stdin'],
+    needsNoData: true,
     async run(ctx, { email, name, verified, ...given }, readInput) {
       const password = await passwordOf(given, readInput)
       return { user_id: await createUser(ctx, { email, name, password, emailVerified: verified }) }
@@ -138,6 +139,7 @@ export const userCommands = [
       check: { means: 'Prints every problem and writes nothing.' },
     },
     printsMany: true,
+    needsNoData: true,
     async run(ctx, { file, check }) {
       const tell = (line: string) => process.stderr.write(`${line}\n`)
       return importUsers(ctx, { file: await openFile(file), check, tell })

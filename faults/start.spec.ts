@@ -153,6 +153,26 @@ test('a command that is interrupted ends the embedded database that it started',
   expect(existsSync(postmaster)).toBe(false)
 })
 
+test('a command on a DATA_DIR without a database is refused and makes nothing there, and an account can be created', async (context) => {
+  const world = await givenWorld(context)
+  const place = { databaseUrl: '', dataDir: path.join(world.dataDir, 'none') }
+  for (const command of ['user find --email a@example.test', 'app set app_1 --endpoint https://shop.example.com/']) {
+    const refused = begin(place, context, {}, ...command.split(' '))
+    expect(await refused.exit).toBe(1)
+    expect(refused.output).toBe(
+      `DATABASE_URL is not set, and there is no database in ${place.dataDir} (DATA_DIR). The start of the service makes one there.\n`,
+    )
+  }
+  expect(existsSync(place.dataDir)).toBe(false)
+  const person = '--email a@example.test --name Ada --password correct-horse'.split(' ')
+  const created = begin(place, context, {}, 'user', 'create', ...person)
+  expect(await created.exit).toBe(0)
+  const found = begin(place, context, {}, 'user', 'find', '--email', 'a@example.test')
+  expect(await found.exit).toBe(0)
+  const [id = ''] = /usr_[\w-]+/.exec(created.output) ?? []
+  expect(found.output).toContain(`"user_id":"${id}"`)
+})
+
 test('F65 the service says that its own PostgreSQL has died, starts it again, and serves on', async (context) => {
   const { dataDir } = await givenWorld(context)
   const { port, leave } = await heldPort()

@@ -130,6 +130,9 @@ export async function startEmbeddedPostgres(options: Options): Promise<EmbeddedP
   })
 }
 
+/** Whether a database was ever started below dataDir. */
+export const hasCluster = (dataDir: string): boolean => existsSync(clusterIn(dataDir).directory)
+
 /** The database below dataDir while its PostgreSQL runs, for tools beside it. */
 export function urlOfRunning(dataDir: string): string | undefined {
   const cluster = clusterIn(dataDir)

@@ -1,4 +1,5 @@
 import 'server-only'
+import path from 'node:path'
 import * as z from 'zod'
 import { BRAND_FIELDS, brandSettings } from './brand-settings'
 import { ENGINE_FIELDS, engineProblems, engineSettings } from './engine-settings'
@@ -101,6 +102,12 @@ export function getEnv(): Env {
   }
   return parsed
 }
+
+/** The directory of the embedded database, by the variables alone; undefined where another one is set or needed. */
+export const ownDataDir = ({ DATABASE_URL, APP_ENV, DATA_DIR }: Variables): string | undefined =>
+  DATABASE_URL || APP_ENV === 'production'
+    ? undefined
+    : path.resolve(INSTANCE_FIELDS.DATA_DIR.parse(DATA_DIR || undefined))
 
 /** Sets the URL of the embedded database, which starts after the settings were read. */
 export function setDatabaseUrl(databaseUrl: string): void {

@@ -224,6 +224,17 @@ test('the operator finds an account by its id, its address or its external id, w
   )
 })
 
+test('the operator lists the withdrawals of a state', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  const idsOf = async (line: string) => {
+    const { withdrawals } = (await run(line)) as unknown as { withdrawals: Answer[] }
+    return withdrawals.map(({ withdrawal_id }) => withdrawal_id)
+  }
+  expect(await idsOf('withdrawal list')).toContain(withdrawalId)
+  expect(await idsOf('withdrawal list --state completed')).not.toContain(withdrawalId)
+  expect(await refusal('withdrawal list --state done')).toBe('--state must be one of processing, completed, purged.')
+})
+
 test("after a deletion the account's id leads to its withdrawal, until the purge", async () => {
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   for (let days = 0; days < 8; days++) {

@@ -113,13 +113,23 @@ export function findCommand(commands: Command[], [noun = '', verb = '']: string[
   throw new UsageError(`${noun} has no command ${verb}. ${hint}`)
 }
 
+/** The nouns of commands by other words for the same. */
+const SYNONYMS = new Map([
+  ['deletion', 'withdrawal'],
+  ['account', 'user'],
+  ['person', 'user'],
+  ['application', 'app'],
+])
+
 export function commandsOf(commands: Command[], noun: string): Command[] {
   const found = commands.filter(({ name }) => name.startsWith(`${noun} `))
   if (found.length > 0) return found
-  const meant = nearestName(
-    noun,
-    commands.map(({ name }) => name.split(' ')[0] ?? ''),
-  )
+  const meant =
+    SYNONYMS.get(noun) ??
+    nearestName(
+      noun,
+      commands.map(({ name }) => name.split(' ')[0] ?? ''),
+    )
   throw new UsageError(`Unknown command ${noun}. ${didYouMean(meant)}`)
 }
 

@@ -1,9 +1,11 @@
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
+import { WITHDRAWAL_STATES } from '@/contract/operator'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
 import { lookUp } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-answer'
+import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
@@ -39,6 +41,15 @@ export const withdrawalCommands = [
       await requireLevelLedger(ctx)
       return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }
     },
+  }),
+  command({
+    name: 'withdrawal list',
+    summary: 'Lists fifty withdrawals of a state: those that are processing by their due date, the others newest first.',
+    options: {
+      state: { value: 'STATE', otherwise: 'processing', choices: WITHDRAWAL_STATES, means: 'How far they are.' },
+      after: { value: 'PLACE', means: 'The "next" of the list before.' },
+    },
+    run: (ctx, { state, after }) => listWithdrawals(ctx, { state, after }),
   }),
   command({
     name: 'withdrawal show',

@@ -212,6 +212,7 @@ test('the operator finds an account by its id, its address or its external id, w
   expect(await run(`user show --email ${user.email}`)).toEqual(shown)
   expect(await run(`user find --email ${user.email.toUpperCase()}`)).toEqual(shown)
   for (const command of ['show', 'find']) {
+    expect(await run(`user ${command} ${user.email}`)).toEqual(shown)
     expect(await run(`user ${command} --external-id 'customer 42'`)).toEqual(shown)
     expect(await refusal(`user ${command} --external-id 'Customer 42'`)).toContain('no user with this external id')
   }
@@ -250,13 +251,13 @@ test("after a deletion the account's id leads to its withdrawal, until the purge
 })
 
 test.each([
-  ['user find', 'Give exactly one of --email, --external-id.'],
+  ['user find', 'Give exactly one of an account, --email, --external-id.'],
   ['user find --email nonsense', 'The address must be one plain address, such as ada@example.com.'],
   [
     'user set-email --user usr_none --email nonsense',
     'The address must be one plain address, such as ada@example.com.',
   ],
-  ['user show', 'Give exactly one of an id, --user, --email, --external-id.'],
+  ['user show', 'Give exactly one of an account, --user, --email, --external-id.'],
   ['user show usr_none', 'There is no user with this id.'],
   ['token list --user usr_none', 'There is no active user with this id.'],
   ['token revoke', 'Give exactly one of an id, --user.'],
@@ -520,6 +521,19 @@ test('a retry where nothing has failed says when the next step is due', async ()
   expect(await run(`withdrawal retry ${withdrawalId}`)).toMatchObject({ retried: false })
   const [[note] = []] = noted.mock.calls
   expect(note).toMatch(/^Nothing has failed; the next step is due at 20 Nov \d\d:\d\d \(in 5 min\)\.\n$/)
+})
+
+test('an account is named by its address too; one that nobody has verified only to be looked at', async () => {
+  const { userId, email } = await givenUser(ctx)
+  const { transaction_id: id } = await run(`transaction add --email ${email}`)
+  for (const named of [`--user ${userId}`, `--email ${email}`])
+    expect(await run(`transaction list ${named}`)).toMatchObject({ transactions: [{ transaction_id: id }] })
+  expect(await refusal(`transaction list --user ${userId} --email ${email}`)).toBe('Give --user or --email, not both.')
+  expect(await run(`session list --email ${email}`)).toMatchObject({ user_id: userId, sessions: [{}] })
+  await ctx.db.user.update({ where: { id: userId }, data: { emailVerifiedAt: null } })
+  expect(await run(`transaction list --email ${email}`)).toMatchObject({ transactions: [{ transaction_id: id }] })
+  for (const line of ['transaction add', 'withdrawal start', 'token create --scope email:manage'])
+    expect(await refusal(`${line} --email ${email}`)).toContain('Nobody has verified this address')
 })
 
 test('an operator is made by the address or the id of the account', async () => {

@@ -15,7 +15,7 @@ import {
 } from '@/domain/applications/manage'
 import { checkReceiver } from './app-check.ts'
 import { command, UsageError, type ValuesOf } from './command.ts'
-import { toEndpoint, toHost, toSeconds, toSubject, WHY_NOBODY_WAITS } from './values.ts'
+import { idOf, namedAccount, toEndpoint, toHost, toSeconds, toSubject, WHY_NOBODY_WAITS } from './values.ts'
 
 const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
 
@@ -203,11 +203,13 @@ export const appCommands = [
     name: 'app connect',
     summary: 'Connects a user to an application.',
     options: {
-      user: { value: 'usr_…', required: true, means: 'The account.' },
+      ...namedAccount,
       app: { value: 'app_…', required: true, means: 'The application.' },
       subject: { value: 'ID', required: true, read: toSubject, means: "The application's own id of the user." },
     },
-    async run(ctx, { user: userId, app: appId, subject }) {
+    oneOf: ['user', 'email'],
+    async run(ctx, { user, email, app: appId, subject }) {
+      const userId = await idOf(ctx, { user, email })
       return { connection_id: (await connectApp(ctx, { userId, appId, subject })).connectionId }
     },
   }),

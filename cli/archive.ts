@@ -1,12 +1,14 @@
 import { acceptLostArchives, writeArchive } from '@/domain/applications/archives'
 import { command } from './command.ts'
+import { idOf, namedAccount } from './values.ts'
 
 export const archiveCommands = [
   command({
     name: 'archive write',
     summary: "Writes an encrypted copy of the user's data into the archive store.",
-    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
-    run: async (ctx, { user }) => ({ archive_id: await writeArchive(ctx, user) }),
+    options: namedAccount,
+    oneOf: ['user', 'email'],
+    run: async (ctx, given) => ({ archive_id: await writeArchive(ctx, await idOf(ctx, given)) }),
   }),
   command({
     name: 'archive accept-loss',

@@ -23,7 +23,8 @@ test('the table has each command once', () => {
 })
 
 const SIGNS_IN = '--endpoint must hold no user name or password: no such URL is called.'
-const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
+const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find shows the id of an address.'
+const BY_EMAIL = '--user takes an id, usr_…; give an address by --email.'
 
 test.each([
   ['', 'The command is missing; --help lists all of them.'],
@@ -57,8 +58,10 @@ test.each([
   ['app check a.test/ --secret x', 'The url must be a URL that begins with https:// or http://.'],
   ['withdrawal show', 'withdrawal show takes exactly one id.'],
   ['withdrawal show --id wd_1', 'withdrawal show has no option --id. --help lists all of them.'],
-  ['user show ada@example.com', ID_OF_ADDRESS],
-  ['token list --user a@b.test', ID_OF_ADDRESS],
+  ['user set-password --user a@b.test --password-stdin', ID_OF_ADDRESS],
+  ['user set-password --email a@b.test --password-stdin', ID_OF_ADDRESS],
+  ['token list --user a@b.test', BY_EMAIL],
+  ['token list --user usr_1 --email a@b.test', 'Give exactly one of --user, --email.'],
 ])('%j is refused with a sentence', (line, sentence) => {
   expect(refusal(line)).toBe(sentence)
 })
@@ -118,9 +121,13 @@ test.each([
 
 test('the help of a noun lists its commands with their options, and no other', () => {
   const ofToken = help('token --help')
-  expect(ofToken).toContain('node dist/account.mjs token list --user usr_…\n  Lists the access tokens')
+  expect(ofToken).toContain(
+    'node dist/account.mjs token list (--user usr_… | --email ADDRESS)\n  Lists the access tokens',
+  )
   expect(ofToken).toContain('token revoke (tok_… | --user usr_…)')
-  expect(ofToken).toContain('token create --user usr_… --scope SCOPE … [--expires-in P30D] [--name NAME]')
+  expect(ofToken).toContain(
+    'token create (--user usr_… | --email ADDRESS) --scope SCOPE … [--expires-in P30D] [--name NAME]',
+  )
   expect(ofToken).not.toContain('user create')
   expect(help('help token')).toBe(ofToken)
 })

@@ -156,6 +156,7 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
     const { name: option, rawName, value, inlineValue } = token
     const entry = rawName === `--${option}` && Object.hasOwn(options, option) ? options[option] : undefined
     if (!entry || entry.positional) {
+      if (rawName === '--email' && options.user) throw new UsageError(ID_OF_ADDRESS)
       const meant = nearestName(rawName, names)
       throw new UsageError(`${name} has no option ${rawName}. ${didYouMean(meant)}`)
     }
@@ -199,12 +200,13 @@ function missing(command: Command, name: string, option: Option): string {
 }
 
 function readValue(name: string, option: Option, text: string): unknown {
-  if (option.value === 'usr_…' && text.includes('@')) {
-    throw new UsageError('Give the account by its id, usr_…; user find --email shows the id of an address.')
-  }
   if (option.choices && !option.choices.includes(text)) throw new UsageError(`${choiceSentence(name, option)}.`)
-  return option.read ? option.read(text, subjectOf(name, option)) : text
+  if (option.read) return option.read(text, subjectOf(name, option))
+  if (option.value === 'usr_…' && text.includes('@')) throw new UsageError(ID_OF_ADDRESS)
+  return text
 }
+
+const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find shows the id of an address.'
 
 function choiceSentence(name: string, { choices = [], multiple }: Option): string {
   if (choices.length === 2 && !multiple) return `--${name} must be ${choices.join(' or ')}`

@@ -1,13 +1,15 @@
 import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/sessions/sessions'
 import { command } from './command.ts'
-import { checkActiveUser } from './values.ts'
+import { checkActiveUser, idOf, namedAccount } from './values.ts'
 
 export const sessionCommands = [
   command({
     name: 'session list',
     summary: 'Lists the browser sessions that are signed in, last seen first.',
-    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
-    async run(ctx, { user }) {
+    options: namedAccount,
+    oneOf: ['user', 'email'],
+    async run(ctx, given) {
+      const user = await idOf(ctx, given, { takesUnverified: true })
       await checkActiveUser(ctx, user)
       return { user_id: user, sessions: await openSessionsOf(ctx, user) }
     },

@@ -2,7 +2,7 @@ import { GRANTABLE_SCOPES, SERVICE_SCOPES, type ServiceScope } from '@/contract/
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/sessions/access-tokens'
 import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/sessions/service-tokens'
 import { command, UsageError } from './command.ts'
-import { checkActiveUser, toHost, toLifetimeMs, toTokenName } from './values.ts'
+import { checkActiveUser, idOf, namedAccount, toHost, toLifetimeMs, toTokenName } from './values.ts'
 
 const serviceScopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
 
@@ -11,7 +11,7 @@ export const tokenCommands = [
     name: 'token create',
     summary: 'Creates an access token and shows it this once.',
     options: {
-      user: { value: 'usr_…', required: true, means: 'The account that the token acts for.' },
+      ...namedAccount,
       scope: {
         value: 'SCOPE',
         required: true,
@@ -22,7 +22,9 @@ export const tokenCommands = [
       'expires-in': { value: 'P30D', otherwise: 'P30D', read: toLifetimeMs, means: 'How long it works.' },
       name: { value: 'NAME', otherwise: 'operator', read: toTokenName, means: 'The name in the list of tokens.' },
     },
-    async run(ctx, { user: userId, scope: scopes, 'expires-in': expiresInMs, name }) {
+    oneOf: ['user', 'email'],
+    async run(ctx, { user, email, scope: scopes, 'expires-in': expiresInMs, name }) {
+      const userId = await idOf(ctx, { user, email })
       const token = await issueAccessToken(ctx, { userId, name, scopes, expiresInMs, actor: 'operator' })
       return { access_token: token.accessToken, expires_at: token.expiresAt.toISOString() }
     },
@@ -30,8 +32,10 @@ export const tokenCommands = [
   command({
     name: 'token list',
     summary: 'Lists the access tokens that work, newest first.',
-    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
-    async run(ctx, { user }) {
+    options: namedAccount,
+    oneOf: ['user', 'email'],
+    async run(ctx, given) {
+      const user = await idOf(ctx, given, { takesUnverified: true })
       await checkActiveUser(ctx, user)
       return { user_id: user, access_tokens: await liveTokensOf(ctx, user) }
     },

@@ -1,6 +1,6 @@
 import { addTransaction, endTransaction, listTransactions } from '@/domain/applications/transactions'
-import { command } from './command.ts'
-import { checkActiveUser, toAmount, toLink, toTitle } from './values.ts'
+import { command, UsageError } from './command.ts'
+import { checkActiveUser, idOf, namedAccount, toAmount, toLink, toTitle } from './values.ts'
 
 const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
 
@@ -16,8 +16,10 @@ export const transactionCommands = [
   command({
     name: 'transaction list',
     summary: 'Lists the transactions of a user, or the pending ones of everybody, which hold withdrawals back.',
-    options: { user: { value: 'usr_…', means: 'The account.' } },
-    async run(ctx, { user: userId }) {
+    options: namedAccount,
+    async run(ctx, given) {
+      if (given.user && given.email) throw new UsageError('Give --user or --email, not both.')
+      const userId = given.user || given.email ? await idOf(ctx, given, { takesUnverified: true }) : undefined
       const listed = await listTransactions(ctx, { userId })
       if (listed.transactions.length === 0 && userId) await checkActiveUser(ctx, userId)
       return listed
@@ -27,7 +29,7 @@ export const transactionCommands = [
     name: 'transaction add',
     summary: 'Records a transaction; a pending one holds a withdrawal back.',
     options: {
-      user: { value: 'usr_…', required: true, means: 'The account.' },
+      ...namedAccount,
       status: { value: 'STATUS', otherwise: 'pending', choices: ['pending', 'settled'], means: 'Its status.' },
       title: {
         value: 'TEXT',
@@ -38,9 +40,10 @@ export const transactionCommands = [
       amount: { value: 'AMOUNT', read: toAmount, means: 'What has to be paid, such as 12.50EUR or 1250JPY.' },
       url: { value: 'URL', read: toLink, means: 'Where the person pays it: https.' },
     },
-    async run(ctx, transaction) {
-      const { user: userId, ...rest } = transaction
-      return { transaction_id: await addTransaction(ctx, { ...rest, userId, ip: '' }) }
+    oneOf: ['user', 'email'],
+    async run(ctx, { user, email, ...transaction }) {
+      const userId = await idOf(ctx, { user, email })
+      return { transaction_id: await addTransaction(ctx, { ...transaction, userId, ip: '' }) }
     },
   }),
   ends('settle', 'settled'),

@@ -1,6 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isStorable } from '@/contract/define'
-import { AppError } from '@/contract/errors'
 import { exportUsers } from '@/domain/accounts/export-users'
 import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import { setRole } from '@/domain/accounts/operators'
@@ -10,13 +9,14 @@ import { sendPasswordReset } from '@/domain/passwords/request-password-reset'
 import { showUser } from '@/domain/withdrawal/show-account'
 import { command, type ReadInput, UsageError } from './command.ts'
 import { importUsers } from './import-users.ts'
-import { toVersion } from './values.ts'
+import { idOf, namedAccount, toVersion } from './values.ts'
 
 const passwordOptions = {
   password: { value: 'PASSWORD', means: 'The password; other users of the machine can see it while the command runs.' },
   'password-stdin': { means: 'Reads the password from standard input.' },
 } as const
 const identifiers = {
+  account: { value: 'ACCOUNT', positional: true, means: 'The account, by its usr_… or its address.' },
   email: { value: 'ADDRESS', means: 'The address of the account.' },
   'external-id': { value: 'ID', means: 'Your own id of the person.' },
 } as const
@@ -43,8 +43,10 @@ export const userCommands = [
   command({
     name: 'user send-reset',
     summary: 'Mails the person a link with which they choose a new password themselves.',
-    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
-    async run(ctx, { user: userId }) {
+    options: namedAccount,
+    oneOf: ['user', 'email'],
+    async run(ctx, given) {
+      const userId = await idOf(ctx, given, { takesUnverified: true })
       await sendPasswordReset(ctx, userId)
       return { user_id: userId, mailed: true }
     },
@@ -83,21 +85,19 @@ export const userCommands = [
     name: 'user show',
     summary: 'Shows an account and its pending change.',
     options: {
-      id: { value: 'usr_…', positional: true, means: 'The account.' },
+      account: identifiers.account,
       user: { value: 'usr_…', means: 'The account.' },
-      ...identifiers,
+      email: identifiers.email,
+      'external-id': identifiers['external-id'],
     },
-    oneOf: ['id', 'user', 'email', 'external-id'],
-    run: (ctx, { id, user, ...others }) => {
-      const userId = id || user
-      return showUser(ctx, userId ? { userId } : identifierOf(others))
-    },
+    oneOf: ['account', 'user', 'email', 'external-id'],
+    run: (ctx, given) => showUser(ctx, identifierOf(given)),
   }),
   command({
     name: 'user find',
     summary: 'Shows the account that has this address, or this id of yours.',
     options: identifiers,
-    oneOf: ['email', 'external-id'],
+    oneOf: ['account', 'email', 'external-id'],
     run: (ctx, given) => showUser(ctx, identifierOf(given)),
   }),
   command({
@@ -113,20 +113,12 @@ export const userCommands = [
     name: 'user set-role',
     summary: 'Lets a user open /admin, or no longer.',
     options: {
-      user: { value: 'usr_…', means: 'The account.' },
-      email: identifiers.email,
+      ...namedAccount,
       role: { value: 'ROLE', required: true, choices: ['operator', 'none'], means: 'The role.' },
     },
     oneOf: ['user', 'email'],
-    async run(ctx, { user, email, role }) {
-      const found = user ? null : await showUser(ctx, identifierOf({ email }))
-      if (found && !found.email_verified && role === 'operator') {
-        throw new AppError(
-          'REQUEST_001',
-          'Nobody has verified this address, so it may be of a stranger. Name the account by --user.',
-        )
-      }
-      const userId = found ? found.user_id : (user ?? '')
+    async run(ctx, { role, ...given }) {
+      const userId = await idOf(ctx, given, { takesUnverified: role === 'none' })
       await setRole(ctx, { userId, role: role === 'none' ? null : role })
       return { user_id: userId, role }
     },
@@ -154,8 +146,19 @@ export const userCommands = [
   }),
 ]
 
-const identifierOf = ({ email, 'external-id': externalId = '' }: { email?: string; 'external-id'?: string }) =>
-  email ? { email } : { externalId }
+interface Identifiers {
+  account?: string
+  user?: string
+  email?: string
+  'external-id'?: string
+}
+
+function identifierOf({ account, user, email, 'external-id': externalId = '' }: Identifiers) {
+  if (email) return { email }
+  if (account?.includes('@')) return { email: account }
+  const userId = account || user
+  return userId ? { userId } : { externalId }
+}
 
 async function passwordOf({ password }: { password?: string }, readInput: ReadInput): Promise<string> {
   if (password) return password

@@ -3,11 +3,12 @@ import { tokenName } from '@/contract/access'
 import { type Amount, parseAmount } from '@/contract/amount'
 import { appSettings } from '@/contract/apps'
 import { blockerTitle, linkOf } from '@/contract/blockers'
-import { parseIssueMessage } from '@/contract/errors'
+import { AppError, parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
 import type { SystemContext } from '@/domain/context'
 import { unknownUser } from '@/domain/lock-account'
+import { showUser } from '@/domain/withdrawal/show-account'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import { getEnv } from '@/server/settings/env'
 import { parseDuration } from '@/server/settings/setting-fields'
@@ -92,6 +93,34 @@ export function toAmount(text: string): Amount {
     )
   }
   return amount
+}
+
+/** An account, which is named by one of both. */
+export const namedAccount = {
+  user: { value: 'usr_…', read: toUserId, means: 'The account.' },
+  email: { value: 'ADDRESS', means: 'The address of the account.' },
+} as const
+
+function toUserId(text: string): string {
+  if (text.includes('@')) throw new UsageError('--user takes an id, usr_…; give an address by --email.')
+  return text
+}
+
+/** An address that nobody has verified names an account only to look at it. */
+export async function idOf(
+  ctx: SystemContext,
+  { user, email }: { user?: string | undefined; email?: string | undefined },
+  { takesUnverified = false } = {},
+): Promise<string> {
+  if (user) return user
+  const found = await showUser(ctx, { email: email ?? '' })
+  if (!found.email_verified && !takesUnverified) {
+    throw new AppError(
+      'REQUEST_001',
+      'Nobody has verified this address, so it may be of a stranger. Name the account by --user.',
+    )
+  }
+  return found.user_id
 }
 
 export async function checkActiveUser(ctx: SystemContext, id: string): Promise<void> {

@@ -12,7 +12,7 @@ import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { command, UsageError } from './command.ts'
 import { timeOf } from './show.ts'
-import { checkActiveUser } from './values.ts'
+import { checkActiveUser, idOf, namedAccount } from './values.ts'
 
 const id = { value: 'wd_…', positional: true, required: true, means: 'The withdrawal.' } as const
 
@@ -27,16 +27,18 @@ export const withdrawalCommands = [
     name: 'withdrawal start',
     summary: 'Withdraws an account for somebody who asked for it; this cannot be undone.',
     options: {
-      user: { value: 'usr_…', required: true, means: 'The account.' },
+      ...namedAccount,
       reason: { value: 'REASON', choices: REASONS, means: 'Why the person leaves.' },
       feedback: { value: 'TEXT', means: "The person's words, which the reason other needs." },
     },
-    async run(ctx, { user: userId, reason, feedback }) {
+    oneOf: ['user', 'email'],
+    async run(ctx, { reason, feedback, ...given }) {
       const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
       if (!body.success) {
         const { details } = parseIssueMessage(body.error.issues[0]?.message ?? '')
         throw new UsageError(reason === 'other' && !feedback ? '--reason other needs --feedback.' : `--${details}`)
       }
+      const userId = await idOf(ctx, given)
       await checkActiveUser(ctx, userId)
       await requireLevelLedger(ctx)
       return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }
@@ -44,7 +46,8 @@ export const withdrawalCommands = [
   }),
   command({
     name: 'withdrawal list',
-    summary: 'Lists fifty withdrawals of a state: those that are processing by their due date, the others newest first.',
+    summary:
+      'Lists fifty withdrawals of a state: those that are processing by their due date, the others newest first.',
     options: {
       state: { value: 'STATE', otherwise: 'processing', choices: WITHDRAWAL_STATES, means: 'How far they are.' },
       after: { value: 'PLACE', means: 'The "next" of the list before.' },

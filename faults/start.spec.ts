@@ -113,7 +113,7 @@ test('words that only the command itself finds wrong are refused with its form t
   const wrong = begin(world, context, {}, ...start, '--reason', 'other')
   expect(await wrong.exit).toBe(1)
   expect(wrong.output).toBe(
-    '--reason other needs --feedback.\n\nnode dist/account.mjs withdrawal start --user usr_… [--reason REASON] [--feedback TEXT]\n',
+    '--reason other needs --feedback.\n\nnode dist/account.mjs withdrawal start (--user usr_… | --email ADDRESS) [--reason REASON] [--feedback TEXT]\n',
   )
   const unknown = begin(world, context, {}, ...start)
   expect(await unknown.exit).toBe(1)

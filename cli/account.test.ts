@@ -315,8 +315,14 @@ test.each([
     `transaction add --user usr_1 --amount=${amount}`,
     '--amount must be a number and a currency of ISO 4217, such as 12.50EUR, 12EUR or 1250JPY,',
   ]),
-  ['transaction add --user usr_1 --url javascript:alert(1)', '--url must be a URL that begins with https://'],
-  ['transaction add --user usr_1 --url https://a:b@shop.example.com/', '--url must be a URL that begins with https://'],
+  [
+    'transaction add --user usr_1 --url javascript:alert(1)',
+    '--url must be a URL that begins with https:// or http:// and',
+  ],
+  [
+    'transaction add --user usr_1 --url https://a:b@shop.example.com/',
+    '--url must be a URL that begins with https:// or http:// and',
+  ],
   [`transaction add --user usr_1 --title ${'x'.repeat(201)}`, '--title has at most 200 characters.'],
 ])('%s is refused with the name of its option and no name of the API', async (line, sentence) => {
   expect((await refusal(line)).slice(0, sentence.length)).toBe(sentence)
@@ -509,7 +515,8 @@ test('a ping that nobody answers is a failure', async () => {
 test('an application with open deletion tasks is removed only with --waive, and the refusal says so', async () => {
   const { userId } = await givenWithdrawal(ctx, ['Shop'])
   const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawal: { userId } } })
-  const sentence = 'The application has 1 open deletion task. Wait, or add --waive REASON.'
+  const sentence =
+    "The application has 1 open deletion task. Wait, or add --waive with gone, refused, unreachable, or a code of the application's --waive-reason."
   expect(await refusal(`app remove ${appId}`)).toBe(sentence)
   expect(await run(`app remove ${appId} --waive gone`)).toMatchObject({ removed: true, waived_tasks: 1 })
 })

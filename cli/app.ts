@@ -14,8 +14,8 @@ import {
   setApp,
 } from '@/domain/applications/manage'
 import { checkReceiver } from './app-check.ts'
-import { command, UsageError, type ValuesOf } from './command.ts'
-import { idOf, namedAccount, toEndpoint, toHost, toSeconds, toSubject, WHY_NOBODY_WAITS } from './values.ts'
+import { command, listOfChoices, UsageError, type ValuesOf } from './command.ts'
+import { idOf, namedAccount, toEndpoint, toHost, toSeconds, toSubject, waiveReason } from './values.ts'
 
 const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
 
@@ -186,15 +186,15 @@ export const appCommands = [
   command({
     name: 'app remove',
     summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
-    options: {
-      id,
-      waive: { value: 'REASON', means: WHY_NOBODY_WAITS },
-    },
+    options: { id, waive: waiveReason },
     async run(ctx, { id: appId, waive }) {
       const { open_tasks: open } = await getApp(ctx, { appId })
       if (open > 0 && !waive) {
         const tasks = open === 1 ? '1 open deletion task' : `${open} open deletion tasks`
-        throw new AppError('TASK_002', `The application has ${tasks}. Wait, or add --waive REASON.`)
+        throw new AppError(
+          'TASK_002',
+          `The application has ${tasks}. Wait, or add --waive with ${listOfChoices(waiveReason)}.`,
+        )
       }
       return removeApp(ctx, { appId, waive })
     },

@@ -50,6 +50,10 @@ test.each([
   ['user create --email a@b.test --name Ada', 'Give exactly one of --password, --password-stdin.'],
   ['user export', '--all is missing.'],
   ['user set-role --user usr_1 --role admin', '--role must be operator or none.'],
+  [
+    'task waive msg_1',
+    "--reason must be one of gone, refused, unreachable, or a code of the application's --waive-reason.",
+  ],
   ['token create --user usr_1 --scope x', '--scope must be one or more of email:manage, account:manage.'],
   ['app register --name x --endpoint ftp://a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
   ['app register --name x --endpoint a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
@@ -72,6 +76,7 @@ test.each([
   'withdrawal show -- -wd_1',
   'app register --name x --endpoint https://a.test/a@b?user=c --event account.withdrawn --event account.withdrawal_started',
   'token create --user usr_1 --scope email:manage --scope email:manage',
+  'task waive msg_1 --reason merged',
 ])('%s is accepted', (line) => {
   expect(refusal(line)).toBe('accepted')
 })

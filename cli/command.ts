@@ -23,6 +23,8 @@ export interface Option {
   /** The value follows the command without an option's name. */
   positional?: true
   choices?: readonly string[]
+  /** What may be given beside the choices. */
+  orElse?: string
   /** The value if it is not given. */
   otherwise?: string
   /** Turns the text into a value, or throws a UsageError that begins with the option. */
@@ -32,9 +34,11 @@ export interface Option {
 type Options = Record<string, Option>
 type ValueOf<O extends Option> = O extends { read(text: string, option: string): infer Value }
   ? Value
-  : O extends { choices: readonly (infer Choice)[] }
-    ? Choice
-    : string
+  : O extends { orElse: string }
+    ? string
+    : O extends { choices: readonly (infer Choice)[] }
+      ? Choice
+      : string
 type OptionValue<O extends Option> = O extends { multiple: true }
   ? ValueOf<O>[]
   : O extends { value: string }
@@ -200,7 +204,8 @@ function missing(command: Command, name: string, option: Option): string {
 }
 
 function readValue(name: string, option: Option, text: string): unknown {
-  if (option.choices && !option.choices.includes(text)) throw new UsageError(`${choiceSentence(name, option)}.`)
+  if (option.choices && !option.orElse && !option.choices.includes(text))
+    throw new UsageError(`${choiceSentence(name, option)}.`)
   if (option.read) return option.read(text, subjectOf(name, option))
   if (option.value === 'usr_…' && text.includes('@')) throw new UsageError(ID_OF_ADDRESS)
   return text
@@ -208,7 +213,11 @@ function readValue(name: string, option: Option, text: string): unknown {
 
 const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find shows the id of an address.'
 
-function choiceSentence(name: string, { choices = [], multiple }: Option): string {
+function choiceSentence(name: string, option: Option): string {
+  const { choices = [], multiple } = option
   if (choices.length === 2 && !multiple) return `--${name} must be ${choices.join(' or ')}`
-  return `--${name} must be ${multiple ? 'one or more' : 'one'} of ${choices.join(', ')}`
+  return `--${name} must be ${multiple ? 'one or more' : 'one'} of ${listOfChoices(option)}`
 }
+
+export const listOfChoices = ({ choices = [], orElse }: Option): string =>
+  [...choices, ...(orElse ? [`or ${orElse}`] : [])].join(', ')

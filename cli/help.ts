@@ -1,5 +1,5 @@
 import { version } from '../package.json'
-import { COMMON, type Command, commandsOf, findCommand, type Option } from './command.ts'
+import { COMMON, type Command, commandsOf, findCommand, listOfChoices, type Option } from './command.ts'
 
 /** A packed folder and the image have no npm. */
 const startedAs = () =>
@@ -60,9 +60,10 @@ function helpForCommand(command: Command): string {
   return paragraphs([usageOf(command)], [command.summary], aligned(options))
 }
 
-function remarksOn({ choices, otherwise, multiple }: Option): string[] {
+function remarksOn(option: Option): string[] {
+  const { choices, otherwise, multiple } = option
   return [
-    ...(choices ? [`One of ${choices.join(', ')}.`] : []),
+    ...(choices ? [`One of ${listOfChoices(option)}.`] : []),
     ...(multiple ? ['It can be repeated.'] : []),
     ...(otherwise === undefined ? [] : [`If it is missing: ${otherwise}.`]),
   ]

@@ -3,7 +3,7 @@ import { getApp } from '@/domain/applications/manage'
 import { waiveTask } from '@/domain/applications/operate-tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { command } from './command.ts'
-import { WHY_NOBODY_WAITS } from './values.ts'
+import { waiveReason } from './values.ts'
 
 export const taskCommands = [
   command({
@@ -26,7 +26,7 @@ export const taskCommands = [
     summary: "Closes a deletion task without the application's confirmation; the person reads why. This is final.",
     options: {
       id: { value: 'msg_…', positional: true, required: true, means: 'The task.' },
-      reason: { value: 'REASON', required: true, means: WHY_NOBODY_WAITS },
+      reason: { ...waiveReason, required: true },
     },
     run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
   }),

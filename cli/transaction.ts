@@ -38,7 +38,7 @@ export const transactionCommands = [
         means: 'What it is about, as the person reads it.',
       },
       amount: { value: 'AMOUNT', read: toAmount, means: 'What has to be paid, such as 12.50EUR or 1250JPY.' },
-      url: { value: 'URL', read: toLink, means: 'Where the person pays it: https.' },
+      url: { value: 'URL', read: toLink, means: 'Where the person pays it: https, in local mode http too.' },
     },
     oneOf: ['user', 'email'],
     async run(ctx, { user, email, ...transaction }) {

@@ -23,9 +23,14 @@ export function toEndpoint(endpoint: string, option: string): string {
   return endpoint
 }
 
-/** In the form in which a URL has it. */
-export const WHY_NOBODY_WAITS = `Why nobody waits: ${WAIVE_REASONS.join(', ')}, or a code of the application's --waive-reason.`
+export const waiveReason = {
+  value: 'REASON',
+  choices: WAIVE_REASONS,
+  orElse: "a code of the application's --waive-reason",
+  means: 'Why nobody waits.',
+} as const
 
+/** In the form in which a URL has it. */
 export function toHost(host: string): string {
   const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null
   if (!url || url.href !== `https://${url.host}/`) {
@@ -80,8 +85,10 @@ function parsed(rule: z.ZodType<string>, text: string): string {
 }
 
 export function toLink(text: string): string {
-  const link = linkOf(text, { hosts: null, allowsHttp: !getEnv().isProduction })
-  if (!link) throw new UsageError('--url must be a URL that begins with https:// and holds no password.')
+  const allowsHttp = !getEnv().isProduction
+  const link = linkOf(text, { hosts: null, allowsHttp })
+  const schemes = allowsHttp ? 'https:// or http://' : 'https://'
+  if (!link) throw new UsageError(`--url must be a URL that begins with ${schemes} and holds no password.`)
   return link
 }
 

@@ -273,6 +273,28 @@ test.each([100, 80])('a terminal of %i columns shows whole ids, whole times and 
   }
 })
 
+test('a wide terminal shows further columns as far as a line has room, and an amount as people write it', () => {
+  const transactions = [
+    {
+      transaction_id: 'txn_1',
+      title: 'Order 7',
+      amount: { minor_units: 1250, currency: 'EUR' },
+      url: `https://shop.example.com/${'x'.repeat(60)}`,
+      created_at: new Date('2026-11-23T02:50:00.000Z'),
+      note: null,
+    },
+  ]
+  expect(showAnswer({ transactions }, { ...LOOK, width: 58 })).toBe(`transactions: (--wide shows 2 more columns)
+transaction_id  title    amount  created_at
+txn_1           Order 7  €12.50  23 Nov 02:50 (18 min ago)
+`)
+  for (const [width, hidden] of [
+    [57, 3],
+    [500, 1],
+  ])
+    expect(showAnswer({ transactions }, { ...LOOK, width: width ?? 0 })).toContain(`shows ${hidden} more`)
+})
+
 test('with --wide a terminal shows every column, however wide the table gets', () => {
   const shown = showAnswer(WITHDRAWAL, { ...LOOK, wide: true })
   expect(shown).toContain('[{"category":"profile","records":1}]')

@@ -1,3 +1,4 @@
+import { type Amount, formatAmount } from '@/contract/amount'
 import { ENGLISH } from '@/server/texts/catalogue'
 
 type Row = Record<string, unknown>
@@ -11,13 +12,13 @@ export interface Look {
 }
 
 /**
- * The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. What does not fit into a
- * line stands in the next one, so the columns to look at first come first.
+ * The columns of a list that are always shown, where its rows have more than a terminal has room for. What does not fit into a line stands
+ * in the next one, so the columns to look at first come first.
  */
 const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
-  pending_transactions: ['transaction_id', 'created_at', 'title'],
-  transactions: ['transaction_id', 'user_id', 'status', 'title'],
+  pending_transactions: ['transaction_id', 'created_at', 'title', 'amount'],
+  transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
   apps: ['app_id', 'name', 'open_tasks', 'disabled_at', 'endpoint'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
@@ -47,10 +48,12 @@ export function showAnswer(answer: object, look: Look): string {
 
 /** The members of an object within an object get both names. */
 function flatten([name, value]: [string, unknown]): [string, unknown][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date)
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date || isAmount(value))
     return [[name, value]]
   return Object.entries(value).flatMap(([inner, value]) => flatten([`${name}.${inner}`, value]))
 }
+
+const isAmount = (value: object): value is Amount => 'minor_units' in value && 'currency' in value
 
 const isListOfRows = (value: unknown): value is Row[] =>
   Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === 'object' && row !== null)
@@ -58,12 +61,21 @@ const isListOfRows = (value: unknown): value is Row[] =>
 function tableOf(title: string, rows: Row[], look: Look): string[] {
   const flat = rows.map((row) => Object.fromEntries(Object.entries(row).flatMap(flatten)))
   const all = [...new Set(flat.flatMap((row) => Object.keys(row)))]
-  const shown = SHOWN[title]?.filter((name) => all.includes(name)) ?? all
-  const names = look.wide ? all : shown.filter((name) => flat.some((row) => textOf(row[name], look) !== '-'))
-  const cells = [names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))]
+  const cellsOf = (names: string[]) => [names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))]
+  const telling = all.filter((name) => flat.some((row) => textOf(row[name], look) !== '-'))
+  const shown = SHOWN[title]?.filter((name) => telling.includes(name)) ?? telling
+  const names = look.wide ? all : filledUp(shown, telling, (some) => lineWidthOf(cellsOf(some)) <= look.width)
+  const cells = cellsOf(names)
   const hidden = all.length - names.length
   const heading = `${clean(title)}:${hidden > 0 ? ` (--wide shows ${hidden} more ${hidden === 1 ? 'column' : 'columns'})` : ''}`
   return [heading, ...(look.wide ? columns(cells) : folded(cells, look.width))]
+}
+
+/** Columns that are otherwise hidden stand in a line as far as it has room. */
+function filledUp(shown: string[], all: string[], fits: (names: string[]) => boolean): string[] {
+  const names = [...shown]
+  for (const name of all) if (!names.includes(name) && fits([...names, name])) names.push(name)
+  return names
 }
 
 /** Where the columns do not fit beside each other, a row has further lines. One that says nothing is left out. */
@@ -100,6 +112,9 @@ function cut(line: string, width: number): string {
   return letters.length <= width ? line : `${letters.slice(0, width - 1).join('')}…`
 }
 
+const lineWidthOf = (rows: string[][]): number =>
+  widthsOf(rows).reduce((sum, wide) => sum + GAP.length + wide, -GAP.length)
+
 const widthsOf = (rows: string[][]): number[] =>
   (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...(row[column] ?? '')].length)))
 
@@ -118,6 +133,7 @@ function textOf(value: unknown, look: Look): string {
   // In a cell of a table a list of objects is too long to read.
   if (isListOfRows(value)) return look.wide ? clean(JSON.stringify(value)) : `${value.length}`
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((entry) => textOf(entry, look)).join(', ')
+  if (typeof value === 'object' && isAmount(value)) return formatAmount(value, 'en')
   return clean(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 

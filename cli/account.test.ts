@@ -294,6 +294,7 @@ test.each([
   ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['task waive msg_none --reason gone', 'There is no deletion task with this id.'],
+  ['task retry msg_none', 'There is no deletion task with this id.'],
   ['task list --app app_none', 'There is no application with this id.'],
   ['task list --withdrawal wd_none', 'There is no withdrawal with this id.'],
   ['withdrawal retry wd_none', 'There is no withdrawal with this id.'],
@@ -519,6 +520,19 @@ test('an application with open deletion tasks is removed only with --waive, and 
     "The application has 1 open deletion task. Wait, or add --waive with gone, refused, unreachable, or a code of the application's --waive-reason."
   expect(await refusal(`app remove ${appId}`)).toBe(sentence)
   expect(await run(`app remove ${appId} --waive gone`)).toMatchObject({ removed: true, waived_tasks: 1 })
+})
+
+test('a task that was tried is asked again, and one that was not keeps its time', async () => {
+  const { userId } = await givenWithdrawal(ctx, ['Shop'])
+  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawal: { userId } } })
+  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => noted.mockRestore())
+  expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: false })
+  expect(noted.mock.calls).toEqual([['Nothing was tried yet; the task keeps its time.\n']])
+  await ctx.db.deletionTask.update({ where: { id }, data: { attempts: 1 } })
+  expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: true })
+  const { dueAt } = await ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })
+  expect(dueAt).toEqual(ctx.clock.now())
 })
 
 test('a retry where nothing has failed says when the next step is due', async () => {

@@ -1,9 +1,11 @@
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
-import { waiveTask } from '@/domain/applications/operate-tasks'
+import { retryTask, waiveTask } from '@/domain/applications/operate-tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { command } from './command.ts'
 import { waiveReason } from './values.ts'
+
+const id = { value: 'msg_…', positional: true, required: true, means: 'The task.' } as const
 
 export const taskCommands = [
   command({
@@ -22,10 +24,20 @@ export const taskCommands = [
     },
   }),
   command({
+    name: 'task retry',
+    summary: 'Asks the application at once, once more; what was never tried keeps its time.',
+    options: { id },
+    async run(ctx, { id: taskId }) {
+      const answer = await retryTask(ctx, { taskId })
+      if (!answer.retried) process.stderr.write('Nothing was tried yet; the task keeps its time.\n')
+      return answer
+    },
+  }),
+  command({
     name: 'task waive',
     summary: "Closes a deletion task without the application's confirmation; the person reads why. This is final.",
     options: {
-      id: { value: 'msg_…', positional: true, required: true, means: 'The task.' },
+      id,
       reason: { ...waiveReason, required: true },
     },
     run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),

@@ -522,6 +522,12 @@ test('an application with open deletion tasks is removed only with --waive, and 
   expect(await run(`app remove ${appId} --waive gone`)).toMatchObject({ removed: true, waived_tasks: 1 })
 })
 
+test('a list of transactions of an empty --user is not the list of everybody', async () => {
+  const { userId } = await givenUser(ctx)
+  await run(`transaction add --user ${userId} --title Order`)
+  expect(await run("transaction list --user ''")).toMatchObject({ transactions: [] })
+})
+
 test('a task that was tried is asked again, and one that was not keeps its time', async () => {
   const { userId } = await givenWithdrawal(ctx, ['Shop'])
   const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawal: { userId } } })

@@ -25,7 +25,7 @@ export const taskCommands = [
   }),
   command({
     name: 'task retry',
-    summary: 'Asks the application at once, once more; what was never tried keeps its time.',
+    summary: 'Makes a task that was tried due at once. An application that is disabled is asked once it is enabled.',
     options: { id },
     async run(ctx, { id: taskId }) {
       const answer = await retryTask(ctx, { taskId })

@@ -19,7 +19,8 @@ export const transactionCommands = [
     options: namedAccount,
     async run(ctx, given) {
       if (given.user && given.email) throw new UsageError('Give --user or --email, not both.')
-      const userId = given.user || given.email ? await idOf(ctx, given, { takesUnverified: true }) : undefined
+      const isNamed = given.user !== undefined || given.email !== undefined
+      const userId = isNamed ? await idOf(ctx, given, { takesUnverified: true }) : undefined
       const listed = await listTransactions(ctx, { userId })
       if (listed.transactions.length === 0 && userId) await checkActiveUser(ctx, userId)
       return listed

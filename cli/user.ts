@@ -95,7 +95,7 @@ export const userCommands = [
   }),
   command({
     name: 'user find',
-    summary: 'Shows the account that has this address, or this id of yours.',
+    summary: 'Shows the account that has this address, this usr_… or this id of yours.',
     options: identifiers,
     oneOf: ['account', 'email', 'external-id'],
     run: (ctx, given) => showUser(ctx, identifierOf(given)),

@@ -113,13 +113,13 @@ function toUserId(text: string): string {
   return text
 }
 
-/** An address that nobody has verified names an account only to look at it. */
+/** Where an act would have an effect for whoever holds the address, one that nobody has verified names no account. */
 export async function idOf(
   ctx: SystemContext,
   { user, email }: { user?: string | undefined; email?: string | undefined },
   { takesUnverified = false } = {},
 ): Promise<string> {
-  if (user) return user
+  if (user !== undefined) return user
   const found = await showUser(ctx, { email: email ?? '' })
   if (!found.email_verified && !takesUnverified) {
     throw new AppError(

@@ -45,7 +45,7 @@ export const listedWithdrawal = z.object({
   /** A list has the open steps. A withdrawal that needs attention has the steps that failed or are overdue. */
   deletion_steps: z.array(shownStep),
   open_tasks: z.int(),
-  /** Those for which nobody waits any more. */
+  /** Those for which nobody waits any more, until the purge. */
   waived_tasks: z.int(),
 })
 export type ListedWithdrawal = z.input<typeof listedWithdrawal>

@@ -84,9 +84,15 @@ const deleteEvents = statement(
 // What an operator did to other accounts stays in their audit, without who it was.
 const clearOperator = statement(
   'purge-operator',
-  { userId: text },
-  {},
-  (v) => sql`UPDATE audit_events SET actor_id = NULL WHERE actor_id = ${v.userId} AND actor = 'operator'`,
+  { userId: text, maxRows: integer },
+  { is_over: boolean },
+  (v) => sql`WITH cleared AS (
+     UPDATE audit_events SET actor_id = NULL
+     WHERE ${isOneOf(sql`id`, sql`SELECT id FROM audit_events WHERE actor_id = ${v.userId} AND actor = 'operator' LIMIT ${v.maxRows}`)}
+     RETURNING 1
+   )
+   SELECT count(*) < ${v.maxRows} AS is_over FROM cleared`,
+  { timeoutMs: ERASURE_TIMEOUT_MS },
 )
 // Open erasures find the person by the user id; the calls to applications do not need it.
 const clearUserId = statement(
@@ -125,10 +131,10 @@ async function purgeBatch(tx: Transaction, withdrawalId: string, rows: number) {
     await erase(tx, 'third_party_integrations', erased, rows),
     await erase(tx, 'purge', erased, rows),
     (await tx.sql(deleteRetained, { withdrawalId, maxRows: rows }))[0]?.is_over,
+    (await tx.sql(clearOperator, { userId: erased.userId, maxRows: rows }))[0]?.is_over,
   ]
   if (!areErased.every(Boolean)) return null
   await tx.sql(deleteEvents, { withdrawalId })
-  await tx.sql(clearOperator, { userId: erased.userId })
   await tx.sql(clearSubjects, { withdrawalId, sealedAccount: tx.secrets.seal(erased.userId) })
   await addEndEvent(tx, 'account.purged', erased, row.sealed_subjects)
   await tx.sql(markPurged, { withdrawalId, now: tx.clock.now() })

@@ -17,7 +17,7 @@ const passwordOptions = {
 } as const
 const identifiers = {
   account: { value: 'ACCOUNT', positional: true, means: 'The account, by its usr_… or its address.' },
-  email: { value: 'ADDRESS', means: 'The address of the account.' },
+  email: namedAccount.email,
   'external-id': { value: 'ID', means: 'Your own id of the person.' },
 } as const
 

@@ -260,7 +260,7 @@ export const lookUp = contract({
   operator: 'looks',
   summary: 'Look Up',
   description:
-    'Finds a withdrawal or an account by its id, by your own id of the person, by the id of a transaction or by the address, and an application by its id or the beginning of its name or of a word of it. A withdrawn account is found by its ids alone, as its withdrawal.',
+    'Finds a withdrawal or an account by its id, by your own id of the person, by the id of a transaction or by the address, and an application by its id or name. An operator finds an application by the beginning of its name or of a word of it too. A withdrawn account is found by its ids alone, as its withdrawal.',
   method: 'POST',
   path: '/admin/look-up',
   scope: 'users:read',

@@ -8,15 +8,17 @@ export type ManagerContext = SystemContext & { actor?: Actor; ip?: string }
 /** Stands for the user in the audit rows of what an operator does by the command. */
 const OPERATOR_COMMAND_ID = 'operator-command'
 
-export const managerOf = ({ actor }: Pick<ManagerContext, 'actor'>) =>
-  actor?.kind === 'service_token'
-    ? { kind: 'service' as const, id: actor.id }
-    : { kind: 'operator' as const, id: actor?.userId ?? OPERATOR_COMMAND_ID }
+/** `id` owns the audit rows of a manager. `actorId` says in those of an account who acted; nobody knows that of the operator command. */
+export function managerOf({ actor }: Pick<ManagerContext, 'actor'>) {
+  if (!actor) return { kind: 'operator' as const, id: OPERATOR_COMMAND_ID, actorId: null }
+  return actor.kind === 'service_token'
+    ? { kind: 'service' as const, id: actor.id, actorId: actor.id }
+    : { kind: 'operator' as const, id: actor.userId, actorId: actor.userId }
+}
 
 /** The audit row belongs to the manager, because no new row may refer to a user who is being erased. */
 export function auditManager(ctx: AnyContext & { actor?: Actor }, action: AuditAction, subject: string): Promise<void> {
-  const { kind, id } = managerOf(ctx)
-  const actorId = ctx.actor ? id : null
+  const { kind, id, actorId } = managerOf(ctx)
   return addAudit(ctx, action, { userId: id, actor: kind, actorId, ip: null, subject, at: ctx.clock.now() })
 }
 
@@ -26,6 +28,6 @@ export function auditOnAccount(
   action: AuditAction,
   of: { userId: string; subject?: string },
 ): Promise<void> {
-  const { kind: actor, id } = managerOf(tx)
-  return addAudit(tx, action, { ...of, actor, actorId: tx.actor ? id : null, ip: tx.ip ?? null, at: tx.clock.now() })
+  const { kind: actor, actorId } = managerOf(tx)
+  return addAudit(tx, action, { ...of, actor, actorId, ip: tx.ip ?? null, at: tx.clock.now() })
 }

@@ -1,4 +1,5 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
+import { ActLetter } from './act-letter'
+import { type LetterProps, type Origin, originFacts } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
@@ -13,21 +14,13 @@ interface Props extends LetterProps<'accessTokenCreated'>, Origin {
 export default function AccessTokenCreated(props: Props) {
   const { tokenName, permissions, worksUntil, at, device, ipAddress, tokensUrl, ...letter } = props
   const { look, t } = letter
-  return (
-    <Letter {...letter}>
-      <Paragraph>{t('intro')}</Paragraph>
-      <Facts
-        facts={[
-          [t('name'), tokenName],
-          [t('permissions'), permissions],
-          [t('worksUntil'), worksUntil],
-          ...originFacts(look, { at, device, ipAddress }),
-        ]}
-      />
-      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
-      <LinkPanel look={look} href={tokensUrl} label={t('button')} />
-    </Letter>
-  )
+  const facts = [
+    [t('name'), tokenName],
+    [t('permissions'), permissions],
+    [t('worksUntil'), worksUntil],
+    ...originFacts(look, { at, device, ipAddress }),
+  ] as const
+  return <ActLetter {...letter} facts={facts} url={tokensUrl} />
 }
 
 AccessTokenCreated.PreviewProps = preview('accessTokenCreated', AccessTokenCreated, {

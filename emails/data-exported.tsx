@@ -1,4 +1,5 @@
-import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
+import { ActLetter } from './act-letter'
+import { type LetterProps, type Origin, originFacts } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
@@ -7,15 +8,7 @@ interface Props extends LetterProps<'dataExported'>, Origin {
 }
 
 export default function DataExported({ at, device, ipAddress, settingsUrl, ...letter }: Props) {
-  const { look, t } = letter
-  return (
-    <Letter {...letter}>
-      <Paragraph>{t('intro')}</Paragraph>
-      <Facts facts={originFacts(look, { at, device, ipAddress })} />
-      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
-      <LinkPanel look={look} href={settingsUrl} label={t('button')} />
-    </Letter>
-  )
+  return <ActLetter {...letter} facts={originFacts(letter.look, { at, device, ipAddress })} url={settingsUrl} />
 }
 
 DataExported.PreviewProps = preview('dataExported', DataExported, {

@@ -324,7 +324,7 @@ export const originFacts = (look: Look, { at, device, ipAddress }: Origin, label
     [look.t('ipAddress'), ipAddress],
   ] as const
 
-interface FactsProps {
+export interface FactsProps {
   /** The label with its colon, as the language writes it. */
   facts: readonly (readonly [label: string, value: ReactNode])[]
 }

@@ -66,8 +66,8 @@ export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Pro
   const text = input.text.trim()
   const found = await lookUp(ctx, text)
   if (!found) throw new AppError('USER_001', await whyNothing(ctx, text))
-  const { kind, id } = managerOf(ctx)
-  if (found.kind === 'user') await noteLookUp(ctx, { userId: found.id, actor: kind, actorId: id, ip: ctx.ip })
+  const { kind, actorId } = managerOf(ctx)
+  if (found.kind === 'user') await noteLookUp(ctx, { userId: found.id, actor: kind, actorId, ip: ctx.ip })
   return found
 }
 

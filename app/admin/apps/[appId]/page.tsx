@@ -17,6 +17,8 @@ import { operatorContext, orNotFound, titleForOperators } from '../../for-operat
 export const generateMetadata = titleForOperators('Application')
 
 const SHOWN = 20
+const WHILE_DISABLED = 'It gets no messages while it is disabled.'
+
 /** A third secret would not be kept, so the one before the present one ends early. */
 const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answer<typeof getAppContract> }) => (
   <>
@@ -33,8 +35,6 @@ const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answ
     )}
   </>
 )
-
-const WHILE_DISABLED = 'It gets no messages while it is disabled.'
 
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')

@@ -65,6 +65,10 @@ test('a person who begins to sign in at the provider in two tabs finishes both, 
   await expect(page).toHaveURL(/\/settings\/sessions$/)
   await choose(other, /Ida Demo/)
   await expect(other).toHaveURL(/\/settings\/data$/)
+  // A page that asks who is signed in must not bring the cookie of an earlier session back.
+  const session = await page.request.get('/api/auth/session')
+  expect(await session.json()).toHaveProperty('accessToken')
+  expect(session.headers()).not.toHaveProperty('set-cookie')
   await page.reload()
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
 })

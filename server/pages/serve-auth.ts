@@ -85,7 +85,10 @@ async function answerSession(response: Response): Promise<Response> {
   const { sessionId } = (await response.json()) as Partial<Session>
   try {
     const described = sessionId ? await describeSession(sessionId) : null
-    return new Response(JSON.stringify(described ?? {}), { status: response.status, headers: response.headers })
+    const headers = new Headers(response.headers)
+    // next-auth writes the cookie anew. Beside a sign-in in another tab that would put the session back that the sign-in replaced.
+    headers.delete('Set-Cookie')
+    return new Response(JSON.stringify(described ?? {}), { status: response.status, headers })
   } catch (error) {
     const event = logEventOf(error)
     log().error({ event, operation: 'session', ...describeError(error) })

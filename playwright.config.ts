@@ -33,8 +33,8 @@ export default defineConfig({
   use: {
     ...devices['Desktop Chrome'],
     baseURL: SERVICE_URL,
-    // A picture of every frame costs a tenth of the run; what the page was is kept all the same.
-    trace: { mode: 'retain-on-failure', screenshots: false },
+    // A trace of every test costs a sixth of the run, so that CI writes one of a second try alone.
+    trace: { mode: process.env.CI ? 'on-first-retry' : 'retain-on-failure', screenshots: false },
     video: 'off',
     launchOptions: {
       executablePath,

@@ -149,7 +149,7 @@ export const getApp = contract({
 export const setApp = contract({
   ...common,
   name: 'setApp',
-  operator: 'acts',
+  operator: 'fresh',
   summary: 'Change Application',
   description: 'Changes settings of an application; settings that the body leaves out stay as they are.',
   method: 'PUT',
@@ -189,7 +189,7 @@ export const removeApp = contract({
 export const rotateAppSecret = contract({
   ...common,
   name: 'rotateAppSecret',
-  operator: 'acts',
+  operator: 'fresh',
   summary: 'Rotate Signing Secret',
   description: 'Makes a new signing secret; for a day messages are signed with the old one too.',
   method: 'POST',
@@ -214,7 +214,7 @@ export const rotateAppSecret = contract({
 export const pingApp = contract({
   ...common,
   name: 'pingApp',
-  operator: 'acts',
+  operator: 'any',
   summary: 'Ping Application',
   description: 'Sends a signed `ping` to the application and says what came back.',
   method: 'POST',
@@ -243,7 +243,7 @@ export const pingApp = contract({
 export const resendDeadLetters = contract({
   ...common,
   name: 'resendDeadLetters',
-  operator: 'acts',
+  operator: 'fresh',
   summary: 'Resend Dead Letters',
   description: 'Delivers the events that were given up for this application again, under their old ids.',
   method: 'POST',

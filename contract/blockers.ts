@@ -123,7 +123,7 @@ export const removeBlocker = contract({
 export const endBlocker = contract({
   ...FOR_SERVICES,
   name: 'endBlocker',
-  operator: 'acts',
+  operator: 'fresh',
   summary: 'End a Blocker',
   description: 'Removes a blocker, whichever service has pushed it.',
   method: 'POST',

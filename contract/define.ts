@@ -102,8 +102,8 @@ export interface AdminContract extends Operation {
   path: `/admin/${string}`
   scope: ServiceScope
   forbidden: 'AUTH_002'
-  /** Also opened by the session of an operator, for the pages of /admin. What `acts` needs a sign-in of the last minutes then. */
-  operator?: 'acts' | 'looks'
+  /** Also opened by the session of an operator, for the pages of /admin: any session, or one with a fresh sign-in. */
+  operator?: 'any' | 'fresh'
 }
 
 /** Opened by the token of a deletion task, for that task only. It has no scope. */

@@ -16,4 +16,4 @@ export const OPERATOR_OPERATIONS = {
   endTransaction,
   endBlocker,
   lookUp,
-} as const satisfies Record<string, AdminContract & { operator: 'acts' | 'looks' }>
+} as const satisfies Record<string, AdminContract & { operator: 'any' | 'fresh' }>

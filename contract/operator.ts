@@ -163,7 +163,7 @@ export const figures = z.object({
   past_due: figure('Deletions past their due date'),
   overdue_steps: figure('Steps past their time'),
   failing_steps: figure('Steps that failed'),
-  silent_apps: figure('Applications that have not answered for a day'),
+  silent_apps: figure('Applications without a good answer for a day'),
   still_present: figure('Deletions after which an application still has the person'),
   failed_notices: figure('Mails given up in the last 30 days'),
   unwarned: figure('Security mails that came back in the last 30 days'),
@@ -197,7 +197,7 @@ const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'
 export const retryWithdrawal = contract({
   ...FOR_SERVICES,
   name: 'retryWithdrawal',
-  operator: 'acts',
+  operator: 'any',
   summary: 'Retry a Withdrawal',
   description: 'Tries at once what has failed: steps, deletion tasks and events. What was never tried keeps its time.',
   method: 'POST',
@@ -222,7 +222,7 @@ export const retryWithdrawal = contract({
 export const endTransaction = contract({
   ...FOR_SERVICES,
   name: 'endTransaction',
-  operator: 'acts',
+  operator: 'fresh',
   summary: 'End a Pending Transaction',
   description: 'Settles or cancels a pending transaction, which then holds no withdrawal back.',
   method: 'POST',
@@ -257,7 +257,7 @@ const LOOKED_UP = `REQUEST_001: text must be a string of at most ${MAX_LOOKED_UP
 export const lookUp = contract({
   ...FOR_SERVICES,
   name: 'lookUp',
-  operator: 'looks',
+  operator: 'any',
   summary: 'Look Up',
   description:
     'Finds a withdrawal or an account by its id, by your own id of the person, by the id of a transaction or by the address, and an application by its id or name. An operator finds an application by the beginning of its name or of a word of it too. A withdrawn account is found by its ids alone, as its withdrawal.',

@@ -194,7 +194,7 @@ export const takeTasks = contract({
 export const waiveTask = contract({
   ...FOR_SERVICES,
   name: 'waiveTask',
-  operator: 'acts',
+  operator: 'fresh',
   summary: 'Waive a Deletion Task',
   description: 'Has nobody wait for a deletion task any more; the withdrawal goes on without it.',
   method: 'POST',
@@ -232,7 +232,7 @@ export const RETRIED = 'What has failed is tried within a minute. What was never
 export const retryTask = contract({
   ...FOR_SERVICES,
   name: 'retryTask',
-  operator: 'acts',
+  operator: 'any',
   summary: 'Retry a Deletion Task',
   description:
     'Asks the application again at once, whatever it has reported. A task whose time has not come keeps its time.',

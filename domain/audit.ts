@@ -1,7 +1,7 @@
 import type { ShownAudit } from '@/contract/operator'
 import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext } from './context'
-import { type Described, type Shape, sql, statement, text, time } from './sql'
+import { type Described, integer, type Shape, sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -68,3 +68,16 @@ export const describeAct = ({ id, actor_id, at, ...act }: Described<typeof ACT>)
   operator_id: act.actor === 'operator' ? actor_id : null,
   at: at.toISOString(),
 })
+
+const readActsOnApp = statement(
+  'acts-on-app',
+  { appId: text, maxRows: integer },
+  ACT,
+  (v) => sql`SELECT ${SELECT_ACT} FROM audit_events
+   WHERE action IN ('app.registered', 'app.changed', 'app.secret_rotated', 'events.resent') AND subject_id = ${v.appId}
+   ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
+)
+
+/** For operators: what was done to an application, the newest first. */
+export const actsOnApp = async (ctx: AnyContext, of: { appId: string; maxRows: number }): Promise<ShownAudit[]> =>
+  (await ctx.sql(readActsOnApp, of)).map(describeAct)

@@ -105,6 +105,13 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expectFits(page)
   await expectFitsLarge(page)
 
+  // Without a network the page stays, and says how old it is.
+  await page.context().setOffline(true)
+  await expect(page.getByText('The service does not answer.')).toBeVisible()
+  await expect(row).toBeVisible()
+  await page.context().setOffline(false)
+  await expect(page.getByText('The service does not answer.')).toBeHidden()
+
   status = 204
   await expect(row).toBeVisible()
   await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
@@ -117,7 +124,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(dialog.getByRole('alert')).toHaveText('Choose what the person reads.')
   await expect(dialog.getByRole('radio').first()).toBeFocused()
-  await dialog.getByText('We couldn’t reach it. It may still have your data.').click()
+  await dialog.getByText('It didn’t answer as it should. It may still have your data.').click()
   await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(page.getByText('No deletion waits for it.')).toBeVisible()
@@ -174,7 +181,7 @@ test('an operator disables an application, sees the deletion that waits for it, 
   await row.getByRole('button', { name: /^Stop waiting/ }).click()
   const waive = page.getByRole('dialog')
   await expect(waive.getByText('It has not been asked yet: that waits until it is enabled.')).toBeVisible()
-  await expect(waive.getByText('We couldn’t reach it')).toBeVisible()
+  await expect(waive.getByText('It didn’t answer as it should')).toBeVisible()
   await waive.getByRole('button', { name: 'Keep waiting' }).click()
   await page.getByRole('button', { name: `Enable ${name}` }).click()
   await expect(page.getByText(`Enabled: ${name}.`)).toBeVisible()
@@ -222,7 +229,7 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await page.getByRole('button', { name: 'End Invoice 4711 is not paid' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click()
   await expect(page.getByText('Ended: Invoice 4711 is not paid.')).toBeVisible()
-  await expect(page.getByText('No service holds a deletion back.')).toBeVisible()
+  await expect(page.getByText('Nothing holds a deletion back.')).toBeVisible()
   await expect(page.getByRole('table', { name: 'Audit log' })).toContainText('Deletion blocker removed')
   await expect(page.getByRole('table', { name: 'Audit log' })).toContainText(user.id)
   await expectAccessible(page)

@@ -42,7 +42,7 @@ export async function AdminPage(props: AdminPageProps) {
     <EnglishLayout areas={['Deletion']}>
       <ColumnPage account={session && accountOf(session)}>
         <div className="mb-8 grid gap-x-10 gap-y-4 lg:grid-cols-[1fr_24rem] lg:items-start">
-          <Tabs label="Operations" tabs={SECTIONS} current={section} className="lg:pt-7" />
+          <Tabs label="Operations" tabs={SECTIONS} current={section} />
           <LookUp />
         </div>
         <PageHeading

@@ -6,11 +6,18 @@ import { unlessAway } from '@/server/pages/away'
 import { isOperatorSignedIn } from '@/server/pages/is-operator'
 import { openPage } from '@/server/pages/session'
 
-/** For everybody but operators the title says that the page does not exist. While the database is away it is that of the product. */
-export const titleForOperators = (title: string) => async (): Promise<Metadata> => {
-  const isOperator = await unlessAway(isOperatorSignedIn(), null)
-  return isOperator === null ? {} : { title: isOperator ? title : 'Page not found' }
-}
+/**
+ * The title, with the id of what the page shows. For everybody but operators it says that the page does not exist. While the database is
+ * away it is that of the product.
+ */
+export const titleForOperators =
+  (title: string) =>
+  async ({ params }: { params: Promise<Record<string, string | string[]>> }): Promise<Metadata> => {
+    const isOperator = await unlessAway(isOperatorSignedIn(), null)
+    const [id] = Object.values(await params)
+    const own = typeof id === 'string' ? `${title} ${id}` : title
+    return isOperator === null ? {} : { title: isOperator ? own : 'Page not found' }
+  }
 
 /** The context of the operator who is signed in; for everybody else the page does not exist. */
 export async function operatorContext(path: string): Promise<Context> {

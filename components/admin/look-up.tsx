@@ -34,6 +34,7 @@ export function LookUp() {
       <div className="flex flex-col items-start gap-2 @xs:flex-row">
         <TextField
           label="Find a deletion, person or app"
+          hidesLabel
           name="text"
           maxLength={320}
           autoComplete="off"
@@ -44,7 +45,7 @@ export function LookUp() {
           onInput={() => find.isError && find.reset()}
           {...(find.error && { error: sentenceOf(find.error) })}
         />
-        <Button type="submit" variant="secondary" isPending={find.isPending} className="@xs:mt-7.5">
+        <Button type="submit" variant="secondary" isPending={find.isPending}>
           Find
         </Button>
       </div>

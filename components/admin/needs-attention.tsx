@@ -94,6 +94,9 @@ export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread,
   )
 }
 
+/** A ping proves nothing here: it answers, but not what it is asked. */
+const isUnclear = ({ state, attempts }: ShownTask) => state === 'unconfirmed' && attempts > 0
+
 const hinted = (name: Name) => (figures: contract.Figures) => (
   <>
     <b className="font-semibold text-danger">{capped(figures[name], contract.MAX_COUNTED)}</b>. {HINTS[name]}
@@ -133,7 +136,7 @@ function App({ app }: { app: contract.TroubledApp }) {
   const { app_id, name, deliveries, tasks } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
-  const isTask = ({ state, polls }: ShownTask) => !polls && state !== 'present' && state !== 'accepted'
+  const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
   return (
     <section className="space-y-1">
@@ -149,7 +152,12 @@ function App({ app }: { app: contract.TroubledApp }) {
             Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
           </>
         )}
-        {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}
+        {isTried && 'It is tried again by itself; ping it from its page once it should answer. '}
+        {tasks.some(isUnclear) && (
+          <>
+            It does not say whether the person is gone: <code>app check</code> tells what to mend.{' '}
+          </>
+        )}
         {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}
       </p>
       {isDisabled && (

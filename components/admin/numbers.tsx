@@ -1,5 +1,6 @@
 import Link from 'next/link'
 import * as contract from '@/contract/operator'
+import { cn } from '../ui/class-names'
 import { Disclosure } from '../ui/disclosure'
 import { textLink } from '../ui/text-link'
 import { Facts } from './facts'
@@ -54,7 +55,7 @@ const linkedCount = (name: Name) => (figures: contract.Figures) => {
   const number = capped(figures[name], contract.MAX_COUNTED)
   const page = figures[name] !== 0 && PAGES[name]
   return page ? (
-    <Link href={page} className={textLink}>
+    <Link href={page} className={cn(textLink, 'inline-block min-w-6')}>
       {number}
     </Link>
   ) : (

@@ -62,10 +62,13 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
   const { operation, params, body, label, of = '', ask, outcome } = props
   const router = useRouter()
   const [result, setResult] = useState<ReactNode>(null)
-  const { isNewest, note } = useNewestAct()
+  const { isNewest, begin, note } = useNewestAct()
   const act = useMutation({
     mutationFn: () => operate(operation, params, body),
-    onMutate: () => setResult(null),
+    onMutate: () => {
+      begin()
+      setResult(null)
+    },
     onSuccess: (answer) => {
       setResult(RESULTS[operation]?.(answer, of))
       router.refresh()

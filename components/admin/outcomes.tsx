@@ -21,11 +21,13 @@ export function useOutcome(sentence: string): void {
   useEffect(() => () => leave.current(), [])
 }
 
-/** Whether the control did the newest act of the page, as `note` tells: an older result may not hold any more. */
-export function useNewestAct(): { isNewest: boolean; note(): void } {
+/** Whether the control did the newest act of the page, as `note` tells: an older result may not hold any more. `begin` takes the page's
+ * sentence about an earlier act away. */
+export function useNewestAct(): { isNewest: boolean; begin(): void; note(): void } {
   const [newest, noteKey] = useContext(NewestAct)
+  const noteOutcome = useContext(NoteOutcome)
   const key = useId()
-  return { isNewest: newest === key, note: () => noteKey(key) }
+  return { isNewest: newest === key, begin: () => noteOutcome(''), note: () => noteKey(key) }
 }
 
 /** Stands in a dialog whose act would lead to a sign-in, so that nobody chooses in vain. */

@@ -46,7 +46,7 @@ export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} nam
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
 /** Its last call or check had no good answer. Of the other states each says by itself what is wrong. */
-const isFailing = ({ state, attempts, last_error }: ShownTask) =>
+export const isFailing = ({ state, attempts, last_error }: ShownTask) =>
   (state === 'pending' || state === 'unconfirmed') && attempts > 0 && last_error !== null
 
 function TaskState({ task }: { task: ShownTask }) {

@@ -27,13 +27,14 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
   const t = useTranslations('Deletion')
   const [reason, setReason] = useState<string>()
   const [isDone, setDone] = useState(false)
-  const { note } = useNewestAct()
+  const { begin, note } = useNewestAct()
   useOutcome(isDone ? `Nobody waits for ${of} any more.` : '')
   async function waive() {
     if (!reason) {
       document.getElementsByName(`reason-${id}`)[0]?.focus()
       throw new ApiError('REQUEST_001', 'Choose what the person reads.', 0)
     }
+    begin()
     await operate('waiveTask', { taskId: id }, { reason })
   }
   return (

@@ -1,14 +1,40 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
+import { LocalTime } from './local-time'
+import { serverNow } from './server-clock'
 
-/** Refreshes the page while its tab is visible. */
+/**
+ * Refreshes the page while its tab is visible and no dialog is open. While nothing answers, the page stays as it is and says how old it
+ * is: Next would put the browser's own error page in its place.
+ */
 export function RefreshEvery({ seconds }: { seconds: number }) {
   const router = useRouter()
+  const [staleSince, setStaleSince] = useState<string>()
   useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && router.refresh(), seconds * 1000)
+    let refreshedAt = serverNow()
+    async function refresh() {
+      if (document.visibilityState !== 'visible' || document.querySelector('dialog[open]')) return
+      const isAnswered = await fetch('/api/health/live', { cache: 'no-store' }).then(
+        () => true,
+        () => false,
+      )
+      if (!isAnswered) return setStaleSince(new Date(refreshedAt).toISOString())
+      refreshedAt = serverNow()
+      setStaleSince(undefined)
+      router.refresh()
+    }
+    const timer = setInterval(refresh, seconds * 1000)
     return () => clearInterval(timer)
   }, [router, seconds])
-  return null
+  return (
+    <p role="status" className="mb-6 font-medium text-danger empty:sr-only">
+      {staleSince && (
+        <>
+          The service does not answer. This page is as it was at <LocalTime dateTime={staleSince} format="time" />.
+        </>
+      )}
+    </p>
+  )
 }

@@ -65,12 +65,16 @@ test('a deletion that waits for a disabled application needs attention under tha
   ])
   expect(others).toMatchObject([{ app_id: mail, withdrawal_id: withdrawalId }])
 
+  // It is called at once, and has not answered when the operator looks.
+  const called = Promise.withResolvers<{ status: number }>()
+  ctx.apps.answer = () => called.promise
   await setApp(ctx, { appId, disabled: false })
   const enabled = groupTroubles(await watchOverview(ctx))
   expect([enabled.apps, enabled.others.map(({ app_id }) => app_id)]).toEqual([
     [],
     expect.arrayContaining([appId, mail]),
   ])
+  called.resolve({ status: 204 })
 })
 
 test.each([

@@ -9,13 +9,18 @@ import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-wit
 
 /** For operators: ids, states, times and errors, no personal data. A part that cannot be read is null, and so is a figure. */
 export async function watchOverview(ctx: SystemContext) {
-  const [figures, troubled, failing, tasks] = await Promise.all([
-    readAll(ctx),
+  const [figures, troubles] = await Promise.all([readAll(ctx), watchTroubles(ctx)])
+  return { figures, ...troubles }
+}
+
+/** What fails, without the figures. */
+export async function watchTroubles(ctx: SystemContext) {
+  const [troubled, failing, tasks] = await Promise.all([
     orUnread(ctx, 'troubled-withdrawals', troubledWithdrawals(ctx)),
     orUnread(ctx, 'failing-apps', failingApps(ctx)),
     orUnread(ctx, 'open-tasks', watchTasks(ctx)),
   ])
-  return { figures, troubled, failing, tasks }
+  return { troubled, failing, tasks }
 }
 
 async function readAll(ctx: SystemContext): Promise<Figures> {
@@ -46,13 +51,13 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
   }
 }
 
-type Overview = Awaited<ReturnType<typeof watchOverview>>
+type Troubles = Awaited<ReturnType<typeof watchTroubles>>
 
 /**
  * Each application with everything of it that fails or waits because it is disabled, the withdrawals that fail for another reason, and
  * the other tasks.
  */
-export function groupTroubles({ troubled, failing, tasks }: Pick<Overview, 'troubled' | 'failing' | 'tasks'>) {
+export function groupTroubles({ troubled, failing, tasks }: Troubles) {
   const withdrawals = troubled?.withdrawals ?? []
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {

@@ -105,7 +105,7 @@ async function serve(
       if (isAccountLinkContract(contract) && ctx.actor.withdrawal) throw new AppError('WITHDRAWAL_006')
       const input = await acceptInput(ctx, contract, path, { body: value, url: request.url })
       // Somebody else may have found the operator's browser signed in.
-      if (isAdminContract(contract) && contract.operator === 'acts') requireFreshSignIn(ctx, 'operate')
+      if (isAdminContract(contract) && contract.operator === 'fresh') requireFreshSignIn(ctx, 'operate')
       const result = await verb(ctx, input)
       return contract.file ? exchange.sendFile(contract.file, result as Download) : exchange.succeed(result, path)
     }

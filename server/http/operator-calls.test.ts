@@ -4,6 +4,7 @@ import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { setRole } from '@/domain/accounts/operators'
 import { getApp, setApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
+import { actsOnApp } from '@/domain/audit'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { findBlockers } from '@/domain/withdrawal/blockers'
 import { watchAccount } from '@/domain/withdrawal/show-account'
@@ -101,7 +102,9 @@ test('a page of /admin opens no other operation of the admin API', async () => {
 
 test('an operator whose sign-in is old can read, and is refused before anything changes', async () => {
   const before = await getApp(ctx, { appId })
-  const refused = { ...codesOf('REAUTH_001'), lookUp: 'accepted' }
+  // Whoever found the browser signed in may look, ping and have tried again what is tried by itself.
+  const open = { lookUp: 'accepted', pingApp: 'accepted', retryTask: 'accepted', retryWithdrawal: 'accepted' }
+  const refused = { ...codesOf('REAUTH_001'), ...open }
   ctx.clock.advance(600_001)
   expect(await pressAll(operator)).toEqual(refused)
   // A confirmation for something else is none for this.
@@ -110,7 +113,7 @@ test('an operator whose sign-in is old can read, and is refused before anything 
   expect(await pressAll(operator)).toEqual(refused)
   expect(await getApp(ctx, { appId })).toEqual(before)
   await ctx.db.session.update({ where: { id: operator.sessionId }, data: { authenticatedFor: null } })
-  expect((await press(operator, 'pingApp')).code).toBe('accepted')
+  expect((await press(operator, 'waiveTask')).code).toBe('accepted')
 })
 
 test('a service may do what the buttons of /admin do, and stands in the audit log', async () => {
@@ -231,6 +234,17 @@ test('the audit logs say what an act was about and which service acted, and whic
       expect.objectContaining({ action: 'role.changed', actor: 'operator', operator_id: null }),
     ]),
   })
+
+  const otherApp = await givenParticipant(ctx, 'other')
+  ctx.clock.advance(1_000)
+  for (const id of [appId, otherApp]) await press(operator, 'rotateAppSecret', { ids: { appId: id } })
+  ctx.clock.advance(1_000)
+  await call(service, 'setApp', { ids: { appId }, body: { disabled: true } })
+  const acts = (await actsOnApp(ctx, { appId, maxRows: 2 })).map((act) => [act.action, act.subject_id, act.actor])
+  expect(acts).toEqual([
+    ['app.changed', appId, 'service'],
+    ['app.secret_rotated', appId, 'operator'],
+  ])
 })
 
 test('an operator finds a person by an address, and a withdrawn one only by ids; a look-up is audited without its text', async () => {

@@ -1,8 +1,11 @@
 import { AppLink, EventCounts } from '@/components/admin/drawn'
 import { TablePart } from '@/components/admin/part'
+import { isFailing } from '@/components/admin/task-table'
 import { Badge } from '@/components/ui/badge'
 import { app } from '@/contract/apps'
+import type { TroubledApp } from '@/contract/operator'
 import { listApps } from '@/domain/applications/manage'
+import { groupTroubles, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
@@ -10,7 +13,8 @@ export const generateMetadata = titleForOperators('Apps')
 
 export default async function ApplicationsPage() {
   const ctx = await operatorContext('/admin/apps')
-  const { apps } = await listApps(ctx)
+  const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
+  const troubled = new Map(groupTroubles(troubles).apps.map((app) => [app.app_id, app]))
   return (
     <AdminPage
       section="/admin/apps"
@@ -26,6 +30,7 @@ export default async function ApplicationsPage() {
           name: ({ app_id, name, disabled_at }) => (
             <>
               <AppLink id={app_id} name={name} /> {disabled_at && <Badge tone="warning">Disabled</Badge>}
+              {!disabled_at && <Failing app={troubled.get(app_id)} />}
             </>
           ),
           endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
@@ -35,5 +40,18 @@ export default async function ApplicationsPage() {
         none="No application is registered. The operator command registers one."
       />
     </AdminPage>
+  )
+}
+
+/** What the application answers to its events or its deletion tasks. */
+function Failing({ app }: { app: TroubledApp | undefined }) {
+  const answer = app?.deliveries?.last_error ?? app?.tasks.find(isFailing)?.last_error
+  return (
+    answer && (
+      <>
+        <Badge tone="danger">Failing</Badge>{' '}
+        <span className="block font-normal text-ink-muted">Last answer: {answer}</span>
+      </>
+    )
   )
 }

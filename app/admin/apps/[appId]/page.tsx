@@ -1,16 +1,18 @@
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { EventCounts } from '@/components/admin/drawn'
+import { AUDIT, EventCounts } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
-import { Part } from '@/components/admin/part'
+import { Part, TablePart } from '@/components/admin/part'
 import { TaskTable } from '@/components/admin/task-table'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
+import { shownAudit } from '@/contract/operator'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
+import { actsOnApp } from '@/domain/audit'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
@@ -40,10 +42,11 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
   const app = await getApp(ctx, { appId }).catch(orNotFound)
-  const [open, recent, dead] = await Promise.all([
+  const [open, recent, dead, acts] = await Promise.all([
     listTasks(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
+    actsOnApp(ctx, { appId, maxRows: SHOWN }),
   ])
   return (
     <AdminPage
@@ -119,7 +122,20 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         <TaskTable label="Open deletion tasks" tasks={open.tasks} fields={{ withdrawal_id: true }} />
       </Part>
       {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
-      <DeliveryTable title="Recent events" deliveries={recent.deliveries} />
+      <DeliveryTable
+        title="Recent events"
+        deliveries={recent.deliveries}
+        none="None beside deletion tasks in the last thirty days."
+      />
+      <TablePart
+        title="Audit log"
+        description="The newest first."
+        of={shownAudit}
+        rows={acts}
+        id="audit_id"
+        fields={{ action: AUDIT.action, at: AUDIT.at, actor: AUDIT.actor }}
+        none="Nothing was done to it yet."
+      />
     </AdminPage>
   )
 }

@@ -66,14 +66,18 @@ const Active = ({ account }: { account: ShownAccount }) => (
       none="No transaction is pending."
     />
     <TablePart
-      title="Blockers"
+      title="Blockers of services"
       description="Each holds a deletion back until its service removes it, it ends, or you end it."
       of={shownBlocker}
       rows={account.pushed_blockers}
       id={idOfBlocker}
       fields={{ title: true, source: true, code: true, url: true, created_at: true, expires_at: true }}
       actions={blockerButton(account.user_id)}
-      none="No service holds a deletion back."
+      none={
+        account.pending_transactions.length > 0
+          ? 'Nothing else holds a deletion back.'
+          : 'Nothing holds a deletion back.'
+      }
     />
     <TablePart
       title="Connected applications"

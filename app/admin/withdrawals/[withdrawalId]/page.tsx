@@ -5,8 +5,8 @@ import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Counts } from '@/components/admin/step-texts'
-import { isOpenTask, TaskTable, taskApp } from '@/components/admin/task-table'
-import { attemptsOf, toLabel } from '@/components/admin/words'
+import { isFailing, isOpenTask, TaskTable, taskApp } from '@/components/admin/task-table'
+import { attemptsOf, count, toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { CopyButton } from '@/components/ui/copy-button'
 import { RelativeTime } from '@/components/ui/relative-time'
@@ -69,7 +69,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         rows={audit}
         id="audit_id"
         fields={{ ...AUDIT, subject_id: subjectAmong(tasks) }}
-        none="Its rows are deleted with the last step."
+        none="No act of an operator. What the person did is deleted with the logs."
       />
     </AdminPage>
   )
@@ -144,13 +144,20 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
         <NotConfirmed of={countsOf(tasks.filter(({ phase }) => phase === step.step))} />
       </p>
       <p className="mt-1 text-ink-muted">
-        {step.completed_at ? <RelativeTime dateTime={step.completed_at} /> : <StepWaitsFor step={step} />}
+        <StepState step={step} failing={tasks.filter((task) => task.phase === step.step && isFailing(task)).length} />
       </p>
     </>
   ),
   erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
   retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
 })
+
+/** A step that waits for applications counts the attempts of all of them. */
+function StepState({ step, failing }: { step: ShownStep; failing: number }) {
+  if (step.completed_at) return <RelativeTime dateTime={step.completed_at} />
+  if (failing > 0) return `${count(failing, 'application')} below ${failing === 1 ? 'fails' : 'fail'}.`
+  return <StepWaitsFor step={step} />
+}
 
 /** What stays, by the reason why. */
 const kept = (retained: NonNullable<ShownStep['retained']>) =>

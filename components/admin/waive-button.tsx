@@ -68,7 +68,7 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
           />
           <SignInFirst />
           <p className="text-sm">
-            <code>app set --waive-reason</code> adds a sentence of your own to this list.
+            <code className="font-mono">app set --waive-reason</code> adds a sentence of your own to this list.
           </p>
         </div>
       }

@@ -155,8 +155,8 @@ function App({ app }: { app: contract.TroubledApp }) {
         {isTried && 'It is tried again by itself; ping it from its page once it should answer. '}
         {tasks.some(isUnclear) && (
           <>
-            Asked whether the person is gone, it gives no valid answer. The command <code className="font-mono">app check</code> tells what to
-            mend.{' '}
+            Asked whether the person is gone, it gives no valid answer. The command{' '}
+            <code className="font-mono">app check</code> tells what to mend.{' '}
           </>
         )}
         {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}

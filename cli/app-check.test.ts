@@ -5,6 +5,7 @@ import { createReceiver } from '@/contract/receiver'
 import { listening } from '@/testing/listening'
 import { signatureOf, webhookSignature } from '@/testing/webhook'
 import { checkReceiver } from './app-check'
+import { showAnswer } from './show'
 
 const SECRET = `whsec_${Buffer.from('the secret of a receiver').toString('base64')}`
 const PERSON = { subject: 'customer 42', account: 'usr_of_a_test_person' }
@@ -184,4 +185,13 @@ const FAULTS: [string, Parameters<typeof given>[0], string][] = [
 
 test.concurrent.each(FAULTS)('B108 app check finds a receiver that %s', async (_name, wrong, call) => {
   expect(await failuresOf(await given(wrong))).toContain(call)
+})
+
+test('a terminal shows ok or FAIL first in the row of each call, and beside it what is accepted', async () => {
+  const url = await given(({ method }) => ({ status: method === 'GET' ? 200 : 403, body: '' }))
+  const calls = await checkReceiver({ url, secret: SECRET, appUrl: 'http://account.test', checks: false })
+  const lines = showAnswer({ calls }, { now: new Date(), width: 100, wide: false }).split('\n')
+  expect(lines).toContainEqual(expect.stringMatching(/^ok +no signature +4xx or 5xx, best 401 +403$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +a GET +4xx or 5xx, best 405 +200$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +a deletion of an unknown person +2xx, 404 or 410 +403$/))
 })

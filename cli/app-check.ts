@@ -59,6 +59,7 @@ interface Person {
 }
 
 interface CallResult {
+  result: 'ok' | 'FAIL'
   call: string
   wanted: string
   answer: string
@@ -76,7 +77,8 @@ export async function checkReceiver({ url, secret, appUrl, checks, person }: Che
   for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...optional, LAST_CHECK]) {
     const { status, body } = await ask(receiver)
     const answer = status === 0 ? 'no answer' : String(status)
-    results.push({ call, wanted, answer, ...(!isRight(status, body) && { mend }) })
+    const isOk = isRight(status, body)
+    results.push({ result: isOk ? 'ok' : 'FAIL', call, wanted, answer, ...(!isOk && { mend }) })
     // Each of the others would be waited for as long.
     if (status === 0 && results.length === 1) break
   }
@@ -170,18 +172,20 @@ async function inParts(call: ReturnType<typeof httpRequest>, sent: string, pace:
 
 const isSuccessful = (status: number) => isSuccess({ status })
 const isRefused = (status: number) => status >= 400
+const TAKEN = '2xx, 404 or 410'
+const refusal = (best: number) => `4xx or 5xx, best ${best}`
 
 /** Refused, because nobody but the service may say this. */
 const forged = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
   call,
-  wanted: '401',
+  wanted: refusal(401),
   isRight: isRefused,
   mend,
   ask: (receiver) => receiver.send({ body: receiver.withdrawn(), ...how(receiver) }),
 })
 const taken = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
   call,
-  wanted: '2xx, or 404 for an unknown person',
+  wanted: TAKEN,
   isRight: isSuccessful,
   mend,
   ask: (receiver) => receiver.send(how(receiver)),
@@ -191,7 +195,7 @@ const VERIFY =
   'Verify webhook-signature over "<webhook-id>.<webhook-timestamp>.<body as it came>" before anything else.'
 const FRESH = 'Refuse a webhook-timestamp that is more than five minutes away from your clock.'
 const UNKNOWN =
-  'Answer 2xx or 404 for a person that you do not know; anything else makes the message come again for a week.'
+  'Answer 2xx, 404 or 410 for a person that you do not know; anything else makes the message come again for a week.'
 const FORWARD = 'Accept types and members that you do not know; newer releases send more.'
 
 const CHECKS: Check[] = [
@@ -218,14 +222,14 @@ const CHECKS: Check[] = [
   ),
   {
     call: 'a GET',
-    wanted: '404 or 405',
+    wanted: refusal(405),
     isRight: isRefused,
     mend: 'Take POST only.',
     ask: (receiver) => receiver.send({ method: 'GET' }),
   },
   {
     call: 'a signed text that is no JSON',
-    wanted: '400 or 500',
+    wanted: refusal(400),
     isRight: isRefused,
     mend: 'Refuse what you cannot read; 2xx says that it is done.',
     ask: (receiver) => receiver.send({ body: '{"type":' }),
@@ -248,7 +252,7 @@ const CHECKS: Check[] = [
   ),
   {
     call: 'the same message five times at once',
-    wanted: '2xx or 404, each',
+    wanted: `${TAKEN}, each`,
     isRight: isSuccessful,
     mend: 'Let calls that run at the same time with one id share one result.',
     async ask(receiver) {
@@ -318,7 +322,7 @@ function absenceChecks({ subject, account }: Person): Check[] {
     })),
     {
       call: 'the deletion of the former account of a person who came back',
-      wanted: '2xx or 404, and the person is still there',
+      wanted: `${TAKEN}, and the person is still there`,
       mend: `${BY_ACCOUNT} This receiver has deleted the test person.`,
       isRight: (status, body) => isSuccessful(status) && isAnswer(body, true),
       async ask(receiver) {
@@ -341,7 +345,7 @@ function isAnswer(body: string, present: boolean): boolean {
 /** Comes last, because it may end a receiver. */
 const LAST_CHECK: Check = {
   call: 'a call that is cut, and one after it',
-  wanted: '2xx for the second',
+  wanted: `${TAKEN} for the second`,
   isRight: isSuccessful,
   mend: 'A connection that breaks must not end the receiver.',
   async ask(receiver) {

@@ -507,10 +507,21 @@ test('user send-reset mails the person a link that sets a new password, and supp
   expect(await refusal('user send-reset --user usr_unknown')).toBe('There is no active user with this id.')
 })
 
-test('a ping that nobody answers is a failure', async () => {
+test.each([
+  [{ status: 0, problem: 'ECONNREFUSED' }, 'It did not answer: ECONNREFUSED.'],
+  [{ status: 500 }, 'It answered with HTTP 500 in place of 2xx.'],
+  [{ status: 404 }, 'It answered with HTTP 404 in place of 2xx.'],
+  [{ status: 302 }, 'It answered with HTTP 302 in place of 2xx.'],
+  [{ status: 204 }, undefined],
+])('a ping that is answered with %j fails: %s', async (answer, error) => {
   const { app_id: id = '' } = await run('app register --name Shop --endpoint http://127.0.0.1:9/')
-  ctx.callApp = async () => ({ status: 0, problem: 'ECONNREFUSED' })
-  expect(await run(`app ping ${id}`)).toMatchObject({ error: 'It did not answer: ECONNREFUSED.' })
+  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => noted.mockRestore())
+  ctx.callApp = async () => answer
+  const shown = await run(`app ping ${id}`)
+  expect(shown).toMatchObject(answer)
+  expect(shown.error).toBe(error)
+  expect(noted.mock.calls).toEqual(error ? [[`${error}\n`]] : [])
 })
 
 test('an application with open deletion tasks is removed only with --waive, and the refusal says so', async () => {

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
-import { type AppSettings, appSettings } from '@/contract/apps'
+import { type AppSettings, appSettings, type pingApp as pingContract } from '@/contract/apps'
+import type { Data } from '@/contract/define'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
@@ -86,6 +87,12 @@ function ruleOf(issue?: z.core.$ZodIssue): string {
   return `--${OPTIONS[member] ?? member}${details.slice(member.length)}`
 }
 
+/** A ping tells of no person, so that 404 and 410 say that the address is wrong. */
+function problemOfPing({ status, problem }: Data<typeof pingContract>): string | null {
+  if (problem !== null) return `It did not answer: ${problem}.`
+  return status >= 200 && status < 300 ? null : `It answered with HTTP ${status} in place of 2xx.`
+}
+
 export const appCommands = [
   command({
     name: 'app list',
@@ -145,7 +152,9 @@ export const appCommands = [
     options: { id },
     async run(ctx, { id }) {
       const answer = await pingApp(ctx, { appId: id })
-      return { ...answer, ...(answer.problem !== null && { error: `It did not answer: ${answer.problem}.` }) }
+      const error = problemOfPing(answer)
+      if (error) process.stderr.write(`${error}\n`)
+      return { ...answer, ...(error && { error }) }
     },
   }),
   command({

@@ -244,7 +244,9 @@ test("after a deletion the account's id leads to its withdrawal, until the purge
   }
   expect(await refusal(`user show ${userId}`)).toBe(`The account was deleted: withdrawal show ${withdrawalId}`)
   expect(await run(`withdrawal show ${userId}`)).toEqual(await run(`withdrawal show ${withdrawalId}`))
-  expect(await refusal('withdrawal show usr_none')).toBe('There is no withdrawal with this id.')
+  expect(await refusal('withdrawal show usr_none')).toBe(
+    'There is no withdrawal with this id: withdrawal list shows the ids.',
+  )
   const { userId: id, email } = await givenUser(ctx)
   for (const one of [id, email])
     expect(await refusal(`withdrawal show ${one}`)).toBe(`The account is not withdrawn: user show ${id}`)
@@ -258,13 +260,13 @@ test.each([
     'The address must be one plain address, such as ada@example.com.',
   ],
   ['user show', 'Give exactly one of an account, --user, --email, --external-id.'],
-  ['user show usr_none', 'There is no user with this id.'],
-  ['token list --user usr_none', 'There is no active user with this id.'],
+  ['user show usr_none', 'There is no user with this id: user find shows the id of an address.'],
+  ['token list --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
   ['token revoke', 'Give exactly one of an id, --user.'],
-  ['token revoke --user usr_none', 'There is no active user with this id.'],
+  ['token revoke --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
   ['session end', 'Give exactly one of an id, --user.'],
-  ['session end --user usr_none', 'There is no active user with this id.'],
-  ['transaction settle txn_none', 'There is no transaction with this id.'],
+  ['session end --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
+  ['transaction settle txn_none', 'There is no transaction with this id: transaction list shows the ids.'],
 ])('%s is refused with a sentence', async (line, sentence) => {
   expect(await refusal(line)).toContain(sentence)
 })
@@ -285,22 +287,36 @@ test.each([
     'token create --user usr_1 --scope email:manage --expires-in P999999999D',
     '--expires-in must be an ISO 8601 duration',
   ],
-  ['app set app_1 --name Shop', 'There is no application with this id.'],
-  ['app connect --user usr_none --app app_none --subject 1', 'There is no active user with this id.'],
+  ['app set app_1 --name Shop', 'There is no application with this id: app list shows the ids.'],
+  [
+    'app connect --user usr_none --app app_none --subject 1',
+    'There is no active user with this id: user find shows the id of an address.',
+  ],
   [
     `app connect --user usr_none --app app_none --subject ${'x'.repeat(256)}`,
     '--subject must have from 1 to 255 bytes.',
   ],
   ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
-  ['task waive msg_none --reason gone', 'There is no deletion task with this id.'],
-  ['task retry msg_none', 'There is no deletion task with this id.'],
-  ['task list --app app_none', 'There is no application with this id.'],
-  ['task list --withdrawal wd_none', 'There is no withdrawal with this id.'],
-  ['withdrawal retry wd_none', 'There is no withdrawal with this id.'],
-  ['archive accept-loss --withdrawal wd_none', 'There is no withdrawal with this id.'],
-  ['event list --app app_none', 'There is no application with this id.'],
-  ['transaction list --user usr_none', 'There is no active user with this id.'],
+  ['task waive msg_none --reason gone', 'There is no deletion task with this id: task list shows the ids.'],
+  ['task retry msg_none', 'There is no deletion task with this id: task list shows the ids.'],
+  ['task list --app app_none', 'There is no application with this id: app list shows the ids.'],
+  ['task list --withdrawal wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
+  ['app ping Newsletter', 'There is no application with this id: app list shows the ids.'],
+  [
+    'event resend evt_none',
+    'There is no event with this id. Events are kept for thirty days: event list shows the ids.',
+  ],
+  [
+    'service-token revoke svt_none',
+    'There is no service token with this id that still works: service-token list shows',
+  ],
+  ['token revoke tok_none', 'There is no access token with this id that still works: token list shows the ids.'],
+  ['session end ses_none', 'There is no session with this id that is still signed in: session list shows the ids.'],
+  ['withdrawal retry wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
+  ['archive accept-loss --withdrawal wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
+  ['event list --app app_none', 'There is no application with this id: app list shows the ids.'],
+  ['transaction list --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
   ...[
     '12,50EUR',
     '12.5EUR',
@@ -504,7 +520,9 @@ test('user send-reset mails the person a link that sets a new password, and supp
     where: { userId: user.userId, action: 'password_reset.requested' },
   })
   expect(audits).toMatchObject([{ actor: 'operator', ip: null }])
-  expect(await refusal('user send-reset --user usr_unknown')).toBe('There is no active user with this id.')
+  expect(await refusal('user send-reset --user usr_unknown')).toBe(
+    'There is no active user with this id: user find shows the id of an address.',
+  )
 })
 
 test.each([

@@ -44,12 +44,32 @@ const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
   WITHDRAWAL_004: 'There is no withdrawal with this id.',
 }
 
+/** Which command shows the ids of what a sentence does not find by one. */
+const SHOWN_BY: Record<string, string> = {
+  'access token': 'token list shows the ids',
+  'active user': 'user find shows the id of an address',
+  application: 'app list shows the ids',
+  'deletion task': 'task list shows the ids',
+  event: 'event list shows the ids',
+  'service token': 'service-token list shows the ids',
+  session: 'session list shows the ids',
+  transaction: 'transaction list shows the ids',
+  user: 'user find shows the id of an address',
+  withdrawal: 'withdrawal list shows the ids',
+}
+
+/** Whoever gives a name in place of an id learns where ids are. */
+function withWhereIdsAre(sentence: string): string {
+  const shown = SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']
+  return shown ? sentence.replace(/\.$/, `: ${shown}.`) : sentence
+}
+
 export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return error.message
   if (error instanceof AppError) {
     const { code, details, blockers = [] } = error
     const ownWords = details === ERRORS[code].details && OWN_WORDS[code]
-    const sentence = ownWords || details.replace(/^new_password /, 'The password ')
+    const sentence = withWhereIdsAre(ownWords || details.replace(/^new_password /, 'The password '))
     return [
       blockers.length > 0 ? `Held back: ${sentence}` : sentence,
       ...blockers.map(({ source, title }) => `${source}: ${title}`),

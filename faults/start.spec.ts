@@ -117,7 +117,7 @@ test('words that only the command itself finds wrong are refused with its form t
   )
   const unknown = begin(world, context, {}, ...start)
   expect(await unknown.exit).toBe(1)
-  expect(unknown.output).toBe('There is no active user with this id.\n')
+  expect(unknown.output).toBe('There is no active user with this id: user find shows the id of an address.\n')
 })
 
 test('a command whose answer cannot be written says so, and ends with exit code 1', async (context) => {

@@ -110,6 +110,7 @@ test('the help of all commands lists each with its sentence', () => {
   for (const line of ['--help', 'help', '-h']) {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
     expect(help(line)).toContain('  batch ')
+    expect(help(line)).toContain('The pages say deletion, done, nothing kept, stop waiting;')
   }
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
 })

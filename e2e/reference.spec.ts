@@ -239,9 +239,7 @@ for (const language of Object.keys(RECEIVER_LANGUAGES) as ReceiverLanguage[]) {
         )
       await expect.poll(status).toBe(401)
       const calls = await checkReceiver({ url, secret, appUrl: SERVICE_URL, checks: false })
-      // What only verifies reads no body.
-      const toMend = calls.filter(({ call, mend }) => mend && call !== 'a signed text that is no JSON')
-      expect(toMend).toEqual([])
+      expect(calls.filter(({ mend }) => mend)).toEqual([])
 
       const { status: pinged } = await operator.run('app', 'ping', app_id)
       await operator.run('app', 'rotate-secret', app_id)

@@ -8,7 +8,7 @@ export const RECEIVER_VARIABLES = {
     'The signing secret, `whsec_…`, that was shown once; after a rotation the old and the new one, with a space between.',
 } as const
 
-/** Whole programs, which refuse with 401 what the service has not signed. */
+/** Whole programs, which refuse with 401 what the service has not signed, and with 400 what is no JSON. */
 export const RECEIVER_SAMPLES: Record<ReceiverLanguage, string> = {
   typescript: `import { serve } from '@hono/node-server'
 import { createReceiver } from 'user-account-service/client'
@@ -47,11 +47,16 @@ createServer(async (request, response) => {
   // The bytes as they came: a parser in front of this would change them. Of a call that is cut there are none.
   const body = await buffer(request).catch(() => '')
   if (!isSigned(request.headers, body)) return response.writeHead(401).end()
-  console.log(body.toString())
+  try {
+    console.log(JSON.parse(body))
+  } catch {
+    return response.writeHead(400).end()
+  }
   response.writeHead(204).end()
 }).listen(Number(PORT), '127.0.0.1')`,
 
   python: `import hmac
+import json
 import time
 from base64 import b64decode, b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -73,11 +78,14 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         # The bytes as they came: a parser in front of this would change them.
         body = self.rfile.read(int(self.headers["content-length"]))
+        status = 401
         if is_signed(self.headers, body):
-            print(body.decode())
-            self.send_response(204)
-        else:
-            self.send_response(401)
+            try:
+                print(json.loads(body))
+                status = 204
+            except ValueError:
+                status = 400
+        self.send_response(status)
         self.end_headers()
 
 ThreadingHTTPServer(("127.0.0.1", int(env["PORT"])), Receiver).serve_forever()`,

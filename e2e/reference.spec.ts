@@ -39,7 +39,7 @@ class Reader {
     if (!sample) throw new Error(`The page has no example of ${name} in ${this.language}`)
     this.pasted.add(name)
     const [command, ...words] = COMMANDS[this.language]
-    const env = { ...process.env, ...this.variables, FORCE_COLOR: '0' }
+    const env = { ...process.env, ...this.variables, KEY: randomUUID(), FORCE_COLOR: '0' }
     const child = spawn(command, [...words, sample], { cwd: this.directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
     const ended = new Promise((resolve) => child.once('close', resolve))
     const [printed, complaints] = await Promise.all([text(child.stdout), text(child.stderr)])

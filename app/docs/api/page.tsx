@@ -179,10 +179,11 @@ function RateLimits() {
 }
 
 /** The key stays the same until the answer is there; a new one would be a new intention. */
-const REPEATED_CALL = `# Once for each thing that you want done. Keep it with your own record of it.
+const KEY = `# Once for each thing that you want done. Keep it with your own record of it.
 KEY=$(node -p 'crypto.randomUUID()')
 
-ask() {
+`
+const REPEATED_CALL = `${KEY}ask() {
   curl -sS -X POST "$BASE/api/v1/users/$USER_ID/email/change" \\
     -H "Authorization: Bearer $TOKEN" \\
     -H "X-Required-Scope: email:manage" \\
@@ -225,7 +226,7 @@ const Deleting = () => (
         <To operation="withdrawUser" /> with an <Code>Idempotency-Key</Code>. Keep the <Code>status_token</Code> of the
         answer. <Code>WITHDRAWAL_003</Code> names what holds the withdrawal back.
         <div className="pt-2">
-          <CodeBlock title="curl" label="the withdrawal" code={sampleOf(OPERATIONS.withdrawUser, 'curl')} />
+          <CodeBlock title="curl" label="the withdrawal" code={KEY + sampleOf(OPERATIONS.withdrawUser, 'curl')} />
         </div>
       </li>
       <li>

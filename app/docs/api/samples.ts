@@ -1,4 +1,5 @@
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
+import type { OperationName } from '@/contract/operations'
 
 export const LANGUAGES = { curl: 'curl', typescript: 'TypeScript', python: 'Python' } as const
 export type Language = keyof typeof LANGUAGES
@@ -24,6 +25,7 @@ export const VARIABLES = {
   PASSWORD: 'The current password',
   NEW_PASSWORD: 'The password from now on',
   CODE: 'The six digits in the mail to the new address',
+  KEY: 'Any text of yours, such as a UUID; it stays the same until the answer of this call has arrived',
 } as const
 export type Variable = keyof typeof VARIABLES
 
@@ -54,6 +56,20 @@ const OF_FIELD: Record<string, Variable> = {
 export const isForBrowsers = ({ scope, name }: Contract) =>
   scope === 'tokens:manage' || name === 'startReauthentication'
 
+/** What they do cannot be taken back, and only their answer holds its token or secret: with a key a lost answer comes again. */
+const WITH_KEY: readonly string[] = [
+  'withdrawAccount',
+  'withdrawUser',
+  'confirmRequestedWithdrawal',
+  'rotateAppSecret',
+] satisfies OperationName[]
+
+/** The variables of its headers. */
+const headersOf = (contract: Contract): { bearer?: Variable | undefined; key?: Variable } => ({
+  bearer: bearerOf(contract),
+  ...(WITH_KEY.includes(contract.name) && { key: 'KEY' }),
+})
+
 function bearerOf(contract: Contract): Variable | undefined {
   if (isTaskContract(contract)) return 'REPORT_TOKEN'
   if (isAdminContract(contract)) return 'SERVICE_TOKEN'
@@ -66,10 +82,11 @@ const variableOf = (placeholder: string) => OF_PATH[placeholder] as Variable
 
 /** The variables that the examples of an operation read. */
 export function variablesOf(contract: Contract): Variable[] {
-  const bearer = bearerOf(contract)
+  const { bearer, key } = headersOf(contract)
   const { body = {}, query = {} } = contract.example
   const fields = Object.keys({ ...query, ...body }).flatMap((name) => OF_FIELD[name] ?? [])
-  return [...new Set([...placeholdersOf(contract).map(variableOf), ...(bearer ? [bearer] : []), ...fields])]
+  const headers = [bearer, key].filter((variable) => variable !== undefined)
+  return [...new Set([...placeholdersOf(contract).map(variableOf), ...headers, ...fields])]
 }
 
 export const sampleOf = (contract: Contract, language: Language): string => SAMPLES[language](contract)
@@ -78,7 +95,7 @@ const SAMPLES: Record<Language, (contract: Contract) => string> = { curl, typesc
 
 function curl(contract: Contract): string {
   const { method, scope, example, file } = contract
-  const bearer = bearerOf(contract)
+  const { bearer, key } = headersOf(contract)
   const url = `"$BASE/api/v1${contract.path.replace(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`)}"`
   const query = Object.entries(example.query ?? {}).map(
     ([name, value]) => `--data-urlencode "${name}=${OF_FIELD[name] ? `$${OF_FIELD[name]}` : value}"`,
@@ -87,6 +104,7 @@ function curl(contract: Contract): string {
     `curl -sS${method === 'GET' ? '' : ` -X ${method}`}${query.length > 0 ? ' -G' : ''}${file ? ' -o export.zip' : ''} ${url}`,
     ...(bearer ? [`-H "Authorization: Bearer $${bearer}"`] : []),
     ...(scope ? [`-H "X-Required-Scope: ${scope}"`] : []),
+    ...(key ? [`-H "Idempotency-Key: $${key}"`] : []),
     ...query,
     ...(example.body ? ['-H "Content-Type: application/json"', '-d @- <<JSON'] : []),
   ]
@@ -96,7 +114,7 @@ function curl(contract: Contract): string {
 
 function typescript(contract: Contract): string {
   const { name, example } = contract
-  const bearer = bearerOf(contract)
+  const { bearer, key } = headersOf(contract)
   const names = [...new Set<Variable>(['BASE', ...variablesOf(contract)])]
   const environment = `const { ${names.map((variable) => `${variable} = ''`).join(', ')} } = process.env`
   const body = example.body ? print(example.body, TYPESCRIPT) : undefined
@@ -115,7 +133,8 @@ function typescript(contract: Contract): string {
   const client = isAdminContract(contract)
     ? 'createServiceClient({ baseUrl: BASE, serviceToken: SERVICE_TOKEN })'
     : `createClient({ baseUrl: BASE, accessToken: () => ${bearer ?? "''"} })`
-  const call = `await call(${[name, place, ...(body ? [body] : [])].join(', ')})`
+  const options = key ? [body ?? 'undefined', `{ idempotencyKey: ${key} }`] : body ? [body] : []
+  const call = `await call(${[name, place, ...options].join(', ')})`
   return [
     ...(contract.file ? ["import { writeFile } from 'node:fs/promises'"] : []),
     imports(isAdminContract(contract) ? 'createServiceClient' : 'createClient', name),
@@ -130,7 +149,7 @@ function typescript(contract: Contract): string {
 
 function python(contract: Contract): string {
   const { method, scope, example, path, file } = contract
-  const bearer = bearerOf(contract)
+  const { bearer, key } = headersOf(contract)
   const isQuoted = path.includes('{externalId}')
   const variable = (name: Variable) => `{env['${name}']}`
   const place = path.replace(/\{(\w+)\}/g, (_, name: string) =>
@@ -140,6 +159,7 @@ function python(contract: Contract): string {
   const headers = [
     ...(bearer ? [`"Authorization": f"Bearer ${variable(bearer)}"`] : []),
     ...(scope ? [`"X-Required-Scope": "${scope}"`] : []),
+    ...(key ? [`"Idempotency-Key": ${PYTHON.reference(key)}`] : []),
     ...(example.body ? ['"Content-Type": "application/json"'] : []),
   ]
   const parse = [...(isQuoted ? ['quote'] : []), ...(query ? ['urlencode'] : [])]

@@ -1,6 +1,9 @@
 import { Code, Described, ReferenceRows } from '@/components/docs/reference-rows'
 import { SampleLanguage } from '@/components/docs/sample-language'
+import { formatDuration } from '@/components/ui/duration'
 import { textLink } from '@/components/ui/text-link'
+import { CALL_BACK_OFF, CHECK_MS, EVENT_RETRY_MS, MAX_CALL_MS, second } from '@/domain/limits/durations'
+import { systemContext } from '@/server/system-context'
 import { RECEIVER_LANGUAGES, RECEIVER_SAMPLES, RECEIVER_VARIABLES } from './receiver-samples'
 import { pathOf, WEBHOOK_CHAPTERS } from './reference'
 import { Chapter } from './reference-page'
@@ -25,6 +28,25 @@ export const Receiving = () => (
     </p>
   </Chapter>
 )
+
+const inWords = (ms: number) => formatDuration(ms / second, 'en')
+
+/** When a message comes again, how long its answer may take, and when nobody sends it any more. */
+export function Attempts() {
+  const { firstMs, maxMs } = CALL_BACK_OFF
+  const rows = {
+    'Next attempt': `It comes ${inWords(firstMs)} after the first that failed; each wait is about twice the one before, and ${inWords(maxMs)} at most. A \`Retry-After\` of your answer replaces the wait, within the same bounds.`,
+    'Time for an answer': `You have ${inWords(MAX_CALL_MS)}, for an event and for a deletion task alike, and ${inWords(CHECK_MS)} for a question before a withdrawal.`,
+    'Given up': `An event is given up ${inWords(EVENT_RETRY_MS)} after it happened; the operator can have it sent again for as long. A deletion task never is: it waits for your answer or report, or until the operator waives it. An application that is told about everyone is not called any more after ${inWords(systemContext().limits.withdrawalRetentionMs)}, though its task stays open.`,
+  }
+  return (
+    <Chapter id="attempts" title={WEBHOOK_CHAPTERS.attempts}>
+      <ReferenceRows
+        rows={Object.entries(rows).map(([name, text]) => ({ key: name, name, text: <Described text={text} /> }))}
+      />
+    </Chapter>
+  )
+}
 
 const RULES = {
   Key: 'What follows `whsec_` in the signing secret, decoded from base64.',

@@ -21,7 +21,11 @@ export const CHAPTERS = {
 } as const
 
 /** What the page of the webhooks says before them. */
-export const WEBHOOK_CHAPTERS = { receiving: 'Receiving messages', verifying: 'Verify a signature' } as const
+export const WEBHOOK_CHAPTERS = {
+  receiving: 'Receiving messages',
+  attempts: 'Attempts',
+  verifying: 'Verify a signature',
+} as const
 
 /** What people look for in a chapter. A word is found by its beginning, so that the longer form stands for the shorter one. */
 const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTERS, string> = {
@@ -34,6 +38,7 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   deleting: 'withdraw remove erase user person GDPR guide',
   errors: 'codes status refused',
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
+  attempts: 'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter',
   verifying:
     'webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
 }

@@ -5,7 +5,7 @@ import { textLink } from '@/components/ui/text-link'
 import { webhooks } from '@/contract/webhooks'
 import { Message } from '../message'
 import { Operation } from '../operation'
-import { Receiving, Verifying } from '../receiving'
+import { Attempts, Receiving, Verifying } from '../receiving'
 import { OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
 import { ReferencePage } from '../reference-page'
 import { LANGUAGES } from '../samples'
@@ -49,6 +49,7 @@ export default async function GroupPage({ params }: Props) {
       ) : (
         <>
           <Receiving />
+          <Attempts />
           <Verifying />
           {webhooks.map((webhook) => (
             <Message key={webhook.name} webhook={webhook} />

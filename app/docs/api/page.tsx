@@ -14,7 +14,7 @@ import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { ErrorRows } from './error-rows'
 import { exampleAnswer } from './operation'
-import { CHAPTERS, COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
+import { ALL_ERRORS, CHAPTERS, COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
 import { sampleOf } from './samples'
 
@@ -36,7 +36,13 @@ export default async function ApiDocumentationPage() {
       <Idempotency />
       <Deleting />
       <Chapter id="errors" title={CHAPTERS.errors}>
-        <p>Every operation can answer with these. Those of its own stand with the operation.</p>
+        <p>
+          Every operation can answer with these. Those of its own stand with the operation, and all of them in{' '}
+          <a href={pathOf(ALL_ERRORS.id)} className={textLink}>
+            one list
+          </a>
+          .
+        </p>
         <ErrorRows codes={COMMON_CODES} of="errors" />
       </Chapter>
       <AllOperations />
@@ -55,7 +61,7 @@ const Pages = () => (
       . New members, codes and operations may be added to this version at any time; nothing is renamed or removed.
     </p>
     <ul className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
-      {[...OPERATION_GROUPS, WEBHOOKS].map(({ id, name, description }) => (
+      {[...OPERATION_GROUPS, WEBHOOKS, ALL_ERRORS].map(({ id, name, description }) => (
         <li key={id}>
           <a href={pathOf(id)} className={textLink}>
             {name}

@@ -72,8 +72,14 @@ export const WEBHOOKS = {
   description: 'What the service sends to connected applications',
 } as const
 
+export const ALL_ERRORS = {
+  id: 'errors',
+  name: 'Errors',
+  description: 'Every error code in one list',
+} as const
+
 export const pathOf = (group: string) => `${OVERVIEW}/${group}`
-export const REFERENCE_PATHS = [OVERVIEW, ...[...OPERATION_GROUPS, WEBHOOKS].map(({ id }) => pathOf(id))]
+export const REFERENCE_PATHS = [OVERVIEW, ...[...OPERATION_GROUPS, WEBHOOKS, ALL_ERRORS].map(({ id }) => pathOf(id))]
 
 const members = (part: string, schema: z.ZodType | undefined, io: 'input' | 'output') =>
   schema ? namesIn(z.toJSONSchema(schema, { io }) as JsonField).map((name) => `${part}.${name}`) : []
@@ -124,6 +130,12 @@ export const CONTENTS: ContentsGroup[] = [
         members: members('body', message, 'output'),
       })),
     ],
+  },
+  {
+    title: ALL_ERRORS.name,
+    path: pathOf(ALL_ERRORS.id),
+    // A search for a code leads to the operations that answer with it.
+    entries: [{ id: 'codes', title: 'All error codes', words: 'list table status' }],
   },
 ]
 

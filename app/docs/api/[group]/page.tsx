@@ -2,19 +2,21 @@ import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { SampleLanguage } from '@/components/docs/sample-language'
 import { textLink } from '@/components/ui/text-link'
+import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { webhooks } from '@/contract/webhooks'
+import { ErrorRows } from '../error-rows'
 import { Message } from '../message'
 import { Operation } from '../operation'
 import { Attempts, Receiving, Verifying } from '../receiving'
-import { OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
-import { ReferencePage } from '../reference-page'
+import { ALL_ERRORS, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
+import { Chapter, ReferencePage } from '../reference-page'
 import { LANGUAGES } from '../samples'
 
 interface Props {
   params: Promise<{ group: string }>
 }
 
-const groupOf = (id: string) => [...OPERATION_GROUPS, WEBHOOKS].find((group) => group.id === id)
+const groupOf = (id: string) => [...OPERATION_GROUPS, WEBHOOKS, ALL_ERRORS].find((group) => group.id === id)
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   const { name = 'No such page' } = groupOf((await params).group) ?? {}
@@ -46,6 +48,14 @@ export default async function GroupPage({ params }: Props) {
             <Operation key={contract.name} contract={contract} />
           ))}
         </>
+      ) : group === ALL_ERRORS ? (
+        <Chapter id="codes" title="All error codes">
+          <p>
+            Any operation can answer with those of AUTH, REQUEST, RATE and SERVER. Each operation lists those of its
+            own.
+          </p>
+          <ErrorRows codes={Object.keys(ERRORS) as ErrorCode[]} of="codes" />
+        </Chapter>
       ) : (
         <>
           <Receiving />

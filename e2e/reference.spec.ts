@@ -208,10 +208,14 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
     test.setTimeout(240_000)
     const directory = path.resolve('.data/e2e-reference', language)
     await mkdir(directory, { recursive: true })
-    const reader = new Reader(language, await samplesOf(page), directory)
+    const samples = await samplesOf(page)
+    const reader = new Reader(language, samples, directory)
     await pasteAddressAndPassword(reader, operator, inbox)
     await pasteWithdrawal(reader, operator, inbox)
     await pasteCallsOfServices(reader, operator)
+    const isWithKey = ([name, sample]: [string, string]) => name.endsWith(language) && /idempotency-?key/i.test(sample)
+    const withKey = [...samples].filter(isWithKey).map(([name]) => name.split(' ')[0])
+    expect(withKey).toEqual(expect.arrayContaining(['withdrawAccount', 'withdrawUser', 'rotateAppSecret']))
     const wanted = operations.filter((one) => !isForBrowsers(one)).map(({ name }) => name as OperationName)
     expect(wanted.filter((name) => !reader.pasted.has(name))).toEqual(CALLED_BY_OTHERS)
   })
@@ -279,6 +283,13 @@ test('a search of the API reference by code, word or field leads to the row, and
     ['verify webhook signature', 'webhooks#verifying'],
     ['hmac', 'webhooks#verifying'],
     ['idempotent', '#idempotency'],
+    ['openapi', '#introduction'],
+    ['SDK', '#examples'],
+    ['pagination', 'users#listUndeliverableUsers'],
+    ['timeout', 'webhooks#attempts'],
+    ['webhok signature', 'webhooks#verifying'],
+    ['idempotecy', '#idempotency'],
+    ['error codes', 'errors#codes'],
     ['service token', '#authentication'],
     ['withdraw account', 'account#withdrawAccount'],
     ['delete', '#deleting'],
@@ -310,7 +321,10 @@ test('a search of the API reference by code, word or field leads to the row, and
   await search.fill('verify')
   await expect(contents.getByRole('link', { name: 'Verify a signature' })).toBeVisible()
   await search.fill('quux')
-  await expect(contents.getByRole('status')).toHaveText('Nothing in the reference has these words.')
+  const none = 'Nothing in the reference has these words. Try other words, or look through the overview.'
+  await expect(contents.getByRole('status')).toHaveText(none)
+  await contents.getByRole('status').getByRole('link', { name: 'overview' }).click()
+  await expect(page.getByRole('heading', { name: 'API documentation' })).toBeInViewport()
 })
 
 test('the API reference marks the section of the reader, and shows one language on all of its pages', async ({

@@ -2,39 +2,14 @@
 
 import { useEffect, useRef, useState } from 'react'
 import { Disclosure } from '../ui/disclosure'
-
-export interface ContentsEntry {
-  /** Its anchor, which begins the anchors of its parts. */
-  id: string
-  title: string
-  mark?: string
-  /** Further names by which a search finds it. */
-  words?: string
-  description?: string
-  codes?: readonly string[]
-  /** Names of members, each after the part in which it stands: `body.new_email`. */
-  members?: readonly string[]
-}
-
-export interface ContentsGroup {
-  title: string
-  path: string
-  entries: readonly ContentsEntry[]
-}
+import { textLink } from '../ui/text-link'
+import { type ContentsEntry, type ContentsGroup, type FoundEntry, type Meanings, search } from './search'
 
 interface ContentsProps {
   groups: readonly ContentsGroup[]
   /** The path of the page that shows them; none where there is no such page. */
   path: string | undefined
-  /** What the search finds an error code by. */
-  meanings: Readonly<Record<string, { message: string; details: string }>>
-}
-
-interface FoundEntry extends ContentsEntry {
-  /** The parts of the entry that have the words. */
-  parts: { id: string; title: string }[]
-  /** Where the words are: in the title, in further names, or in a part alone. The lowest is the best. */
-  rank: 0 | 1 | 2
+  meanings: Meanings
 }
 
 /** The contents of all pages: those of this page in full, and of the others what a search finds. On a phone they fold. */
@@ -47,22 +22,23 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
     const entry = here && box.current?.querySelector<HTMLElement>(`a[href="#${here}"]`)
     if (box.current && entry) box.current.scrollTop = entry.offsetTop - box.current.clientHeight / 2
   }, [here])
-  const beginnings = words
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word && !FILLERS.has(word))
-    .map(beginningOfWord)
   const shown =
-    beginnings.length > 0
-      ? found(groups, beginnings, meanings)
-      : groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
+    search(groups, words, meanings) ?? groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
   const list = (
     <>
       {shown.map((group) => (
         <Group key={group.path} group={group} isHere={group.path === path} here={here} />
       ))}
       <p role="status" className="text-ink-muted">
-        {shown.length === 0 && 'Nothing in the reference has these words.'}
+        {shown.length === 0 && (
+          <>
+            Nothing in the reference has these words. Try other words, or look through the{' '}
+            <a href={groups[0]?.path} className={textLink}>
+              overview
+            </a>
+            .
+          </>
+        )}
       </p>
     </>
   )
@@ -103,63 +79,6 @@ const foldContents = (event: React.MouseEvent<HTMLElement>) =>
   contentsAround(event.currentTarget)?.removeAttribute('open')
 
 const followBest = (field: HTMLElement) => field.closest('nav')?.querySelector<HTMLElement>('[data-hit]')?.click()
-
-/** They tell no place from another. */
-const FILLERS = new Set('a an the from to of my in how do i for your'.split(' '))
-
-/** A code is one word, and each part of a name with `_` is one too. */
-const beginningOfWord = (typed: string) =>
-  new RegExp(`(?<![a-z0-9](?=[a-z0-9]))${typed.replace(/[^a-z0-9]/g, '\\$&')}`, 'i')
-
-type FoundGroup = ContentsGroup & { entries: FoundEntry[] }
-
-/**
- * What has all the words in its names; only if nothing has, what has them in an explanation; only if nothing has, what has the most of
- * them. The best comes first.
- */
-function found(
-  groups: readonly ContentsGroup[],
-  beginnings: readonly RegExp[],
-  meanings: ContentsProps['meanings'],
-): FoundGroup[] {
-  const rankOf = ({ entries }: FoundGroup) => entries[0]?.rank ?? 0
-  for (let wanted = beginnings.length; wanted > 0; wanted--) {
-    const isIn = (text: string) => beginnings.filter((beginning) => beginning.test(text)).length >= wanted
-    for (const isExplained of [false, true]) {
-      const found = groups
-        .map((group) => searched(group, isIn, meanings, isExplained))
-        .filter(({ entries }) => entries.length > 0)
-      if (found.length > 0) return found.sort((one, other) => rankOf(one) - rankOf(other))
-    }
-  }
-  return []
-}
-
-/** The entries that have the words, themselves or in their errors and members. */
-function searched(
-  group: ContentsGroup,
-  isIn: (text: string) => boolean,
-  meanings: ContentsProps['meanings'],
-  isExplained: boolean,
-): FoundGroup {
-  const entries = group.entries.flatMap((entry): FoundEntry[] => {
-    const { id, title, words = '', description = '', codes = [], members = [] } = entry
-    const found = [
-      ...codes.map((code) => ({
-        part: code,
-        text: `${code} ${meanings[code]?.message}`,
-        more: meanings[code]?.details,
-      })),
-      ...members.map((member) => ({ part: member, text: member, more: '' })),
-    ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
-    const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
-    const titles = `${group.title} ${title}`
-    if (isIn(titles)) return [{ ...entry, parts, rank: 0 }]
-    if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...entry, parts, rank: 1 }]
-    return parts.length > 0 ? [{ ...entry, parts, rank: 2 }] : []
-  })
-  return { ...group, entries: entries.sort((one, other) => one.rank - other.rank) }
-}
 
 interface GroupProps {
   group: { title: string; path: string; entries: readonly (ContentsEntry | FoundEntry)[] }

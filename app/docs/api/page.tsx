@@ -52,13 +52,14 @@ export default async function ApiDocumentationPage() {
 
 /** The pages of the reference, and the document for programs. */
 const Pages = () => (
-  <div className="space-y-6">
-    <p className="text-ink-muted">
+  <Chapter id="introduction" title={CHAPTERS.introduction}>
+    <p>
       For code generators and test tools, the whole contract as{' '}
       <a href="/api/v1/openapi.json" className={textLink}>
         OpenAPI 3.1
       </a>
-      . New members, codes and operations may be added to this version at any time; nothing is renamed or removed.
+      . New members, codes and operations may be added to this version at any time; nothing is renamed or removed. The
+      deletion of an account is a <em>withdrawal</em> in its names.
     </p>
     <ul className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
       {[...OPERATION_GROUPS, WEBHOOKS, ALL_ERRORS].map(({ id, name, description }) => (
@@ -70,7 +71,7 @@ const Pages = () => (
         </li>
       ))}
     </ul>
-  </div>
+  </Chapter>
 )
 
 const FIRST_CALL = OPERATIONS.getEmailStatus
@@ -256,7 +257,7 @@ const To = ({ operation }: { operation: OperationName }) => (
 )
 
 const AllOperations = () => (
-  <Chapter id="operations" title="All operations">
+  <Chapter id="operations" title={CHAPTERS.operations}>
     {OPERATION_GROUPS.map((group) => (
       <Group key={group.id} {...group}>
         {group.operations.map(({ name, method, summary, path }) => (

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ContentsEntry, ContentsGroup } from '@/components/docs/contents'
+import type { ContentsEntry, ContentsGroup, Meanings } from '@/components/docs/search'
 import type { Contract } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { GROUPS, tagOf } from '@/contract/openapi'
@@ -11,6 +11,7 @@ export const OVERVIEW = '/docs/api'
 
 /** The chapters of the overview, by their anchors. */
 export const CHAPTERS = {
+  introduction: 'Introduction',
   examples: 'Examples',
   authentication: 'Authentication',
   envelope: 'Requests and responses',
@@ -18,6 +19,7 @@ export const CHAPTERS = {
   idempotency: 'Idempotency',
   deleting: 'Delete an account from your backend',
   errors: 'Common errors',
+  operations: 'All operations',
 } as const
 
 /** What the page of the webhooks says before them. */
@@ -29,7 +31,9 @@ export const WEBHOOK_CHAPTERS = {
 
 /** What people look for in a chapter. A word is found by its beginning, so that the longer form stands for the shorter one. */
 const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTERS, string> = {
-  examples: 'curl TypeScript Python samples environment variables BASE',
+  introduction:
+    'OpenAPI openapi.json Swagger Postman contract specification schema code generator versions versioning compatibility',
+  examples: 'SDK client library package typed first call curl TypeScript Python samples environment variables BASE',
   authentication:
     'Authorization Bearer access tokens service tokens API keys uat_ svc_ login session X-Required-Scope header scopes expired external id',
   envelope: 'success data error JSON body format timestamp X-Request-Id',
@@ -37,17 +41,20 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   idempotency: 'Idempotency-Key idempotent repeat retry twice duplicates',
   deleting: 'withdraw remove erase user person GDPR guide',
   errors: 'codes status refused',
+  operations: 'endpoints paths index list overview webhooks events',
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
   attempts: 'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter',
   verifying:
     'webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
 }
 
-/** The words of people who do not say “withdraw”. */
+/** The words of people who do not say “withdraw”, and other words for what a description says. */
 const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
   withdrawAccount: 'delete remove account user erase GDPR',
   withdrawUser: 'delete remove account from your backend user erase GDPR',
   requestWithdrawal: 'delete remove account by link',
+  listUndeliverableUsers: 'pagination paging next page cursor',
+  listEvents: 'pagination paging limit',
 }
 
 /** Codes that every operation can answer with. */
@@ -140,6 +147,6 @@ export const CONTENTS: ContentsGroup[] = [
 ]
 
 /** The sentences of each error code, for the search. */
-export const MEANINGS: Record<string, { message: string; details: string }> = Object.fromEntries(
+export const MEANINGS: Meanings = Object.fromEntries(
   Object.entries(ERRORS).map(([code, { message, details }]) => [code, { message, details }]),
 )

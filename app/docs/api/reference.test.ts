@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { search } from '@/components/docs/search'
+import { CONTENTS, MEANINGS } from './reference'
+
+/** The place that a search finds first. */
+function firstOf(words: string): string | undefined {
+  const [group] = search(CONTENTS, words, MEANINGS) ?? []
+  return group && `${group.path}#${group.entries[0]?.id}`
+}
+
+test.each([
+  ['openapi', '/docs/api#introduction'],
+  ['swagger', '/docs/api#introduction'],
+  ['SDK', '/docs/api#examples'],
+  ['pagination', '/docs/api/users#listUndeliverableUsers'],
+  ['timeout', '/docs/api/webhooks#attempts'],
+  ['all operations', '/docs/api#operations'],
+  ['error codes', '/docs/api/errors#codes'],
+])('a search of the reference for %s leads to %s', (words, place) => {
+  expect(firstOf(words)).toBe(place)
+})
+
+test.each([
+  ['webhok', 'webhook'],
+  ['wwebhook', 'webhook'],
+  ['webhouk', 'webhook'],
+  ['idempotecy', 'idempotency'],
+])('a search finds for %s, which has one wrong letter, what it finds for %s', (mistyped, meant) => {
+  expect(firstOf(mistyped)).toBe(firstOf(meant))
+})
+
+test('a code, a short word and two wrong letters find nothing else, and no word is no search', () => {
+  for (const words of ['EMAIL_999', 'quux', 'wbhok', 'xxbhook']) expect(search(CONTENTS, words, MEANINGS)).toEqual([])
+  expect(search(CONTENTS, ' of the ', MEANINGS)).toBeUndefined()
+})

@@ -1,0 +1,101 @@
+export interface ContentsEntry {
+  /** Its anchor, which begins the anchors of its parts. */
+  id: string
+  title: string
+  mark?: string
+  /** Further names by which a search finds it. */
+  words?: string
+  description?: string
+  codes?: readonly string[]
+  /** Names of members, each after the part in which it stands: `body.new_email`. */
+  members?: readonly string[]
+}
+
+export interface ContentsGroup {
+  title: string
+  path: string
+  entries: readonly ContentsEntry[]
+}
+
+/** What the search finds an error code by. */
+export type Meanings = Readonly<Record<string, { message: string; details: string }>>
+
+export interface FoundEntry extends ContentsEntry {
+  /** The parts of the entry that have the words. */
+  parts: { id: string; title: string }[]
+  /** Where the words are: in the title, in further names, or in a part alone. The lowest is the best. */
+  rank: 0 | 1 | 2
+}
+
+/** They tell no place from another. */
+const FILLERS = new Set('a an the from to of my in how do i for your'.split(' '))
+
+const literally = (text: string) => text.replace(/[^a-z0-9]/g, '\\$&')
+
+/** A code is one word, and each part of a name with `_` is one too. */
+const beginningOfWord = (pattern: string) => new RegExp(`(?<![a-z0-9](?=[a-z0-9]))(?:${pattern})`, 'i')
+
+/** At each place a letter may be wrong, missing or too many. A code is exact, and a short word would be like too many others. */
+const withOneWrongLetter = (word: string): string =>
+  /^[a-z]{5,}$/.test(word)
+    ? [...word]
+        .flatMap((_, at) => [word.slice(at), word.slice(at + 1)].map((rest) => `${word.slice(0, at)}[a-z]?${rest}`))
+        .join('|')
+    : literally(word)
+
+/** None without a word that tells a place from another. */
+export function search(groups: readonly ContentsGroup[], typed: string, meanings: Meanings): FoundGroup[] | undefined {
+  const words = typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word && !FILLERS.has(word))
+  if (words.length === 0) return undefined
+  const exact = found(groups, words.map(literally).map(beginningOfWord), meanings)
+  return exact.length > 0 ? exact : found(groups, words.map(withOneWrongLetter).map(beginningOfWord), meanings)
+}
+
+export type FoundGroup = ContentsGroup & { entries: FoundEntry[] }
+
+/**
+ * What has all the words in its names; only if nothing has, what has them in an explanation; only if nothing has, what has the most of
+ * them. The best comes first.
+ */
+function found(groups: readonly ContentsGroup[], beginnings: readonly RegExp[], meanings: Meanings): FoundGroup[] {
+  const rankOf = ({ entries }: FoundGroup) => entries[0]?.rank ?? 0
+  for (let wanted = beginnings.length; wanted > 0; wanted--) {
+    const isIn = (text: string) => beginnings.filter((beginning) => beginning.test(text)).length >= wanted
+    for (const isExplained of [false, true]) {
+      const found = groups
+        .map((group) => searched(group, isIn, meanings, isExplained))
+        .filter(({ entries }) => entries.length > 0)
+      if (found.length > 0) return found.sort((one, other) => rankOf(one) - rankOf(other))
+    }
+  }
+  return []
+}
+
+/** The entries that have the words, themselves or in their errors and members. */
+function searched(
+  group: ContentsGroup,
+  isIn: (text: string) => boolean,
+  meanings: Meanings,
+  isExplained: boolean,
+): FoundGroup {
+  const entries = group.entries.flatMap((entry): FoundEntry[] => {
+    const { id, title, words = '', description = '', codes = [], members = [] } = entry
+    const found = [
+      ...codes.map((code) => ({
+        part: code,
+        text: `${code} ${meanings[code]?.message}`,
+        more: meanings[code]?.details,
+      })),
+      ...members.map((member) => ({ part: member, text: member, more: '' })),
+    ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
+    const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
+    const titles = `${group.title} ${title}`
+    if (isIn(titles)) return [{ ...entry, parts, rank: 0 }]
+    if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...entry, parts, rank: 1 }]
+    return parts.length > 0 ? [{ ...entry, parts, rank: 2 }] : []
+  })
+  return { ...group, entries: entries.sort((one, other) => one.rank - other.rank) }
+}

@@ -3,11 +3,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { CircleCheck, ShieldAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { type UseFormReturn, useForm } from 'react-hook-form'
+import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import type { getSignIn } from '@/contract/access'
-import type { Answer } from '@/contract/define'
-import type { getNotMe } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { useDeviceName } from '../access/device-name'
 import { useErrorTexts } from '../api/error-texts'
@@ -27,8 +24,6 @@ import { StatusCard } from '../ui/status-card'
 import type { NotMeValues } from './email-rules'
 import { type ChangeLink, clearNotMeLink, type SignInLink, useNotMeLink } from './not-me-link'
 
-type Change = Answer<typeof getNotMe>
-
 interface NotMeProps {
   supportEmail: string
   rules: NewPasswordRules
@@ -37,66 +32,40 @@ interface NotMeProps {
 }
 
 /** What the link of a message about a change, or about a sign-in, opens. Nothing is changed before the form is sent. */
-export function NotMe(props: NotMeProps) {
+export function NotMe({ supportEmail, rules, heldFor }: NotMeProps) {
+  const t = useTranslations('NotMe')
   const secret = useNotMeLink()
   const [done, setDone] = useState<DoneProps>()
   if (done) return <Done {...done} />
-  return secret && 'sessionId' in secret ? (
-    <SignInLinkPage {...props} secret={secret} onDone={setDone} />
-  ) : (
-    <ChangeLinkPage {...props} secret={secret} onDone={setDone} />
-  )
-}
-
-interface LinkProps<Secret> extends NotMeProps {
-  secret: Secret
-  onDone: (done: DoneProps) => void
-}
-
-function ChangeLinkPage({ secret, rules, heldFor, supportEmail, onDone }: LinkProps<ChangeLink | null | undefined>) {
-  const t = useTranslations('NotMe')
   return (
     <LinkPage
       icon={ShieldAlert}
       title={t('tabTitle')}
       secret={secret}
-      read={({ changeRequestId, token }) => callWith(() => token, 'getNotMe', { changeRequestId })}
+      read={async (link) => ('sessionId' in link ? readSignIn(link) : readChange(link))}
       isRefused={isRefused}
-      noLongerText={t('noLongerText')}
+      noLongerText={t(secret && 'sessionId' in secret ? 'signInNoLonger' : 'noLongerText')}
       wayOut={(link) => <WayOut link={link} supportEmail={supportEmail} />}
     >
-      {(change, link) => (
-        <TakeBackForm
-          change={change}
-          rules={rules}
-          heldFor={heldFor}
-          link={link.secret}
-          onRefused={link.end}
-          onDone={onDone}
-        />
-      )}
+      {(facts, { end }) => {
+        const page = { rules, onRefused: end, onDone: setDone }
+        return 'signIn' in facts ? <Disown {...facts} {...page} /> : <TakeBack {...facts} heldFor={heldFor} {...page} />
+      }}
     </LinkPage>
   )
 }
 
-function SignInLinkPage({ secret, rules, supportEmail, onDone }: LinkProps<SignInLink>) {
-  const t = useTranslations('NotMe')
-  return (
-    <LinkPage
-      icon={ShieldAlert}
-      title={t('tabTitle')}
-      secret={secret}
-      read={({ sessionId, token }) => callWith(() => token, 'getSignIn', { sessionId })}
-      isRefused={isRefused}
-      noLongerText={t('signInNoLonger')}
-      wayOut={(link) => <WayOut link={link} supportEmail={supportEmail} />}
-    >
-      {(signIn, link) => (
-        <DisownForm signIn={signIn} rules={rules} link={link.secret} onRefused={link.end} onDone={onDone} />
-      )}
-    </LinkPage>
-  )
-}
+const readChange = async ({ changeRequestId, token }: ChangeLink) => ({
+  change: await callWith(() => token, 'getNotMe', { changeRequestId }),
+  undo: (body: NewPassword) => callWith(() => token, 'undoEmailChange', { changeRequestId }, body),
+})
+
+const readSignIn = async ({ sessionId, token }: SignInLink) => ({
+  signIn: await callWith(() => token, 'getSignIn', { sessionId }),
+  disown: (body: NewPassword) => callWith(() => token, 'disownSignIn', { sessionId }, body),
+})
+
+const isRefused = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
 
 function WayOut({ link, supportEmail }: { link: 'incomplete' | 'noLonger'; supportEmail: string }) {
   const t = useTranslations('NotMe')
@@ -115,11 +84,97 @@ function WayOut({ link, supportEmail }: { link: 'incomplete' | 'noLonger'; suppo
   )
 }
 
-const isRefused = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
+type PageProps = Pick<SecureCardProps, 'rules' | 'onRefused' | 'onDone'>
+type TakeBackProps = Awaited<ReturnType<typeof readChange>> & PageProps & Pick<NotMeProps, 'heldFor'>
 
-interface TakeBackFormProps extends Pick<NotMeProps, 'rules' | 'heldFor'> {
-  change: Change
-  link: ChangeLink
+function TakeBack({ change, undo, heldFor, ...page }: TakeBackProps) {
+  const t = useTranslations('NotMe')
+  const nameOf = useDeviceName()
+  const isVerified = change.status === 'verified'
+  // Read once when the page opens, so that the form stays as it is.
+  const [hasEnded] = useState(() => !change.can_be_verified || Date.parse(change.expires_at) <= serverNow())
+  const kind = isVerified ? 'undo' : hasEnded ? 'secure' : 'stop'
+  return (
+    <SecureCard
+      {...page}
+      title={t(`${kind}Title`)}
+      text={t(`${kind}Text`)}
+      facts={
+        <>
+          <Fact label={t(isVerified ? 'oldAddress' : 'currentAddress')}>{change.old_email}</Fact>
+          <Fact label={t('newAddress')}>{change.changed_to ?? change.new_email}</Fact>
+          <Fact label={t(isVerified ? 'changed' : 'requested')}>
+            <LocalTime dateTime={change.changed_at ?? change.requested_at} />
+          </Fact>
+          {change.user_agent && <Fact label={t('device')}>{nameOf(change.user_agent)}</Fact>}
+        </>
+      }
+      ipAddress={change.ip_address}
+      firstEffect={t.rich(`${kind}Effect`, { address: change.old_email, email: bold })}
+      lastEffect={isVerified && heldFor}
+      email={change.old_email}
+      hasPassword={change.has_password}
+      sure={t('sure')}
+      label={t(kind)}
+      worksUntil={change.works_until}
+      send={async (body) => {
+        const { status, email } = await undo(body)
+        return { title: t(status === 'reverted' ? 'undone' : 'stopped'), email }
+      }}
+    />
+  )
+}
+
+function Disown({ signIn, disown, ...page }: Awaited<ReturnType<typeof readSignIn>> & PageProps) {
+  const t = useTranslations('NotMe')
+  const nameOf = useDeviceName()
+  const { has_password: hasPassword, email } = signIn
+  return (
+    <SecureCard
+      {...page}
+      title={t('signInTitle')}
+      text={t(hasPassword ? 'signInText' : 'signInTextWithoutPassword')}
+      facts={
+        <>
+          <Fact label={t('signedInAt')}>
+            <LocalTime dateTime={signIn.signed_in_at} />
+          </Fact>
+          <Fact label={t('device')}>{nameOf(signIn.user_agent)}</Fact>
+        </>
+      }
+      ipAddress={signIn.ip_address}
+      email={email}
+      hasPassword={hasPassword}
+      sure={t('signInSure')}
+      label={t('signInSecure')}
+      worksUntil={signIn.works_until}
+      send={async (body) => {
+        await disown(body)
+        return { title: t('signInDone'), email }
+      }}
+    />
+  )
+}
+
+type NewPassword = Partial<Pick<NotMeValues, 'new_password'>>
+
+interface SecureCardProps {
+  title: string
+  text: string
+  facts: ReactNode
+  ipAddress: string
+  /** What else happens, before and after what always does. */
+  firstEffect?: ReactNode
+  lastEffect?: ReactNode
+  rules: NewPasswordRules
+  email: string
+  hasPassword: boolean
+  /** What a person without a password confirms. */
+  sure: string
+  label: string
+  worksUntil: string
+  /** Returns what the page says then, and the account's address. */
+  send: (body: NewPassword) => Promise<Pick<DoneProps, 'title' | 'email'>>
   onRefused: () => void
   onDone: (done: DoneProps) => void
 }
@@ -129,165 +184,59 @@ const resolvers = {
   none: rulesOf<NotMeValues>((all) => all.notMeRules.none),
 }
 
-function TakeBackForm({ change, rules, heldFor, link, onRefused, onDone }: TakeBackFormProps) {
+/** What happened, what the form does, and the form. */
+function SecureCard(props: SecureCardProps) {
+  const { email, hasPassword, firstEffect, lastEffect } = props
   const t = useTranslations('NotMe')
-  const { showError } = useErrorTexts()
-  const nameOf = useDeviceName()
-  const isVerified = change.status === 'verified'
-  // Read once when the page opens, so that the form stays as it is.
-  const [hasEnded] = useState(() => !change.can_be_verified || Date.parse(change.expires_at) <= serverNow())
-  const kind = isVerified ? 'undo' : hasEnded ? 'secure' : 'stop'
-  const form = useForm<NotMeValues>({ resolver: resolvers[change.has_password ? 'password' : 'none'] })
-  const undo = useMutation({
-    mutationFn: ({ new_password }: NotMeValues) => {
-      const { changeRequestId, token } = link
-      const body = change.has_password ? { new_password } : {}
-      return callWith(() => token, 'undoEmailChange', { changeRequestId }, body)
-    },
-    onSuccess: (answer) => {
-      clearNotMeLink()
-      const { status, email } = answer
-      onDone({ title: t(status === 'reverted' ? 'undone' : 'stopped'), email, hadPassword: change.has_password })
-    },
-    onError: (error) => (isRefused(error) ? onRefused() : showError(form, error)),
-  })
-  return (
-    <StatusCard icon={ShieldAlert} tone="warning" title={t(`${kind}Title`)} text={t(`${kind}Text`)}>
-      <dl className="divide-y divide-line rounded-xl border border-line">
-        <Fact label={t(isVerified ? 'oldAddress' : 'currentAddress')}>{change.old_email}</Fact>
-        <Fact label={t('newAddress')}>{change.changed_to ?? change.new_email}</Fact>
-        <Fact label={t(isVerified ? 'changed' : 'requested')}>
-          <LocalTime dateTime={change.changed_at ?? change.requested_at} />
-        </Fact>
-        {change.user_agent && <Fact label={t('device')}>{nameOf(change.user_agent)}</Fact>}
-        <Fact label={t('ipAddress')}>{change.ip_address || '–'}</Fact>
-      </dl>
-      <Effects>
-        <li>{t.rich(`${kind}Effect`, { address: change.old_email, email: bold })}</li>
-        <li>{t('signedOutEffect')}</li>
-        {change.has_password && <li>{t('passwordEffect')}</li>}
-        {isVerified && heldFor && <li>{heldFor}</li>}
-      </Effects>
-      <SecureForm
-        form={form}
-        rules={rules}
-        email={change.old_email}
-        hasPassword={change.has_password}
-        sure={t('sure')}
-        label={t(kind)}
-        worksUntil={change.works_until}
-        send={undo.mutateAsync}
-      />
-    </StatusCard>
-  )
-}
-
-interface DisownFormProps {
-  signIn: Answer<typeof getSignIn>
-  rules: NewPasswordRules
-  link: SignInLink
-  onRefused: () => void
-  onDone: (done: DoneProps) => void
-}
-
-function DisownForm({ signIn, rules, link, onRefused, onDone }: DisownFormProps) {
-  const t = useTranslations('NotMe')
-  const { showError } = useErrorTexts()
-  const nameOf = useDeviceName()
-  const { has_password: hasPassword, email } = signIn
+  const { fieldOf, showError } = useErrorTexts()
   const form = useForm<NotMeValues>({ resolver: resolvers[hasPassword ? 'password' : 'none'] })
-  const disown = useMutation({
-    mutationFn: ({ new_password }: NotMeValues) =>
-      callWith(() => link.token, 'disownSignIn', { sessionId: link.sessionId }, hasPassword ? { new_password } : {}),
-    onSuccess: () => {
+  const { mutateAsync } = useMutation({
+    mutationFn: ({ new_password }: NotMeValues) => props.send(hasPassword ? { new_password } : {}),
+    onSuccess: (done) => {
       clearNotMeLink()
-      onDone({ title: t('signInDone'), email, hadPassword: hasPassword })
+      props.onDone({ ...done, hadPassword: hasPassword })
     },
-    onError: (error) => (isRefused(error) ? onRefused() : showError(form, error)),
+    onError: (error) => (isRefused(error) ? props.onRefused() : showError(form, error)),
   })
+  const { errors, isSubmitting } = form.formState
   return (
-    <StatusCard
-      icon={ShieldAlert}
-      tone="warning"
-      title={t('signInTitle')}
-      text={t(hasPassword ? 'signInText' : 'signInTextWithoutPassword')}
-    >
+    <StatusCard icon={ShieldAlert} tone="warning" title={props.title} text={props.text}>
       <dl className="divide-y divide-line rounded-xl border border-line">
-        <Fact label={t('signedInAt')}>
-          <LocalTime dateTime={signIn.signed_in_at} />
-        </Fact>
-        <Fact label={t('device')}>{nameOf(signIn.user_agent)}</Fact>
-        <Fact label={t('ipAddress')}>{signIn.ip_address || '–'}</Fact>
+        {props.facts}
+        <Fact label={t('ipAddress')}>{props.ipAddress || '–'}</Fact>
       </dl>
-      <Effects>
-        <li>{t('signedOutEffect')}</li>
-        {hasPassword && <li>{t('passwordEffect')}</li>}
-      </Effects>
-      <SecureForm
-        form={form}
-        rules={rules}
-        email={email}
-        hasPassword={hasPassword}
-        sure={t('signInSure')}
-        label={t('signInSecure')}
-        worksUntil={signIn.works_until}
-        send={disown.mutateAsync}
-      />
-    </StatusCard>
-  )
-}
-
-function Effects({ children }: { children: ReactNode }) {
-  const t = useTranslations('NotMe')
-  return (
-    <div>
-      <h2 className="font-medium">{t('effects')}</h2>
-      <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">{children}</ul>
-    </div>
-  )
-}
-
-interface SecureFormProps {
-  form: UseFormReturn<NotMeValues>
-  rules: NewPasswordRules
-  email: string
-  hasPassword: boolean
-  /** What a person without a password confirms. */
-  sure: string
-  label: string
-  worksUntil: string
-  send: (values: NotMeValues) => Promise<unknown>
-}
-
-function SecureForm({ form, rules, email, hasPassword, sure, label, worksUntil, send }: SecureFormProps) {
-  const t = useTranslations('NotMe')
-  const { fieldOf } = useErrorTexts()
-  const { errors } = form.formState
-  return (
-    <>
-      <Form className="space-y-5" onSubmit={form.handleSubmit((values) => send(values).catch(() => {}))}>
+      <div>
+        <h2 className="font-medium">{t('effects')}</h2>
+        <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">
+          {firstEffect && <li>{firstEffect}</li>}
+          <li>{t('signedOutEffect')}</li>
+          {hasPassword && <li>{t('passwordEffect')}</li>}
+          {lastEffect && <li>{lastEffect}</li>}
+        </ul>
+      </div>
+      <Form className="space-y-5" onSubmit={form.handleSubmit((values) => mutateAsync(values).catch(() => {}))}>
         {hasPassword ? (
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={email} readOnly hidden />
             <NewPasswordFields
-              rules={rules}
+              rules={props.rules}
               typed={form.watch('new_password')}
               password={fieldOf(form, 'new_password')}
             />
           </>
         ) : (
-          <CheckboxField label={sure} {...fieldOf(form, 'sure')} />
+          <CheckboxField label={props.sure} {...fieldOf(form, 'sure')} />
         )}
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
-        <Button type="submit" className="w-full" isPending={form.formState.isSubmitting}>
-          {label}
+        <Button type="submit" className="w-full" isPending={isSubmitting}>
+          {props.label}
         </Button>
       </Form>
       <p className="text-ink-muted text-sm">
-        {t.rich('worksUntil', { date: () => <LocalTime dateTime={worksUntil} /> })}
+        {t.rich('worksUntil', { date: () => <LocalTime dateTime={props.worksUntil} /> })}
       </p>
-    </>
+    </StatusCard>
   )
 }
 

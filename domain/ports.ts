@@ -105,6 +105,12 @@ export interface KeptData {
 /** `stopped`: the change had not been verified. */
 export type UndoOutcome = 'stopped' | 'restored'
 
+/** Where a request came from. Both are empty where they are not known. */
+export interface Origin {
+  ipAddress: string
+  userAgent: string
+}
+
 export type Message =
   | {
       template: 'verify-new-email'
@@ -120,19 +126,16 @@ export type Message =
       validUntil: Date
       firstMethod: VerificationMethod
     }
-  | {
+  | (Origin & {
       template: 'email-changed'
       userName: string
       hasPassword: boolean
       oldEmail: string
       newEmail: string
       changedAt: Date
-      ipAddress: string
-      /** Empty where it is not known. */
-      userAgent: string
       /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
-    }
+    })
   | {
       /** To an old address that was never verified, or whose mailbox is lost: whoever reads it learns nothing of the person. */
       template: 'email-changed-unproven'
@@ -140,7 +143,7 @@ export type Message =
       newEmailMasked: string
       changedAt: Date
     }
-  | {
+  | (Origin & {
       template: 'email-change-requested'
       userName: string
       hasPassword: boolean
@@ -148,14 +151,11 @@ export type Message =
       currentEmail: string
       newEmailMasked: string
       requestedAt: Date
-      ipAddress: string
-      /** Empty where it is not known. */
-      userAgent: string
       notMe: NotMeLink
-    }
-  | {
+    })
+  | (Origin & {
       template: 'email-reverted'
-      /** The new address learns neither the name nor the address of the owner. */
+      /** The new address learns neither the name nor the address of the owner, nor where the link was used. */
       to: 'old' | 'new'
       userName: string
       /** The address that the message goes to. */
@@ -166,66 +166,54 @@ export type Message =
       outcome: UndoOutcome
       /** Before this time the person cannot delete the account; null where nothing holds it, and for the new address. */
       heldUntil: Date | null
-      /** Where the link was used; the new address does not learn it. */
-      ipAddress: string
-      userAgent: string
-    }
-  | {
+    })
+  | (Origin & {
       template: 'password-changed'
       userName: string
       changedAt: Date
-      ipAddress: string
-      /** Empty where it is not known. */
-      userAgent: string
-    }
+    })
   | {
       template: 'new-device'
       userName: string
       hasPassword: boolean
       signedInAt: Date
       /** Null where the address was never verified: its mailbox may be a stranger's. */
-      details: { userAgent: string; ipAddress: string; notMe: NotMeLink } | null
+      details: (Origin & { notMe: NotMeLink }) | null
     }
   | {
       template: 'new-devices'
       userName: string
       hasPassword: boolean
       /** The newest first; `more` were left out. */
-      signIns: { userAgent: string; ipAddress: string }[]
+      signIns: Origin[]
       more: number
       firstAt: Date
       lastAt: Date
       /** Null once the link has ended. */
       notMe: NotMeLink | null
     }
-  | {
+  | (Origin & {
       template: 'password-reset'
       userName: string
       link: string
       endsAt: Date
       requestedAt: Date
-      ipAddress: string
-      userAgent: string
-    }
-  | {
+    })
+  | (Origin & {
       template: 'no-password-to-reset'
       userName: string
       /** Where the person signs in; null if unknown. */
       provider: string | null
       requestedAt: Date
-      ipAddress: string
-      userAgent: string
-    }
-  | {
+    })
+  | (Origin & {
       template: 'withdrawal-requested'
       userName: string
       link: string
       endsAt: Date
       requestedAt: Date
-      ipAddress: string
-      userAgent: string
-    }
-  | {
+    })
+  | (Origin & {
       template: 'withdrawal-by-sign-in'
       userName: string
       /** Before this time the person cannot delete the account, because a change of its address was undone. */
@@ -233,10 +221,8 @@ export type Message =
       /** The page where a person who is signed in deletes the account. */
       settingsUrl: string
       requestedAt: Date
-      ipAddress: string
-      userAgent: string
-    }
-  | {
+    })
+  | (Origin & {
       /** To an address that can still undo a change. */
       template: 'undo-before-withdrawal'
       userName: string
@@ -244,29 +230,22 @@ export type Message =
       changedAt: Date
       notMe: NotMeLink
       requestedAt: Date
-      ipAddress: string
-      userAgent: string
-    }
-  | {
+    })
+  | (Origin & {
       template: 'data-exported'
       userName: string
       exportedAt: Date
-      ipAddress: string
-      /** Empty where it is not known. */
-      userAgent: string
       settingsUrl: string
-    }
-  | {
+    })
+  | (Origin & {
       template: 'access-token-created'
       userName: string
       createdAt: Date
       tokenName: string
       scopes: readonly GrantableScope[]
       expiresAt: Date
-      ipAddress: string
-      userAgent: string
       tokensUrl: string
-    }
+    })
   | {
       template: 'account-withdrawal-started'
       way: WithdrawalWay

@@ -12,6 +12,7 @@ import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { lockProven } from '../passwords/replace-password'
 import { codeExpiresAt } from '../pending-change'
+import type { Origin } from '../ports'
 import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
 import { boolean, bytes, closePendingChange, isUndone, RAISE_VERSION, sql, statement, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
@@ -20,10 +21,8 @@ import { isTaken, type PreparedChange, prepareChange, refusalOfTaken, TARGET } f
 import { isOwnAddress } from './set-address'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
-interface RequestFacts extends ChangeFacts {
+interface RequestFacts extends ChangeFacts, Origin {
   hasPassword: boolean
-  ipAddress: string
-  userAgent: string
 }
 
 export const emailChangeRequested = defineNotice<RequestFacts, 'old'>({

@@ -5,14 +5,12 @@ import type { AnyContext, Transaction } from '../context'
 import { undoWindowEnd } from '../limits/held-addresses'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice, type FirstTry } from '../mail/notice-queue'
-import type { NotMeLink } from '../ports'
+import type { NotMeLink, Origin } from '../ports'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
 
-interface ChangedFacts extends ChangeFacts {
+interface ChangedFacts extends ChangeFacts, Origin {
   hasPassword: boolean
-  ipAddress: string
-  userAgent: string
   /** The old address was verified, and nobody has said that its mailbox is lost. Any other learns nothing of the person. */
   isOldProven: boolean
 }
@@ -66,7 +64,7 @@ export const emailChanged = defineNotice<ChangedFacts, Recipient>({
 const undoLink = (ctx: AnyContext, changeId: string, changedAt: Date): NotMeLink | null =>
   ctx.limits.undoWindowMs > 0 ? { url: notMeUrl(ctx, changeId), until: undoWindowEnd(ctx, changedAt) } : null
 
-interface Changed extends Omit<ChangedFacts, 'ipAddress' | 'userAgent'> {
+interface Changed extends Omit<ChangedFacts, keyof Origin> {
   userId: string
   locale: string | null
   by: AuditActor

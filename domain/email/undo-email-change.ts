@@ -10,7 +10,7 @@ import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { hashRequired, refuseLostPassword, replacePassword } from '../passwords/replace-password'
-import type { UndoOutcome } from '../ports'
+import type { Origin, UndoOutcome } from '../ports'
 import { openSealed } from '../sealed'
 import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
@@ -18,12 +18,6 @@ import { integer, type RowOf, sql, statement, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
 import { isAddressFree, parseStoredAddress, setAddress } from './set-address'
-
-/** Where the link was used. */
-interface Origin {
-  ipAddress: string
-  userAgent: string
-}
 
 interface UndoFacts extends ChangeFacts, Origin {
   outcome: UndoOutcome

@@ -1,13 +1,13 @@
 import type { AnyContext, Link, SystemContext, Transaction } from '../context'
 import { undoWindowEnd } from '../limits/held-addresses'
-import type { Message } from '../ports'
+import type { Message, Origin } from '../ports'
 import { openSealed } from '../sealed'
 import { defineNotice, type Notice, type NoticeRow } from './define-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf, mayOpen } from './linked-account'
 import { LINKS, type LinkKind } from './links'
 
 /** The content of a letter with a link that works once. */
-interface LinkFacts extends Link {
+interface LinkFacts extends Link, Origin {
   /** The account's address. */
   to: string
   userName: string
@@ -17,14 +17,10 @@ interface LinkFacts extends Link {
   /** Until when an undone change of the address holds a deletion back. */
   heldUntil: Date | null
   requestedAt: Date
-  ipAddress: string
-  userAgent: string
 }
 
 /** Who asked for a link, and when. */
-export interface LinkOrigin {
-  ipAddress: string
-  userAgent: string
+export interface LinkOrigin extends Origin {
   at: Date
 }
 

@@ -7,6 +7,7 @@ import { day } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
+import type { Origin } from '../ports'
 import { bytes, integer, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { endAccess } from './end-access'
@@ -88,7 +89,7 @@ export async function issueAccessTokenIn(
   return { id, accessToken, createdAt, expiresAt, madeBefore: inserted.made_before }
 }
 
-interface CreatedFacts {
+interface CreatedFacts extends Origin {
   /** Encrypted in the row, with the rest of the letter. */
   to: string
   userName: string
@@ -97,8 +98,6 @@ interface CreatedFacts {
   /** ISO 8601 */
   expiresAt: string
   at: Date
-  ipAddress: string
-  userAgent: string
 }
 
 export const accessTokenCreated = defineNotice<CreatedFacts, 'sealed'>({

@@ -10,9 +10,10 @@ import type { LinkedAccount } from '../mail/linked-account'
 import { linkUrl } from '../mail/links'
 import { addNotice } from '../mail/notice-queue'
 import { requestLink } from '../mail/request-link'
+import type { Origin } from '../ports'
 import { openSealed } from '../sealed'
 
-interface UndoFacts {
+interface UndoFacts extends Origin {
   changeId: string
   oldEmail: string
   userName: string
@@ -21,8 +22,6 @@ interface UndoFacts {
   /** Until when the account used the address. */
   changedAt: Date
   requestedAt: Date
-  ipAddress: string
-  userAgent: string
 }
 
 /** To a replaced address that was asked for with, or beside, the present one: it can undo the change first. */

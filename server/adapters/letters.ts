@@ -5,7 +5,7 @@ import { deviceOf } from '@/contract/device'
 import { isName } from '@/contract/fields'
 import { dateTag, type Language } from '@/contract/languages'
 import { SCOPE_TEXTS } from '@/contract/vocabulary'
-import type { Message, NotMeLink } from '@/domain/ports'
+import type { Message, NotMeLink, Origin } from '@/domain/ports'
 import AccessTokenCreated from '@/emails/access-token-created'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
@@ -139,7 +139,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
   const { language } = wording
   const userName = 'userName' in message ? displayName(message.userName) : ''
   const time = (date: Date) => utcIn(language, date)
-  const from = (at: Date, { ipAddress, userAgent }: { ipAddress: string; userAgent: string }) => ({
+  const from = (at: Date, { ipAddress, userAgent }: Origin) => ({
     at: time(at),
     device: userAgent === '' ? UNKNOWN : deviceIn(wording, userAgent),
     ipAddress: ipAddress || UNKNOWN,

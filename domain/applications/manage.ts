@@ -28,16 +28,18 @@ import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
 
+type Shown = Data<typeof contract.getApp>
+
 /** By the names of their columns. */
 const SETTINGS = {
   name: text,
   endpoint: text.orNull,
-  audience: text,
-  acknowledges: text,
+  audience: text.of<Shown['audience']>(),
+  acknowledges: text.of<Shown['acknowledges']>(),
   acknowledge_within_s: integer,
-  phase: text,
+  phase: text.of<Shown['phase']>(),
   events: text.of<EventType>().list,
-  includes: text.list,
+  includes: text.of<Shown['includes'][number]>().list,
   checks: boolean,
   confirms: boolean,
   hosts: text.list,
@@ -281,40 +283,20 @@ const waiveIfOpen = (...call: Parameters<typeof waiveTask>): Promise<boolean> =>
     },
   )
 
-type Shown = Data<typeof contract.getApp>
-
 // Counts by the partial indexes, so that the cost follows the open rows.
 const readApps = statement(
   'read-apps',
   { appId: text.orNull },
   {
+    ...SETTINGS,
     app_id: text,
-    name: text,
-    endpoint: text.orNull,
-    audience: text.of<Shown['audience']>(),
-    acknowledges: text.of<Shown['acknowledges']>(),
-    acknowledge_within_seconds: integer,
-    phase: text.of<Shown['phase']>(),
-    events: text.of<EventType>().list,
-    includes: text.of<Shown['includes'][number]>().list,
-    checks: boolean,
-    confirms: boolean,
-    hosts: text.list,
-    categories: text.list,
-    reasons: text.list,
-    waive_reasons: text.list,
     created_at: time,
-    disabled_at: time.orNull,
     previous_secret_until: time.orNull,
     waiting: integer,
     dead: integer,
     open_tasks: integer,
   },
-  (
-    v,
-  ) => sql`SELECT a.id AS app_id, a.name, a.endpoint, a.audience, a.acknowledges, a.acknowledge_within_s AS acknowledge_within_seconds,
-     a.phase, a.events, a.includes, a.checks, a.confirms, a.hosts, a.categories, a.reasons, a.waive_reasons, a.created_at,
-     a.disabled_at, a.previous_secret_until,
+  (v) => sql`SELECT id AS app_id, ${COLUMNS}, created_at, previous_secret_until,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
      (SELECT count(*)::int FROM deletion_tasks n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks
@@ -324,8 +306,9 @@ const readApps = statement(
 async function showApps(ctx: SystemContext, appId: string | null): Promise<Shown[]> {
   const now = ctx.clock.now()
   const rows = await ctx.sql(readApps, { appId })
-  return rows.map(({ waiting, dead, previous_secret_until: until, ...app }) => ({
+  return rows.map(({ waiting, dead, acknowledge_within_s, previous_secret_until: until, ...app }) => ({
     ...app,
+    acknowledge_within_seconds: acknowledge_within_s,
     created_at: app.created_at.toISOString(),
     disabled_at: app.disabled_at?.toISOString() ?? null,
     previous_secret_until: until && until > now ? until.toISOString() : null,

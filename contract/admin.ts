@@ -56,7 +56,7 @@ const queriedAddress = plainAddress('The address', {
   spaced: 'EMAIL_001: email has a space. In a URL a + stands for a space: write it as %2B.',
 })
 
-export const personName = lineName('How messages address the person', MAX_NAME_LENGTH)
+const personName = lineName('How messages address the person', MAX_NAME_LENGTH)
 
 /** The canonical form, such as pt-BR; null for a text that is no language tag. */
 export function canonicalLocale(text: string): string | null {
@@ -76,7 +76,7 @@ export const personLocale = z
 const text = (name: string) => z.string(`REQUEST_001: password.${name} must be a string.`)
 const whole = (name: string) => z.int(`REQUEST_001: password.${name} must be a whole number.`)
 /** A password hash from another system. Each format has its own members and bounds, which password-formats.ts checks. */
-export const storedPassword = z
+const storedPassword = z
   .object(
     {
       format: text('format').describe('Such as `bcrypt`, `argon2id` or `pbkdf2-sha256-django`'),

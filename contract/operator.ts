@@ -140,7 +140,7 @@ export const shownAccount = account.extend({
 export type ShownAccount = z.input<typeof shownAccount>
 
 /** An application whose deliveries of events fail. */
-export const failingApp = z.object({
+const failingApp = z.object({
   app_id: z.string(),
   name: z.string(),
   /** At most 1,001, which stands for any higher number; so does `dead`. */

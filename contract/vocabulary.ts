@@ -27,7 +27,6 @@ export const REASONS = [
   'account_security',
   'other',
 ] as const
-export type Reason = (typeof REASONS)[number]
 
 /** The public words for what a withdrawal deletes; table names are internal. A word is never renamed. */
 export const CATEGORIES = [

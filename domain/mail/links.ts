@@ -58,7 +58,6 @@ export const LINKS = {
   },
 } as const satisfies Record<string, LinkRow>
 export type LinkKind = keyof typeof LINKS
-export const LINK_KINDS = Object.keys(LINKS) as LinkKind[]
 
 const textOf = ({ noticeId, userId, emailKey, credentialVersion, endsAt }: Link) =>
   [noticeId, userId, emailKey, credentialVersion, endsAt.getTime()].join('\n')

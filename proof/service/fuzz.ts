@@ -18,7 +18,7 @@ import { reportPlaceOf } from '@/domain/applications/task-token'
 import type { SystemContext } from '@/domain/context'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { LIMIT_ROWS } from '@/domain/limits/limits'
-import { LINK_KINDS, type LinkKind, linkUrl } from '@/domain/mail/links'
+import { LINKS, type LinkKind, linkUrl } from '@/domain/mail/links'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { createSecrets } from '@/server/adapters/secrets'
 import type { Instance } from '@/testing/instance'
@@ -113,7 +113,7 @@ async function givenIds() {
      VALUES ($1, $2, 'verified', 'email_code', 'before@example.test', $3, $3, '', now(), '', now(), now(), now(), '', 0)`,
     [CHANGE_ID, FUZZED_ID, FUZZED_EMAIL],
   )
-  for (const kind of LINK_KINDS) {
+  for (const kind of Object.keys(LINKS) as LinkKind[]) {
     await query(
       `INSERT INTO notices (id, user_id, kind, created_at, sent_at, expires_at) VALUES ($1, $2, $3, now(), now(), $4)`,
       [noticeOf(kind), FUZZED_ID, kind, LINK.endsAt],

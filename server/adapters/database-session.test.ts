@@ -55,4 +55,6 @@ test("every connection has the service's settings before its first statement, wh
     })),
   )
   expect(rows).toHaveLength(6)
+  // Prisma writes times without an offset, on the same connections.
+  expect(await database.db.$queryRaw`SHOW TimeZone`).toEqual([{ TimeZone: 'UTC' }])
 })

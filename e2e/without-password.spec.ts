@@ -73,11 +73,6 @@ test('a person who begins to sign in at the provider in two tabs finishes both, 
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
 })
 
-test('a sign-in at the provider ends on the page that the person asked for', async ({ page }) => {
-  await signIn(page, { at: '/sign-in?next=/settings/sessions' })
-  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
-})
-
 test('a confirmation that is cancelled, or made by another person, confirms nothing and signs nobody else in', async ({
   page,
 }) => {

@@ -2,10 +2,12 @@ import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { listening } from '@/testing/listening'
 import {
+  bearer,
   createUser,
   expect,
-  expectAccessible,
   expectFits,
+  expectGoodInEachLook,
+  inEachLook,
   makeOperator,
   signIn,
   startWithdrawal,
@@ -39,11 +41,7 @@ test('B109 the person reads of an application that still has the data until it c
   await expect(states.getByText('Not confirmed')).toBeVisible()
   await expect(states.first()).toContainText('It still has your data. Our support has to decide', { timeout: 30_000 })
   await expect(page.getByRole('heading', { name: 'Your account is being deleted' })).toBeVisible()
-  for (const width of [1280, 390]) {
-    await page.setViewportSize({ width, height: 900 })
-    await expectAccessible(page)
-    await expectFits(page)
-  }
+  await expectGoodInEachLook(page)
 
   await makeOperator(operator, user)
   const admin = await (await browser.newContext()).newPage()
@@ -51,27 +49,20 @@ test('B109 the person reads of an application that still has the data until it c
   await admin.goto(at(`/admin/withdrawals/${id}`))
   const row = admin.getByRole('row').filter({ has: admin.getByRole('link', { name }) })
   await expect(row.getByText('Still has the person', { exact: true })).toBeVisible()
-  for (const width of [1280, 390]) {
-    await admin.setViewportSize({ width, height: 900 })
-    await expectAccessible(admin)
-    await expectFits(admin)
-  }
+  await expectGoodInEachLook(admin)
   present = false
   await row.getByRole('button', { name: /^Retry/ }).click()
 
   await expect(page.getByRole('heading', { name: /^Your account was deleted/ })).toBeVisible({ timeout: 30_000 })
   await expect(states.getByText('Confirmed', { exact: true })).toBeVisible()
   const answer = await fetch(at(`/api/v1/withdrawals/${id}/receipts`), {
-    headers: { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'account:manage' },
+    headers: bearer(token, 'account:manage'),
   })
   const receipts: { receipt: string }[] = (await answer.json()).data.receipts
   await page.goto(at('/receipt'))
   await page.getByRole('textbox').fill(receipts.at(-1)?.receipt ?? '')
   await expect(page.getByText('confirmed again later that it has nothing of the person')).toBeVisible()
-  for (const width of [1280, 390]) {
-    await page.setViewportSize({ width, height: 900 })
-    await expectFits(page)
-  }
+  await inEachLook(page, () => expectFits(page))
   application.close()
   await admin.context().close()
 })

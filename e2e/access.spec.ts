@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test'
 import {
+  bearer,
   expect,
   expectAccessible,
-  expectFits,
+  expectGoodInEachLook,
   expectSignInPage,
-  inEachLook,
   requestChange,
   signIn,
   startSession,
@@ -26,7 +26,7 @@ async function createToken(page: Page, user: User, name: string): Promise<string
 
 const readStatus = (page: Page, user: User, token: string) =>
   page.request.get(`/api/v1/users/${user.id}/email/status`, {
-    headers: { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'email:manage' },
+    headers: bearer(token, 'email:manage'),
   })
 
 test('a new token is shown once and told by mail, works, and is refused after it is revoked', async ({
@@ -144,11 +144,7 @@ test('a person who ends the session of this browser is signed out here', async (
 
 test('pages and dialogs have no accessibility fault', async ({ page, browser, baseURL, user }) => {
   test.slow()
-  const check = () =>
-    inEachLook(page, async () => {
-      await expectAccessible(page)
-      await expectFits(page)
-    })
+  const check = () => expectGoodInEachLook(page)
   const checkDialog = async (opener: string, keep: string) => {
     await page.getByRole('button', { name: opener }).first().click()
     await check()

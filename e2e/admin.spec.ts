@@ -3,11 +3,12 @@ import { createServer } from 'node:http'
 import { listening } from '@/testing/listening'
 import type { Operator } from '@/testing/operator'
 import {
+  bearer,
   createUser,
   expect,
   expectAccessible,
-  expectFits,
   expectFitsLarge,
+  expectGoodInEachLook,
   makeOperator,
   signIn,
   startSession,
@@ -82,7 +83,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, leaver.id, IMPATIENT_URL)
   const { withdrawal_id: otherId } = await startWithdrawal(operator, other.id, IMPATIENT_URL)
 
-  const page = await (await browser.newContext({ colorScheme: 'light' })).newPage()
+  const page = await (await browser.newContext()).newPage()
   await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/admin'))
   const table = page.getByRole('table', { name: `Deletions that wait for ${name}` })
@@ -97,12 +98,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)
   }
-  await expectAccessible(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await expectAccessible(page)
-  await page.setViewportSize({ width: 390, height: 844 })
-  await expectAccessible(page)
-  await expectFits(page)
+  await expectGoodInEachLook(page)
   await expectFitsLarge(page)
 
   // Without a network the page stays, and says how old it is.
@@ -211,9 +207,7 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await page.goto(at(`/admin/users/${debtor.id}`))
   const link = page.getByRole('link', { name: 'shop.example.com' })
   await expect(link).toHaveAttribute('href', 'https://shop.example.com/orders/7')
-  await expectAccessible(page)
-  await page.setViewportSize({ width: 390, height: 844 })
-  await expectFits(page)
+  await expectGoodInEachLook(page)
   await expectFitsLarge(page)
 
   const settle = async () => {
@@ -266,11 +260,7 @@ async function holdBack(operator: Operator, { id, email, name }: User): Promise<
   const put = (path: string, body: object) =>
     fetch(at(`/api/v1/admin/users/customer-${id}${path}`), {
       method: 'PUT',
-      headers: {
-        Authorization: `Bearer ${service_token}`,
-        'X-Required-Scope': 'users:write',
-        'Content-Type': 'application/json',
-      },
+      headers: { ...bearer(service_token, 'users:write'), 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     })
   expect((await put('', { user_id: id, email, name })).status).toBe(200)

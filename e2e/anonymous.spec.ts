@@ -1,6 +1,6 @@
 import net from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
-import { expect, sendRaw, test, type User } from './fixtures'
+import { bearer, expect, sendRaw, test, type User } from './fixtures'
 import { SERVICE_URL } from './service-urls'
 
 // Requests of strangers: people without an account, or with access to a signed-in browser.
@@ -82,7 +82,7 @@ test('a limited sign-in is answered with 429 and the time to wait', async ({ req
 test('a browser that signs in again ends its earlier session', async ({ request, user }) => {
   for (let times = 0; times < 3; times++) expect((await trySignIn(request, user)).status()).toBe(200)
   const { accessToken } = await (await request.get('/api/auth/session')).json()
-  const headers = { Authorization: `Bearer ${accessToken}`, 'X-Required-Scope': 'tokens:manage' }
+  const headers = bearer(accessToken, 'tokens:manage')
   const { data } = await (await request.get(`/api/v1/users/${user.id}/sessions`, { headers })).json()
   expect(data.sessions).toHaveLength(1)
 })

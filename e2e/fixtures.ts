@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import AxeBuilder from '@axe-core/playwright'
-import { test as base, expect, type Page } from '@playwright/test'
-import type { Data } from '@/contract/define'
+import { type Browser, test as base, expect, type Page } from '@playwright/test'
+import type { Data, Scope, ServiceScope } from '@/contract/define'
 import { LANGUAGE_NAMES, type Language } from '@/contract/languages'
 import type { withdrawAccount } from '@/contract/withdrawal'
 import { keptMailsTo, type KeptMail as Mail } from '@/testing/kept-mails'
@@ -85,6 +85,12 @@ export async function createUser(operator: Operator, { verified = true } = {}): 
   return { id, email, password, name }
 }
 
+/** The headers of a call of the API. */
+export const bearer = (token: string | undefined, scope: Scope | ServiceScope) => ({
+  Authorization: `Bearer ${token}`,
+  'X-Required-Scope': scope,
+})
+
 /** Starts a withdrawal as a program does. */
 export async function startWithdrawal(
   operator: Operator,
@@ -94,11 +100,7 @@ export async function startWithdrawal(
   const token = await createToken(operator, userId)
   const answer = await fetch(`${origin}/api/v1/users/${userId}/withdraw`, {
     method: 'POST',
-    headers: {
-      Authorization: `Bearer ${token}`,
-      'X-Required-Scope': 'account:manage',
-      'Content-Type': 'application/json',
-    },
+    headers: { ...bearer(token, 'account:manage'), 'Content-Type': 'application/json' },
     body: JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT' }),
   })
   return (await answer.json()).data
@@ -155,6 +157,32 @@ export const codeIn = (mail: Mail): string => /\b(\d{6})\b/.exec(mail.text)?.[1]
 export const linkIn = (mail: Mail, path: string): string =>
   new RegExp(`https?://[^\\s"<>]*${path}[^\\s"<>]*`).exec(mail.text)?.[0].replaceAll('&amp;', '&') ?? 'no link'
 
+/**
+ * Opens a mailed link as a scanner of mail does, which presses every button too, and expects that nothing is sent to the API. Returns the
+ * page, whose title is this one.
+ */
+export async function scan(browser: Browser, link: string, title: string): Promise<Page> {
+  const scanner = await (await browser.newContext()).newPage()
+  for (let n = 0; n < 20; n++) {
+    const method = n % 2 ? 'HEAD' : 'GET'
+    await scanner.request.fetch(link, { method, headers: { 'User-Agent': `scanner/${n}`, Purpose: 'prefetch' } })
+  }
+  const posted: string[] = []
+  scanner.on('request', (sent) => sent.method() !== 'GET' && posted.push(sent.url()))
+  const open = async () => {
+    await scanner.goto('about:blank')
+    await scanner.goto(link)
+    await expect(scanner.getByRole('heading', { level: 1, name: title })).toBeVisible()
+  }
+  await open()
+  for (let pressed = 0; pressed < (await scanner.getByRole('button').count()); pressed++) {
+    await scanner.getByRole('button').nth(pressed).click({ force: true })
+    await open()
+  }
+  expect(posted.filter((url) => url.includes('/api/v1/'))).toEqual([])
+  return scanner
+}
+
 export const sendRaw = (head: string): Promise<string> => sendHead(Number(new URL(SERVICE_URL).port), head, 'localhost')
 
 export async function expectAccessible(page: Page): Promise<void> {
@@ -180,6 +208,13 @@ export async function inEachLook(page: Page, judge: () => Promise<void>): Promis
     await judge()
   }
 }
+
+/** Expects that the page is accessible and fits in each look. */
+export const expectGoodInEachLook = (page: Page): Promise<void> =>
+  inEachLook(page, async () => {
+    await expectAccessible(page)
+    await expectFits(page)
+  })
 
 /** Expects that nothing is wider than the window. */
 export async function expectFits(page: Page): Promise<void> {

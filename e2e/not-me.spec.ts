@@ -1,5 +1,6 @@
 import type { Browser, Page } from '@playwright/test'
 import {
+  bearer,
   codeIn,
   enterCode,
   expect,
@@ -8,6 +9,7 @@ import {
   type Inbox,
   linkIn,
   requestChange,
+  scan,
   signIn,
   submitSignIn,
   test,
@@ -93,7 +95,7 @@ test('B46 a person who signs in at the identity provider takes the account back 
   const [email, stolen] = [`${externalId}@example.test`, `thief-${externalId}@example.test`]
   for (const address of [email, stolen]) {
     const answer = await request.put(`${DEMO_URL}/api/v1/admin/users/${externalId}`, {
-      headers: { Authorization: `Bearer ${service_token}`, 'X-Required-Scope': 'users:write' },
+      headers: bearer(service_token, 'users:write'),
       data: { email: address, name: 'Ida Lovelace', email_verified: true },
     })
     expect(answer.ok()).toBe(true)
@@ -127,30 +129,13 @@ test('B46 a person who signs in at the identity provider takes the account back 
 
 test('B11 a scanner that opens the link to the old address and presses every button undoes nothing', async ({
   browser,
-  request,
   page,
   signedInUser: user,
   inbox,
 }) => {
   await requestChange(page, user, `new-${user.email}`)
   const link = linkIn(await inbox.latest(user.email, REQUESTED), '/not-me')
-  for (let n = 0; n < 20; n++) {
-    const method = n % 2 ? 'HEAD' : 'GET'
-    await request.fetch(link, { method, headers: { 'User-Agent': `scanner/${n}`, Purpose: 'prefetch' } })
-  }
-  const scanner = await newPage(browser)
-  const posted: string[] = []
-  scanner.on('request', (sent) => sent.method() !== 'GET' && posted.push(sent.url()))
-  const heading = scanner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Stop the change' })
-  await scanner.goto(link)
-  await expect(heading).toBeVisible()
-  for (let pressed = 0; pressed < (await scanner.getByRole('button').count()); pressed++) {
-    await scanner.getByRole('button').nth(pressed).click({ force: true })
-    await scanner.goto('about:blank')
-    await scanner.goto(link)
-    await expect(heading).toBeVisible()
-  }
-  expect(posted.filter((url) => url.includes('/api/v1/'))).toEqual([])
+  const scanner = await scan(browser, link, 'Wasn’t this you? Stop the change')
   await page.reload()
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
 

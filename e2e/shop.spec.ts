@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, test } from '@playwright/test'
 import { checkReceiver } from '@/cli/app-check'
 import { webhookSignature } from '@/testing/webhook'
-import { expectAccessible, submitSignIn } from './fixtures'
+import { bearer, expectAccessible, submitSignIn } from './fixtures'
 import { SHOP_SERVICE_URL, SHOP_URL } from './service-urls'
 
 const DATA_DIR = path.resolve('.data/e2e-shop')
@@ -52,7 +52,7 @@ const shopSettings = async () => JSON.parse(await readFile(path.join(DATA_DIR, '
 /** The account of a customer, once the shop has created it. */
 async function accountOf(customer: string): Promise<string> {
   const { service_token } = await shopSettings()
-  const headers = { Authorization: `Bearer ${service_token}`, 'X-Required-Scope': 'users:read' }
+  const headers = bearer(service_token, 'users:read')
   let user: { user_id: string } | undefined
   await expect
     .poll(async () => {
@@ -88,12 +88,13 @@ test('the demo shop follows a change of address, and an older event changes noth
   }).toPass()
   const { service_token } = await shopSettings()
   const account = `${SHOP_SERVICE_URL}/api/v1/admin/users/customer-8`
-  const allowed = (scope: string) => ({ Authorization: `Bearer ${service_token}`, 'X-Required-Scope': scope })
-  const look = () => request.get(account, { headers: allowed('users:read') })
+  const look = () => request.get(account, { headers: bearer(service_token, 'users:read') })
   await expect.poll(async () => (await look()).ok()).toBe(true)
   const { user_id } = (await (await look()).json()).data
   const changed = { email: 'noor.new@example.com', email_verified: true, name: 'Noor' }
-  expect((await request.put(account, { headers: allowed('users:write'), data: changed })).status()).toBe(200)
+  expect((await request.put(account, { headers: bearer(service_token, 'users:write'), data: changed })).status()).toBe(
+    200,
+  )
   await expect(noor).toContainText('noor.new@example.com')
   const data = { subject: 'customer-8', account: user_id, version: 0, new_email: 'noor.older@example.com' }
   expect(await tellShop({ type: 'account.email_changed', timestamp: new Date().toISOString(), data })).toBe(200)

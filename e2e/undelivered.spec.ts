@@ -1,5 +1,6 @@
 import { createToken } from '@/testing/operator'
 import {
+  bearer,
   codeIn,
   createUser,
   enterCode,
@@ -26,11 +27,7 @@ async function bounce(id: string, to: string) {
 
 /** The pending change, and the places left in the hourly limit. */
 async function statusOf({ id }: User, token: string) {
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    'X-Required-Scope': 'email:manage',
-    'Content-Type': 'application/json',
-  }
+  const headers = { ...bearer(token, 'email:manage'), 'Content-Type': 'application/json' }
   const at = `${DEMO_URL}/api/v1/users/${id}/email`
   const { pending_change: pending } = (await (await fetch(`${at}/status`, { headers })).json()).data
   const body = JSON.stringify({ new_email: `x-${id}@example.test`, current_password: 'not the password' })

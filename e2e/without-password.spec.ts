@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { codeIn, expect, expectAccessible, test } from './fixtures'
+import { bearer, codeIn, expect, expectAccessible, test } from './fixtures'
 import { DEMO_PROVIDER_URL, DEMO_URL } from './service-urls'
 
 const PROVIDER = 'Demo ID'
@@ -132,20 +132,12 @@ test('a person without a password changes the address, creates a token and withd
 /** Makes the confirmation count for another purpose only, so that the next action needs a new one. */
 async function forgetFreshness(page: Page) {
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
-  const session = await page.evaluate(async () => (await fetch('/api/auth/session')).json())
-  const url = await page.evaluate(async ({ user, accessToken }) => {
-    const answer = await fetch(`/api/v1/users/${user.id}/reauthentication`, {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${accessToken}`,
-        'X-Required-Scope': 'account:manage',
-        'Content-Type': 'application/json',
-      },
-      body: JSON.stringify({ purpose: 'withdraw' }),
-    })
-    return (await answer.json()).data.authorization_url
-  }, session)
-  await page.goto(url)
+  const { user, accessToken } = await (await page.request.get('/api/auth/session')).json()
+  const answer = await page.request.post(`/api/v1/users/${user.id}/reauthentication`, {
+    headers: bearer(accessToken, 'account:manage'),
+    data: { purpose: 'withdraw' },
+  })
+  await page.goto((await answer.json()).data.authorization_url)
   await choose(page, /Ida Demo/)
   await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
   await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()

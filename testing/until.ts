@@ -5,7 +5,7 @@ const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 250
 
 /** The pause before each further probe. It grows, because most waits are short. */
-export const pauseAfter = (looks: number): number => Math.min(FIRST_PAUSE_MS * 1.1 ** (looks - 1), MAX_PAUSE_MS)
+const pauseAfter = (looks: number): number => Math.min(FIRST_PAUSE_MS * 1.1 ** (looks - 1), MAX_PAUSE_MS)
 
 /** Repeats the probe until it returns a truthy value. An error counts as none. The failure after the timeout names the last result. */
 export async function until<T>(what: string, probe: () => Promise<T> | T, withinMs = 90_000): Promise<NonNullable<T>> {

@@ -1,15 +1,17 @@
 import type * as z from 'zod'
+import { cn } from '../ui/class-names'
 import { drawn, type Fields, hasValue, type Row } from './drawn'
 
 interface FactsProps<Contract extends z.ZodObject> {
   of: Contract
   row: Row<Contract>
   fields: Fields<Contract>
+  className?: string
 }
 
 /** The fields of one row, each with its label. A field without a value is left out. */
-export const Facts = <Contract extends z.ZodObject>({ of, row, fields }: FactsProps<Contract>) => (
-  <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,max-content)_1fr] sm:gap-y-2">
+export const Facts = <Contract extends z.ZodObject>({ of, row, fields, className }: FactsProps<Contract>) => (
+  <dl className={cn('grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,max-content)_1fr] sm:gap-y-2', className)}>
     {drawn(of, fields).map(({ field, label, draw }) => {
       const value = draw(row)
       return (

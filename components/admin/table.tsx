@@ -19,7 +19,7 @@ export interface TableProps<Contract extends z.ZodObject> {
 }
 
 const cell =
-  'py-3 align-top max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:pe-6 md:last:pe-0'
+  'py-3 align-top max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:in-[tr:last-child]:pb-0 md:pe-6 md:last:pe-0'
 /** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. */
 const label =
   "max-md:before:w-28 max-md:before:max-w-full max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"

@@ -7,24 +7,30 @@ import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
+import { type Application, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
 import { stateOf, type WithdrawalStatus } from './withdrawal-status'
 
-type Application = WithdrawalStatus['applications'][number]
+/** Which applications are late, by the clock of the service. */
+export function useLate(status: WithdrawalStatus) {
+  const now = useServerTime()
+  return (application: Application) => isLate(application, plannedEndOf(status), now)
+}
 
 /** What each application has confirmed, and when it is asked. */
-export function Applications({ applications }: { applications: Application[] }) {
+export function Applications({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
+  const isLate = useLate(status)
   return (
     <Card>
       <CardHeader title={t('apps.title')} />
       <CardBody className="pt-3">
         <ul className="divide-y divide-line">
-          {applications.map((application, index) => (
+          {status.applications.map((application, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
             <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
               <div className="flex items-start justify-between gap-4">
                 <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
-                <ApplicationState application={application} />
+                <ApplicationState application={application} isLate={isLate(application)} />
               </div>
               <p className="text-ink-muted text-sm tabular-nums">
                 <ApplicationTime application={application} />
@@ -43,10 +49,11 @@ const CALL_MS = 60_000
 
 const tones = { pending: 'neutral', processing: 'accent', completed: 'success' } as const
 
-function ApplicationState({ application }: { application: Application }) {
+function ApplicationState({ application, isLate }: { application: Application; isLate: boolean }) {
   const t = useTranslations('Deletion')
   const common = useTranslations('Common')
   if (isUnconfirmed(application)) return <Badge tone="warning">{t('apps.notConfirmed')}</Badge>
+  if (isLate) return <Badge tone="warning">{t(application.accepted_at ? 'apps.late' : 'apps.noAnswer')}</Badge>
   const state = stateOf(application.status)
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
@@ -90,24 +97,32 @@ function ApplicationTime({ application }: { application: Application }) {
   return t.rich('apps.again', { time: () => <RelativeTime dateTime={next_attempt_at} /> })
 }
 
-/** Nobody knows whether it has deleted the person's data. */
-export const isUnconfirmed = ({ waived, absence }: Application): boolean =>
-  waived !== undefined || absence === 'unconfirmed' || absence === 'present'
-
-/** Names the applications that have not confirmed, where there are any. */
-export function Unconfirmed({ applications }: { applications: Application[] }) {
-  const unconfirmed = applications.filter(isUnconfirmed)
-  if (unconfirmed.length === 0) return null
+/** Names each application that has not confirmed or is late, and says why. */
+export function HoldUps({ status }: { status: WithdrawalStatus }) {
+  const isLate = useLate(status)
+  const named = status.applications.filter((application) => isUnconfirmed(application) || isLate(application))
+  if (named.length === 0) return null
   return (
     <ul className="space-y-1">
-      {unconfirmed.map((application, index) => (
+      {named.map((application, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
         <li key={`${application.name} ${index}`} className="wrap-anywhere">
-          <bdi className="font-medium">{application.name}</bdi>: <UnconfirmedBecause application={application} />
+          <bdi className="font-medium">{application.name}</bdi>:{' '}
+          {isUnconfirmed(application) ? (
+            <UnconfirmedBecause application={application} />
+          ) : (
+            <LateBecause application={application} />
+          )}
         </li>
       ))}
     </ul>
   )
+}
+
+function LateBecause({ application: { accepted_at, progress } }: { application: Application }) {
+  const t = useTranslations('Deletion')
+  if (!accepted_at) return t('apps.unanswered')
+  return progress ? t('apps.progress', progress) : t('apps.deleting')
 }
 
 function UnconfirmedBecause({ application }: { application: Application }) {

@@ -16,8 +16,9 @@ import { Rows } from '../ui/rows'
 import { useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
-import { Applications, isUnconfirmed, Unconfirmed } from './applications'
+import { Applications, HoldUps, useLate } from './applications'
 import { useCategoryTexts } from './category-texts'
+import { isUnconfirmed } from './hold-ups'
 import { RightToComplain } from './right-to-complain'
 import { SaveReceipts } from './save-receipts'
 import { isRefusal, stateOf, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
@@ -65,7 +66,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
           <Steps label={t('stepsTitle')} steps={steps} />
         </CardBody>
       </Card>
-      {status.applications.length > 0 && <Applications applications={status.applications} />}
+      {status.applications.length > 0 && <Applications status={status} />}
       <Kept status={status} until={keptUntil} />
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
         {keptUntil && (
@@ -206,7 +207,9 @@ function Expected({ by }: { by: string }) {
 
 function BeingDeleted({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
-  const isLate = useServerTime() > Date.parse(status.scheduled_completion)
+  const now = useServerTime()
+  const isLate = now > Date.parse(status.scheduled_completion)
+  const isHeldUp = status.applications.some(useLate(status)) || isLate
   return (
     <StatusCard
       heading="h2"
@@ -219,10 +222,12 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
           : t.rich('progressText', { date: () => <LocalTime dateTime={status.scheduled_completion} format="date" /> })
       }
     >
-      <Unconfirmed applications={status.applications} />
+      <HoldUps status={status} />
       <Meter status={status} />
       <p className="mt-2 text-ink-muted text-sm">
-        {t.rich(isLate ? 'dueByLate' : 'dueBy', { date: () => <LocalTime dateTime={status.due_by} format="date" /> })}
+        {t.rich(now > Date.parse(status.due_by) ? 'overdue' : isHeldUp ? 'dueByLate' : 'dueBy', {
+          date: () => <LocalTime dateTime={status.due_by} format="date" />,
+        })}
       </p>
     </StatusCard>
   )
@@ -247,8 +252,9 @@ function Meter({ status }: { status: WithdrawalStatus }) {
   )
 }
 
-function Deleted({ status: { completed_at: completedAt = '', applications } }: { status: WithdrawalStatus }) {
+function Deleted({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
+  const { completed_at: completedAt = '', applications } = status
   const date = () => <LocalTime dateTime={completedAt} format="date" />
   const { length: count } = applications.filter(isUnconfirmed)
   if (count === 0)
@@ -271,7 +277,7 @@ function Deleted({ status: { completed_at: completedAt = '', applications } }: {
       title={t('unconfirmedTitle', { count })}
       text={t.rich('unconfirmedText', { count, date })}
     >
-      <Unconfirmed applications={applications} />
+      <HoldUps status={status} />
     </StatusCard>
   )
 }

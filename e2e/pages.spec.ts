@@ -49,6 +49,23 @@ for (const [kind, paths] of Object.entries(PAGES)) {
   })
 }
 
+test('a signed-in person reads on the pages for everybody that they are signed in', async ({
+  page,
+  userWithSession: user,
+}) => {
+  for (const path of ['/accessibility', '/receipt']) {
+    await page.goto(path)
+    await page.getByRole('button', { name: 'Account menu' }).click()
+    await expect(page.getByText(user.email)).toBeVisible()
+  }
+  await page.goto('/delete-account')
+  // A link and a form of the page name a language, which comes before the account's own.
+  await page.getByRole('link', { name: 'Deutsch' }).click()
+  await expect(page.locator('html')).toHaveAttribute('lang', 'de')
+  await expect(page.getByRole('banner').getByRole('link', { name: 'Einstellungen öffnen' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Anmelden', exact: true })).toHaveCount(0)
+})
+
 /** Also inside its card, where the page need not scroll. */
 async function expectFitsInCards(page: Page) {
   await expectFits(page)

@@ -5,6 +5,7 @@ import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
 import { mailLink } from '@/components/ui/mail-link'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
+import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { AUDIT_ENGINES } from './audit-engines'
 
@@ -12,11 +13,12 @@ export const generateMetadata = titled('Accessibility', 'title')
 
 /** The accessibility statement that Directive (EU) 2019/882 requires. */
 export default async function AccessibilityPage() {
+  const session = await sessionIfReadable()
   const t = await pageTexts('Accessibility')
   const { supportEmail: address } = getEnv()
   const engines = new Intl.ListFormat(await pageLanguage()).format(AUDIT_ENGINES)
   return (
-    <ColumnPage account={null} className="max-w-3xl">
+    <ColumnPage account={session && accountOf(session)} className="max-w-3xl">
       <PageHeading title={t('title')} description={t('description')} />
       <div className="space-y-6">
         <Section title={t('auditedTitle')}>

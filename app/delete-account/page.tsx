@@ -12,7 +12,7 @@ import { describeApplications, describeDeletion } from '@/domain/withdrawal/desc
 import { OUTCOMES } from '@/server/pages/ask-for-deletion'
 import { unlessAway } from '@/server/pages/away'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
-import type { PageProps } from '@/server/pages/session'
+import { type PageProps, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { AskByMail } from './ask-by-mail'
@@ -26,6 +26,7 @@ export const generateMetadata = titled('DeletionPage', 'tab', {
 /** Needs no session and no script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
 export default async function DeleteAccountPage({ searchParams }: PageProps) {
   const { outcome } = await searchParams
+  const isSignedIn = (await sessionIfReadable()) !== null
   const { brand, supportEmail, authority } = getEnv()
   const { name: product, publisher } = brand
   const language = await pageLanguage()
@@ -37,8 +38,13 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
   const longest = formatDuration(Math.max(...deletion.steps.map(({ withinMs }) => withinMs)) / 1000, language)
   return (
     <ColumnPage
+      // The account menu needs a script, which this page has not.
       account={null}
-      link={{ href: '/sign-in', label: common('signIn') }}
+      link={
+        isSignedIn
+          ? { href: '/settings/email', label: common('openSettings') }
+          : { href: '/sign-in', label: common('signIn') }
+      }
       languages={<Languages current={language} />}
       className="max-w-2xl"
     >

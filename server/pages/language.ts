@@ -4,11 +4,13 @@ import { createTranslator } from 'use-intl/core'
 import { acceptedLanguage, isLanguage, type Language, languageFor } from '@/contract/languages'
 import { getEnv } from '../settings/env'
 import { type Area, type Catalogue, loadCatalogue } from '../texts/load-catalogue'
-import { LANGUAGE_COOKIE } from './language-cookie'
+import { ASKED_LANGUAGE, LANGUAGE_COOKIE } from './language-cookie'
 import { pageContext } from './session'
 
-/** The account's language, else the browser's choice on this site, else its Accept-Language, else DEFAULT_LOCALE. */
+/** The language that a page without scripts was asked for, else the account's, else the browser's choice on this site, else its Accept-Language, else DEFAULT_LOCALE. */
 export const pageLanguage = cache(async (): Promise<Language> => {
+  const asked = (await headers()).get(ASKED_LANGUAGE)
+  if (isLanguage(asked)) return asked
   // While the account cannot be read, the page comes in the language that the browser asks for.
   const ctx = await pageContext().catch(() => null)
   const own = languageFor(ctx?.actor.user.locale)

@@ -1,8 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { isLanguage } from '@/contract/languages'
-import { LANGUAGE_COOKIE, languageCookie } from './language-cookie'
-import { TYPED_COOKIE } from './typed-cookie'
+import { ASKED_LANGUAGE, languageCookie } from './language-cookie'
 
 /** The page for people without the app has no script, so that it is light and works with scripts off. */
 const isPlain = (path: string) => path === '/delete-account'
@@ -16,9 +15,7 @@ export function preparePlainPage({ url = '', headers }: IncomingMessage, outgoin
   if (!isPlain(pathname) || headers.rsc) return false
   const language = searchParams.get('language')
   if (isLanguage(language)) {
-    // Without the session, because the account's own language would come first.
-    const typed = (headers.cookie ?? '').split(/; */).filter((pair) => pair.includes(`${TYPED_COOKIE}=`))
-    headers.cookie = [`${LANGUAGE_COOKIE}=${language}`, ...typed].join('; ')
+    headers[ASKED_LANGUAGE] = language
     if (searchParams.has('chosen') && headers['sec-fetch-site'] === 'same-origin')
       outgoing.appendHeader('Set-Cookie', languageCookie(language))
   }

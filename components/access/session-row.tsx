@@ -27,6 +27,21 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
   const { question, confirmed } = useConfirmedIdentity(owner)
   const { browser, isHandheld } = deviceOf(user_agent)
   const Icon = isHandheld ? Smartphone : Monitor
+  const times = (
+    <>
+      <p>
+        {current
+          ? t('activeNow')
+          : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} isOver /> })}
+      </p>
+      <p>
+        {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {
+          date: () => <LocalTime dateTime={created_at} />,
+          ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi>,
+        })}
+      </p>
+    </>
+  )
   const button = {
     label: <span>{t.rich('signOut', { device: name, name: (text) => <span className="sr-only">{text}</span> })}</span>,
     describedBy: `${sessionId}-times`,
@@ -53,17 +68,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
           </p>
         )}
         <div id={`${sessionId}-times`} className="text-ink-muted text-sm">
-          <p>
-            {current
-              ? t('activeNow')
-              : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} isOver /> })}
-          </p>
-          <p>
-            {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {
-              date: () => <LocalTime dateTime={created_at} />,
-              ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi>,
-            })}
-          </p>
+          {times}
         </div>
       </div>
       {current ? (
@@ -82,7 +87,9 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
           question={t('question', { name })}
           consequence={
             <>
-              <p>{t('consequence')}</p>
+              {/* Several rows may have one name. */}
+              {times}
+              <p className="mt-3">{t('consequence')}</p>
               {question}
             </>
           }

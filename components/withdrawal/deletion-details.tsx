@@ -50,7 +50,10 @@ export function DeletionDetails({ goes, applications, retentionDays: days, keptU
             [t('goes'), goes],
             [
               t('stays', { days }),
-              t.rich('staysText', { date: () => <LocalTime dateTime={keptUntil} format="date" /> }),
+              <div key="stays" className="space-y-1">
+                <p>{t.rich('staysText', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>
+                <p>{t('staysPayments')}</p>
+              </div>,
             ],
             [t('notify'), <Notified key="notify" applications={applications} />],
           ]}

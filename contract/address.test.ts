@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskAddress, parseAddress, parseNewAddress } from './address'
+import { isIncompleteAddress, maskAddress, parseAddress, parseNewAddress } from './address'
 
 const local = (length: number) => 'a'.repeat(length)
 /** A domain of `length` characters whose labels are 63 characters at most. */
@@ -191,11 +191,33 @@ test('a deliverable address parses to itself, so that no second reading finds an
   }
 })
 
+test.each(['', 'ada', 'noahexample.com', '@b.test', 'leo@', 'leo@exam', 'leo@.test', 'leo@b.'])(
+  'a part is missing in “%s”',
+  (text) => {
+    expect([parseAddress(text), isIncompleteAddress(text)]).toEqual([null, true])
+  },
+)
+
+test.each([
+  'a@b.test,v@b.test',
+  'a@b;v@b.test',
+  'a@b@c.test',
+  'Ada <a@b>',
+  'ada lovelace',
+  'a%b@b.test',
+  'ä@b.test',
+  'a＠b.test',
+])('“%s” is wrong in another way', (text) => {
+  expect([parseAddress(text), isIncompleteAddress(text)]).toEqual([null, false])
+})
+
 test('B14 ten thousand nested brackets are refused as fast as any other text', () => {
   const tries = Array.from({ length: 5 }, () => {
     const startedAt = performance.now()
     expect(parseAddress(`${'('.repeat(10_000)}a@b.test${')'.repeat(10_000)}`)).toBeNull()
     expect(parseAddress(`${'a.'.repeat(120)}!@b.test`)).toBeNull()
+    expect(isIncompleteAddress(`${'a@'.repeat(8_000)},`)).toBe(false)
+    expect(isIncompleteAddress(`${'a.'.repeat(8_000)}@${'.a'.repeat(8_000)}`)).toBe(true)
     return performance.now() - startedAt
   })
   expect(Math.min(...tries)).toBeLessThan(50)

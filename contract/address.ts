@@ -53,6 +53,13 @@ export function parseAddress(text: string): Address | null {
   return { typed: text, key: `${local.toLowerCase()}@${domain}`, deliverable: `${local}@${domain}` }
 }
 
+/** Of one that is refused: whether a part is missing. A space, a list, a name beside it or a full-width @ is another fault. */
+export function isIncompleteAddress(text: string): boolean {
+  const [local, domain = '', ...more] = text.split('@')
+  if (more.length > 0 || /[\s,;<>()"\uFF20]/.test(text)) return false
+  return !local || !/^[^.].*\.[^.]+$/.test(domain)
+}
+
 function toALabels(domain: string): string | null {
   // URL parsers do not check A-labels in an all-ASCII name. The label `ü` before it makes them check, and makes them refuse a numeric
   // last label as a malformed IPv4 address.

@@ -36,6 +36,7 @@ export const MAX_PASSWORD_LENGTH = 1024
 export const newEmail = plainAddress('The address to change to', {
   wrongType: 'EMAIL_001',
   malformed: 'EMAIL_001',
+  incomplete: `EMAIL_001: ${RULES.incompleteEmail}`,
   pattern: NEW_ADDRESS_PATTERN,
 })
 export const currentPassword = z

@@ -307,6 +307,7 @@ export const RULES = {
   currentPassword: 'current_password must not be empty.',
   email: 'email must be one plain address, such as ada@example.com.',
   feedback: 'feedback is required when reason is other.',
+  incompleteEmail: 'The address is not complete. Give one such as ada@example.com.',
   noConnection: NO_CONNECTION,
   ownAddress: 'This is already your address.',
   ownWordAsPassword:

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
+import { ADDRESS_PATTERN, isIncompleteAddress, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { type Amount, isCurrency, MAX_MINOR_UNITS } from './amount'
 import { GRANTABLE_SCOPES, isStorable, STORABLE } from './define'
 import { type Authority, type Blocker, type PendingTransaction, RULES } from './errors'
@@ -154,6 +154,7 @@ export const lineName = (description: string, max: number) =>
 interface AddressMessages {
   wrongType: string
   malformed: string
+  incomplete?: string
   tooLong?: string
   /** For one with a space. */
   spaced?: string
@@ -162,13 +163,21 @@ interface AddressMessages {
 /** One plain address. */
 export const plainAddress = (
   what: string,
-  { wrongType, malformed, tooLong = malformed, spaced = malformed, pattern = ADDRESS_PATTERN }: AddressMessages,
+  {
+    wrongType,
+    malformed,
+    incomplete = malformed,
+    tooLong = malformed,
+    spaced = malformed,
+    pattern = ADDRESS_PATTERN,
+  }: AddressMessages,
 ) =>
   z
     .string(wrongType)
     .check(maxLength(MAX_ADDRESS_LENGTH, tooLong))
     .refine((text) => parseAddress(text) !== null, {
-      error: ({ input }) => (String(input).includes(' ') ? spaced : malformed),
+      error: ({ input }) =>
+        isIncompleteAddress(String(input)) ? incomplete : String(input).includes(' ') ? spaced : malformed,
     })
     .meta({
       description: `${what}; at most ${MAX_ADDRESS_LENGTH} characters`,
@@ -180,6 +189,7 @@ export const plainAddress = (
 export const accountAddress = plainAddress('The address of the account', {
   wrongType: 'REQUEST_001: email must be a string.',
   malformed: `REQUEST_001: ${RULES.email}`,
+  incomplete: `REQUEST_001: ${RULES.incompleteEmail}`,
   tooLong: 'REQUEST_001: email is too long.',
 })
 

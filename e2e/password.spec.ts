@@ -80,6 +80,8 @@ test('the mailed link sets a new password when its button is pressed, and not be
   await expect(page.getByLabel('Email')).toBeFocused()
   await page.getByLabel('Email').fill('nobody')
   await page.getByRole('button', { name: 'Send the link' }).click()
+  await expect(page.getByLabel('Email')).toHaveAccessibleDescription(/isn’t complete/)
+  await page.getByLabel('Email').fill('one@example.test, two@example.test')
   await expect(page.getByLabel('Email')).toHaveAccessibleDescription(/Enter one email address/)
   await page.getByLabel('Email').fill(user.email)
   await page.getByRole('button', { name: 'Send the link' }).click()

@@ -17,13 +17,17 @@ interface AskByMailProps {
 
 const PROBLEMS = { malformed: 'malformed', limited: 'tooMany', failed: 'failed' } as const
 
+async function problemText(outcome: Exclude<AskByMailProps['outcome'], 'sent' | undefined>, typed: string | undefined) {
+  if (outcome !== 'incomplete') return (await pageTexts('DeletionPage'))(PROBLEMS[outcome])
+  return typed ? (await pageTexts('Errors'))('rules.incompleteEmail') : (await pageTexts('SignIn'))('emailMissing')
+}
+
 /** Explains how to ask, and shows the form. The answer is the same for every address. */
 export async function AskByMail({ outcome, language }: AskByMailProps) {
   const t = await pageTexts('DeletionPage')
   const typed = outcome && (await typedAddress())
   if (outcome === 'sent') return <Sent language={language} typed={typed} />
-  const isEmpty = outcome === 'malformed' && !typed
-  const error = isEmpty ? (await pageTexts('SignIn'))('emailMissing') : outcome && t(PROBLEMS[outcome])
+  const error = outcome && (await problemText(outcome, typed))
   const linkTo = (href: string) => (text: ReactNode) => (
     <a href={href} className={textLink}>
       {text}

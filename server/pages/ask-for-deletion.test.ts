@@ -39,8 +39,9 @@ test('what was typed goes back to the form, and not more of it than a cookie tak
 
 test('a malformed address, a client that asks too often and a page of another site are told apart', async () => {
   await givenService()
-  expect(placeOf(await send({ email: 'nobody' }))).toBe('/delete-account?outcome=malformed')
-  expect(placeOf(await send({ language: 'xx' }))).toBe('/delete-account?outcome=malformed')
+  expect(placeOf(await send({ email: 'nobody' }))).toBe('/delete-account?outcome=incomplete')
+  expect(placeOf(await send({ language: 'xx' }))).toBe('/delete-account?outcome=incomplete')
+  expect(placeOf(await send({ email: 'a@b.test, c@d.test' }))).toBe('/delete-account?outcome=malformed')
   for (let n = 0; n < 20; n++) await send({ email: `${n}@example.test` }, {}, '192.0.2.9')
   expect(placeOf(await send({ email: 'one@example.test' }, {}, '192.0.2.9'))).toBe('/delete-account?outcome=limited')
   expect((await send({ email: 'one@example.test' }, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)

@@ -1,5 +1,5 @@
 import { headers } from 'next/headers'
-import { MAX_ADDRESS_LENGTH } from '@/contract/address'
+import { isIncompleteAddress, MAX_ADDRESS_LENGTH } from '@/contract/address'
 import { AppError } from '@/contract/errors'
 import { isLanguage } from '@/contract/languages'
 import { requestWithdrawal as contract } from '@/contract/withdrawal-request'
@@ -18,7 +18,7 @@ import { TYPED_COOKIE } from './typed-cookie'
 const TYPED_KEPT_S = 60
 
 /** What the page says after its form was sent. */
-export const OUTCOMES = ['sent', 'malformed', 'limited', 'failed'] as const
+export const OUTCOMES = ['sent', 'incomplete', 'malformed', 'limited', 'failed'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
 /** The form of the page /delete-account, which has no script. */
@@ -49,7 +49,7 @@ export async function typedAddress(): Promise<string | undefined> {
 
 async function ask(email: string, sent: Headers): Promise<Outcome> {
   const input = contract.body.safeParse({ email })
-  if (!input.success) return 'malformed'
+  if (!input.success) return isIncompleteAddress(email) ? 'incomplete' : 'malformed'
   try {
     const caller = { ip: clientIpOf(sent), userAgent: userAgentOf(sent) }
     await requestWithdrawal({ ...systemContext(), ...caller, buckets: [], linkToken: '' }, input.data)

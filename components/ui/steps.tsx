@@ -1,6 +1,6 @@
 'use client'
 
-import { Check } from 'lucide-react'
+import { Check, ChevronDown } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import type { StepStatus } from '@/contract/withdrawal'
@@ -19,9 +19,8 @@ export interface Step {
 
 const colours = { completed: 'text-success', processing: 'text-accent', pending: 'text-ink-muted' }
 
-/** A vertical list of steps. Each shows its state as a mark and in words. */
+/** A vertical list of steps. Each shows its state as a mark and in words, and one that is done unfolds what it did. */
 export function Steps({ steps, label }: { steps: readonly Step[]; label: string }) {
-  const t = useTranslations('Common')
   return (
     <ol aria-label={label}>
       {steps.map((step) => (
@@ -37,19 +36,50 @@ export function Steps({ steps, label }: { steps: readonly Step[]; label: string 
             />
           </div>
           <div className="min-w-0 flex-1 pb-7 group-last:pb-0">
-            <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-              <p className={cn('font-medium', step.state === 'pending' && 'text-ink-muted')}>{step.title}</p>
-              <p className={cn('text-sm', colours[step.state])}>{t(`steps.${step.state}`)}</p>
-            </div>
-            {step.description && <p className="mt-0.5 text-ink-muted text-sm">{step.description}</p>}
-            {step.time && <p className="mt-0.5 text-ink-muted text-sm tabular-nums">{step.time}</p>}
-            {step.outcome && <div className="mt-1.5 space-y-0.5 text-sm tabular-nums">{step.outcome}</div>}
+            {step.state === 'completed' ? (
+              <details className="group/step print:details-content:[content-visibility:visible]">
+                {/* As high as a finger, without moving the words away from their mark. */}
+                <summary className="-my-2.5 flex list-none items-start gap-x-2 rounded-lg py-2.5 [&::-webkit-details-marker]:hidden">
+                  <StepHead step={step} />
+                  <ChevronDown
+                    className="mt-1 size-4 shrink-0 text-ink-muted transition-transform group-open/step:rotate-180"
+                    aria-hidden
+                  />
+                </summary>
+                <StepBody step={step} />
+              </details>
+            ) : (
+              <>
+                <div className="flex">
+                  <StepHead step={step} />
+                </div>
+                <StepBody step={step} />
+              </>
+            )}
           </div>
         </li>
       ))}
     </ol>
   )
 }
+
+function StepHead({ step: { title, state } }: { step: Step }) {
+  const t = useTranslations('Common')
+  return (
+    <span className="flex min-w-0 flex-1 flex-wrap items-baseline justify-between gap-x-4">
+      <span className={cn('font-medium', state === 'pending' && 'text-ink-muted')}>{title}</span>
+      <span className={cn('text-sm', colours[state])}>{t(`steps.${state}`)}</span>
+    </span>
+  )
+}
+
+const StepBody = ({ step: { description, time, outcome } }: { step: Step }) => (
+  <>
+    {description && <p className="mt-0.5 text-ink-muted text-sm">{description}</p>}
+    {time && <p className="mt-0.5 text-ink-muted text-sm tabular-nums">{time}</p>}
+    {outcome && <div className="mt-1.5 space-y-0.5 text-sm tabular-nums">{outcome}</div>}
+  </>
+)
 
 function StepMark({ state }: { state: StepStatus }) {
   if (state === 'completed')

@@ -90,7 +90,7 @@ function ApplicationTime({ application }: { application: Application }) {
   if (next_attempt_at === undefined) return t('apps.open')
   const overdueMs = now - Date.parse(next_attempt_at)
   // One that fetches its messages may not come for long.
-  if (isDue) return t(overdueMs < CALL_MS ? 'apps.now' : 'apps.open')
+  if (isDue) return t(status === 'pending' && overdueMs < CALL_MS ? 'apps.now' : 'apps.open')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
   // So soon the distance would read “now”.
   if (-overdueMs < CALL_MS / 2) return t('apps.open')

@@ -7,7 +7,10 @@ import { type Area, type Catalogue, loadCatalogue } from '../texts/load-catalogu
 import { ASKED_LANGUAGE, LANGUAGE_COOKIE } from './language-cookie'
 import { pageContext } from './session'
 
-/** The language that a page without scripts was asked for, else the account's, else the browser's choice on this site, else its Accept-Language, else DEFAULT_LOCALE. */
+/**
+ * The language that a page without scripts was asked for, else the account's, else the browser's choice on this site, else its
+ * Accept-Language, else DEFAULT_LOCALE.
+ */
 export const pageLanguage = cache(async (): Promise<Language> => {
   const asked = (await headers()).get(ASKED_LANGUAGE)
   if (isLanguage(asked)) return asked

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { changeEmail, newEmail, undoEmailChange, verifyEmail } from '@/contract/email'
 import { VERIFICATION_CODE_LENGTH } from '@/contract/vocabulary'
 import { rule } from '../forms/form-rule'
-import { newPasswordTwice } from '../password/password-rules'
+import { newPassword } from '../password/password-rules'
 
 export const changeEmailRules = zodResolver(
   changeEmail.body.safeExtend({ new_email: z.string().min(1, rule('newEmail')).pipe(newEmail) }),
@@ -26,7 +26,7 @@ export interface NotMeValues {
 
 export const notMeRules = {
   password: zodResolver(
-    undoEmailChange.body.required().extend({ new_password: newPasswordTwice.new_password }),
+    undoEmailChange.body.required().extend({ new_password: newPassword }),
   ) as unknown as Resolver<NotMeValues>,
   none: zodResolver(z.object({ sure: z.literal(true, rule('sure')) })) as unknown as Resolver<NotMeValues>,
 }

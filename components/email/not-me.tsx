@@ -10,7 +10,7 @@ import { useDeviceName } from '../access/device-name'
 import { useErrorTexts } from '../api/error-texts'
 import { callWith, rulesOf } from '../api/load-contract'
 import { Form } from '../forms/form'
-import { NewPasswordFields, type NewPasswordRules } from '../password/new-password-fields'
+import { NewPasswordField, type NewPasswordRules } from '../password/new-password-field'
 import { LinkPage } from '../session/link-page'
 import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
@@ -219,11 +219,7 @@ function SecureCard(props: SecureCardProps) {
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={email} readOnly hidden />
-            <NewPasswordFields
-              rules={props.rules}
-              typed={form.watch('new_password')}
-              password={fieldOf(form, 'new_password')}
-            />
+            <NewPasswordField rules={props.rules} typed={form.watch('new_password')} {...fieldOf(form, 'new_password')} />
           </>
         ) : (
           <CheckboxField label={props.sure} {...fieldOf(form, 'sure')} />

@@ -5,8 +5,6 @@ const FORM_RULES = [
   'cookies',
   'newEmail',
   'newPassword',
-  'repeated',
-  'repeatedMissing',
   'sure',
   'tokenName',
   'tokenScopes',

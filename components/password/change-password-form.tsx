@@ -14,7 +14,7 @@ import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { CurrentPasswordField } from '../ui/field'
 import { textLink } from '../ui/text-link'
-import { NewPasswordFields, type NewPasswordRules } from './new-password-fields'
+import { NewPasswordField, type NewPasswordRules } from './new-password-field'
 
 interface ChangePasswordFormProps {
   userId: string
@@ -25,7 +25,7 @@ interface ChangePasswordFormProps {
   rules: NewPasswordRules
 }
 
-type Values = Body<typeof changePassword> & { repeated: string }
+type Values = Body<typeof changePassword>
 const resolver = rulesOf<Values>((rules) => rules.changePasswordRules)
 
 const resetLink = (text: ReactNode) => (
@@ -43,8 +43,7 @@ export function ChangePasswordForm({ userId, email, ends, canReset, rules }: Cha
   const { errors } = form.formState
   const [changes, setChanges] = useState(0)
   const change = useMutation({
-    mutationFn: ({ current_password, new_password }: Values) =>
-      call('changePassword', { userId }, { current_password, new_password }),
+    mutationFn: (body: Values) => call('changePassword', { userId }, body),
     // No cache may keep the passwords.
     gcTime: 0,
     onSuccess: () => {
@@ -73,15 +72,10 @@ export function ChangePasswordForm({ userId, email, ends, canReset, rules }: Cha
         note={canReset && t.rich('forgotten', { link: resetLink })}
         submit={t('change')}
         isPending={form.formState.isSubmitting || change.isPending}
-        onSubmit={form.handleSubmit((values) => change.mutate(values))}
+        onSubmit={form.handleSubmit((body) => change.mutate(body))}
       >
         <CurrentPasswordField email={email} {...fieldOf(form, 'current_password')} />
-        <NewPasswordFields
-          rules={rules}
-          typed={form.watch('new_password')}
-          password={fieldOf(form, 'new_password')}
-          repeated={fieldOf(form, 'repeated')}
-        />
+        <NewPasswordField rules={rules} typed={form.watch('new_password')} {...fieldOf(form, 'new_password')} />
       </FormCard>
     </div>
   )

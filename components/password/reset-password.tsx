@@ -21,7 +21,7 @@ import { buttonStyle } from '../ui/button-style'
 import { PageCard } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { StatusCard } from '../ui/status-card'
-import { NewPasswordFields, type NewPasswordRules } from './new-password-fields'
+import { NewPasswordField, type NewPasswordRules } from './new-password-field'
 
 const { useSecret, clear } = secretOfLink<string>((fields) => {
   const token = fields.get('token') ?? ''
@@ -65,7 +65,7 @@ interface ChoosePasswordProps {
   onChanged: () => void
 }
 
-type Values = Body<typeof confirmPasswordReset> & { repeated: string }
+type Values = Body<typeof confirmPasswordReset>
 const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
 
 function ChoosePassword({ rules, token, email, onRefused, onChanged }: ChoosePasswordProps) {
@@ -75,7 +75,7 @@ function ChoosePassword({ rules, token, email, onRefused, onChanged }: ChoosePas
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
   const confirm = useMutation({
-    mutationFn: ({ new_password }: Values) => callWith(() => token, 'confirmPasswordReset', {}, { new_password }),
+    mutationFn: (body: Values) => callWith(() => token, 'confirmPasswordReset', {}, body),
     // No cache may keep the password.
     gcTime: 0,
     onSuccess: () => {
@@ -88,15 +88,10 @@ function ChoosePassword({ rules, token, email, onRefused, onChanged }: ChoosePas
 
   return (
     <PageCard title={t('chooseTitle')} text={t('chooseText')}>
-      <Form onSubmit={form.handleSubmit((values) => confirm.mutate(values))} className="mt-6 space-y-5">
+      <Form onSubmit={form.handleSubmit((body) => confirm.mutate(body))} className="mt-6 space-y-5">
         {/* Tells a password manager whose password it is. */}
         <input type="text" autoComplete="username" value={email} readOnly hidden />
-        <NewPasswordFields
-          rules={rules}
-          typed={form.watch('new_password')}
-          password={fieldOf(form, 'new_password')}
-          repeated={fieldOf(form, 'repeated')}
-        />
+        <NewPasswordField rules={rules} typed={form.watch('new_password')} {...fieldOf(form, 'new_password')} />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button type="submit" isPending={form.formState.isSubmitting || confirm.isPending} className="w-full">
           {t('setNew')}

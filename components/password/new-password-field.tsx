@@ -15,35 +15,29 @@ export interface NewPasswordRules {
   words: string[]
 }
 
-interface NewPasswordFieldsProps {
+interface NewPasswordFieldProps extends Registered {
   rules: NewPasswordRules
   /** What is typed so far. */
   typed: string | undefined
-  password: Registered
-  repeated?: Registered
 }
 
-/** Asks for the new password twice where a typing mistake would lock the person out. */
-export function NewPasswordFields({ rules, typed = '', password, repeated }: NewPasswordFieldsProps) {
+/** Asks once: the person can show what they type, and a mistyped password is reset by email. */
+export function NewPasswordField({ rules, typed = '', error, ...registered }: NewPasswordFieldProps) {
   const t = useTranslations('NewPassword')
   const errors = useTranslations('Errors')
   const problem = useProblem(typed, rules)
   const { minLength: min } = rules
   // A password that is too short is reported when the form is sent, because everybody begins with a short one.
-  const ofLength =
-    problem === 'length' && password.error ? t('length', { min, max: MAX_NEW_PASSWORD_LENGTH }) : undefined
+  const ofLength = problem === 'length' && error ? t('length', { min, max: MAX_NEW_PASSWORD_LENGTH }) : undefined
   const ofText = problem && problem !== 'length' ? errors(`rules.${problem}`) : undefined
   return (
-    <>
-      <PasswordField
-        label={t('label')}
-        autoComplete="new-password"
-        hint={t('hint', { count: min })}
-        {...password}
-        error={ofText ?? ofLength ?? password.error}
-      />
-      {repeated && <PasswordField label={t('again')} autoComplete="new-password" {...repeated} />}
-    </>
+    <PasswordField
+      label={t('label')}
+      autoComplete="new-password"
+      hint={t('hint', { count: min })}
+      {...registered}
+      error={ofText ?? ofLength ?? error}
+    />
   )
 }
 

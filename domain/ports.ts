@@ -162,6 +162,7 @@ export type Message =
       email: string
       /** The address that the account does not have; masked where it never had it. */
       newEmail: string
+      hasPassword: boolean
       revertedAt: Date
       outcome: UndoOutcome
       /** Before this time the person cannot delete the account; null where nothing holds it, and for the new address. */
@@ -234,12 +235,14 @@ export type Message =
   | (Origin & {
       template: 'data-exported'
       userName: string
+      hasPassword: boolean
       exportedAt: Date
       settingsUrl: string
     })
   | (Origin & {
       template: 'access-token-created'
       userName: string
+      hasPassword: boolean
       createdAt: Date
       tokenName: string
       scopes: readonly GrantableScope[]

@@ -9,6 +9,7 @@ interface Props extends LetterProps<'accessTokenCreated'>, Origin {
   permissions: Slot
   worksUntil: Slot
   tokensUrl: Slot
+  hasPassword: boolean
 }
 
 export default function AccessTokenCreated(props: Props) {
@@ -31,4 +32,5 @@ AccessTokenCreated.PreviewProps = preview('accessTokenCreated', AccessTokenCreat
   device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
   tokensUrl: 'https://accounts.example.com/settings/access-tokens',
+  hasPassword: true,
 })

@@ -5,6 +5,7 @@ import type { Slot } from './slot'
 
 interface Props extends LetterProps<'dataExported'>, Origin {
   settingsUrl: Slot
+  hasPassword: boolean
 }
 
 export default function DataExported({ at, device, ipAddress, settingsUrl, ...letter }: Props) {
@@ -16,4 +17,5 @@ DataExported.PreviewProps = preview('dataExported', DataExported, {
   device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',
   settingsUrl: 'https://accounts.example.com/settings',
+  hasPassword: true,
 })

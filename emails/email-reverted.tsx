@@ -9,6 +9,7 @@ interface Props extends Origin {
   to: 'old' | 'new'
   /** `stopped`: nothing had been changed. */
   outcome: 'stopped' | 'restored'
+  hasPassword: boolean
   userName: Slot
   email: Slot
   /** Named to the owner alone. */
@@ -29,7 +30,18 @@ const OLD_ADDRESS = {
   restored: { preview: 'previewRestored', title: 'titleRestored', intro: 'introRestored' },
 } as const
 
-function ToOldAddress({ look, t, outcome, userName, email, newEmail, heldUntil, isHeld, ...origin }: Letter) {
+function ToOldAddress({
+  look,
+  t,
+  outcome,
+  hasPassword,
+  userName,
+  email,
+  newEmail,
+  heldUntil,
+  isHeld,
+  ...origin
+}: Letter) {
   const { preview, title, intro } = OLD_ADDRESS[outcome]
   return (
     <Layout
@@ -48,7 +60,7 @@ function ToOldAddress({ look, t, outcome, userName, email, newEmail, heldUntil, 
           ...originFacts(look, origin),
         ]}
       />
-      <Paragraph>{t('signedOut')}</Paragraph>
+      <Paragraph>{t(hasPassword ? 'signedOut' : 'signedOutWithoutPassword')}</Paragraph>
       {isHeld && <Paragraph>{t.rich('held', { ...marks(look), heldUntil })}</Paragraph>}
     </Layout>
   )
@@ -80,6 +92,7 @@ function ToNewAddress({ look, t, outcome, email, at }: Letter) {
 EmailReverted.PreviewProps = preview('emailReverted', EmailReverted, {
   to: 'old',
   outcome: 'restored',
+  hasPassword: true,
   email: 'ada@example.com',
   newEmail: 'ada@example.org',
   heldUntil: '27 November 2026 at 09:00 UTC',

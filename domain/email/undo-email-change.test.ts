@@ -68,7 +68,7 @@ test.each([
     await pass(ctx, 5 * minute)
     const { outcome, verified } = row
     const newEmail = verified ? to : maskAddress(to)
-    const facts = { template: 'email-reverted', revertedAt: at, outcome, newEmail }
+    const facts = { template: 'email-reverted', hasPassword: true, revertedAt: at, outcome, newEmail }
     const letters = [
       {
         ...facts,

@@ -20,6 +20,7 @@ import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt,
 import { isAddressFree, parseStoredAddress, setAddress } from './set-address'
 
 interface UndoFacts extends ChangeFacts, Origin {
+  hasPassword: boolean
   outcome: UndoOutcome
 }
 
@@ -27,12 +28,13 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
   name: 'email_reverted',
   keep: ({ changeId, ipAddress, userAgent }) => ({ changeId, sealed: { ipAddress, userAgent } }),
   recipients: { old: ({ oldEmail }) => oldEmail, new: ({ newEmail }) => newEmail },
-  message: (ctx, { userName, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
+  message: (ctx, { userName, hasPassword, oldEmail, newEmail, at, outcome, ipAddress, userAgent }, recipient) => ({
     template: 'email-reverted',
     to: recipient,
     userName: recipient === 'old' ? userName : '',
     email: recipient === 'old' ? oldEmail : newEmail,
     newEmail: outcome === 'stopped' ? maskAddress(newEmail) : newEmail,
+    hasPassword,
     revertedAt: at,
     outcome,
     // A letter that arrives late says nothing of a time that has passed.
@@ -44,7 +46,8 @@ export const emailReverted = defineNotice<UndoFacts, 'old' | 'new'>({
     userAgent: recipient === 'old' ? userAgent : '',
   }),
   read: (ctx, notice) =>
-    readChange(ctx, notice, ({ status, reverted_at, closed_at, requested_at }) => ({
+    readChange(ctx, notice, ({ has_password, status, reverted_at, closed_at, requested_at }) => ({
+      hasPassword: has_password,
       at: reverted_at ?? closed_at ?? requested_at,
       outcome: status === 'reverted' ? 'restored' : 'stopped',
       // A row of the last release does not say where.
@@ -162,7 +165,7 @@ async function revert(
 /** Writes to the old address, and to each other one that the undone changes brought, about the latest of these. */
 async function tellAddresses(
   tx: Transaction<LinkContext>,
-  { id: userId, name: userName, locale }: LockedAccount,
+  { id: userId, name: userName, has_password: hasPassword, locale }: LockedAccount,
   change: Change,
   undone: Undone[],
   at: Date,
@@ -174,7 +177,7 @@ async function tellAddresses(
       tx,
       emailReverted,
       { userId, locale, recipients: [recipient], at },
-      { changeId, userName, oldEmail, newEmail, at, outcome, ipAddress: tx.ip, userAgent: tx.userAgent },
+      { changeId, userName, hasPassword, oldEmail, newEmail, at, outcome, ipAddress: tx.ip, userAgent: tx.userAgent },
     )
   const oldestFirst = undone.toSorted((a, b) => Number(a.closed_at) - Number(b.closed_at))
   const latest = new Map(oldestFirst.map((one) => [one.new_email_key, one]))

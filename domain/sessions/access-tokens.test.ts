@@ -135,6 +135,7 @@ test('B135 the address is told of a token that the person creates, also where th
   expect(lettersTo(user)).toMatchObject([
     {
       template: 'access-token-created',
+      hasPassword: true,
       createdAt: new Date(token.created_at),
       expiresAt: new Date(token.expires_at),
       ...{ tokenName: 'Nightly export', scopes: ['email:manage'] },

@@ -93,6 +93,8 @@ interface CreatedFacts extends Origin {
   /** Encrypted in the row, with the rest of the letter. */
   to: string
   userName: string
+  /** Missing in rows of an older release. */
+  hasPassword?: boolean
   tokenName: string
   scopes: GrantableScope[]
   /** ISO 8601 */
@@ -104,8 +106,9 @@ export const accessTokenCreated = defineNotice<CreatedFacts, 'sealed'>({
   name: 'access_token_created',
   ...sealedFacts<CreatedFacts>(),
   recipients: { sealed: ({ to }) => to },
-  message: (ctx, { to: _, at: createdAt, expiresAt, ...facts }) => ({
+  message: (ctx, { to: _, hasPassword = false, at: createdAt, expiresAt, ...facts }) => ({
     template: 'access-token-created',
+    hasPassword,
     ...facts,
     createdAt,
     expiresAt: new Date(expiresAt),
@@ -142,14 +145,14 @@ export async function createAccessToken(
       last_used_at: null,
       access_token: accessToken,
     }
-    const { email: to, name: userName, email_verified_at: verifiedAt, locale } = account
+    const { email: to, name: userName, has_password: hasPassword, email_verified_at: verifiedAt, locale } = account
     if (verifiedAt && madeBefore < MAX_TOLD) {
       await addNotice(
         tx,
         accessTokenCreated,
         { userId, locale, recipients: ['sealed'], at: createdAt },
         {
-          ...{ to, userName, at: createdAt, ipAddress: tx.ip, userAgent: tx.userAgent },
+          ...{ to, userName, hasPassword, at: createdAt, ipAddress: tx.ip, userAgent: tx.userAgent },
           ...{ tokenName: input.name, scopes, expiresAt: data.expires_at },
         },
       )

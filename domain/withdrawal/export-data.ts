@@ -87,6 +87,8 @@ interface ExportFacts {
   /** Encrypted in the row, with the rest of the letter. */
   to: string
   userName: string
+  /** Missing in rows of an older release. */
+  hasPassword?: boolean
   at: Date
   ipAddress: string
   /** Missing in rows of an older release. */
@@ -97,9 +99,10 @@ export const dataExported = defineNotice<ExportFacts, 'sealed'>({
   name: 'data_exported',
   ...sealedFacts<ExportFacts>(),
   recipients: { sealed: ({ to }) => to },
-  message: (ctx, { userName, at, ipAddress, userAgent = '' }) => ({
+  message: (ctx, { userName, hasPassword = false, at, ipAddress, userAgent = '' }) => ({
     template: 'data-exported',
     userName,
+    hasPassword,
     exportedAt: at,
     ipAddress,
     userAgent,
@@ -117,14 +120,14 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
   await ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
     if (!account || !(await isStillLive(tx, tx.actor))) throw new AppError('AUTH_001')
-    const { email: to, name: userName, locale } = account
+    const { email: to, name: userName, has_password: hasPassword, locale } = account
     await Promise.all([
       addAudit(tx, 'data.exported', { userId, actor: kind, ip: tx.ip, at }),
       addNotice(
         tx,
         dataExported,
         { userId, locale, recipients: ['sealed'], at },
-        { to, userName, at, ipAddress: tx.ip, userAgent: tx.userAgent },
+        { to, userName, hasPassword, at, ipAddress: tx.ip, userAgent: tx.userAgent },
       ),
     ])
   })

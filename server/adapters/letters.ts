@@ -175,11 +175,17 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
     }
     case 'email-reverted': {
-      const { to, email, newEmail, outcome, heldUntil } = message
+      const { to, email, newEmail, hasPassword, outcome, heldUntil } = message
       const held = { heldUntil: heldUntil ? time(heldUntil) : '' }
       const values = { userName, email, newEmail, ...held, ...from(message.revertedAt, message) }
       const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
-      return letter('emailReverted', EmailReverted, values, { to, outcome, isHeld: heldUntil !== null }, subject)
+      return letter(
+        'emailReverted',
+        EmailReverted,
+        values,
+        { to, outcome, hasPassword, isHeld: heldUntil !== null },
+        subject,
+      )
     }
     case 'password-changed': {
       const resetUrl = `${appUrl}/forgot-password`
@@ -241,18 +247,18 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('undoBeforeWithdrawal', UndoBeforeWithdrawal, values, {})
     }
     case 'data-exported': {
-      const { exportedAt, settingsUrl } = message
+      const { hasPassword, exportedAt, settingsUrl } = message
       const values = { userName, ...from(exportedAt, message), settingsUrl }
-      return letter('dataExported', DataExported, values, {})
+      return letter('dataExported', DataExported, values, { hasPassword })
     }
     case 'access-token-created': {
-      const { createdAt, tokenName, scopes, expiresAt, tokensUrl } = message
+      const { hasPassword, createdAt, tokenName, scopes, expiresAt, tokensUrl } = message
       const values = {
         ...{ userName, tokensUrl, worksUntil: time(expiresAt), ...from(createdAt, message) },
         tokenName: displayName(tokenName) || UNKNOWN,
         permissions: scopes.map((scope) => scopeIn(wording, scope)).join(' · '),
       }
-      return letter('accessTokenCreated', AccessTokenCreated, values, {})
+      return letter('accessTokenCreated', AccessTokenCreated, values, { hasPassword })
     }
     case 'account-withdrawal-started': {
       const { progressUrl, receipt } = message

@@ -150,11 +150,13 @@ function everyMessage(text: (name: string) => string): Message[] {
       notMe,
     })),
     'email-reverted': (['stopped', 'restored'] as const).flatMap((outcome) =>
-      (['old', 'new'] as const).map((to) => ({
-        ...{ ...person, template: 'email-reverted' as const, to, revertedAt: at, outcome },
-        ...{ email: text('email'), newEmail: text('newEmail') },
-        heldUntil: to === 'old' && outcome === 'restored' ? until : null,
-      })),
+      (['old', 'new'] as const).flatMap((to) =>
+        [true, false].map((hasPassword) => ({
+          ...{ ...person, template: 'email-reverted' as const, to, hasPassword, revertedAt: at, outcome },
+          ...{ email: text('email'), newEmail: text('newEmail') },
+          heldUntil: to === 'old' && outcome === 'restored' ? until : null,
+        })),
+      ),
     ),
     'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],
     'new-device': [true, false].flatMap((hasPassword) => {
@@ -186,13 +188,13 @@ function everyMessage(text: (name: string) => string): Message[] {
       settingsUrl: text('settingsUrl'),
     })),
     'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
-    'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
-    'access-token-created': [
-      {
-        ...{ template: 'access-token-created', ...person, createdAt: at, tokensUrl: text('tokensUrl') },
-        ...{ tokenName: text('tokenName'), scopes: ['email:manage', 'account:manage'], expiresAt: until },
-      },
-    ],
+    'data-exported': [true, false].map((hasPassword) => ({
+      ...{ ...person, template: 'data-exported', hasPassword, exportedAt: at, settingsUrl: text('settingsUrl') },
+    })),
+    'access-token-created': [true, false].map((hasPassword) => ({
+      ...{ template: 'access-token-created', ...person, hasPassword, createdAt: at, tokensUrl: text('tokensUrl') },
+      ...{ tokenName: text('tokenName'), scopes: ['email:manage', 'account:manage'], expiresAt: until },
+    })),
     'account-withdrawal-started': WAYS.flatMap((way) => {
       const started = { ...withdrawal, template: 'account-withdrawal-started' as const, way }
       const followed = { ...started, progressUrl: text('progressUrl') }
@@ -298,13 +300,25 @@ test.each(LANGUAGES)(
 
 const PASSWORD = /password|passwort|mot de passe|contraseña|senha|パスワード/i
 
-test.each(LANGUAGES)('letters about a change speak in %s of a password only to people with one', async (language) => {
+test.each(LANGUAGES)('letters speak in %s of a password to people with one, and to nobody else', async (language) => {
   const letters = SAMPLES.filter((message) => 'hasPassword' in message)
   for (const message of letters) {
     const { html } = await renderMessage({ ...message, hasPassword: false }, language, settings)
     expect(html).not.toMatch(PASSWORD)
   }
-  const toOwner = letters.filter((message) => 'notMe' in message && message.notMe !== null)
+  const toOwner = letters.filter((message) => {
+    switch (message.template) {
+      case 'email-reverted':
+        return message.to === 'old'
+      case 'new-device':
+        return message.details !== null
+      case 'data-exported':
+      case 'access-token-created':
+        return true
+      default:
+        return message.notMe !== null
+    }
+  })
   for (const message of toOwner) {
     const { html } = await renderMessage({ ...message, hasPassword: true }, language, settings)
     expect(html).toMatch(PASSWORD)

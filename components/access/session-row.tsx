@@ -34,12 +34,10 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
           ? t('activeNow')
           : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} isOver /> })}
       </p>
-      <p>
-        {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {
-          date: () => <LocalTime dateTime={created_at} />,
-          ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi>,
-        })}
-      </p>
+      <p>{t.rich('signedIn', { date: () => <LocalTime dateTime={created_at} format="short" /> })}</p>
+      {isAddress(ip_address) && (
+        <p>{t.rich('fromAddress', { ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi> })}</p>
+      )}
     </>
   )
   const button = {

@@ -7,6 +7,8 @@ import { useHydrated } from './use-hydrated'
 const formats = {
   date: { dateStyle: 'long' },
   'date-time': { dateStyle: 'long', timeStyle: 'short' },
+  /** For a narrow place. */
+  short: { dateStyle: 'medium', timeStyle: 'short' },
   time: { timeStyle: 'short' },
   /** With the time zone, for what is printed. It is long, so that it may take two lines. */
   exact: { dateStyle: 'long', timeStyle: 'long' },

@@ -67,6 +67,10 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   await expect(stranger.getByRole('link', { name: 'Delete account' })).toHaveCount(0)
   await stranger.reload()
   await expect(deleted).toBeVisible()
+  const download = stranger.waitForEvent('download')
+  await stranger.getByRole('button', { name: 'Save receipt' }).click()
+  // As the mail names it.
+  expect((await download).suggestedFilename()).toBe('deletion-receipt.jws')
 })
 
 test('a second progress link in the same tab shows nothing of the first', async ({ page, operator, user }) => {

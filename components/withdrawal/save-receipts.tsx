@@ -3,6 +3,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
+import { RECEIPT_FILE } from '@/contract/vocabulary'
 import { useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
@@ -27,7 +28,7 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
     mutationFn: async () => {
       const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
       const lines = receipts.map(({ receipt }) => `${receipt}\n`)
-      saveFile(new Blob(lines, { type: 'text/plain' }), `${withdrawalId}-receipts.txt`)
+      saveFile(new Blob(lines, { type: RECEIPT_FILE.type }), RECEIPT_FILE.name)
     },
   })
   return (

@@ -4,7 +4,7 @@ import type { GrantableScope } from '@/contract/define'
 import { deviceOf } from '@/contract/device'
 import { isName } from '@/contract/fields'
 import { dateTag, type Language } from '@/contract/languages'
-import { SCOPE_TEXTS } from '@/contract/vocabulary'
+import { RECEIPT_FILE, SCOPE_TEXTS } from '@/contract/vocabulary'
 import type { Message, NotMeLink, Origin } from '@/domain/ports'
 import AccessTokenCreated from '@/emails/access-token-created'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
@@ -264,15 +264,14 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const { progressUrl, receipt } = message
       const { values, choices } = withdrawalIn(wording, message, authority)
       const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
-      const file =
-        receipt === null ? [] : [{ name: 'deletion-receipt.jws', type: 'application/jose', content: receipt }]
+      const files = receipt === null ? [] : [{ ...RECEIPT_FILE, content: receipt }]
       const letterOfIt = letter(
         'accountWithdrawalStarted',
         AccountWithdrawalStarted,
         { userName, ...values, ...links },
         { ...choices, hasReceipt: receipt !== null },
       )
-      return { ...letterOfIt, files: file }
+      return { ...letterOfIt, files }
     }
     case 'account-withdrawal-told': {
       const { values, choices } = withdrawalIn(wording, message, authority)

@@ -37,7 +37,7 @@ export function CardHeader({ title, headingRef, description, aside }: CardHeader
         </h2>
       </div>
       {aside}
-      {description && <p className="-mt-1 basis-full text-ink-muted">{description}</p>}
+      {description && <p className="-mt-1 max-w-prose basis-full text-ink-muted">{description}</p>}
     </div>
   )
 }

@@ -7,6 +7,7 @@ import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
 import { sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
+import { sections } from './settings/sections'
 import { Specimen } from './specimen'
 
 const promises = [
@@ -15,6 +16,8 @@ const promises = [
   { icon: BellRing, name: 'notified' },
   { icon: Trash2, name: 'deleted' },
 ] as const
+
+const others = sections.filter(({ name }) => name !== 'email' && name !== 'deleteAccount')
 
 export default async function LandingPage() {
   const t = await pageTexts('Landing')
@@ -51,6 +54,18 @@ export default async function LandingPage() {
             </li>
           ))}
         </ul>
+        <div className="flex flex-wrap items-center gap-x-6 border-line border-t py-4 text-ink-muted">
+          <h2>{t('also')}</h2>
+          <ul className="flex flex-wrap gap-x-6">
+            {others.map(({ href, name, icon: Icon }) => (
+              <li key={href}>
+                <a href={href} className="inline-flex min-h-11 items-center gap-2 hover:text-ink hover:underline">
+                  <Icon className="size-4 shrink-0" aria-hidden /> {common(`sections.${name}`)}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
       </Main>
     </Page>
   )

@@ -3,7 +3,7 @@ import { Badge } from '@/components/ui/badge'
 import { pageTexts } from '@/server/pages/language'
 
 const DIGITS = ['0', '4', '2', '1', '3', '7']
-const STEPS = { access: 'bg-success', profile: 'bg-success', apps: 'bg-accent', archives: 'bg-line' }
+const STEPS = ['bg-success', 'bg-success', 'bg-accent', 'bg-line']
 
 /** A picture of a change and a deletion, drawn like the real pages. Screen readers skip it, because the text says the same. */
 export async function Specimen() {
@@ -41,17 +41,15 @@ export async function Specimen() {
           ))}
         </div>
       </div>
-      <div className="mt-5 rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
-        <div className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1">
-          <span className="font-medium">{deletion('progressTitle')}</span>
-          <Badge>{common('steps.processing')}</Badge>
-        </div>
-        <div className="mt-3 flex gap-1.5">
-          {Object.entries(STEPS).map(([step, color]) => (
-            <span key={step} className={`h-1.5 flex-1 rounded-full ${color}`} />
+      <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-1 px-5 text-ink-muted text-sm">
+        <span>{common('sections.deleteAccount')}</span>
+        <span className="flex min-w-16 flex-1 gap-1.5">
+          {STEPS.map((color, step) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a picture
+            <span key={step} className={`h-1 flex-1 rounded-full ${color}`} />
           ))}
-        </div>
-        <p className="mt-2 text-ink-muted text-sm">{deletion('count', { done: 2, all: Object.keys(STEPS).length })}</p>
+        </span>
+        <span>{deletion('count', { done: 2, all: STEPS.length })}</span>
       </div>
     </div>
   )

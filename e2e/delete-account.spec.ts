@@ -31,6 +31,7 @@ test('somebody who cannot sign in deletes the account by mail, and asks for it w
   await expect(still.getByRole('heading', { name: 'Check your email' })).toBeVisible()
   await expect(still.getByText(`You entered ${user.email}.`)).toBeVisible()
   expect(still.url()).not.toContain('@')
+  await still.getByRole('button', { name: /^Language/ }).click()
   await still.getByRole('link', { name: 'Deutsch' }).click()
   await expect(still.getByRole('heading', { level: 1 })).toHaveText(/^Ihr Konto bei .* löschen$/)
 

@@ -7,7 +7,6 @@ import { Card, CardBody } from '@/components/ui/card'
 import { Disclosure } from '@/components/ui/disclosure'
 import { formatDuration } from '@/components/ui/duration'
 import { mailLink } from '@/components/ui/mail-link'
-import { LANGUAGE_NAMES } from '@/contract/languages'
 import { describeApplications, describeDeletion } from '@/domain/withdrawal/describe-deletion'
 import { OUTCOMES } from '@/server/pages/ask-for-deletion'
 import { unlessAway } from '@/server/pages/away'
@@ -45,7 +44,6 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
           ? { href: '/settings/email', label: common('openSettings') }
           : { href: '/sign-in', label: common('signIn') }
       }
-      languages={<Languages current={language} />}
       className="max-w-2xl"
     >
       <PageHeading title={t('title', { product })} description={t('lead')} />
@@ -91,25 +89,5 @@ async function FoldedList({ of, children }: { of: string; children: ReactNode })
     >
       <div className="pt-3">{children}</div>
     </Disclosure>
-  )
-}
-
-function Languages({ current }: { current: string }) {
-  return (
-    <ul className="ms-auto flex flex-wrap gap-x-4">
-      {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
-        <li key={value}>
-          <a
-            href={`/delete-account?language=${value}&chosen`}
-            lang={value}
-            hrefLang={value}
-            aria-current={value === current ? 'true' : undefined}
-            className="inline-flex min-h-11 items-center hover:text-ink hover:underline aria-[current]:text-ink"
-          >
-            {name}
-          </a>
-        </li>
-      ))}
-    </ul>
   )
 }

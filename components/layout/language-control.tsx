@@ -14,11 +14,17 @@ import { useIsEnglishOnly } from './english-only'
 const CHOSEN = 'language-chosen'
 const FOR_MAILS = 'pages and mails'
 
+interface LanguageControlProps {
+  className?: string
+  /** The path of a page that works without a script. It opens anew in the language that is chosen. */
+  linksTo?: string
+}
+
 /**
  * Changes the language of the pages, and of the mails to a person who is signed in. The page stays, with its fragment. A list of buttons
  * in the browser's own popover, because an arrow key on a closed `select` chooses at once.
  */
-export function LanguageControl({ className }: { className?: string }) {
+export function LanguageControl({ className, linksTo }: LanguageControlProps) {
   const language = useLocale()
   const t = useTranslations('Common')
   const errors = useTranslations('Errors')
@@ -53,6 +59,13 @@ export function LanguageControl({ className }: { className?: string }) {
     }
   }
 
+  const itemOf = (value: string) => ({
+    lang: value,
+    'aria-current': value === language || undefined,
+    className:
+      'flex min-h-11 w-full items-center justify-between gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:min-h-9',
+  })
+
   return (
     <div className={cn('flex flex-wrap items-center gap-x-4', className)}>
       {failure && (
@@ -66,9 +79,10 @@ export function LanguageControl({ className }: { className?: string }) {
       <button
         ref={opener}
         type="button"
-        disabled={!hydrated}
+        disabled={!hydrated && !linksTo}
         popoverTarget={id}
-        aria-expanded={isOpen}
+        // Before the script runs, the browser tells it by itself.
+        aria-expanded={hydrated ? isOpen : undefined}
         className="inline-flex min-h-11 items-center gap-1.5 rounded-lg px-1 hover:text-ink"
       >
         <Globe className="size-4" aria-hidden />
@@ -84,19 +98,22 @@ export function LanguageControl({ className }: { className?: string }) {
       >
         {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
           <li key={value}>
-            <button
-              type="button"
-              lang={value}
-              aria-current={value === language || undefined}
-              onClick={(event) => {
-                event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
-                if (value !== language) void choose(value)
-              }}
-              className="flex min-h-11 w-full items-center justify-between gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:min-h-9"
-            >
-              {name}
-              {value === language && <Check className="size-4" aria-hidden />}
-            </button>
+            {linksTo ? (
+              <a href={`${linksTo}?language=${value}&chosen`} hrefLang={value} {...itemOf(value)}>
+                {name} {value === language && <Check className="size-4" aria-hidden />}
+              </a>
+            ) : (
+              <button
+                type="button"
+                onClick={(event) => {
+                  event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
+                  if (value !== language) void choose(value)
+                }}
+                {...itemOf(value)}
+              >
+                {name} {value === language && <Check className="size-4" aria-hidden />}
+              </button>
+            )}
           </li>
         ))}
       </ul>

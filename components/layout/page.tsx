@@ -5,18 +5,16 @@ import { SiteFooter } from './site-footer'
 import { SiteHeader } from './site-header'
 
 interface PageProps extends ComponentProps<typeof SiteHeader> {
-  /** Replaces the language control, which needs a script. */
-  languages?: ReactNode
   children: ReactNode
 }
 
 /** The header and the footer of a page, around its content. */
-export function Page({ languages, children, ...header }: PageProps) {
+export function Page({ children, ...header }: PageProps) {
   return (
     <>
       <SiteHeader {...header} />
       {children}
-      <SiteFooter isSignedIn={header.account !== null} languages={languages} />
+      <SiteFooter isSignedIn={header.account !== null} />
     </>
   )
 }

@@ -1,7 +1,6 @@
 'use client'
 
 import { usePathname } from 'next/navigation'
-import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { useBrand } from './brand'
 import { LanguageControl } from './language-control'
@@ -10,10 +9,9 @@ const link = 'inline-flex min-h-11 items-center hover:text-ink hover:underline'
 
 interface SiteFooterProps {
   isSignedIn: boolean
-  languages: ReactNode | undefined
 }
 
-export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
+export function SiteFooter({ isSignedIn }: SiteFooterProps) {
   const { name, url, supportUrl, privacyUrl, termsUrl } = useBrand()
   const t = useTranslations('Common')
   const path = usePathname()
@@ -40,7 +38,7 @@ export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
           {t('sections.deleteAccount')}
         </a>
       )}
-      {languages ?? <LanguageControl className="ms-auto" />}
+      <LanguageControl className="ms-auto" linksTo={path === '/delete-account' ? path : undefined} />
     </footer>
   )
 }

@@ -4,10 +4,11 @@ import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
 import { mailLink } from '@/components/ui/mail-link'
+import { dateTag } from '@/contract/languages'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
-import { AUDIT_ENGINES } from './audit-engines'
+import { AUDIT_ENGINES, AUDITED_ON } from './audit-engines'
 
 export const generateMetadata = titled('Accessibility', 'title')
 
@@ -16,7 +17,9 @@ export default async function AccessibilityPage() {
   const session = await sessionIfReadable()
   const t = await pageTexts('Accessibility')
   const { supportEmail: address } = getEnv()
-  const engines = new Intl.ListFormat(await pageLanguage()).format(AUDIT_ENGINES)
+  const language = await pageLanguage()
+  const engine = new Intl.ListFormat(language).format(AUDIT_ENGINES)
+  const date = new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeZone: 'UTC' }).format(AUDITED_ON)
   return (
     <ColumnPage account={session && accountOf(session)} className="max-w-3xl">
       <PageHeading title={t('title')} description={t('description')} />
@@ -26,7 +29,7 @@ export default async function AccessibilityPage() {
           <p>{t('auditedKeyboard')}</p>
         </Section>
         <Section title={t('withTitle')}>
-          <p>{t('withText', { engine: engines })}</p>
+          <p>{t('withText', { engine, date })}</p>
         </Section>
         <Section title={t('failsTitle')}>
           <p>{t('failsMachine')}</p>

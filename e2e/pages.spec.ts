@@ -5,6 +5,7 @@ import {
   expectAccessible,
   expectFits,
   expectFitsLarge,
+  expectSignInPage,
   inEachLook,
   requestChange,
   startSession,
@@ -91,6 +92,54 @@ test('the code and its button fit a phone whose reader has text of twice the siz
   await page.reload()
   await expect(page.getByLabel('Verification code')).toHaveCSS('font-size', '44px')
   await expectFitsInCards(page)
+})
+
+test('the sections of the settings take three rows of a phone whose reader has text of twice the size', async ({
+  page,
+  userWithSession: _,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+  await page.goto('/settings/email')
+  const links = page.getByRole('navigation', { name: 'Settings' }).getByRole('link')
+  await expect(links).toHaveCount(6)
+  const rows = () => links.evaluateAll((all) => new Set(all.map((link) => link.getBoundingClientRect().top)).size)
+  await expect.poll(rows).toBe(3)
+})
+
+test('the cards of the settings end where header and footer end', async ({ page, userWithSession: _ }) => {
+  await page.goto('/settings/password')
+  const right = (selector: string) =>
+    page.locator(selector).evaluate((element) => {
+      const { right } = element.getBoundingClientRect()
+      return right - Number.parseFloat(getComputedStyle(element).paddingRight)
+    })
+  const edge = await right('header > div')
+  expect(await right('footer')).toBe(edge)
+  expect(await page.locator('main section').evaluate((card) => card.getBoundingClientRect().right)).toBe(edge)
+})
+
+test('on a phone, the time of a sign-in and its IP address take a line each', async ({ page, userWithSession: _ }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/settings/sessions')
+  for (const text of [/^Signed in on .*20\d\d/, /^From IP address /]) {
+    const lines = () =>
+      page
+        .getByText(text)
+        .evaluate((line) => line.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(line).lineHeight))
+    await expect.poll(lines).toBeCloseTo(1, 1)
+  }
+})
+
+test('the first page leads to every section of the settings, or to its public page', async ({ page }) => {
+  await page.goto('/')
+  const main = page.getByRole('main')
+  await expect(main.getByRole('link', { name: 'Delete account' })).toBeVisible()
+  for (const section of ['Password', 'Sessions', 'Access tokens', 'Your data'])
+    await expect(main.getByRole('link', { name: section })).toBeVisible()
+  await main.getByRole('link', { name: 'Your data' }).click()
+  await expectSignInPage(page)
 })
 
 test('long dates fit the smallest phone', async ({ page, userWithSession: user, operator, baseURL }) => {

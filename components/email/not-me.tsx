@@ -219,7 +219,11 @@ function SecureCard(props: SecureCardProps) {
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={email} readOnly hidden />
-            <NewPasswordField rules={props.rules} typed={form.watch('new_password')} {...fieldOf(form, 'new_password')} />
+            <NewPasswordField
+              rules={props.rules}
+              typed={form.watch('new_password')}
+              {...fieldOf(form, 'new_password')}
+            />
           </>
         ) : (
           <CheckboxField label={props.sure} {...fieldOf(form, 'sure')} />

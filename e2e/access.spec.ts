@@ -102,7 +102,7 @@ test('a person ends the session of another browser, and this one stays signed in
   await signIn(elsewhere, user)
   await page.goto('/settings/sessions')
   await expect(page.getByRole('listitem').filter({ hasText: 'This browser' })).toContainText(
-    /Chrome on .*from IP address 127\.0\.0\.1/s,
+    /Chrome on .*From IP address 127\.0\.0\.1/s,
   )
   await page.getByRole('button', { name: 'Sign out Firefox on Windows' }).click()
   await expect(page.getByRole('dialog')).toContainText(/Last active .*Signed in on .* from IP address 127\.0\.0\.1/s)

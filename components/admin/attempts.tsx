@@ -86,7 +86,18 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
   const { due_at, attempts, polls } = task
   if (due_at === null)
     return polls ? 'Waits until the application has an endpoint.' : 'Waits until the application is enabled.'
-  if (attempts > 0) return <Attempts of={task} />
+  if (attempts > 0)
+    return (
+      <>
+        <Attempts of={task} />
+        {task.last_error && (
+          <>
+            . It was asked whether the person is absent, which a ping does not test: the command{' '}
+            <code className="font-mono">app check</code> tells what to mend.
+          </>
+        )}
+      </>
+    )
   return (
     <>
       Is done as it says, and is asked whether the person is absent in <Countdown until={due_at} />

@@ -94,9 +94,6 @@ export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread,
   )
 }
 
-/** A ping proves nothing here: it answers, but not what it is asked. */
-const isUnclear = ({ state, attempts }: ShownTask) => state === 'unconfirmed' && attempts > 0
-
 const hinted = (name: Name) => (figures: contract.Figures) => (
   <>
     <b className="font-semibold text-danger">{capped(figures[name], contract.MAX_COUNTED)}</b>. {HINTS[name]}
@@ -152,13 +149,7 @@ function App({ app }: { app: contract.TroubledApp }) {
             Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
           </>
         )}
-        {isTried && 'It is tried again by itself; ping it from its page once it should answer. '}
-        {tasks.some(isUnclear) && (
-          <>
-            Asked whether the person is gone, it gives no valid answer. The command{' '}
-            <code className="font-mono">app check</code> tells what to mend.{' '}
-          </>
-        )}
+        {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}
         {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}
       </p>
       {isDisabled && (

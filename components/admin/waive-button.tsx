@@ -68,7 +68,8 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
           />
           <SignInFirst />
           <p className="text-sm">
-            <code className="font-mono">app set --waive-reason</code> adds a sentence of your own to this list.
+            <code className="wrap-anywhere font-mono">app set {task.app_id} --waive-reason CODE=SENTENCE</code> adds a
+            sentence of your own to this list.
           </p>
         </div>
       }

@@ -34,14 +34,14 @@ export function LookUp() {
       <div className="flex flex-col items-start gap-2 @xs:flex-row">
         <TextField
           label="Find a deletion, person or app"
-          hidesLabel
           name="text"
           maxLength={320}
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
           placeholder="Id, address or name of an app"
-          className="w-full min-w-0 flex-1"
+          // The button beside it says what it is for.
+          className="w-full min-w-0 flex-1 *:[label]:sr-only"
           onInput={() => find.isError && find.reset()}
           {...(find.error && { error: sentenceOf(find.error) })}
         />

@@ -46,16 +46,11 @@ export function FieldError({ id, children }: { id?: string; children: string | u
   )
 }
 
-interface TextFieldProps extends FieldProps, ComponentProps<'input'> {
-  /** For a field whose button beside it says what it is for. */
-  hidesLabel?: boolean
-}
-
-export function TextField({ label, hidesLabel = false, hint, error, className, ...rest }: TextFieldProps) {
+export function TextField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
   const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
   return (
     <div className={cn('space-y-1.5', className)}>
-      <label htmlFor={ids.control} className={cn('block font-medium', hidesLabel && 'sr-only')}>
+      <label htmlFor={ids.control} className="block font-medium">
         {label}
       </label>
       <input id={ids.control} dir="auto" className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />

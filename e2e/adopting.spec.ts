@@ -228,6 +228,15 @@ async function expectSameSizeAtSmallRem(page: Page) {
 async function expectSameUnderLoudStyles(page: Page) {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await expect(page.getByRole('button', { name: 'Delete my account' })).toBeVisible()
+  // What lies under the mouse changes its colours, and takes a moment for it.
+  await page.mouse.move(0, 0)
+  let styles = ''
+  const isStill = async () => {
+    const earlier = styles
+    styles = (await page.evaluate(stylesOfParts)).join()
+    return styles === earlier
+  }
+  await expect.poll(isStill).toBe(true)
   const before = await page.evaluateHandle(stylesOfParts)
   await page.evaluate(() => {
     const sheet = document.createElement('link')

@@ -407,6 +407,10 @@ test('on a phone in the dark the scope header breaks behind its name, and a lang
   await expect(other).toHaveCSS('background-color', ground)
 })
 
+test('/docs leads to the reference', async ({ request, baseURL }) => {
+  expect((await request.get('/docs')).url()).toBe(`${baseURL}/docs/api`)
+})
+
 for (const path of ['/docs/api/nope', '/docs/api/email/nope']) {
   test(`${path}, which does not exist, leads back to the reference`, async ({ page }) => {
     expect((await page.goto(path))?.status()).toBe(404)

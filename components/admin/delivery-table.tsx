@@ -18,7 +18,7 @@ const APP: Fields<typeof delivery> = { app_name: ({ app_id, app_name }) => <AppL
 export const DeliveryTable = ({
   title,
   deliveries,
-  none = 'Nothing in the last thirty days.',
+  none = 'None beside deletion tasks in the last thirty days.',
   namesApp = false,
 }: DeliveryTableProps) => (
   <TablePart

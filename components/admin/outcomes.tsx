@@ -21,8 +21,10 @@ export function useOutcome(sentence: string): void {
   useEffect(() => () => leave.current(), [])
 }
 
-/** Whether the control did the newest act of the page, as `note` tells: an older result may not hold any more. `begin` takes the page's
- * sentence about an earlier act away. */
+/**
+ * Whether the control did the newest act of the page, as `note` tells: an older result may not hold any more. `begin` takes the page's
+ * sentence about an earlier act away.
+ */
 export function useNewestAct(): { isNewest: boolean; begin(): void; note(): void } {
   const [newest, noteKey] = useContext(NewestAct)
   const noteOutcome = useContext(NoteOutcome)

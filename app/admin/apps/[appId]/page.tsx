@@ -122,11 +122,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         <TaskTable label="Open deletion tasks" tasks={open.tasks} fields={{ withdrawal_id: true }} />
       </Part>
       {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
-      <DeliveryTable
-        title="Recent events"
-        deliveries={recent.deliveries}
-        none="None beside deletion tasks in the last thirty days."
-      />
+      <DeliveryTable title="Recent events" deliveries={recent.deliveries} />
       <TablePart
         title="Audit log"
         description="The newest first."

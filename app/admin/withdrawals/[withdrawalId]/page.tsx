@@ -136,18 +136,21 @@ const countsOf = (tasks: readonly ShownTask[]) => ({
 
 const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   step: true,
-  status: (step) => (
-    <>
-      <p className="flex flex-wrap items-center gap-2">
-        <Word of={isUntried(step) ? 'pending' : step.status} />
-        {step.last_error && <Badge tone="danger">Failing</Badge>}
-        <NotConfirmed of={countsOf(tasks.filter(({ phase }) => phase === step.step))} />
-      </p>
-      <p className="mt-1 text-ink-muted">
-        <StepState step={step} failing={tasks.filter((task) => task.phase === step.step && isFailing(task)).length} />
-      </p>
-    </>
-  ),
+  status: (step) => {
+    const own = tasks.filter(({ phase }) => phase === step.step)
+    return (
+      <>
+        <p className="flex flex-wrap items-center gap-2">
+          <Word of={isUntried(step) ? 'pending' : step.status} />
+          {step.last_error && <Badge tone="danger">Failing</Badge>}
+          <NotConfirmed of={countsOf(own)} />
+        </p>
+        <p className="mt-1 text-ink-muted">
+          <StepState step={step} failing={own.filter(isFailing).length} />
+        </p>
+      </>
+    )
+  },
   erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
   retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
 })

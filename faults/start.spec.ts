@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, type TestContext, test } from 'vitest'
+import { freePort, listening } from '@/testing/listening'
 import { until, withStatus } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
 
@@ -29,17 +29,8 @@ function begin(
   return start
 }
 
-/** A port that is taken, and a function that frees it. */
-async function heldPort() {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, resolve))
-  const { port } = server.address() as AddressInfo
-  return { port: String(port), leave: () => new Promise<unknown>((resolve) => server.close(resolve)) }
-}
-
 async function givenStart(context: TestContext) {
-  const { port, leave } = await heldPort()
-  await leave()
+  const port = String(await freePort())
   const start = begin(await givenWorld(context), context, { PORT: port })
   const url = `http://127.0.0.1:${port}`
   const apiStatus = () =>
@@ -47,7 +38,8 @@ async function givenStart(context: TestContext) {
       (response) => response.status,
       () => 0,
     )
-  await until('the API answers', async () => (await apiStatus()) === 401)
+  await until('the API answers', async () => (await apiStatus()) === 401 || start.child.exitCode !== null)
+  expect(start.child.exitCode, start.output).toBeNull()
   return { ...start, url }
 }
 
@@ -58,8 +50,7 @@ test('pages and readiness wait until Next has loaded, after the API answers', as
 })
 
 test('B124 nothing but words stands on the screen before the service is ready on one’s own machine', async (context) => {
-  const { port, leave } = await heldPort()
-  await leave()
+  const port = String(await freePort())
   const start = begin(await givenWorld(context), context, { PORT: port, PRODUCT_NAM: 'Shop' })
   await until('the service is ready', async () => start.output.includes('Ready on'))
   const [before = ''] = start.output.split('Ready on')
@@ -175,8 +166,7 @@ test('a command on a DATA_DIR without a database is refused and makes nothing th
 
 test('F65 the service says that its own PostgreSQL has died, starts it again, and serves on', async (context) => {
   const { dataDir } = await givenWorld(context)
-  const { port, leave } = await heldPort()
-  await leave()
+  const port = String(await freePort())
   const service = begin({ databaseUrl: '', dataDir }, context, { PORT: port })
   const isReady = () =>
     fetch(`http://127.0.0.1:${port}/api/health/ready`).then(
@@ -199,8 +189,9 @@ test('F65 the service says that its own PostgreSQL has died, starts it again, an
 
 test('a taken port and a wrong setting each end the start with a sentence', async (context) => {
   const world = await givenWorld(context)
-  const { port, leave } = await heldPort()
-  context.onTestFinished(() => void leave())
+  const holder = createServer()
+  context.onTestFinished(() => void holder.close())
+  const port = String(await listening(holder, await freePort()))
   const taken = begin(world, context, { PORT: port })
   expect(await taken.exit).toBe(1)
   expect(taken.output).toBe(`Port ${port} is taken. Set PORT to another, or end what uses it.\n`)

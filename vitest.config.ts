@@ -2,8 +2,13 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-/** The domain keeps nothing in a module, so that these files share the modules of their worker. A test that mocks a module stands elsewhere. */
-const DOMAIN_TESTS = ['components/**/*.test.ts', 'contract/**/*.test.ts', 'domain/**/*.test.ts']
+/** These keep nothing in a module and change none, so that the files share the modules of their worker, which loads them once. */
+const SHARED = [
+  '{app,components,contract,domain,proof/models,server/settings}/**/*.test.ts',
+  'cli/!(command).test.ts',
+  'proof/checks/!(commits|known-bugs*|plans|written-statements).test.ts',
+  'server/http/**/!(client-ip).test.ts',
+]
 const NO_TESTS = ['e2e/**', '**/node_modules/**', '**/.next/**', 'dist/**', '.data/**']
 
 export default defineConfig({
@@ -18,10 +23,10 @@ export default defineConfig({
   test: {
     environment: 'node',
     projects: [
-      { extends: true, test: { name: 'domain', include: DOMAIN_TESTS, isolate: false } },
+      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
       {
         extends: true,
-        test: { name: 'service', include: ['**/*.test.{ts,tsx}'], exclude: [...NO_TESTS, ...DOMAIN_TESTS] },
+        test: { name: 'isolated', include: ['**/*.test.{ts,tsx}'], exclude: [...NO_TESTS, ...SHARED] },
       },
     ],
     // Else the alias would not reach it.

@@ -10,6 +10,8 @@ export const AUDIT_ACTIONS = {
   'account.looked_up': null,
   'account.withdrawn': 'withdrawal_id',
   'app.changed': 'app_id',
+  'app.disabled': 'app_id',
+  'app.enabled': 'app_id',
   'app.registered': 'app_id',
   'app.removed': 'app_id',
   'app.secret_rotated': 'app_id',

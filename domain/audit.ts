@@ -74,7 +74,8 @@ const readActsOnApp = statement(
   { appId: text, maxRows: integer },
   ACT,
   (v) => sql`SELECT ${SELECT_ACT} FROM audit_events
-   WHERE action IN ('app.registered', 'app.changed', 'app.secret_rotated', 'events.resent') AND subject_id = ${v.appId}
+   WHERE action IN ('app.registered', 'app.changed', 'app.disabled', 'app.enabled', 'app.secret_rotated', 'events.resent')
+     AND subject_id = ${v.appId}
    ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
 )
 

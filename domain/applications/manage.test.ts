@@ -13,10 +13,11 @@ import {
 } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import { signatureOf } from '@/testing/webhook'
+import { actsOnApp } from '../audit'
 import type { AppRequest } from '../ports'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { endTask } from './deliver'
-import { getApp, listApps, pingApp, registerApp, removeApp, rotateAppSecret, setApp } from './manage'
+import { type AppChanges, getApp, listApps, pingApp, registerApp, removeApp, rotateAppSecret, setApp } from './manage'
 import { listDeliveries, resendEvents } from './operate-deliveries'
 
 const [hour, day] = [3_600_000, 86_400_000]
@@ -136,7 +137,26 @@ test('an application with open tasks is removed only if a reason waives them', a
     { status: 'completed', waivedReason: 'gone' },
   ])
   const actions = await ctx.db.auditEvent.findMany({ where: { subjectId: appId }, orderBy: { at: 'asc' } })
-  expect(actions.map(({ action }) => action).sort()).toEqual(['app.changed', 'app.registered', 'app.removed'])
+  expect(actions.map(({ action }) => action).sort()).toEqual(['app.disabled', 'app.registered', 'app.removed'])
+})
+
+test('the audit tells whether an application was disabled, enabled or changed', async () => {
+  const { ctx, appId } = await givenShop()
+  const actsOf = async (changes: AppChanges) => {
+    ctx.clock.advance(1_000)
+    const since = ctx.clock.now()
+    await setApp(ctx, { appId, ...changes })
+    const acts = await actsOnApp(ctx, { appId, maxRows: 5 })
+    return acts
+      .filter(({ at }) => new Date(at) >= since)
+      .map(({ action }) => action)
+      .sort()
+  }
+  expect(await actsOf({ name: 'Store' })).toEqual(['app.changed'])
+  expect(await actsOf({ disabled: true })).toEqual(['app.disabled'])
+  expect(await actsOf({ disabled: true })).toEqual(['app.changed'])
+  expect(await actsOf({ events: ['account.email_changed'] })).toEqual(['app.changed'])
+  expect(await actsOf({ disabled: false, name: 'Shop' })).toEqual(['app.changed', 'app.enabled'])
 })
 
 test('B113 the reasons of an application to waive its tasks are codes with a sentence each, and none is a common one', async () => {

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type * as contract from '@/contract/apps'
 import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { EVENT_TYPES, type EventType } from '@/contract/vocabulary'
+import type { AuditAction } from '../audit-actions'
 import type { AnyContext, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
@@ -152,6 +154,15 @@ const deleteUndelivered = statement(
 /** As `isCalled`. */
 const isCallable = ({ endpoint, disabled_at }: Settings) => endpoint !== null && disabled_at === null
 
+/** What the audit says of one call, which may disable an application and change its settings too. */
+function actsOf(before: Settings, after: Settings): AuditAction[] {
+  const isDisabled = after.disabled_at !== null
+  const toggled: AuditAction[] =
+    isDisabled === (before.disabled_at !== null) ? [] : [isDisabled ? 'app.disabled' : 'app.enabled']
+  const isSame = isDeepStrictEqual({ ...before, disabled_at: null }, { ...after, disabled_at: null })
+  return isSame && toggled.length > 0 ? toggled : [...toggled, 'app.changed']
+}
+
 /** A setting that is left out does not change. */
 export async function setApp(
   ctx: ManagerContext,
@@ -161,7 +172,8 @@ export async function setApp(
     const [before] = await tx.sql(lockApp, { id: appId })
     if (!before) throw unknownApp()
     const settings = changed(tx, before, changes)
-    await Promise.all([tx.sql(updateApp, { ...settings, id: appId }), auditManager(tx, 'app.changed', appId)])
+    await tx.sql(updateApp, { ...settings, id: appId })
+    for (const action of actsOf(before, settings)) await auditManager(tx, action, appId)
     if (settings.endpoint === null && before.endpoint !== null) await tx.sql(deleteUndelivered, { appId })
     // Delivers what waited while the application was disabled or had another endpoint.
     tx.afterCommit((ctx) => beginDueDeliveries(ctx))

@@ -242,7 +242,7 @@ test('the audit logs say what an act was about and which service acted, and whic
   await call(service, 'setApp', { ids: { appId }, body: { disabled: true } })
   const acts = (await actsOnApp(ctx, { appId, maxRows: 2 })).map((act) => [act.action, act.subject_id, act.actor])
   expect(acts).toEqual([
-    ['app.changed', appId, 'service'],
+    ['app.disabled', appId, 'service'],
     ['app.secret_rotated', appId, 'operator'],
   ])
 })

@@ -52,6 +52,8 @@ export const shownTask = z.object({
   accepted_at: isoDateTime.nullable(),
   progress: progress.nullable(),
   last_error: z.string().nullable(),
+  /** The first try without a good answer; null where the last answer was good. */
+  failing_since: isoDateTime.nullable(),
   /** The application's own code of the last failure. */
   failure_code: z.string().nullable(),
   /** When the application said that it is done. */

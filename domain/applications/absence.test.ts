@@ -257,6 +257,18 @@ test.each(NO_ANSWERS)('B102 %s says nothing: the check is asked again with a bac
   expect(await stateOf(task)).toBe('completed')
 })
 
+test.each<[string, (message: Message) => Said]>([
+  ['HTTP 204', () => ({ status: 204, body: '' })],
+  ['HTTP 200 without readable JSON', () => ({ status: 200, body: '<html>' })],
+  ['HTTP 200 without present (true or false) and account', ({ data }) => json({ account: data.account })],
+  ['HTTP 200 about another account', () => json({ present: false, account: 'usr_other' })],
+])('an operator reads what an absence check was answered: %s', async (problem, answer) => {
+  const task = await givenTold()
+  says.shop = answer
+  await pass(ctx, day)
+  expect(await shownOf(task)).toMatchObject({ last_error: problem, failing_since: ctx.clock.now().toISOString() })
+})
+
 test('B102 a Retry-After of the answer is honoured', async () => {
   const task = await givenTold()
   says.shop = () => ({ status: 503, retryAfterMs: hour })

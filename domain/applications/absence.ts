@@ -122,19 +122,22 @@ async function sendCheck(
   if (person === null) return { status: 0, problem: problemOfPerson(row) }
   if (await isOfAnother(ctx, row.app_id, person))
     return { status: 0, problem: 'another account has its id at the application' }
-  const body = JSON.stringify({
+  const question = JSON.stringify({
     type: 'account.absence_check',
     timestamp: ctx.clock.now().toISOString(),
     data: person,
   })
   const answer = await sendWebhook(ctx, row, {
     id: ctx.secrets.randomId('chk_'),
-    body,
+    body: question,
     bodyWithinMs: MAX_CALL_MS,
     about: { withdrawalId, step: row.phase, taskId: row.id },
   })
   if (answer.status !== 200) return answer
-  const said = absenceAnswer.safeParse(parsedBody(answer)).data
-  if (said?.account !== person.account) return { ...answer, problem: 'not the answer of an absence check' }
+  const body = parsedBody(answer)
+  if (body === undefined) return { ...answer, problem: 'HTTP 200 without readable JSON' }
+  const said = absenceAnswer.safeParse(body).data
+  if (!said) return { ...answer, problem: 'HTTP 200 without present (true or false) and account' }
+  if (said.account !== person.account) return { ...answer, problem: 'HTTP 200 about another account' }
   return { ...answer, present: said.present }
 }

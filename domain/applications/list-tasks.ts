@@ -21,6 +21,7 @@ const TASK = {
   started_at: time,
   attempts: integer,
   last_error: text.orNull,
+  failing_since: time.orNull,
   failure_code: text.orNull,
   progress_done: integer.orNull,
   progress_total: integer.orNull,
@@ -29,12 +30,13 @@ const TASK = {
   waive_reasons: text.list,
   absent_at: time.orNull,
 }
-const SELECTED = sql`n.id, n.withdrawal_id, n.app_id, n.app_name, n.phase, w.started_at, n.attempts, n.last_error, n.failure_code,
+const SELECTED = sql`n.id, n.withdrawal_id, n.app_id, n.app_name, n.phase, w.started_at, n.attempts, n.last_error,
+     CASE WHEN n.last_error IS NOT NULL THEN coalesce(n.checked_at, n.first_tried_at) END AS failing_since, n.failure_code,
      n.progress_done, n.progress_total, ${WAIVED}, n.absent_at, ${stateColumns(sql`n`)},
      coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls,
      coalesce(a.waive_reasons, '{}') AS waive_reasons`
 
-// Open ones first.
+// Open ones first, and those that fail before the others.
 const readTasks = statement(
   'tasks-of-withdrawals',
   { withdrawalIds: text.list, maxRows: integer },
@@ -42,7 +44,7 @@ const readTasks = statement(
   (v) => sql`SELECT ${SELECTED}
    FROM deletion_tasks n JOIN withdrawals w ON w.id = n.withdrawal_id LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ANY(${v.withdrawalIds}::text[])
-   ORDER BY n.status = 'completed', n.app_name, n.id LIMIT ${v.maxRows}`,
+   ORDER BY n.status = 'completed', n.last_error IS NULL, n.app_name, n.id LIMIT ${v.maxRows}`,
 )
 
 /** Reads each application's open tasks by the partial index. */
@@ -144,6 +146,7 @@ const toTask = (row: TaskRow, now: Date, state = taskStateOf(row, now)): ShownTa
       ? null
       : { done: row.progress_done, total: row.progress_total },
   last_error: row.last_error,
+  failing_since: row.failing_since?.toISOString() ?? null,
   failure_code: row.failure_code,
   completed_at: row.completed_at?.toISOString() ?? null,
   times_present: row.times_present,

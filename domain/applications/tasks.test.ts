@@ -188,6 +188,22 @@ test.each([
   },
 )
 
+test('of the tasks of a withdrawal those that fail stand first, with the first try that failed', async () => {
+  for (const name of ['archive', 'billing', 'shop', 'zoo']) await givenParticipant(ctx, name)
+  answers = { archive: () => 204, billing: () => 202, shop: () => 503, zoo: () => 503 }
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  await pass(ctx, hour)
+  const failedAt = ctx.clock.now().toISOString()
+  await pass(ctx, minute)
+  const { tasks } = await listTasks(ctx, { withdrawalId })
+  expect(tasks.map(({ name, failing_since }) => [name, failing_since])).toEqual([
+    ['shop', failedAt],
+    ['zoo', failedAt],
+    ['billing', null],
+    ['archive', null],
+  ])
+})
+
 test('the message to an application that acknowledges later names the due date, the report URL and the token', async () => {
   const task = await givenAcceptedTask()
   const { estimatedCompletion } = await stepOf(task)

@@ -92,7 +92,8 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
         <Attempts of={task} />
         {task.last_error && (
           <>
-            . It was asked whether the person is absent, which a ping does not test: the command{' '}
+            . Only HTTP 200 with <code className="font-mono">present</code> and{' '}
+            <code className="font-mono">account</code> answers this check, which a ping does not test: the command{' '}
             <code className="font-mono">app check</code> tells what to mend.
           </>
         )}

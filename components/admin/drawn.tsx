@@ -1,11 +1,12 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as z from 'zod'
-import type { ListedWithdrawal, shownAudit } from '@/contract/operator'
+import type { ListedWithdrawal, ShownStep, shownAudit } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
+import type { Tried } from './operator-button'
 import { StepName } from './step-texts'
 import { ACTIONS, capped, count, labelOf, TONES, toLabel, WORDS } from './words'
 
@@ -37,7 +38,7 @@ export const drawn = <Contract extends z.ZodObject>(contract: Contract, fields: 
 export const idLink = (folder: string) => (id: string) => (
   <Link
     href={`/admin/${folder}/${encodeURIComponent(id)}`}
-    className={cn(textLink, 'font-mono text-sm lg:whitespace-nowrap')}
+    className={cn(textLink, 'font-mono text-sm @4xl:whitespace-nowrap')}
   >
     {id}
   </Link>
@@ -48,13 +49,18 @@ function mono(text: string) {
 /** Its host says where it leads. A row that the product wrote itself may have any text. */
 const outsideLink = (url: string) =>
   url.startsWith('https://') && URL.canParse(url) ? (
-    <a href={url} target="_blank" rel="noopener noreferrer" className={cn(textLink, 'lg:whitespace-nowrap')}>
+    <a href={url} target="_blank" rel="noopener noreferrer" className={cn(textLink, '@4xl:whitespace-nowrap')}>
       {new URL(url).host}
     </a>
   ) : (
     url
   )
-const stepName = (step: string) => <StepName step={step} />
+/** A narrow column leaves its words whole. */
+const stepName = (step: string) => (
+  <span className="wrap-break-word">
+    <StepName step={step} />
+  </span>
+)
 /** The fields whose text is more than itself. */
 const TEXTS: Record<string, (text: string) => ReactNode> = {
   action: (action) => ACTIONS[action] ?? toLabel(action),
@@ -119,6 +125,15 @@ export const NotConfirmed = ({ of: { open_tasks, waived_tasks: apps } }: { of: P
     </Badge>
   )
 type TaskCount = 'open_tasks' | 'waived_tasks'
+
+/** For a retry of what a step does by itself. */
+export const triedStep = ({ step, attempts, last_error, due_at }: ShownStep): Tried => ({
+  id: step,
+  name: <StepName step={step} />,
+  attempts,
+  last_error,
+  due_at,
+})
 
 /** The columns of an audit log. */
 export const AUDIT: Fields<typeof shownAudit> = {

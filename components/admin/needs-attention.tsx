@@ -9,14 +9,14 @@ import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
-import { AppLink, DueBy, EventCounts, type Fields } from './drawn'
+import { AppLink, DueBy, EventCounts, type Fields, triedStep } from './drawn'
 import { Facts } from './facts'
 import { Enable, Retry } from './operator-button'
 import { Part, Unread } from './part'
 import { StepName } from './step-texts'
 import { Table } from './table'
-import { TaskTable } from './task-table'
-import { attemptsOf, capped, count } from './words'
+import { TaskTable, triedTask } from './task-table'
+import { capped, count } from './words'
 
 interface NeedsAttentionProps {
   figures: contract.Figures
@@ -48,15 +48,15 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
   failed_notices: 'The mail server took none of the attempts.',
 }
 
-/** The place of this part on its page. */
-export const NEEDS_ATTENTION = 'needs-attention'
+/** The counts that this part says, unless they are zero. */
+export const ALARMS = Object.keys(HINTS) as Name[]
 
 /** What an operator should look at, each thing once. */
 export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
-  const alarms = (Object.keys(HINTS) as Name[]).filter((name) => figures[name] !== 0)
+  const alarms = ALARMS.filter((name) => figures[name] !== 0)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
   return (
-    <Part id={NEEDS_ATTENTION} title="Needs attention" description={isCut && 'There is more than this page shows.'}>
+    <Part id="needs-attention" title="Needs attention" description={isCut && 'There is more than this page shows.'}>
       {isCalm && (
         <p className="flex items-center gap-3 text-ink-muted">
           <CircleCheck className="size-5 shrink-0 text-success" aria-hidden />
@@ -120,7 +120,7 @@ const retryButton = ({ withdrawal_id: id, deletion_steps, tasks }: contract.Trou
     operation="retryWithdrawal"
     params={{ withdrawalId: id }}
     of={id}
-    attempts={attemptsOf([...deletion_steps, ...tasks])}
+    tried={[...deletion_steps.map(triedStep), ...tasks.map(triedTask)]}
   />
 )
 
@@ -139,7 +139,7 @@ function App({ app }: { app: contract.TroubledApp }) {
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
-        {isDisabled && <Badge tone="danger">Disabled</Badge>}
+        {isDisabled && <Badge tone="warning">Disabled</Badge>}
         {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>

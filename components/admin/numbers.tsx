@@ -4,31 +4,26 @@ import { cn } from '../ui/class-names'
 import { Disclosure } from '../ui/disclosure'
 import { textLink } from '../ui/text-link'
 import { Facts } from './facts'
-import { NEEDS_ATTENTION } from './needs-attention'
+import { ALARMS } from './needs-attention'
 import { Part } from './part'
 import { capped } from './words'
 
 type Name = keyof contract.Figures
-const NAMES = Object.keys(contract.figures.shape) as Name[]
+/** Of these the page shows each row, or says the number above. */
+const SAID_ABOVE: Name[] = [...ALARMS, 'overdue_steps', 'failing_steps', 'silent_apps', 'dead_deliveries']
+const NAMES = (Object.keys(contract.figures.shape) as Name[]).filter((name) => !SAID_ABOVE.includes(name))
 
-/** The pages that have the rows of a count, and the place on this one. */
+/** The pages that have the rows of a count. */
 const PAGES: Partial<Record<Name, string>> = {
-  past_due: '/admin/withdrawals',
-  overdue_steps: `#${NEEDS_ATTENTION}`,
-  failing_steps: `#${NEEDS_ATTENTION}`,
-  silent_apps: `#${NEEDS_ATTENTION}`,
-  still_present: `#${NEEDS_ATTENTION}`,
-  dead_deliveries: '/admin/apps',
   waiting_deliveries: '/admin/apps',
   due_steps: '/admin/withdrawals',
-  undeliverable: '/admin/undeliverable',
   soon_due: '/admin/withdrawals',
   processing: '/admin/withdrawals',
   completed: '/admin/withdrawals?state=completed',
   purged: '/admin/withdrawals?state=purged',
 }
 
-/** Everything that the service counts. What is zero is folded. */
+/** What the service counts and the page does not say above. What is zero is folded. */
 export function Numbers({ figures }: { figures: contract.Figures }) {
   const [zeros, others] = [NAMES.filter((name) => figures[name] === 0), NAMES.filter((name) => figures[name] !== 0)]
   return (

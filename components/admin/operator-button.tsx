@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { type ComponentProps, type ReactNode, useState } from 'react'
+import { type ComponentProps, Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Answer, Body, Place } from '@/contract/define'
 import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { ConfirmedButton } from '../forms/confirmed-button'
@@ -10,9 +10,12 @@ import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
+import { LocalTime } from '../ui/local-time'
+import { RefreshEvery } from '../ui/refresh-every'
+import { useServerTime } from '../ui/server-clock'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
-import { noAnswer } from './words'
+import { attemptsOf, noAnswer } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
 
@@ -27,6 +30,9 @@ interface OperatorButtonProps<Name extends keyof Operations> {
   ask?: Pick<ComponentProps<typeof ConfirmedButton>, 'question' | 'consequence' | 'keep' | 'confirm' | 'confirmVariant'>
   /** Said once the act has made its entry leave the page. */
   outcome?: string
+  /** Said in place of the answer once what the act began has come to an end. */
+  later?: ReactNode
+  onDone?: (answer: Answer<Operations[Name]>) => void
 }
 
 const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
@@ -48,10 +54,15 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
   retryTask: triedAgain,
   retryWithdrawal: triedAgain,
   rotateAppSecret: ({ signing_secret: secret }) => (
-    <Alert className="text-ink" title={<b className="font-semibold">The new signing secret. It is shown this once.</b>}>
+    <Alert
+      className="text-ink"
+      title={<b className="font-semibold">Copy the new signing secret now. It is shown only once.</b>}
+    >
       <span className="flex flex-wrap items-center gap-3">
         <code className="wrap-anywhere font-mono text-ink text-sm">{secret}</code>
-        <CopyButton text={secret} label="the signing secret" />
+        <span className="-ms-3">
+          <CopyButton text={secret} label="the signing secret" />
+        </span>
       </span>
     </Alert>
   ),
@@ -59,7 +70,7 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
 
 /** Calls an operation as the operator. What came of it stands below the buttons. */
 export function OperatorButton<Name extends keyof Operations>(props: OperatorButtonProps<Name>) {
-  const { operation, params, body, label, of = '', ask, outcome } = props
+  const { operation, params, body, label, of = '', ask, outcome, later, onDone } = props
   const router = useRouter()
   const [result, setResult] = useState<ReactNode>(null)
   const { isNewest, begin, note } = useNewestAct()
@@ -71,10 +82,15 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
     },
     onSuccess: (answer) => {
       setResult(RESULTS[operation]?.(answer, of))
+      onDone?.(answer)
       router.refresh()
     },
     onSettled: note,
   })
+  const status = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (result) status.current?.scrollIntoView({ block: 'nearest' })
+  }, [result])
   // A secret is shown this once.
   const isShown = isNewest || operation === 'rotateAppSecret'
   useOutcome((act.isSuccess && outcome) || '')
@@ -91,6 +107,7 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
           label={name}
           act={act.mutateAsync}
           errorText={sentenceOf}
+          onDone={() => RESULTS[operation] && status.current?.focus()}
           {...ask}
           consequence={
             <>
@@ -103,8 +120,13 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
           {name}
         </Button>
       )}
-      <div className="order-last w-full text-ink-muted empty:sr-only" role="status">
-        {isShown && result}
+      <div
+        ref={status}
+        tabIndex={-1}
+        className="order-last w-full scroll-my-16 text-ink-muted outline-none empty:sr-only"
+        role="status"
+      >
+        {isShown && ((act.isSuccess && later) || result)}
       </div>
       {!ask && (
         <div className="order-last has-[>:empty]:sr-only">
@@ -115,24 +137,79 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
   )
 }
 
+/** What a retry has tried again. */
+export interface Tried {
+  id: string
+  /** Who does it. */
+  name: ReactNode
+  attempts: number
+  last_error: string | null
+  due_at: string | null
+}
+
 interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
   operation: Name
   params: Place<Operations[Name]>
   of: string
-  /** The attempts so far; without one there is nothing to retry. */
-  attempts: number
+  /** Without an attempt so far there is nothing to retry. */
+  tried: readonly Tried[]
 }
 
-/** Has the next sweep try again what has failed. Another number of attempts shows that it did. */
-export const Retry = <Name extends 'retryTask' | 'retryWithdrawal'>({ attempts, ...button }: RetryProps<Name>) =>
-  attempts > 0 && (
-    <OperatorButton
-      key={attempts}
-      label={button.operation === 'retryTask' ? 'Retry' : 'Retry all'}
-      outcome={`Tried again: ${button.of}. What still fails stands below, with its new answer.`}
-      {...button}
-    />
+/** Has the next sweep try again what has failed, and says what came of it. */
+export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...button }: RetryProps<Name>) {
+  const now = useServerTime()
+  const attempts = attemptsOf(tried)
+  const [before, setBefore] = useState<number | null>(null)
+  const [isOver, setOver] = useState(false)
+  // While a call runs it is counted already, and has no answer yet.
+  const isRunning = tried.some(({ due_at }) => due_at !== null && Date.parse(due_at) <= now)
+  if (before !== null && !isOver && attempts !== before && !isRunning) setOver(true)
+  if (attempts === 0) return null
+  const failing = tried.filter(({ last_error }) => last_error !== null)
+  const good = `No longer fails: ${button.of}.`
+  const [only] = failing
+  const failed = button.operation === 'retryTask' && only ? <FailsAgain of={only} /> : <FailAgain of={failing} />
+  return (
+    <>
+      <OperatorButton
+        label={button.operation === 'retryTask' ? 'Retry' : 'Retry all'}
+        outcome={good}
+        later={isOver && (failing.length > 0 ? failed : good)}
+        onDone={({ retried }) => {
+          setBefore(retried === false ? null : attempts)
+          setOver(false)
+        }}
+        {...button}
+      />
+      {isRunning && before !== null && !isOver && <RefreshEvery seconds={2} />}
+    </>
   )
+}
+
+const FailsAgain = ({ of: { name, last_error, due_at } }: { of: Tried }) => (
+  <>
+    {name} fails again: {last_error}.{' '}
+    {due_at && (
+      <>
+        The next attempt is at <LocalTime dateTime={due_at} format="time" />.
+      </>
+    )}
+  </>
+)
+
+/** Their answers stand in their rows. */
+const FailAgain = ({ of }: { of: readonly Tried[] }) => (
+  <>
+    Fails again:{' '}
+    {of.map(({ id, name }, index) => (
+      <Fragment key={id}>
+        {index > 0 && ', '}
+        {name}
+      </Fragment>
+    ))}
+    .
+  </>
+)
 
 /** Has an application told again what waits for it. */
 export const Enable = ({ app: { app_id: appId, name } }: { app: { app_id: string; name: string } }) => (

@@ -3,7 +3,7 @@ import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
-import { Retry } from './operator-button'
+import { Retry, type Tried } from './operator-button'
 import { WaivedReason } from './step-texts'
 import { Table } from './table'
 import { WaiveButton } from './waive-button'
@@ -30,7 +30,7 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
           <>
             {/* A disabled application is not called. */}
             {!task.is_app_disabled && (
-              <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} attempts={task.attempts} />
+              <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} tried={[triedTask(task)]} />
             )}
             <WaiveButton task={task} of={of} />
           </>
@@ -39,6 +39,15 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
     }}
   />
 )
+
+/** Nothing tries a task whose application asks for it. */
+export const triedTask = ({ task_id: id, name, attempts, last_error, due_at, polls }: ShownTask): Tried => ({
+  id,
+  name,
+  attempts,
+  last_error,
+  due_at: polls ? null : due_at,
+})
 
 export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />
 
@@ -56,14 +65,14 @@ function TaskState({ task }: { task: ShownTask }) {
       <p className="flex flex-wrap items-center gap-2">
         <Word of={state} />
         {isFailing(task) && <Badge tone="danger">Failing</Badge>}
-        {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
+        {is_app_disabled && isOpenTask(task) && <Badge tone="warning">Disabled</Badge>}
         {progress && `${progress.done} of ${progress.total}`}
       </p>
       <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived
           ? (waived.sentence ?? <WaivedReason reason={waived.reason} />)
-          : completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} />}
+          : completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} isOver />}
       </p>
     </>
   )

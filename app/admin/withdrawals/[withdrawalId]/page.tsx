@@ -1,15 +1,17 @@
 import { StepWaitsFor } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { AppLink, AUDIT, type Fields, NotConfirmed, Word } from '@/components/admin/drawn'
+import { AppLink, AUDIT, type Fields, NotConfirmed, triedStep, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
-import { Counts } from '@/components/admin/step-texts'
-import { isFailing, isOpenTask, TaskTable, taskApp } from '@/components/admin/task-table'
-import { attemptsOf, count, toLabel } from '@/components/admin/words'
+import { Counts, StepName } from '@/components/admin/step-texts'
+import { isFailing, isOpenTask, TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
+import { count, toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { CopyButton } from '@/components/ui/copy-button'
+import { LocalTime } from '@/components/ui/local-time'
 import { RelativeTime } from '@/components/ui/relative-time'
+import { textLink } from '@/components/ui/text-link'
 import {
   type ShownAudit,
   type ShownStep,
@@ -39,6 +41,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       refreshes
     >
       <Part title="State" aside={<State withdrawal={withdrawal} />}>
+        <Causes of={withdrawal} />
         <Facts of={shownWithdrawal} row={withdrawal} fields={FACTS} />
       </Part>
       {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
@@ -51,7 +54,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         none="It has no steps."
       />
       <Part title="Deletion tasks of applications" none={tasks.length === 0 && 'No application has a task.'}>
-        <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: taskApp }} />
+        <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: placedApp }} />
       </Part>
       <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent beside the tasks." namesApp />
       <TablePart
@@ -88,21 +91,88 @@ const subjectAmong =
     )
   }
 
-/** Its state, and the button that retries what has failed. */
-function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
-  const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
-  // Deliveries that were made, and tasks that were waived, are not tried again.
-  const open = [
-    ...deletion_steps.filter((step) => step.completed_at === null),
-    ...tasks.filter(isOpenTask),
-    ...deliveries.filter((delivery) => delivery.delivered_at === null),
+/** The steps that have not ended; the error of one whose applications fail is theirs. */
+const ownSteps = ({ deletion_steps, tasks }: ShownWithdrawal) =>
+  deletion_steps.filter(
+    ({ step, completed_at }) =>
+      completed_at === null && !tasks.some((task) => task.phase === step && task.last_error !== null),
+  )
+
+/** Longer lists stand below alone. */
+const MAX_CAUSES = 3
+
+/** Why it goes on, or is late: each application and step that does not do its part. */
+function Causes({ of: withdrawal }: { of: ShownWithdrawal }) {
+  const { is_past_due, tasks } = withdrawal
+  const causes = [
+    ...tasks
+      .filter((task) => isOpenTask(task) && (task.last_error !== null || task.is_app_disabled || is_past_due))
+      .map((task) => <TaskCause key={task.task_id} task={task} />),
+    ...ownSteps(withdrawal)
+      .filter(({ last_error }) => last_error !== null)
+      .map(({ step, last_error, attempts }) => (
+        <p key={step}>
+          <StepName step={step} /> fails: {last_error}, {count(attempts, 'attempt')}.
+        </p>
+      )),
   ]
   return (
-    <div className="flex flex-wrap items-center justify-end gap-2 text-end">
+    <div className="mb-5 space-y-1 font-medium empty:hidden">
+      {causes.slice(0, MAX_CAUSES)}
+      {causes.length > MAX_CAUSES && <p>And {causes.length - MAX_CAUSES} more, below.</p>}
+    </div>
+  )
+}
+
+function TaskCause({ task }: { task: ShownTask }) {
+  const { task_id, name, is_app_disabled, last_error, failing_since, attempts } = task
+  return (
+    <p className="wrap-anywhere">
+      Waits for{' '}
+      <a href={`#${task_id}`} className={textLink}>
+        {name}
+      </a>
+      {is_app_disabled && ', which is disabled.'}
+      {!is_app_disabled && last_error && (
+        <>
+          : {last_error}
+          {failing_since && (
+            <>
+              , no good answer since <LocalTime dateTime={failing_since} format="short" />
+            </>
+          )}
+          , {count(attempts, 'attempt')}.
+        </>
+      )}
+      {!is_app_disabled && !last_error && '.'}
+    </p>
+  )
+}
+
+/** A cause leads to its task. */
+const placedApp = (task: ShownTask) => (
+  <span id={task.task_id} className="scroll-mt-6">
+    {taskApp(task)}
+  </span>
+)
+
+/** Its state, and the button that retries what has failed. */
+function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
+  const { withdrawal_id: id, status, is_past_due, tasks, deliveries } = withdrawal
+  // Deliveries that were made, and tasks that were waived, are not tried again.
+  const open = [
+    ...ownSteps(withdrawal).map(triedStep),
+    ...tasks.filter(isOpenTask).map(triedTask),
+    ...deliveries
+      .filter((delivery) => delivery.delivered_at === null)
+      .map(({ webhook_id, app_name, type, ...tried }) => ({ ...tried, id: webhook_id, name: `${app_name} (${type})` })),
+  ]
+  return (
+    <div className="ms-auto flex flex-wrap items-center justify-end gap-2 text-end">
       <Word of={status} />
       <NotConfirmed of={withdrawal} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
-      <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} attempts={attemptsOf(open)} />
+      <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />
     </div>
   )
 }
@@ -111,7 +181,10 @@ const FACTS: Fields<typeof shownWithdrawal> = {
   user_id: ({ user_id }) =>
     user_id && (
       <span className="flex flex-wrap items-center gap-x-3 sm:-my-1.5">
-        <span className="font-mono text-sm">{user_id}</span> <CopyButton text={user_id} label="the account’s id" />
+        <span className="font-mono text-sm">{user_id}</span>{' '}
+        <span className="-ms-3">
+          <CopyButton text={user_id} label="the account’s id" />
+        </span>
       </span>
     ),
   due_by: true,
@@ -157,7 +230,7 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
 
 /** A step that waits for applications counts the attempts of all of them. */
 function StepState({ step, failing }: { step: ShownStep; failing: number }) {
-  if (step.completed_at) return <RelativeTime dateTime={step.completed_at} />
+  if (step.completed_at) return <RelativeTime dateTime={step.completed_at} isOver />
   if (failing > 0) return `${count(failing, 'application')} below ${failing === 1 ? 'fails' : 'fail'}.`
   return <StepWaitsFor step={step} />
 }

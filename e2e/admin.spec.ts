@@ -9,6 +9,7 @@ import {
   expectAccessible,
   expectFitsLarge,
   expectGoodInEachLook,
+  inEachLook,
   makeOperator,
   signIn,
   startSession,
@@ -94,12 +95,25 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(row.getByText('Failing')).toBeVisible()
   await expect(row.getByText('1 attempt, last answer HTTP 503, next try in 1 hour')).toBeVisible()
   await expect(page.locator('#needs-attention').getByRole('link', { name: withdrawalId })).toBeVisible()
-  await expect(page.locator('dl a[href="#needs-attention"]').first()).toBeVisible()
+  // The rows above say it.
+  await expect(page.getByText('Steps that failed')).toHaveCount(0)
+  await expect(page.getByText('Deletions in progress')).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)
   }
   await expectGoodInEachLook(page)
-  await expectFitsLarge(page)
+  await inEachLook(page, () => expectFitsLarge(page))
+
+  await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
+  await expect(row.getByText(`${name} fails again: HTTP 503. The next attempt is at `)).toBeVisible()
+
+  await page.getByRole('link', { name: withdrawalId }).click()
+  const cause = page.getByText(new RegExp(`^Waits for ${name}: HTTP 503, no good answer since .+, 2 attempts\\.$`))
+  await expect(cause).toBeVisible()
+  await cause.getByRole('link', { name }).click()
+  await expect(page.locator(':target')).toHaveText(name)
+  await page.goBack()
+  await page.goBack()
 
   // Without a network the page stays, and says how old it is.
   await page.context().setOffline(true)
@@ -112,7 +126,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(row).toBeVisible()
   await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
   await expect(row).toBeHidden()
-  await expect(page.getByText(`Tried again: the task of ${name} for ${withdrawalId}.`)).toBeVisible()
+  await expect(page.getByText(`No longer fails: the task of ${name} for ${withdrawalId}.`)).toBeVisible()
 
   await page.goto(at(`/admin/apps/${app_id}`))
   await page.getByRole('button', { name: /^Stop waiting/ }).click()
@@ -157,6 +171,11 @@ test('an operator disables an application, sees the deletion that waits for it, 
   await page.goto(at(`/admin/apps/${app_id}`))
   await page.getByRole('button', { name: `Ping ${host}` }).click()
   await expect(page.getByText('It answered HTTP 204')).toBeVisible()
+  await page.getByRole('button', { name: 'Rotate secret' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+  const secret = page.locator(':focus').filter({ hasText: 'It is shown only once.' })
+  await expect(secret).toBeInViewport({ ratio: 1 })
+  await expect(secret.getByRole('button', { name: 'Copy the signing secret' })).toBeVisible()
   await page.getByRole('button', { name: 'Disable', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: `Disable ${name}?` })
   await dialog.getByRole('button', { name: 'Disable' }).click()
@@ -185,6 +204,8 @@ test('an operator disables an application, sees the deletion that waits for it, 
 
   application.close()
   await page.goto(at(`/admin/apps/${app_id}`))
+  const acts = page.getByRole('table', { name: 'Audit log' }).getByRole('rowheader')
+  await expect(acts).toHaveText(['App enabled', 'App disabled', 'App secret rotated', 'App registered'])
   await page.getByRole('button', { name: `Ping ${host}` }).click()
   await expect(page.getByText(`Connection refused: nothing listens at ${host} (ECONNREFUSED)`)).toBeVisible()
   await expectAccessible(page)

@@ -48,12 +48,17 @@ export async function AdminPage(props: AdminPageProps) {
         <PageHeading
           title={
             <>
-              {title} {id && <span className="font-mono font-normal text-base tracking-normal">{id}</span>}
+              {title} {id && <span className="inline-block font-mono font-normal text-base tracking-normal">{id}</span>}
             </>
           }
           aside={
             <>
-              {id && <CopyButton text={id} label="the id" />}
+              {/* On a line of its own its word begins where the title does. */}
+              {id && (
+                <span className="-ms-3">
+                  <CopyButton text={id} label="the id" />
+                </span>
+              )}
               {aside}
             </>
           }

@@ -19,10 +19,10 @@ export interface TableProps<Contract extends z.ZodObject> {
 }
 
 const cell =
-  'py-3 align-top max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-1 max-md:has-[>div:empty]:hidden md:in-[tr:last-child]:pb-0 md:pe-6 md:last:pe-0'
+  'py-3 align-top @max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:py-1 @max-2xl:has-[>div:empty]:hidden @2xl:in-[tr:last-child]:pb-0 @2xl:pe-6 @2xl:last:pe-0'
 /** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. */
 const label =
-  "max-md:before:w-28 max-md:before:max-w-full max-md:before:shrink-0 max-md:before:text-ink-muted max-md:before:content-[attr(data-label)_/_'']"
+  "@max-2xl:before:w-28 @max-2xl:before:max-w-full @max-2xl:before:shrink-0 @max-2xl:before:text-ink-muted @max-2xl:before:content-[attr(data-label)_/_'']"
 
 /** A row for each entry; on a phone its fields stand one below the other. */
 export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>) {
@@ -31,44 +31,47 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
   const columns = drawn(of, fields).filter(({ draw }) => rows.some((row) => hasValue(draw(row))))
   if (rows.length === 0) return none && <p className="text-ink-muted">{none}</p>
   return (
-    <table aria-label={name} className="w-full text-sm max-md:block">
-      <thead className="max-md:sr-only">
-        <tr className="border-line border-b">
-          {columns.map((column) => (
-            <th key={column.field} scope="col" className="pe-6 pb-2 text-start font-medium text-ink-muted">
-              {column.label}
-            </th>
-          ))}
-          {actions && <td />}
-        </tr>
-      </thead>
-      <tbody className="divide-y divide-line max-md:block">
-        {rows.map((row) => (
-          <tr
-            key={typeof id === 'function' ? id(row) : String(row[id])}
-            className="max-md:block max-md:py-3 max-md:first:pt-0 max-md:last:pb-0"
-          >
-            {columns.map(({ field, label: text, draw }, index) =>
-              index === 0 ? (
-                <th key={field} scope="row" className={cn(cell, 'wrap-anywhere text-start font-medium')}>
-                  {draw(row)}
-                </th>
-              ) : (
-                <td key={field} data-label={text} className={cn(cell, label, 'wrap-anywhere tabular-nums')}>
-                  <div className="max-md:min-w-0 max-md:flex-1 max-md:basis-32">{draw(row)}</div>
-                </td>
-              ),
-            )}
-            {actions && (
-              <td className={cn(cell, 'max-md:pt-3')}>
-                <div className="flex flex-wrap gap-2 md:ms-auto md:w-max md:max-w-60 md:justify-end">
-                  {actions(row)}
-                </div>
-              </td>
-            )}
+    // By its own width: large text leaves as little room as a phone does.
+    <div className="@container">
+      <table aria-label={name} className="w-full text-sm @max-2xl:block">
+        <thead className="@max-2xl:sr-only">
+          <tr className="border-line border-b">
+            {columns.map((column) => (
+              <th key={column.field} scope="col" className="pe-6 pb-2 text-start font-medium text-ink-muted">
+                {column.label}
+              </th>
+            ))}
+            {actions && <td />}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody className="divide-y divide-line @max-2xl:block">
+          {rows.map((row) => (
+            <tr
+              key={typeof id === 'function' ? id(row) : String(row[id])}
+              className="@max-2xl:block @max-2xl:py-3 @max-2xl:first:pt-0 @max-2xl:last:pb-0"
+            >
+              {columns.map(({ field, label: text, draw }, index) =>
+                index === 0 ? (
+                  <th key={field} scope="row" className={cn(cell, 'wrap-anywhere text-start font-medium')}>
+                    <div>{draw(row)}</div>
+                  </th>
+                ) : (
+                  <td key={field} data-label={text} className={cn(cell, label, 'wrap-anywhere tabular-nums')}>
+                    <div className="@max-2xl:min-w-0 @max-2xl:flex-1 @max-2xl:basis-32">{draw(row)}</div>
+                  </td>
+                ),
+              )}
+              {actions && (
+                <td className={cn(cell, '@max-2xl:pt-3')}>
+                  <div className="flex flex-wrap gap-2 @2xl:ms-auto @2xl:w-max @2xl:max-w-60 @2xl:justify-end @2xl:text-end">
+                    {actions(row)}
+                  </div>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }

@@ -11,13 +11,13 @@ interface TabsProps {
 /** Links to pages that stand side by side; the current one is marked. */
 export const Tabs = ({ label, tabs, current, className }: TabsProps) => (
   <nav aria-label={label} className={className}>
-    <ul className="flex flex-wrap gap-1">
+    <ul className="flex flex-wrap gap-x-6 max-sm:gap-x-4">
       {Object.entries(tabs).map(([href, name]) => (
         <li key={href}>
           <Link
             href={href}
             aria-current={href === current ? 'page' : undefined}
-            className="flex h-11 items-center rounded-lg px-3 text-ink-muted max-sm:px-2 max-sm:text-sm hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink"
+            className="flex h-11 items-center border-transparent border-b-2 text-ink-muted max-sm:text-sm hover:text-ink aria-[current]:border-accent aria-[current]:font-medium aria-[current]:text-ink"
           >
             {name}
           </Link>

@@ -28,7 +28,6 @@ const LABELS: Record<string, string> = {
   requested_by: 'Asked for by',
   retained: 'Kept',
   scheduled_completion: 'Planned to be complete',
-  since: 'Takes no mail since',
   state: 'Now',
   step: 'Deletion step',
   subject: 'Knows the person as',

@@ -37,7 +37,12 @@ export function CardHeader({ title, headingRef, description, aside }: CardHeader
         </h2>
       </div>
       {aside}
-      {description && <p className="-mt-1 max-w-prose basis-full text-ink-muted">{description}</p>}
+      {/* Takes a line of its own however wide the card is. */}
+      {description && (
+        <div className="-mt-1 basis-full text-ink-muted">
+          <p className="max-w-prose">{description}</p>
+        </div>
+      )}
     </div>
   )
 }

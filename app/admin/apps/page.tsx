@@ -28,10 +28,10 @@ export default async function ApplicationsPage() {
         id="app_id"
         fields={{
           name: ({ app_id, name, disabled_at }) => (
-            <>
+            <div className="flex flex-wrap items-center gap-x-2">
               <AppLink id={app_id} name={name} /> {disabled_at && <Badge tone="warning">Disabled</Badge>}
               {!disabled_at && <Failing app={troubled.get(app_id)} />}
-            </>
+            </div>
           ),
           endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
           deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
@@ -50,7 +50,7 @@ function Failing({ app }: { app: TroubledApp | undefined }) {
     answer && (
       <>
         <Badge tone="danger">Failing</Badge>{' '}
-        <span className="block font-normal text-ink-muted">Last answer: {answer}</span>
+        <span className="basis-full font-normal text-ink-muted">Last answer: {answer}</span>
       </>
     )
   )

@@ -19,7 +19,7 @@ export default async function UndeliverablePage({ searchParams }: PageProps) {
     <AdminPage
       section="/admin/undeliverable"
       title="Undeliverable"
-      description="Addresses that take no mail: messages to these people come back, so reach them another way. A person leaves this list with a code that arrived, or with another address."
+      description="Addresses that take no mail: messages to these people come back, so reach them another way. An account leaves this list once a code reaches its address, or with another address."
     >
       <TablePart
         title="Accounts"

@@ -20,7 +20,7 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
     started_at: true,
     deletion_steps: ({ deletion_steps }) =>
       deletion_steps.map(({ step, last_error }) => (
-        <span key={step} className="block">
+        <span key={step} className="flex flex-wrap items-center gap-x-2">
           <StepName step={step} /> {last_error && <Badge tone="danger">Failing</Badge>}
         </span>
       )),
@@ -62,7 +62,12 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
       description="Soonest due date first; ended ones, latest first."
     >
       <Card>
-        <Tabs label="State" tabs={TABS} current={placeOf(state)} className="border-line border-b px-5 py-2 sm:px-6" />
+        <Tabs
+          label="State"
+          tabs={TABS}
+          current={placeOf(state)}
+          className="border-line border-b px-5 *:-mb-px sm:px-6"
+        />
         <CardBody>
           <Table
             label="Deletions"

@@ -54,7 +54,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       title={app.name}
       id={appId}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
-      aside={app.disabled_at && <Badge tone="danger">Disabled</Badge>}
+      aside={app.disabled_at && <Badge tone="warning">Disabled</Badge>}
     >
       <Part title="Settings" description={app.disabled_at && WHILE_DISABLED}>
         <Facts

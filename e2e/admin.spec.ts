@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
+import type { Page } from '@playwright/test'
 import { listening } from '@/testing/listening'
 import type { Operator } from '@/testing/operator'
 import {
@@ -97,23 +98,15 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(page.locator('#needs-attention').getByRole('link', { name: withdrawalId })).toBeVisible()
   // The rows above say it.
   await expect(page.getByText('Steps that failed')).toHaveCount(0)
-  await expect(page.getByText('Deletions in progress')).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)
   }
   await expectGoodInEachLook(page)
   await inEachLook(page, () => expectFitsLarge(page))
-
   await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
   await expect(row.getByText(`${name} fails again: HTTP 503. The next attempt is at `)).toBeVisible()
 
-  await page.getByRole('link', { name: withdrawalId }).click()
-  const cause = page.getByText(new RegExp(`^Waits for ${name}: HTTP 503, no good answer since .+, 2 attempts\\.$`))
-  await expect(cause).toBeVisible()
-  await cause.getByRole('link', { name }).click()
-  await expect(page.locator(':target')).toHaveText(name)
-  await page.goBack()
-  await page.goBack()
+  await followCause(page, withdrawalId, name)
 
   // Without a network the page stays, and says how old it is.
   await page.context().setOffline(true)
@@ -274,6 +267,16 @@ test('an operator whose sign-in is old learns it before choosing', async ({ page
   await dialog.getByRole('button', { name: 'Sign in again' }).click()
   await expect(page).toHaveURL(/\/sign-in\?again=1&next=%2Fadmin%2Fapps/)
 })
+
+/** From the overview to the deletion, whose first card says what it waits for, and back. */
+async function followCause(page: Page, withdrawalId: string, name: string): Promise<void> {
+  await page.getByRole('link', { name: withdrawalId }).click()
+  const cause = page.getByText(new RegExp(`^Waits for ${name}: HTTP 503, no good answer since .+, 2 attempts\\.$`))
+  await cause.getByRole('link', { name }).click()
+  await expect(page.locator(':target')).toHaveText(name)
+  await page.goBack()
+  await page.goBack()
+}
 
 /** As a service of the adopter. */
 async function holdBack(operator: Operator, { id, email, name }: User): Promise<void> {

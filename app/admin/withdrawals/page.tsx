@@ -21,7 +21,12 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
     deletion_steps: ({ deletion_steps }) =>
       deletion_steps.map(({ step, last_error }) => (
         <span key={step} className="flex flex-wrap items-center gap-x-2">
-          <StepName step={step} /> {last_error && <Badge tone="danger">Failing</Badge>}
+          <StepName step={step} />{' '}
+          {last_error && (
+            <Badge tone="danger" className="-my-0.5">
+              Failing
+            </Badge>
+          )}
         </span>
       )),
     open_tasks: true,

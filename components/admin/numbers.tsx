@@ -52,7 +52,7 @@ const linkedCount = (name: Name) => (figures: contract.Figures) => {
   const number = capped(figures[name], contract.MAX_COUNTED)
   const page = figures[name] !== 0 && PAGES[name]
   return page ? (
-    <Link href={page} className={cn(textLink, 'inline-block min-w-6')}>
+    <Link href={page} className={cn(textLink, 'inline-block min-w-6 max-sm:text-end')}>
       {number}
     </Link>
   ) : (

@@ -64,7 +64,7 @@ function TaskState({ task }: { task: ShownTask }) {
     <>
       <p className="flex flex-wrap items-center gap-2">
         <Word of={state} />
-        {isFailing(task) && <Badge tone="danger">Failing</Badge>}
+        {isFailing(task) && !is_app_disabled && <Badge tone="danger">Failing</Badge>}
         {is_app_disabled && isOpenTask(task) && <Badge tone="warning">Disabled</Badge>}
         {progress && `${progress.done} of ${progress.total}`}
       </p>

@@ -125,7 +125,7 @@ function Causes({ of: withdrawal }: { of: ShownWithdrawal }) {
 }
 
 function TaskCause({ task }: { task: ShownTask }) {
-  const { task_id, name, is_app_disabled, last_error, failing_since, attempts } = task
+  const { task_id, name, is_app_disabled, polls, last_error, failing_since, attempts } = task
   return (
     <p className="wrap-anywhere">
       Waits for{' '}
@@ -144,7 +144,7 @@ function TaskCause({ task }: { task: ShownTask }) {
           , {count(attempts, 'attempt')}.
         </>
       )}
-      {!is_app_disabled && !last_error && '.'}
+      {!is_app_disabled && !last_error && (polls && attempts === 0 ? ', which has not asked for its task.' : '.')}
     </p>
   )
 }

@@ -302,7 +302,9 @@ test.each([
   ['task retry msg_none', 'There is no deletion task with this id: task list shows the ids.'],
   ['task list --app app_none', 'There is no application with this id: app list shows the ids.'],
   ['task list --withdrawal wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
-  ['app ping Newsletter', 'There is no application with this id: app list shows the ids.'],
+  ['app ping Newsletter', 'There is no application with this name: app list shows all of them.'],
+  ['app check a.test/ --secret x', 'The receiver must be a URL that begins with https:// or http://.'],
+  ['app check http://a.test/', 'The address of a receiver needs --secret.'],
   [
     'event resend evt_none',
     'There is no event with this id. Events are kept for thirty days: event list shows the ids.',
@@ -533,13 +535,19 @@ test.each([
   [{ status: 204 }, undefined],
 ])('a ping that is answered with %j fails: %s', async (answer, error) => {
   const { app_id: id = '' } = await run('app register --name Shop --endpoint http://127.0.0.1:9/')
-  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-  onTestFinished(() => noted.mockRestore())
   ctx.callApp = async () => answer
   const shown = await run(`app ping ${id}`)
   expect(shown).toMatchObject(answer)
   expect(shown.error).toBe(error)
-  expect(noted.mock.calls).toEqual(error ? [[`${error}\n`]] : [])
+})
+
+test('an application is given by its name, unless two have it', async () => {
+  const register = (name: string) => run(`app register --name "${name}" --endpoint http://127.0.0.1:9/`)
+  const { app_id: id } = await register('Only one')
+  expect(await run('app disable "Only one"')).toMatchObject({ app_id: id })
+  expect(await run('task list --app "Only one"')).toMatchObject({ tasks: [] })
+  const twins = [await register('Twin'), await register('Twin')].map(({ app_id }) => app_id).sort()
+  expect(await refusal('app ping Twin')).toBe(`Several applications have this name: ${twins.join(', ')}.`)
 })
 
 test('an application with open deletion tasks is removed only with --waive, and the refusal says so', async () => {

@@ -2,9 +2,12 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { createReceiver } from '@/contract/receiver'
+import { registerApp } from '@/domain/applications/manage'
+import { testContext } from '@/testing/domain'
 import { listening } from '@/testing/listening'
 import { signatureOf, webhookSignature } from '@/testing/webhook'
 import { checkReceiver } from './app-check'
+import { execute } from './execute'
 import { showAnswer } from './show'
 
 const SECRET = `whsec_${Buffer.from('the secret of a receiver').toString('base64')}`
@@ -58,6 +61,14 @@ const failuresOf = async (url: string) =>
   (await checkReceiver({ url, secret: SECRET, appUrl: 'http://account.test', checks: true, person: PERSON })).flatMap(
     ({ call, mend }) => (mend ? [call] : []),
   )
+
+test('a registered application is called at its address, signed by its secret, and asked as it wants to be', async () => {
+  const ctx = await testContext()
+  await registerApp(ctx, { name: 'Checked', endpoint: await given(), secret: SECRET, checks: true })
+  const answer = await execute(ctx, ['app', 'check', 'Checked'], null)
+  const calls = expect.arrayContaining([expect.objectContaining({ call: 'a question before a withdrawal' })])
+  expect(answer).toMatchObject({ failed: 0, calls })
+})
 
 test('B108 the receiver of the typed client passes every call of app check', async () => {
   expect(await failuresOf(await given())).toEqual([])

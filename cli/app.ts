@@ -9,6 +9,7 @@ import {
   getApp,
   listApps,
   pingApp,
+  receiverOf,
   registerApp,
   removeApp,
   rotateAppSecret,
@@ -16,9 +17,9 @@ import {
 } from '@/domain/applications/manage'
 import { checkReceiver } from './app-check.ts'
 import { command, listOfChoices, UsageError, type ValuesOf } from './command.ts'
-import { idOf, namedAccount, toEndpoint, toHost, toSeconds, toSubject, waiveReason } from './values.ts'
+import { idOf, namedAccount, namedApp, toEndpoint, toHost, toSeconds, toSubject, waiveReason } from './values.ts'
 
-const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
+const id = { ...namedApp, positional: true, required: true } as const
 
 const settings = {
   audience: { value: 'WHO', choices: AUDIENCES, means: 'Whether it is told about connected users or about everyone.' },
@@ -153,7 +154,6 @@ export const appCommands = [
     async run(ctx, { id }) {
       const answer = await pingApp(ctx, { appId: id })
       const error = problemOfPing(answer)
-      if (error) process.stderr.write(`${error}\n`)
       return { ...answer, ...(error && { error }) }
     },
   }),
@@ -162,19 +162,28 @@ export const appCommands = [
     summary:
       'Sends a receiver signed, forged, doubled, late, cut and slow calls about a person that nobody is, and says what to mend.',
     options: {
-      url: { value: 'URL', positional: true, required: true, read: toEndpoint, means: "The receiver's address." },
-      secret: { value: 'whsec_…', required: true, means: 'The signing secret that the receiver knows.' },
+      receiver: {
+        value: 'APP|URL',
+        positional: true,
+        required: true,
+        means: 'An application, by its app_… or its name; or the address of a receiver, with --secret.',
+      },
+      secret: { value: 'whsec_…', means: 'The signing secret that the receiver at this address knows.' },
       checks: { means: 'It is asked before a withdrawal starts, and so it is asked here.' },
       confirms: { means: 'It is asked whether a person is absent, and so it is asked here, about a test person.' },
       subject: { value: 'ID', read: toSubject, means: 'Its own id of the test person; a wrong receiver deletes them.' },
       account: { value: 'usr_…', means: 'The account of the test person.' },
     },
     needsNoData: true,
-    async run(ctx, { url, secret, checks, confirms, subject, account }) {
+    async run(ctx, { receiver: given, secret, checks, confirms, subject, account }) {
       const person = subject && account ? { subject, account } : undefined
       if (confirms !== (person !== undefined))
         throw new UsageError('--confirms needs --subject and --account of a test person whom the receiver has.')
-      const calls = await checkReceiver({ url, secret, appUrl: ctx.appUrl, checks, person })
+      if (!secret && /^https?:/.test(given)) throw new UsageError('The address of a receiver needs --secret.')
+      const receiver = secret
+        ? { url: toEndpoint(given, 'The receiver'), secret, checks }
+        : await receiverOf(ctx, await namedApp.find(ctx, given))
+      const calls = await checkReceiver({ ...receiver, checks: checks || receiver.checks, appUrl: ctx.appUrl, person })
       const failed = calls.filter(({ mend }) => mend).length
       const error = `${failed} of ${calls.length} calls were not answered as they have to be: "mend" says what to do.`
       return { passed: calls.length - failed, failed, calls, ...(failed > 0 && { error }) }
@@ -213,7 +222,7 @@ export const appCommands = [
     summary: 'Connects a user to an application.',
     options: {
       ...namedAccount,
-      app: { value: 'app_…', required: true, means: 'The application.' },
+      app: { ...namedApp, required: true },
       subject: { value: 'ID', required: true, read: toSubject, means: "The application's own id of the user." },
     },
     oneOf: ['user', 'email'],

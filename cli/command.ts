@@ -29,6 +29,8 @@ export interface Option {
   otherwise?: string
   /** Turns the text into a value, or throws a UsageError that begins with the option. */
   read?(text: string, option: string): unknown
+  /** Turns a name into the id that it stands for. */
+  find?(ctx: SystemContext, name: string): Promise<string>
 }
 
 type Options = Record<string, Option>
@@ -101,8 +103,17 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
   return {
     json: json !== undefined,
     wide: wide !== undefined,
-    run: (ctx, readInput) => command.run(ctx, given, readInput),
+    run: async (ctx, readInput) => command.run(ctx, await found(ctx, command, given), readInput),
   }
+}
+
+/** The values with the ids of what is given by a name. */
+async function found<Values extends object>(ctx: SystemContext, { options }: Command, given: Values): Promise<Values> {
+  const values = Object.entries(given).map(async ([name, value]) => {
+    const find = value === undefined ? undefined : options[name]?.find
+    return [name, find ? await find(ctx, String(value)) : value]
+  })
+  return Object.fromEntries(await Promise.all(values))
 }
 
 export function findCommand(commands: Command[], [noun = '', verb = '']: string[]): Command {

@@ -1,9 +1,7 @@
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries, resendEvents } from '@/domain/applications/operate-deliveries'
 import { command, UsageError } from './command.ts'
-import { toTime } from './values.ts'
-
-const app = { value: 'app_…', means: 'The application.' } as const
+import { namedApp, toTime } from './values.ts'
 
 const MAX_LISTED = 1000
 
@@ -11,7 +9,7 @@ export const eventCommands = [
   command({
     name: 'event list',
     summary: 'Lists deliveries of events to applications, the newest first; they are kept for thirty days.',
-    options: { app, dead: { means: 'Only those that were given up.' } },
+    options: { app: namedApp, dead: { means: 'Only those that were given up.' } },
     async run(ctx, { app: appId, dead }) {
       if (appId) await getApp(ctx, { appId })
       return listDeliveries(ctx, { appId, status: dead ? 'dead' : undefined, limit: MAX_LISTED })
@@ -22,7 +20,7 @@ export const eventCommands = [
     summary: 'Delivers an event again, or all of an application since a time, under their old ids.',
     options: {
       id: { value: 'evt_…', positional: true, means: 'The event.' },
-      app,
+      app: namedApp,
       since: { value: 'TIME', read: toTime, means: 'ISO 8601, such as 2026-11-20T09:00:00Z.' },
     },
     oneOf: ['id', 'app'],

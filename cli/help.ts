@@ -45,7 +45,7 @@ function helpForAll(commands: Command[]): string {
       'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
       'The pages say deletion, done, nothing kept, stop waiting; commands say withdrawal, completed, purged, waive.',
       '--version prints the version.',
-      'A command that is refused prints a sentence, and its form where the words are wrong. Its exit code is not 0.',
+      'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it prints its form too, and it is 2.',
     ],
   )
 }

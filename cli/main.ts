@@ -62,11 +62,11 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
 }
 
 /** Refuses a command on data that are not there, which would make an empty database in a directory that is named wrongly. */
-function checkData(command: Command, dataDir: string | undefined): void {
-  if (command.needsNoData || dataDir === undefined || hasCluster(dataDir)) return
-  throw new Error(
-    `DATABASE_URL is not set, and there is no database in ${dataDir} (DATA_DIR). The start of the service makes one there.`,
-  )
+function checkData(command: Command | null, dataDir: string | undefined): void {
+  if (dataDir === undefined || hasCluster(dataDir)) return
+  const missing = `DATABASE_URL is not set, and there is no database in ${dataDir} (DATA_DIR).`
+  if (command && !command.needsNoData) throw new Error(`${missing} The start of the service makes one there.`)
+  process.stderr.write(`${missing} It is made now.\n`)
 }
 
 async function main(args: string[]): Promise<boolean> {
@@ -76,7 +76,7 @@ async function main(args: string[]): Promise<boolean> {
     return true
   }
   // Before the settings are read, which makes secrets in DATA_DIR.
-  if (args[0] !== 'batch') checkData(findCommand(COMMANDS, args), ownDataDir(process.env))
+  checkData(args[0] === 'batch' ? null : findCommand(COMMANDS, args), ownDataDir(process.env))
   // Before the database is opened, so that a wrong command is refused at once.
   const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
   const env = getEnv()
@@ -113,8 +113,9 @@ const args = process.argv.slice(2)
 main(args).then(
   (isAllGood) => end(isAllGood ? 0 : 1),
   (error) => {
+    const isWrongForm = error instanceof UsageError
     // What a signal interrupts fails because its database is closed.
-    if (!isEnding) tell(error instanceof UsageError ? error.message + usageFor(COMMANDS, args) : error)
-    return end(1)
+    if (!isEnding) tell(isWrongForm ? error.message + usageFor(COMMANDS, args) : error)
+    return end(isWrongForm ? 2 : 1)
   },
 )

@@ -3,7 +3,7 @@ import { getApp } from '@/domain/applications/manage'
 import { retryTask, waiveTask } from '@/domain/applications/operate-tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { command } from './command.ts'
-import { waiveReason } from './values.ts'
+import { namedApp, waiveReason } from './values.ts'
 
 const id = { value: 'msg_…', positional: true, required: true, means: 'The task.' } as const
 
@@ -13,7 +13,7 @@ export const taskCommands = [
     summary: 'Lists the open deletion tasks, or all of one withdrawal.',
     options: {
       withdrawal: { value: 'wd_…', means: 'The withdrawal.' },
-      app: { value: 'app_…', means: 'The application.' },
+      app: namedApp,
     },
     async run(ctx, { withdrawal: withdrawalId, app: appId }) {
       const listed = await listTasks(ctx, { withdrawalId, appId })

@@ -2,7 +2,7 @@ import { GRANTABLE_SCOPES, SERVICE_SCOPES, type ServiceScope } from '@/contract/
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/sessions/access-tokens'
 import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/sessions/service-tokens'
 import { command, UsageError } from './command.ts'
-import { checkActiveUser, idOf, namedAccount, toHost, toLifetimeMs, toTokenName } from './values.ts'
+import { checkActiveUser, idOf, namedAccount, namedApp, toHost, toLifetimeMs, toTokenName } from './values.ts'
 
 const serviceScopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
 
@@ -75,7 +75,7 @@ export const serviceTokenCommands = [
         read: toHost,
         means: 'A host that the blockers of the service may link to.',
       },
-      app: { value: 'app_…', means: 'The application whose deletion tasks it takes; for the scope tasks:work alone.' },
+      app: { ...namedApp, means: 'The application whose deletion tasks it takes; for the scope tasks:work alone.' },
       'expires-in': { value: 'P365D', otherwise: 'P365D', read: toLifetimeMs, means: 'How long it works.' },
     },
     needsNoData: true,

@@ -70,7 +70,7 @@ export const userCommands = [
     summary: 'Gives an account another address, which counts as verified; the browser sessions end.',
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
-      email: { value: 'ADDRESS', required: true, means: 'The address.' },
+      email: { value: 'ADDRESS', required: true, means: 'The new address.' },
       'old-mailbox': {
         value: 'lost',
         choices: ['lost'],

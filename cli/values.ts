@@ -102,6 +102,23 @@ export function toAmount(text: string): Amount {
   return amount
 }
 
+/** An application, by its id or by a name that no other has. */
+export const namedApp = { value: 'APP', find: appIdOf, means: 'The application, by its app_… or its name.' } as const
+
+async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
+  if (given.startsWith('app_')) return given
+  const apps = await ctx.db.connectedApp.findMany({
+    where: { name: given },
+    select: { id: true },
+    orderBy: { id: 'asc' },
+  })
+  if (apps.length > 1) {
+    throw new AppError('REQUEST_001', `Several applications have this name: ${apps.map(({ id }) => id).join(', ')}.`)
+  }
+  if (!apps[0]) throw new AppError('REQUEST_005', 'There is no application with this name: app list shows all of them.')
+  return apps[0].id
+}
+
 /** An account, which is named by one of both. */
 export const namedAccount = {
   user: { value: 'usr_…', read: toUserId, means: 'The account.' },

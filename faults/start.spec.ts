@@ -102,7 +102,7 @@ test('words that only the command itself finds wrong are refused with its form t
   const start = ['withdrawal', 'start', '--user', 'usr_none']
   const world = await givenWorld(context)
   const wrong = begin(world, context, {}, ...start, '--reason', 'other')
-  expect(await wrong.exit).toBe(1)
+  expect(await wrong.exit).toBe(2)
   expect(wrong.output).toBe(
     '--reason other needs --feedback.\n\nnode dist/account.mjs withdrawal start (--user usr_… | --email ADDRESS) [--reason REASON] [--feedback TEXT]\n',
   )

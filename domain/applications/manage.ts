@@ -213,6 +213,8 @@ const readSigning = statement(
   (v) => sql`SELECT ${signingOf(sql`a`)} FROM connected_apps a WHERE a.id = ${v.id}`,
 )
 
+const hasNoEndpoint = () => new AppError('REQUEST_001', 'This application polls: it has no endpoint to call.')
+
 /** Sends one signed message that says nothing. No database connection is held meanwhile. */
 export async function pingApp(
   ctx: SystemContext,
@@ -220,12 +222,21 @@ export async function pingApp(
 ): Promise<Data<typeof contract.pingApp>> {
   const [app] = await ctx.sql(readSigning, { id: appId })
   if (!app) throw unknownApp()
-  if (app.endpoint === null) throw new AppError('REQUEST_001', 'This application polls: it has no endpoint to call.')
+  if (app.endpoint === null) throw hasNoEndpoint()
   const id = ctx.secrets.randomId('png_')
   const body = JSON.stringify({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
   const started = performance.now()
   const { status, problem = null } = await sendWebhook(ctx, app, { id, body, about: null })
   return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - started), problem }
+}
+
+/** Where the application is called, by which secret, and whether it is asked before a withdrawal: for a check that signs in other ways too. */
+export async function receiverOf(ctx: SystemContext, appId: string) {
+  const [[app], { checks }] = await Promise.all([ctx.sql(readSigning, { id: appId }), getApp(ctx, { appId })])
+  if (!app?.endpoint) throw hasNoEndpoint()
+  const secret = ctx.secrets.open(app.sealed_secret)?.toString()
+  if (!secret) throw new AppError('REQUEST_001', 'No configured key opens the signing secret of this application.')
+  return { url: app.endpoint, secret, checks }
 }
 
 const deleteConnections = statement(

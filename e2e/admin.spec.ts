@@ -204,11 +204,7 @@ test('an operator disables an application, sees the deletion that waits for it, 
   await expectAccessible(page)
   const env = { ...process.env, DATA_DIR }
   const ping = spawnSync(process.execPath, ['scripts/account.mjs', 'app', 'ping', app_id], { env, encoding: 'utf8' })
-  expect([ping.status, JSON.parse(ping.stdout).problem, ping.stderr]).toEqual([
-    1,
-    'ECONNREFUSED',
-    'It did not answer: ECONNREFUSED.\n',
-  ])
+  expect([ping.status, JSON.parse(ping.stdout).problem, ping.stderr]).toEqual([1, 'ECONNREFUSED', ''])
 })
 
 test('an operator ends what holds a deletion back on the page of the account', async ({ page, operator, user }) => {

@@ -320,6 +320,15 @@ test('a search of the API reference by code, word or field leads to the row, and
   }
   await search.fill('verify')
   await expect(contents.getByRole('link', { name: 'Verify a signature' })).toBeVisible()
+  await search.fill('EMAIL_004')
+  await search.press('ArrowDown')
+  const hits = contents.getByRole('listitem').getByRole('link').filter({ visible: true })
+  await expect(hits.first()).toBeFocused()
+  await page.keyboard.press('ArrowDown')
+  await expect(hits.nth(1)).toBeFocused()
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  await expect(search).toBeFocused()
   await search.fill('quux')
   const none = 'Nothing in the reference has these words. Try other words, or look through the overview.'
   await expect(contents.getByRole('status')).toHaveText(none)

@@ -58,7 +58,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
               setWords(event.target.value)
               contentsAround(event.currentTarget)?.setAttribute('open', '')
             }}
-            onKeyDown={(event) => event.key === 'Enter' && followBest(event.currentTarget)}
+            onKeyDown={(event) => (event.key === 'Enter' ? followBest(event.currentTarget) : moveInList(event))}
             className="h-10 w-full rounded-lg border border-line-control bg-surface px-3 font-normal lg:mt-1.5 lg:mb-3"
           />
         </label>
@@ -79,6 +79,18 @@ const foldContents = (event: React.MouseEvent<HTMLElement>) =>
   contentsAround(event.currentTarget)?.removeAttribute('open')
 
 const followBest = (field: HTMLElement) => field.closest('nav')?.querySelector<HTMLElement>('[data-hit]')?.click()
+
+/** The arrow keys go from the field through the list, and back. */
+function moveInList(event: React.KeyboardEvent<HTMLElement>) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (!step) return
+  const nav = event.currentTarget.closest('nav')
+  const stops = [...(nav?.querySelectorAll<HTMLElement>('input, li a') ?? [])].filter((stop) => stop.checkVisibility())
+  const next = stops[stops.indexOf(event.currentTarget) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
 
 interface GroupProps {
   group: { title: string; path: string; entries: readonly (ContentsEntry | FoundEntry)[] }
@@ -108,6 +120,7 @@ function Group({ group, isHere, here }: GroupProps) {
                 data-hit={'rank' in entry && entry.rank < 2 ? '' : undefined}
                 aria-current={isHere && entry.id === here ? 'location' : undefined}
                 onClick={foldContents}
+                onKeyDown={moveInList}
                 className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
               >
                 {entry.mark && <span className="w-11 shrink-0 font-mono text-[0.6875rem]">{entry.mark}</span>}
@@ -120,6 +133,7 @@ function Group({ group, isHere, here }: GroupProps) {
                     href={linkTo(part.id)}
                     data-hit=""
                     onClick={foldContents}
+                    onKeyDown={moveInList}
                     className="wrap-anywhere ms-4 block rounded-md border-line border-s px-3 py-1 text-[0.8125rem] text-ink-muted hover:text-ink max-lg:py-2"
                   >
                     {part.title}

@@ -10,7 +10,8 @@ export const RECEIVER_VARIABLES = {
 
 /** Whole programs, which refuse with 401 what the service has not signed, and with 400 what is no JSON. */
 export const RECEIVER_SAMPLES: Record<ReceiverLanguage, string> = {
-  typescript: `import { serve } from '@hono/node-server'
+  typescript: `// npm install @hono/node-server, and the typed client that npm run pack:client packs.
+import { serve } from '@hono/node-server'
 import { createReceiver } from 'user-account-service/client'
 
 const { PORT, SIGNING_SECRET = '' } = process.env

@@ -8,7 +8,7 @@ import { ErrorRows } from '../error-rows'
 import { Message } from '../message'
 import { Operation } from '../operation'
 import { Attempts, Receiving, Verifying } from '../receiving'
-import { ALL_ERRORS, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
+import { ALL_ERRORS, COMMON_CODES, codesOf, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
 import { Chapter, ReferencePage } from '../reference-page'
 import { LANGUAGES } from '../samples'
 
@@ -51,10 +51,13 @@ export default async function GroupPage({ params }: Props) {
       ) : group === ALL_ERRORS ? (
         <Chapter id="codes" title="All error codes">
           <p>
-            Any operation can answer with those of AUTH, REQUEST, RATE and SERVER. Each operation lists those of its
-            own.
+            Any operation can answer with those of AUTH, REQUEST, RATE and SERVER. Below each other code stand the
+            operations that answer with it.
           </p>
-          <ErrorRows codes={Object.keys(ERRORS) as ErrorCode[]} of="codes" />
+          <ErrorRows
+            codes={Object.keys(ERRORS) as ErrorCode[]}
+            more={(code) => !COMMON_CODES.includes(code) && <AnsweredBy code={code} />}
+          />
         </Chapter>
       ) : (
         <>
@@ -69,3 +72,19 @@ export default async function GroupPage({ params }: Props) {
     </ReferencePage>
   )
 }
+
+const AnsweredBy = ({ code }: { code: ErrorCode }) => (
+  <ul className="mt-1 flex flex-wrap gap-x-4">
+    {OPERATION_GROUPS.flatMap(({ id, operations }) =>
+      operations
+        .filter((contract) => codesOf(contract).includes(code))
+        .map(({ name, summary }) => (
+          <li key={name}>
+            <a href={`${pathOf(id)}#${name}`} className={textLink}>
+              {summary}
+            </a>
+          </li>
+        )),
+    )}
+  </ul>
+)

@@ -23,6 +23,25 @@ async function fillForm(page: Page, user: User) {
   await page.getByLabel('Current password').fill(user.password)
 }
 
+test('a page that reads again while it leaves a deleted account leads to the progress, not to the sign-in', async ({
+  page,
+  user,
+}) => {
+  await startSession(page, user, IMPATIENT_URL)
+  await page.goto(at('/settings/withdraw'))
+  await fillForm(page, user)
+  await page.route('**/api/auth/signout', async (route) => {
+    const signedOut = await route.fetch()
+    const looked = page.waitForResponse('**/api/auth/session')
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+    await looked
+    await route.fulfill({ response: signedOut })
+  })
+  await deleteButton(page).click()
+  await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)
+  await expect(page.getByRole('heading', { level: 1, name: 'Account deletion' })).toBeVisible()
+})
+
 test('a user withdraws, is signed out everywhere, and watches the withdrawal to its end without a session', async ({
   page,
   browser,

@@ -16,6 +16,13 @@ const signedIn = z.object({
   accessTokenExpiresAt: z.string(),
 })
 
+let leadsToSignIn = true
+
+/** From now on a call that finds no session leads nowhere, because the account is deleted and another page comes. */
+export const stayOnPage = () => {
+  leadsToSignIn = false
+}
+
 async function askForSession() {
   // Not next-auth's getSession(): it answers null for a lost connection too, and then nobody has to sign in again.
   const response = await fetchOnServerClock('/api/auth/session', { cache: 'no-store' }).catch(() => undefined)
@@ -25,9 +32,11 @@ async function askForSession() {
   if (!response.ok || answer === undefined) throw noAnswer(UNREADABLE)
   const parsed = signedIn.safeParse(answer)
   if (parsed.success) return { value: parsed.data.accessToken, expiresAt: parsed.data.accessTokenExpiresAt }
-  window.dispatchEvent(new Event(PAGE_LEAVES))
-  const { pathname, search, hash } = window.location
-  window.location.assign(`/sign-in?ended=1&next=${encodeURIComponent(pathname + search)}${hash}`)
+  if (leadsToSignIn) {
+    window.dispatchEvent(new Event(PAGE_LEAVES))
+    const { pathname, search, hash } = window.location
+    window.location.assign(`/sign-in?ended=1&next=${encodeURIComponent(pathname + search)}${hash}`)
+  }
   throw new ApiError('AUTH_001', 'Your session has ended. Sign in again.', 0)
 }
 

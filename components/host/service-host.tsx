@@ -20,6 +20,8 @@ const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
       .then(({ signOutSoon }) => signOutSoon())
       .catch(() => {})
     window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
+    // The page is being left.
+    await new Promise(() => {})
   },
   progressLink: () => window.location.href,
   exportPath: '/settings/data',

@@ -10,10 +10,9 @@ export function useWithdrawAccount(userId: string, { onError }: { onError?: (err
   return useMutation({
     mutationFn: (body: Body<typeof withdrawAccount>) => call('withdrawAccount', { userId }, body),
     onSuccess: async (answer) => {
-      // Before the queries are cleared, because those that still stand on the page would be read again without an account.
-      const shown = showProgress(answer)
+      await showProgress(answer)
+      // Only now, because what still stands on the page would be read again without an account.
       queryClient.clear()
-      await shown
     },
     onError,
   })

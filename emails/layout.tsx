@@ -93,6 +93,7 @@ export function Layout({ look, preview, title, children, footnote, reason }: Lay
   return (
     <Html lang={look.language} dir="ltr">
       <Head>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
         <style>{darkStyles(look.accentInTheDark)}</style>

@@ -174,7 +174,6 @@ export const appCommands = [
       subject: { value: 'ID', read: toSubject, means: 'Its own id of the test person; a wrong receiver deletes them.' },
       account: { value: 'usr_…', means: 'The account of the test person.' },
     },
-    needsNoData: true,
     async run(ctx, { receiver: given, secret, checks, confirms, subject, account }) {
       const person = subject && account ? { subject, account } : undefined
       if (confirms !== (person !== undefined))

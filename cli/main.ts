@@ -61,12 +61,15 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   return isAllGood
 }
 
-/** Refuses a command on data that are not there, which would make an empty database in a directory that is named wrongly. */
-function checkData(command: Command | null, dataDir: string | undefined): void {
-  if (dataDir === undefined || hasCluster(dataDir)) return
+/**
+ * Refuses a command on data that are not there, which would make an empty database in a directory that is named wrongly. What makes one
+ * says so by the returned sentence.
+ */
+function checkData(command: Command | null, dataDir: string | undefined): string {
+  if (dataDir === undefined || hasCluster(dataDir)) return ''
   const missing = `DATABASE_URL is not set, and there is no database in ${dataDir} (DATA_DIR).`
   if (command && !command.needsNoData) throw new Error(`${missing} The start of the service makes one there.`)
-  process.stderr.write(`${missing} It is made now.\n`)
+  return `${missing} It is made now.\n`
 }
 
 async function main(args: string[]): Promise<boolean> {
@@ -76,9 +79,10 @@ async function main(args: string[]): Promise<boolean> {
     return true
   }
   // Before the settings are read, which makes secrets in DATA_DIR.
-  checkData(args[0] === 'batch' ? null : findCommand(COMMANDS, args), ownDataDir(process.env))
+  const making = checkData(args[0] === 'batch' ? null : findCommand(COMMANDS, args), ownDataDir(process.env))
   // Before the database is opened, so that a wrong command is refused at once.
   const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
+  process.stderr.write(making)
   const env = getEnv()
   // Standard output is for answers alone.
   processState.log = createLog(env.commandLogLevel, process.stderr)

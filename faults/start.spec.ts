@@ -158,6 +158,7 @@ test('a command on a DATA_DIR without a database is refused and makes nothing th
   const person = '--email a@example.test --name Ada --password correct-horse'.split(' ')
   const created = begin(place, context, {}, 'user', 'create', ...person)
   expect(await created.exit).toBe(0)
+  expect(created.output).toContain(`there is no database in ${place.dataDir} (DATA_DIR). It is made now.`)
   const found = begin(place, context, {}, 'user', 'find', '--email', 'a@example.test')
   expect(await found.exit).toBe(0)
   const [id = ''] = /usr_[\w-]+/.exec(created.output) ?? []

@@ -10,9 +10,10 @@ export const generateMetadata = titled('Failure', 'tabTitle')
 export default async function NotFound() {
   const session = await sessionIfReadable()
   const t = await pageTexts('Failure')
+  const common = await pageTexts('Common')
   const account = session && accountOf(session)
   return (
-    <CenteredPage account={account}>
+    <CenteredPage account={account} link={{ href: '/sign-in', label: common('signIn') }}>
       <p className="font-mono text-ink-muted text-sm">404</p>
       <h1 className="mt-2 font-semibold text-3xl leading-9 tracking-[-0.03em]">{t('notFoundTitle')}</h1>
       <p className="mt-3 text-ink-muted">{t('notFoundHint')}</p>

@@ -50,6 +50,13 @@ for (const [kind, paths] of Object.entries(PAGES)) {
   })
 }
 
+test('whoever is not signed in finds the sign-in on pages for everybody', async ({ page }) => {
+  for (const path of ['/accessibility', '/no-such-page', '/docs/api']) {
+    await page.goto(path)
+    await expect(page.getByRole('banner').getByRole('link', { name: 'Sign in' })).toBeVisible()
+  }
+})
+
 test('a signed-in person reads on the pages for everybody that they are signed in', async ({
   page,
   userWithSession: user,

@@ -16,12 +16,17 @@ export const generateMetadata = titled('Accessibility', 'title')
 export default async function AccessibilityPage() {
   const session = await sessionIfReadable()
   const t = await pageTexts('Accessibility')
+  const common = await pageTexts('Common')
   const { supportEmail: address } = getEnv()
   const language = await pageLanguage()
   const engine = new Intl.ListFormat(language).format(AUDIT_ENGINES)
   const date = new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeZone: 'UTC' }).format(AUDITED_ON)
   return (
-    <ColumnPage account={session && accountOf(session)} className="max-w-3xl">
+    <ColumnPage
+      account={session && accountOf(session)}
+      link={{ href: '/sign-in', label: common('signIn') }}
+      className="max-w-3xl"
+    >
       <PageHeading title={t('title')} description={t('description')} />
       <div className="space-y-6">
         <Section title={t('auditedTitle')}>

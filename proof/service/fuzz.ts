@@ -31,7 +31,7 @@ import { envelopeProblem } from '../models/invariants'
 /** In every `npm test` it has fewer cases, the same ones every time, and a wide bound on the time of an answer. */
 const IS_SHORT = !process.env.LONG
 const SEED = Number(process.env.PROOF_SEED ?? (IS_SHORT ? 1 : randomInt(2 ** 31)))
-const BODIES = Number(process.env.PROOF_BODIES ?? (IS_SHORT ? 200 : 10_000))
+const BODIES = Number(process.env.PROOF_BODIES ?? (IS_SHORT ? 500 : 10_000))
 const AT_ONCE = 24
 const MAX_TRIES = 5
 const MAX_ANSWER_MS = IS_SHORT ? 15_000 : 2_000

@@ -2,7 +2,6 @@ import type { ReactNode } from 'react'
 import { ReferenceRows } from '@/components/docs/reference-rows'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 
-/** `of` is the anchor of the section with these rows. */
 interface ErrorRowsProps {
   codes: readonly ErrorCode[]
   /** The anchor of the section with these rows; without it the code alone is the anchor of its row. */

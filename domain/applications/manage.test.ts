@@ -14,6 +14,8 @@ import {
 import { atStatement } from '@/testing/statements'
 import { signatureOf } from '@/testing/webhook'
 import { actsOnApp } from '../audit'
+import { AUDIT_ACTIONS, type AuditAction } from '../audit-actions'
+import { auditManager } from '../manager'
 import type { AppRequest } from '../ports'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { endTask } from './deliver'
@@ -157,6 +159,15 @@ test('the audit tells whether an application was disabled, enabled or changed', 
   expect(await actsOf({ disabled: true })).toEqual(['app.changed'])
   expect(await actsOf({ events: ['account.email_changed'] })).toEqual(['app.changed'])
   expect(await actsOf({ disabled: false, name: 'Shop' })).toEqual(['app.changed', 'app.enabled'])
+})
+
+test('the audit log of an application has every act on it while it exists', async () => {
+  const { ctx, appId } = await givenShop()
+  const names = Object.keys(AUDIT_ACTIONS) as AuditAction[]
+  const actions = names.filter((name) => name.startsWith('app.') && name !== 'app.removed')
+  for (const action of actions) await ctx.transaction((tx) => auditManager(tx, action, appId))
+  const shown = (await actsOnApp(ctx, { appId, maxRows: 50 })).map(({ action }) => action)
+  expect([...new Set(shown)].sort()).toEqual(actions.sort())
 })
 
 test('B113 the reasons of an application to waive its tasks are codes with a sentence each, and none is a common one', async () => {

@@ -34,14 +34,9 @@ export default async function LandingPage() {
             <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">
               {t('lead', { product: getEnv().brand.name })}
             </p>
-            <div className="mt-9 flex flex-col gap-3 sm:flex-row sm:flex-wrap">
-              <Link href="/sign-in" className={buttonStyle({ className: 'sm:min-h-11' })}>
-                {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
-              </Link>
-              <a href="/delete-account" className={buttonStyle({ variant: 'quiet', className: 'sm:min-h-11' })}>
-                {common('sections.deleteAccount')}
-              </a>
-            </div>
+            <Link href="/sign-in" className={buttonStyle({ className: 'mt-9 w-full sm:min-h-11 sm:w-auto' })}>
+              {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
+            </Link>
           </div>
           <Specimen />
         </div>

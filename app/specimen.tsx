@@ -12,6 +12,7 @@ export async function Specimen() {
   const deletion = await pageTexts('Deletion')
   return (
     <div aria-hidden className="w-full max-w-96 select-none">
+      <p className="mb-3 px-5 text-ink-muted text-sm">{t('specimen')}</p>
       <div className="rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
         <div className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1">
           <span className="text-ink-muted">ada@example.com</span>

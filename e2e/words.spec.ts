@@ -26,7 +26,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Change address" [level=2]
     - button "Close"
-    - paragraph: We’ll email the new address. Nothing changes until you confirm.
+    - paragraph: We’ll email the new address. Nothing changes until you confirm; your other browsers are then signed out.
     - text: New email address
     - textbox "New email address" [active]
     - paragraph: Enter your new email address.
@@ -151,7 +151,7 @@ test('B76 words of a screen reader: the undo of a change from the old mailbox', 
   await expect(main).toMatchAriaSnapshot(`
     - status:
       - heading "The change was undone" [level=1]
-      - paragraph: Your account’s address is ${user.email}. Everyone is signed out. Sign in with your new password.
+      - paragraph: Your account’s address is ${user.email}. Every browser is signed out. Sign in with your new password.
     - link "Sign in"
   `)
 })

@@ -332,10 +332,10 @@ export interface FactsProps {
 
 export function Facts({ facts }: FactsProps) {
   return (
-    <Panel style={{ margin: '0 0 20px', padding: '14px 20px 2px' }}>
+    <Panel style={{ margin: '0 0 20px', padding: '14px 20px 6px' }}>
       {facts.map(([label, value]) => (
-        <Text key={label} style={{ ...text, margin: '0 0 12px' }}>
-          <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
+        <Text key={label} style={{ ...text, margin: '0 0 8px' }}>
+          <span className="muted" style={{ color: small.color }}>
             {label}
           </span>{' '}
           <span className="ink" style={{ ...breakAnywhere, color: INK, fontWeight: 500 }}>

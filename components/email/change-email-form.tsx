@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl/react'
 import { ConfirmIdentity, type WaysToConfirm } from '../access/confirm-identity'
 import { useErrorTexts } from '../api/error-texts'
 import { FormCard } from '../forms/form-card'
+import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { NewEmailField } from './new-email-field'
 import { type ChangeForm, useChangeForm } from './use-change-form'
@@ -23,6 +24,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
   const { userId, currentEmail, ways, isOpen, isReplacing, suggestion, onClose } = props
   const t = useTranslations('EmailSettings')
   const { fieldOf } = useErrorTexts()
+  const changeText = useHost().hasSessions ? 'changeText' : 'changeTextElsewhere'
   const { form, empty, submit, isPending } = useChangeForm(props)
 
   return (
@@ -30,7 +32,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
     <div hidden={!isOpen}>
       <FormCard
         title={t('changeTitle')}
-        description={t(isReplacing ? 'differentText' : 'changeText')}
+        description={t(isReplacing ? 'differentText' : changeText)}
         error={form.formState.errors.root?.message}
         aside={
           !isReplacing && (

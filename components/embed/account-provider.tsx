@@ -63,6 +63,7 @@ function OneAccount(props: AccountProviderProps) {
         setStarted({ withdrawalId: withdrawal_id, statusToken: status_token }),
       progressLink: () => null,
       exportPath: null,
+      hasSessions: false,
       receiptPage: `${baseUrl}/receipt`,
     }),
     [calls, client, signIn, baseUrl, product, setStarted],

@@ -27,6 +27,8 @@ export interface Host {
   progressLink(): string | null
   /** The page of the data export, null if there is none. */
   exportPath: string | null
+  /** Whether people sign in to this service with a browser, and so have sessions that it can end. */
+  hasSessions: boolean
   /** The page that verifies receipts. */
   receiptPage: string
 }

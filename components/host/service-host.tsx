@@ -25,6 +25,7 @@ const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
   },
   progressLink: () => window.location.href,
   exportPath: '/settings/data',
+  hasSessions: true,
   receiptPage: '/receipt',
 }
 

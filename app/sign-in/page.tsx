@@ -67,10 +67,14 @@ export default async function SignInPage({ searchParams }: PageProps) {
 async function SessionEnded({ hasPasswordSignIn }: { hasPasswordSignIn: boolean }) {
   const t = await pageTexts('SignIn')
   const why = await endOfSession()
-  // Elsewhere people do not sign in with the address.
-  const isChanged = why === 'address_changed' && hasPasswordSignIn
-  const text = why === 'deleted' ? 'endedDeletedText' : isChanged ? 'endedChangedText' : 'endedText'
-  return <Alert title={t('endedTitle')} text={t(text)} className="mb-6" />
+  const texts = {
+    deleted: 'endedDeletedText',
+    // Elsewhere people do not sign in with the address.
+    address_changed: hasPasswordSignIn ? 'endedChangedText' : 'endedText',
+    change_undone: hasPasswordSignIn ? 'endedUndoneText' : 'endedText',
+    other: 'endedText',
+  } as const
+  return <Alert title={t('endedTitle')} text={t(texts[why])} className="mb-6" />
 }
 
 /** Makes the provider ask for a new sign-in, one that counts as fresh. */

@@ -137,12 +137,13 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, ...show
         retentionDays={shown.retentionDays}
         authority={preview.authority}
         isSignedOut
-      />
-      <DeletionDetails
-        goes={peoplesText(preview.erased)}
-        applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
-        {...shown}
-      />
+      >
+        <DeletionDetails
+          goes={peoplesText(preview.erased)}
+          applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
+          {...shown}
+        />
+      </SummaryNotes>
       <Form
         className="space-y-5 border-line border-t pt-5"
         onSubmit={form.handleSubmit((values) => confirm.mutate(values))}

@@ -22,7 +22,7 @@ interface DeletionDetailsProps {
   retentionDays: number
   /** The time at which the kept records would be deleted. */
   keptUntil: string
-  /** The full explanation, rendered on the server. */
+  /** The full explanation, rendered on the server; null in a page of an adopter. */
   details: ReactNode
 }
 
@@ -42,19 +42,20 @@ export function CountedDetails({ userId, counts, renderedAt, ...shown }: Counted
 /** What is deleted, what stays and who is notified, folded. */
 export function DeletionDetails({ goes, applications, retentionDays: days, keptUntil, details }: DeletionDetailsProps) {
   const t = useTranslations('DeleteAccount')
+  const stays = (
+    <div className="space-y-1">
+      <p>{t.rich('staysText', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>
+      <p>{t('staysPayments')}</p>
+    </div>
+  )
   return (
     <Disclosure summary={t('detailsTitle')}>
       <div className="space-y-6 pt-3">
         <Rows
           rows={[
             [t('goes'), goes],
-            [
-              t('stays', { days }),
-              <div key="stays" className="space-y-1">
-                <p>{t.rich('staysText', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>
-                <p>{t('staysPayments')}</p>
-              </div>,
-            ],
+            // The full explanation says it record by record.
+            ...(details ? [] : [[t('stays', { days }), stays] as const]),
             [t('notify'), <Notified key="notify" applications={applications} />],
           ]}
         />

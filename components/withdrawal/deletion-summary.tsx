@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import type { Authority } from '@/contract/errors'
 import { useHost } from '../host/host'
@@ -30,27 +31,40 @@ interface SummaryNotesProps {
   authority: Authority | undefined
   /** Whether the copy needs a sign-in first. */
   isSignedOut?: boolean
+  /** The details, folded. */
+  children: ReactNode
 }
 
-/** What stays, who is asked to delete it too, and the way to a copy. */
-export function SummaryNotes({ applications, retentionDays: days, authority, isSignedOut }: SummaryNotesProps) {
+/** What stays, who is asked to delete it too, the way to a copy, and the details. */
+export function SummaryNotes({
+  applications,
+  retentionDays: days,
+  authority,
+  isSignedOut,
+  children,
+}: SummaryNotesProps) {
   const t = useTranslations('DeleteAccount')
   const listed = useListed()
   const { exportPath } = useHost()
   const apps = namesOf(applications)
   return (
-    <div className="space-y-2 text-ink-muted">
-      <p>
-        {t('summaryKept', { days })} {apps.length > 0 && t('summaryApps', { apps: listed(apps) })}
-      </p>
-      <RightToComplain authority={authority} />
-      {exportPath && (
+    <div className="space-y-2">
+      <div className="space-y-2 text-ink-muted">
         <p>
-          <a href={exportPath} className={`inline-flex min-h-11 items-center ${textLink}`}>
-            {t(isSignedOut ? 'downloadByOwner' : 'download')}
-          </a>
+          {t('summaryKept', { days })} {apps.length > 0 && t('summaryApps', { apps: listed(apps) })}
         </p>
-      )}
+        <RightToComplain authority={authority} />
+      </div>
+      <div>
+        {exportPath && (
+          <p>
+            <a href={exportPath} className={`inline-flex min-h-11 items-center ${textLink}`}>
+              {t(isSignedOut ? 'downloadByOwner' : 'download')}
+            </a>
+          </p>
+        )}
+        {children}
+      </div>
     </div>
   )
 }

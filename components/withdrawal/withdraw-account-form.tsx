@@ -70,8 +70,9 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         isPending={isPending}
         onSubmit={submit}
       >
-        <SummaryNotes applications={details.applications} retentionDays={retentionDays} authority={held.authority} />
-        <CountedDetails {...details} />
+        <SummaryNotes applications={details.applications} retentionDays={retentionDays} authority={held.authority}>
+          <CountedDetails {...details} />
+        </SummaryNotes>
         <PhraseField form={form} />
         <ConfirmIdentity
           userId={userId}

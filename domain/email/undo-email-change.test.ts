@@ -14,6 +14,7 @@ import {
 import { rawSql } from '@/testing/raw-sql'
 import { registerApp } from '../applications/manage'
 import { day, minute } from '../limits/durations'
+import { whySessionEnded } from '../sessions/why-ended'
 import { getNotMe } from './get-not-me'
 import { createNotMeToken } from './not-me-token'
 import { undoEmailChange } from './undo-email-change'
@@ -95,6 +96,15 @@ test.each([
     ])
   },
 )
+
+test('B134 a browser whose session an undo ended learns that a change was undone, and of a change that was stopped nothing', async () => {
+  const ctx = await testContext()
+  for (const verified of [true, false]) {
+    const { user, id, press } = await givenChange(ctx, { verified })
+    await undoEmailChange(press, { changeRequestId: id, new_password: 'mine alone now' })
+    expect(await whySessionEnded(ctx, user.sessionId)).toBe(verified ? 'change_undone' : 'other')
+  }
+})
 
 test('a letter about an undo names the end of the hold, unless it arrives after it', async () => {
   const ctx = await testContext()

@@ -17,6 +17,7 @@ const AFTERWARDS = ['afterwardsRecord', 'afterwardsReceipts', 'afterwardsList', 
 /** Explains the deletion in full. */
 export async function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
   const t = await pageTexts('WhatHappens')
+  const form = await pageTexts('DeleteAccount')
   const deletion = await pageTexts('Deletion')
   const language = await pageLanguage()
   return (
@@ -33,10 +34,16 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
         />
       </section>
       <section className="space-y-3">
-        <h2 className="font-semibold">{t('whyTitle')}</h2>
+        <h2 className="font-semibold">{form('stays', { days })}</h2>
         <Rows
           rows={[
-            [t('why.bookkeeping'), t('why.bookkeepingText')],
+            [
+              t('why.bookkeeping'),
+              <div key="bookkeeping" className="space-y-1">
+                <p>{t('why.bookkeepingText')}</p>
+                <p>{form('staysPayments')}</p>
+              </div>,
+            ],
             [t('why.security'), t('why.securityText')],
             [t('why.legal'), t('why.legalText')],
             [t('staysRecord'), t('why.recordText')],

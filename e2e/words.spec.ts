@@ -46,7 +46,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
-    - paragraph: Didn’t get it? Check your spam folder.
+    - paragraph: Didn’t get it? Check your spam folder, and that the address is right.
     - button /Resend in \\d minutes/ [disabled]
     - button "Cancel change"
     - heading "Current address" [level=2]

@@ -229,7 +229,8 @@ export const retried = z
   .optional()
   .describe('False where nothing has failed: what was never tried keeps its time')
 /** The message of a retry, whatever came of it. */
-export const RETRIED = 'What has failed is tried within a minute. What was never tried keeps its time.'
+export const RETRIED =
+  'What has failed is tried within a minute; a disabled application is asked once it is enabled. What was never tried keeps its time.'
 
 export const retryTask = contract({
   ...FOR_SERVICES,

@@ -36,7 +36,9 @@ interface OperatorButtonProps<Name extends keyof Operations> {
 }
 
 const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
-  retried === false ? 'Nothing has failed. What was never tried keeps its time.' : 'Will be tried within a minute.'
+  retried === false
+    ? 'Nothing has failed. What was never tried keeps its time.'
+    : 'Will be tried within a minute. A disabled application is asked once it is enabled.'
 /** What the page itself does not show after the act. */
 const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string) => ReactNode } = {
   pingApp: ({ status, took_ms, problem }, host) => (

@@ -92,8 +92,8 @@ export const Verifying = () => (
     <p>
       The source of this service has whole receivers as packages: <Code>examples/receivers/python</Code> and{' '}
       <Code>examples/receivers/go</Code>. There <Code>npm run pack:client</Code> makes the typed client, and{' '}
-      <Code>npm run -s account -- app check https://… --secret whsec_…</Code> sends your receiver signed, forged and
-      late messages and says what to mend.
+      <Code>npm run -s account -- app check Shop</Code> sends your receiver signed, forged and late messages and says
+      what to mend.
     </p>
   </Chapter>
 )

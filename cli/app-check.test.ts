@@ -6,7 +6,7 @@ import { registerApp } from '@/domain/applications/manage'
 import { testContext } from '@/testing/domain'
 import { listening } from '@/testing/listening'
 import { signatureOf, webhookSignature } from '@/testing/webhook'
-import { checkReceiver } from './app-check'
+import { type CallResult, checkReceiver } from './app-check'
 import { execute } from './execute'
 import { showAnswer } from './show'
 
@@ -59,7 +59,7 @@ const given = (
 
 const failuresOf = async (url: string) =>
   (await checkReceiver({ url, secret: SECRET, appUrl: 'http://account.test', checks: true, person: PERSON })).flatMap(
-    ({ call, mend }) => (mend ? [call] : []),
+    ({ call, result }) => (result === 'FAIL' ? [call] : []),
   )
 
 test('a registered application is called at its address, signed by its secret, and asked as it wants to be', async () => {
@@ -68,6 +68,18 @@ test('a registered application is called at its address, signed by its secret, a
   const answer = await execute(ctx, ['app', 'check', 'Checked'], null)
   const calls = expect.arrayContaining([expect.objectContaining({ call: 'a question before a withdrawal' })])
   expect(answer).toMatchObject({ failed: 0, calls })
+  expect(answer).not.toHaveProperty('not_tried')
+})
+
+test('a registered application that is asked about absence learns that this was not tried, and what to mend is said once', async () => {
+  const ctx = await testContext()
+  const endpoint = await given(() => ({ status: 200 }))
+  await registerApp(ctx, { name: 'Confirms', endpoint, secret: SECRET, confirms: true })
+  const answer = (await execute(ctx, ['app', 'check', 'Confirms'], null)) as { not_tried: string; calls: CallResult[] }
+  expect(answer.not_tried).toMatch(/^whether a person is absent: /)
+  const mends = answer.calls.flatMap(({ mend }) => mend ?? [])
+  expect(mends).toEqual([...new Set(mends)])
+  expect(mends.length).toBeLessThan(answer.calls.filter(({ result }) => result === 'FAIL').length)
 })
 
 test('B108 the receiver of the typed client passes every call of app check', async () => {

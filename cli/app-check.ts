@@ -58,11 +58,12 @@ interface Person {
   account: string
 }
 
-interface CallResult {
+export interface CallResult {
   result: 'ok' | 'FAIL'
   call: string
   wanted: string
   answer: string
+  /** Said once, where several calls need the same. */
   mend?: string
 }
 
@@ -73,12 +74,14 @@ interface CallResult {
 export async function checkReceiver({ url, secret, appUrl, checks, person }: CheckedReceiver): Promise<CallResult[]> {
   const receiver = new Receiver(url, secret, appUrl)
   const results: CallResult[] = []
+  const said = new Set<string>()
   const optional = [...(checks ? [WITHDRAWAL_CHECK] : []), ...(person ? absenceChecks(person) : [])]
   for (const { call, wanted, isRight, mend, ask } of [...CHECKS, ...optional, LAST_CHECK]) {
     const { status, body } = await ask(receiver)
     const answer = status === 0 ? 'no answer' : String(status)
     const isOk = isRight(status, body)
-    results.push({ result: isOk ? 'ok' : 'FAIL', call, wanted, answer, ...(!isOk && { mend }) })
+    results.push({ result: isOk ? 'ok' : 'FAIL', call, wanted, answer, ...(!isOk && !said.has(mend) && { mend }) })
+    if (!isOk) said.add(mend)
     // Each of the others would be waited for as long.
     if (status === 0 && results.length === 1) break
   }

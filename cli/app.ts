@@ -88,6 +88,9 @@ function ruleOf(issue?: z.core.$ZodIssue): string {
   return `--${OPTIONS[member] ?? member}${details.slice(member.length)}`
 }
 
+const NO_TEST_PERSON =
+  'whether a person is absent: for that, give --confirms with --subject and --account of a test person whom the receiver has.'
+
 /** A ping tells of no person, so that 404 and 410 say that the address is wrong. */
 function problemOfPing({ status, problem }: Data<typeof pingContract>): string | null {
   if (problem !== null) return `It did not answer: ${problem}.`
@@ -180,12 +183,18 @@ export const appCommands = [
         throw new UsageError('--confirms needs --subject and --account of a test person whom the receiver has.')
       if (!secret && /^https?:/.test(given)) throw new UsageError('The address of a receiver needs --secret.')
       const receiver = secret
-        ? { url: toEndpoint(given, 'The receiver'), secret, checks }
+        ? { url: toEndpoint(given, 'The receiver'), secret, checks, confirms }
         : await receiverOf(ctx, await namedApp.find(ctx, given))
       const calls = await checkReceiver({ ...receiver, checks: checks || receiver.checks, appUrl: ctx.appUrl, person })
-      const failed = calls.filter(({ mend }) => mend).length
-      const error = `${failed} of ${calls.length} calls were not answered as they have to be: "mend" says what to do.`
-      return { passed: calls.length - failed, failed, calls, ...(failed > 0 && { error }) }
+      const failed = calls.filter(({ result }) => result === 'FAIL').length
+      const error = `${failed} of ${calls.length} calls were not answered as they have to be: "mend" says what to do, once for all calls that need it.`
+      return {
+        passed: calls.length - failed,
+        failed,
+        ...(receiver.confirms && !person && { not_tried: NO_TEST_PERSON }),
+        calls,
+        ...(failed > 0 && { error }),
+      }
     },
   }),
   command({

@@ -228,7 +228,9 @@ step                      status      due_at                 completed_at
   last_error
 Profile and sign-in data  completed   -                      23 Nov 02:56 (12 min ago)
 Connected apps            processing  23 Nov 05:09 (in 2 h)  -
-  connect ECONNREFUSED and more and more and more and more and more and more and more and more and …
+  connect ECONNREFUSED and more and more and more and more and more and more and more and more and
+  more and more and more and more and more and more and more and more and more and more and more and
+  more
 `)
 })
 

@@ -93,9 +93,10 @@ function folded(rows: string[][], width: number): string[] {
   const [first = [], ...further] = parts.map((part) =>
     columns(rows.map((row) => part.map((column) => row[column] ?? ''))),
   )
-  return first
-    .flatMap((line, row) => [line, ...further.flatMap((lines) => (saysNothing(lines[row]) ? [] : INDENT + lines[row]))])
-    .map((line) => cut(line, width))
+  return first.flatMap((line, row) => [
+    cut(line, width),
+    ...further.flatMap((lines) => (saysNothing(lines[row]) ? [] : wrapped(lines[row] ?? '', width))),
+  ])
 }
 
 const [GAP, INDENT] = ['  ', '  ']
@@ -110,6 +111,17 @@ const cellOf = (column: string, value: unknown, look: Look): string =>
 function cut(line: string, width: number): string {
   const letters = [...line]
   return letters.length <= width ? line : `${letters.slice(0, width - 1).join('')}…`
+}
+
+/** A sentence goes on in further lines. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [INDENT]
+  for (const word of text.split(/(?<=\s)(?=\S)/)) {
+    const line = `${lines.at(-1)}${word}`
+    if ([...line.trimEnd()].length <= width) lines[lines.length - 1] = line
+    else lines.push(INDENT + word)
+  }
+  return lines.map((line) => cut(line.trimEnd(), width))
 }
 
 const lineWidthOf = (rows: string[][]): number =>

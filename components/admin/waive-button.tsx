@@ -68,7 +68,10 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
           />
           <SignInFirst />
           <p className="text-sm">
-            <code className="wrap-anywhere font-mono">app set {task.app_id} --waive-reason CODE=SENTENCE</code> adds a
+            <code className="wrap-anywhere font-mono">
+              app set {task.app_id} <span className="whitespace-nowrap">--waive-reason</span> CODE=SENTENCE
+            </code>{' '}
+            adds a
             sentence of your own to this list.
           </p>
         </div>

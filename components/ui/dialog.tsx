@@ -38,7 +38,7 @@ export function Dialog({ open, isBusy = false, onClose, title, description, chil
         else onClose()
       }}
       onClick={(event) => event.target === event.currentTarget && !isBusy && onClose()}
-      className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
+      className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-start text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
     >
       <div className="p-6">
         <h2 id={`${id}-title`} className="font-semibold text-lg leading-7 tracking-[-0.01em]">

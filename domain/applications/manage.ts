@@ -232,11 +232,11 @@ export async function pingApp(
 
 /** Where the application is called, by which secret, and whether it is asked before a withdrawal: for a check that signs in other ways too. */
 export async function receiverOf(ctx: SystemContext, appId: string) {
-  const [[app], { checks }] = await Promise.all([ctx.sql(readSigning, { id: appId }), getApp(ctx, { appId })])
+  const [[app], { checks, confirms }] = await Promise.all([ctx.sql(readSigning, { id: appId }), getApp(ctx, { appId })])
   if (!app?.endpoint) throw hasNoEndpoint()
   const secret = ctx.secrets.open(app.sealed_secret)?.toString()
   if (!secret) throw new AppError('REQUEST_001', 'No configured key opens the signing secret of this application.')
-  return { url: app.endpoint, secret, checks }
+  return { url: app.endpoint, secret, checks, confirms }
 }
 
 const deleteConnections = statement(

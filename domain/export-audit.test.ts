@@ -56,7 +56,7 @@ test('B91 the export tells what happened by which way, and nothing personal', as
   for (const personal of [user.userId, user.email, 'Ada', '192.0.2', 'Firefox']) expect(told).not.toContain(personal)
 })
 
-test('B91 the export names the service token that acted, also by a page token, and no other actor', async () => {
+test('B91 the export names the service token that acted, also by a page token, and of an operator the pseudonym alone', async () => {
   const { userId } = await givenUser(ctx)
   const add = (actor: string, actorId: string) =>
     addAudit(ctx, 'user.updated', { userId, actor, actorId, ip: null, at: ctx.clock.now() })
@@ -66,7 +66,7 @@ test('B91 the export names the service token that acted, also by a page token, a
     event === 'user.updated' ? [rest] : [],
   )
   expect(named.toSorted((one, other) => one.way.localeCompare(other.way))).toEqual([
-    { way: 'operator' },
+    { way: 'operator', operator: ctx.secrets.mac('pseudonym', userId).toString('base64url') },
     { way: 'page_token', service_token_id: 'svt_one' },
     { way: 'service', service_token_id: 'svt_one' },
   ])

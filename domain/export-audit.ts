@@ -22,17 +22,18 @@ const readAudit = statement(
 
 type Row = RowOf<typeof readAudit>
 
-/** Nothing personal: ids of rows, and the account as its pseudonym, which only this service can make. */
+/** Nothing personal: ids of rows, and accounts as their pseudonyms, which only this service can make. */
 function toRecord(ctx: SystemContext, row: Row): AuditRecord {
-  const { user_id: userId, action, actor_id: serviceId, subject_id: subject } = row
+  const { user_id: userId, action, actor, actor_id: actorId, subject_id: subject } = row
   const member = Object.hasOwn(AUDIT_ACTIONS, action) ? AUDIT_ACTIONS[action as keyof typeof AUDIT_ACTIONS] : null
   return {
     at: row.at.toISOString(),
     event: action,
     account: userId.startsWith('usr_') ? pseudonymOf(ctx, userId) : null,
-    way: row.actor,
+    way: actor,
     ...(member && subject !== null && { [member]: subject }),
-    ...(serviceId?.startsWith('svt_') && { service_token_id: serviceId }),
+    ...(actorId?.startsWith('svt_') && { service_token_id: actorId }),
+    ...(actor === 'operator' && actorId !== null && { operator: pseudonymOf(ctx, actorId) }),
   }
 }
 

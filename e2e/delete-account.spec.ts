@@ -9,6 +9,7 @@ const MAX_PAGE_KB = 60
 test('somebody who cannot sign in deletes the account by mail, and asks for it with scripts off', async ({
   browser,
   page,
+  operator,
   user,
   inbox,
 }) => {
@@ -40,8 +41,14 @@ test('somebody who cannot sign in deletes the account by mail, and asks for it w
   await expect(still.getByText(/braucht JavaScript/)).toBeVisible()
   await still.context().close()
 
+  const refund = ['--user', user.id, '--title', 'A refund']
+  const { transaction_id = '' } = await operator.run('transaction', 'add', ...refund)
   await page.goto(link)
-  await expect(page.getByRole('heading', { name: /^Delete your .* account\?$/ })).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: /^Delete your .* account\?$/ })).toBeVisible()
+  await expect(page.getByText('A refund')).toBeVisible()
+  await expectAccessible(page)
+  await operator.run('transaction', 'cancel', transaction_id)
+  await page.getByRole('button', { name: 'Check again' }).click()
   await expect(page.getByText(`${user.email.slice(0, 1)}••••@`)).toBeVisible()
   await expect(page.getByRole('link', { name: 'Download your data first' })).toHaveAttribute('href', '/settings/data')
   await page.getByText('What exactly happens').click()

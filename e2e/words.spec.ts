@@ -55,9 +55,13 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await enterCode(page, code === '000000' ? '000001' : '000000')
   const field = page.getByLabel('Verification code')
   const sentTo = `${newEmail} Enter the 6-digit code from our email, or open the link in it.`
-  await expect(field).toHaveAccessibleDescription(`That code isn’t right. 4 attempts left. ${sentTo}`)
+  await expect(field).toHaveAccessibleDescription(
+    `That code isn’t right; use the one from the latest email. 4 attempts left. ${sentTo}`,
+  )
   await page.getByRole('button', { name: 'Verify', exact: true }).click()
-  await expect(field).toHaveAccessibleDescription(`That code isn’t right. 4 attempts left. ${sentTo}`)
+  await expect(field).toHaveAccessibleDescription(
+    `That code isn’t right; use the one from the latest email. 4 attempts left. ${sentTo}`,
+  )
   await expect(field).toBeFocused()
   await enterCode(page, code)
   await expect(main).toMatchAriaSnapshot(`

@@ -71,8 +71,7 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
             <code className="wrap-anywhere font-mono">
               app set {task.app_id} <span className="whitespace-nowrap">--waive-reason</span> CODE=SENTENCE
             </code>{' '}
-            adds a
-            sentence of your own to this list.
+            adds a sentence of your own to this list.
           </p>
         </div>
       }

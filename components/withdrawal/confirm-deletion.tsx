@@ -13,6 +13,7 @@ import { isUnanswered, useErrorTexts } from '../api/error-texts'
 import { callWith, rulesOf } from '../api/load-contract'
 import { Form } from '../forms/form'
 import { useHost } from '../host/host'
+import { PageHeading } from '../layout/page-heading'
 import { LinkPage } from '../session/link-page'
 import { secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
@@ -78,7 +79,12 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           check: readAgain,
           show: () => {},
         }
-        return <Blockers held={held} supportEmail={supportEmail} takesFocus={wasPressed} />
+        return (
+          <div>
+            <PageHeading title={t('confirmTitle', { product })} />
+            <Blockers held={held} supportEmail={supportEmail} takesFocus={wasPressed} />
+          </div>
+        )
       }}
     </LinkPage>
   )

@@ -74,9 +74,7 @@ export function WaitsFor({ task }: { task: ShownTask }) {
     )
   if (polls && Date.parse(due_at) <= now)
     return (
-      <>
-        Waits until the application takes it. <Attempts of={{ ...tried, due_at: null }} />
-      </>
+      <>Waits until the application asks for it. {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}</>
     )
   return <Attempts of={tried} />
 }

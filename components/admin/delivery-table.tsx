@@ -1,7 +1,8 @@
 import type * as z from 'zod'
 import { delivery } from '@/contract/apps'
 import { RelativeTime } from '../ui/relative-time'
-import { AppLink, type Fields } from './drawn'
+import { Attempts } from './attempts'
+import { AppLink, type Fields, Word } from './drawn'
 import { TablePart } from './part'
 
 interface DeliveryTableProps {
@@ -13,6 +14,11 @@ interface DeliveryTableProps {
 }
 
 const APP: Fields<typeof delivery> = { app_name: ({ app_id, app_name }) => <AppLink id={app_id} name={app_name} /> }
+
+function answerOf({ last_error, last_status, took_ms }: z.input<typeof delivery>): string | null {
+  const answer = last_error ?? (last_status ? `HTTP ${last_status}` : null)
+  return answer && `${answer}${took_ms === null ? '' : ` after ${took_ms.toLocaleString('en')} ms`}`
+}
 
 /** Events and how far their delivery is. */
 export const DeliveryTable = ({
@@ -34,12 +40,14 @@ export const DeliveryTable = ({
       ),
       ...(namesApp && APP),
       created_at: ({ created_at }) => <RelativeTime dateTime={created_at} />,
-      status: true,
-      attempts: true,
-      last_error: ({ last_error, last_status, took_ms }) => {
-        const answer = last_error ?? (last_status ? `HTTP ${last_status}` : null)
-        return answer && `${answer}${took_ms === null ? '' : ` after ${took_ms.toLocaleString('en')} ms`}`
-      },
+      status: (row) => (
+        <>
+          <Word of={row.status} />
+          <p className="mt-1 text-ink-muted">
+            {row.status === 'pending' ? <Attempts of={{ ...row, last_error: answerOf(row) }} /> : answerOf(row)}
+          </p>
+        </>
+      ),
     }}
     none={none}
   />

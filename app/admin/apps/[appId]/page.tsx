@@ -1,12 +1,13 @@
+import type * as z from 'zod'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { AUDIT, EventCounts } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
-import { TaskTable } from '@/components/admin/task-table'
+import { isFailing, TaskTable } from '@/components/admin/task-table'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
-import { app as contract, type getApp as getAppContract } from '@/contract/apps'
+import { app as contract, type delivery, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
 import { shownAudit } from '@/contract/operator'
 import { listTasks } from '@/domain/applications/list-tasks'
@@ -38,6 +39,9 @@ const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answ
   </>
 )
 
+/** Its last try had no good answer, and it is tried again. */
+const fails = ({ status, last_error }: z.input<typeof delivery>) => status === 'pending' && last_error !== null
+
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
@@ -54,7 +58,13 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       title={app.name}
       id={appId}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
-      aside={app.disabled_at && <Badge tone="warning">Disabled</Badge>}
+      aside={
+        app.disabled_at ? (
+          <Badge tone="warning">Disabled</Badge>
+        ) : (
+          (open.tasks.some(isFailing) || recent.deliveries.some(fails)) && <Badge tone="danger">Failing</Badge>
+        )
+      }
     >
       <Part title="Settings" description={app.disabled_at && WHILE_DISABLED}>
         <Facts

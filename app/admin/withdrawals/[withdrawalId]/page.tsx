@@ -103,10 +103,14 @@ const MAX_CAUSES = 3
 
 /** Why it goes on, or is late: each application and step that does not do its part. */
 function Causes({ of: withdrawal }: { of: ShownWithdrawal }) {
-  const { is_past_due, tasks } = withdrawal
+  const { is_past_due, tasks, deletion_steps } = withdrawal
+  const late = new Set(deletion_steps.filter(({ is_overdue }) => is_overdue).map(({ step }) => step))
   const causes = [
     ...tasks
-      .filter((task) => isOpenTask(task) && (task.last_error !== null || task.is_app_disabled || is_past_due))
+      .filter(
+        (task) =>
+          isOpenTask(task) && (task.last_error !== null || task.is_app_disabled || is_past_due || late.has(task.phase)),
+      )
       .map((task) => <TaskCause key={task.task_id} task={task} />),
     ...ownSteps(withdrawal)
       .filter(({ last_error }) => last_error !== null)

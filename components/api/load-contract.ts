@@ -5,7 +5,8 @@ import { noAnswer } from '@/contract/errors'
 
 // zod, the contract and its client come in chunks of their own: with the first call, or when a form gets the focus. A first visit is
 // lighter without them.
-const orNoAnswer = <Module>(loading: Promise<Module>): Promise<Module> =>
+/** A part that does not arrive is told like a call that is not answered. */
+export const orNoAnswer = <Module>(loading: Promise<Module>): Promise<Module> =>
   loading.catch(() => {
     throw noAnswer()
   })

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
-import { useErrorTexts } from '../api/error-texts'
+import { isUnanswered, useErrorTexts } from '../api/error-texts'
 import { EmailSettings as Email } from '../email/email-settings'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
@@ -24,6 +24,9 @@ const DAY_MS = 24 * 60 * 60_000
 /** The retention if the service does not name its end. */
 const RETENTION_MS = 30 * DAY_MS
 
+/** While the service is away, the part looks for it so often. */
+const LOOK_AGAIN_MS = 10_000
+
 /** Reads once, before the part appears, what a page of the service renders on the server. */
 function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean) {
   const { userId } = useAccount()
@@ -32,6 +35,7 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
     queryFn: async () => ({ data: await read(), renderedAt: new Date(serverNow()).toISOString() }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
+    refetchInterval: ({ state }) => (isUnanswered(state.error) ? LOOK_AGAIN_MS : false),
     enabled,
   })
 }

@@ -2,12 +2,12 @@
 
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useMemo } from 'react'
-import { call, callWith } from '../api/load-contract'
+import { call, callWith, orNoAnswer } from '../api/load-contract'
 import { useBrand } from '../layout/brand'
 import { type Host, HostProvider } from './host'
 
 /** Loaded on the first press, which alone needs it. */
-const journeys = () => import('./service-journeys')
+const journeys = () => orNoAnswer(import('./service-journeys'))
 
 const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
   call,

@@ -15,6 +15,7 @@ import {
   rotateAppSecret,
   setApp,
 } from '@/domain/applications/manage'
+import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { checkReceiver } from './app-check.ts'
 import { command, listOfChoices, UsageError, type ValuesOf } from './command.ts'
 import { idOf, namedAccount, namedApp, toEndpoint, toHost, toSeconds, toSubject, waiveReason } from './values.ts'
@@ -100,9 +101,13 @@ function problemOfPing({ status, problem }: Data<typeof pingContract>): string |
 export const appCommands = [
   command({
     name: 'app list',
-    summary: 'Lists the applications, with what waits for them.',
+    summary: 'Lists the applications, with what waits for them, and the last answer of those that fail.',
     options: {},
-    run: (ctx) => listApps(ctx),
+    async run(ctx) {
+      const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
+      const lastAnswers = lastAnswersOf(troubles)
+      return { apps: apps.map((app) => ({ ...app, failing: lastAnswers.get(app.app_id) ?? null })) }
+    },
   }),
   command({
     name: 'app show',

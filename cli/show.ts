@@ -19,7 +19,7 @@ const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
   pending_transactions: ['transaction_id', 'created_at', 'title', 'amount'],
   transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
-  apps: ['app_id', 'name', 'open_tasks', 'disabled_at', 'endpoint'],
+  apps: ['app_id', 'name', 'open_tasks', 'failing', 'disabled_at', 'endpoint'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],

@@ -8,7 +8,7 @@ import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import type { Tried } from './operator-button'
 import { StepName } from './step-texts'
-import { ACTIONS, capped, count, labelOf, TONES, toLabel, WORDS } from './words'
+import { ACTIONS, ACTORS, capped, count, labelOf, TONES, toLabel, WORDS } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 
@@ -120,7 +120,7 @@ export const EventCounts = ({
 export const NotConfirmed = ({ of: { open_tasks, waived_tasks: apps } }: { of: Pick<ListedWithdrawal, TaskCount> }) =>
   open_tasks === 0 &&
   apps > 0 && (
-    <Badge>
+    <Badge className="whitespace-normal! shrink!">
       {count(apps, 'app')} {apps === 1 ? 'has' : 'have'} not confirmed
     </Badge>
   )
@@ -142,7 +142,7 @@ export const AUDIT: Fields<typeof shownAudit> = {
   at: true,
   actor: ({ actor, service_token_id: token, operator_id: operator }) => (
     <>
-      {toLabel(actor)} {token && <span className="block font-mono">{token}</span>}
+      {ACTORS[actor] ?? toLabel(actor)} {token && <span className="block font-mono">{token}</span>}
       {operator && <span className="block">{idLink('users')(operator)}</span>}
     </>
   ),

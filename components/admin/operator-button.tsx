@@ -36,9 +36,7 @@ interface OperatorButtonProps<Name extends keyof Operations> {
 }
 
 const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
-  retried === false
-    ? 'Nothing has failed. What was never tried keeps its time.'
-    : 'Will be tried within a minute. A disabled application is asked once it is enabled.'
+  retried === false ? 'Nothing has failed. What was never tried keeps its time.' : 'Will be tried within a minute.'
 /** What the page itself does not show after the act. */
 const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string) => ReactNode } = {
   pingApp: ({ status, took_ms, problem }, host) => (
@@ -54,7 +52,8 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
   ),
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
   retryTask: triedAgain,
-  retryWithdrawal: triedAgain,
+  retryWithdrawal: (answer) =>
+    `${triedAgain(answer)}${answer.retried === false ? '' : ' A disabled application is asked once it is enabled.'}`,
   rotateAppSecret: ({ signing_secret: secret }) => (
     <Alert
       className="text-ink"

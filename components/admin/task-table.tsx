@@ -1,4 +1,4 @@
-import { type ShownTask, shownTask } from '@/contract/tasks'
+import { isFailing, type ShownTask, shownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
@@ -54,10 +54,6 @@ export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} nam
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
-/** Its last call or check had no good answer. Of the other states each says by itself what is wrong. */
-export const isFailing = ({ state, attempts, last_error }: ShownTask) =>
-  (state === 'pending' || state === 'unconfirmed') && attempts > 0 && last_error !== null
-
 function TaskState({ task }: { task: ShownTask }) {
   const { state, is_app_disabled, progress, waived, completed_at } = task
   return (
@@ -70,9 +66,11 @@ function TaskState({ task }: { task: ShownTask }) {
       </p>
       <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
-        {waived
-          ? (waived.sentence ?? <WaivedReason reason={waived.reason} />)
-          : completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} isOver />}
+        {waived ? (
+          <>The person reads: “{waived.sentence ?? <WaivedReason reason={waived.reason} />}”</>
+        ) : (
+          completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} isOver />
+        )}
       </p>
     </>
   )

@@ -53,6 +53,16 @@ export const ACTIONS: Record<string, string> = {
   'task.waived': 'Stopped waiting',
 }
 
+/** Who acts in what an audit row tells, where its word says only how. */
+export const ACTORS: Record<string, string> = {
+  mailed_link: 'Who had the mailed link',
+  oidc: 'The person, at the identity provider',
+  password: 'The person, with a password',
+  reset_link: 'Who had the mailed link',
+  session: 'The person, signed in',
+  system: 'The service itself',
+}
+
 /** The words of operators for values of the contract; a value without one is its own word. */
 export const WORDS: Record<string, string> = {
   accepted: 'Accepted',

@@ -1,6 +1,7 @@
 import type { Step } from '@/contract/withdrawal'
 import type { AnyContext, SystemContext, Transaction } from '../context'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
+import { STEPS_AFTER_TASKS } from '../withdrawal/steps/deletion-steps'
 import { nextTry, TASKS_OF_STEP, type TasksOfStep } from './deliver'
 import { stateColumns, TASK_COLUMNS, WAIVED } from './task-states'
 
@@ -42,19 +43,20 @@ export async function lockTask(tx: Transaction, id: string): Promise<LockedTask 
   return task ?? null
 }
 
-// A step that has not begun keeps its time.
+// A step that has not begun keeps its time. The error of one that waits for its tasks is theirs.
 const bringForward = statement(
   'bring-step-forward',
-  { ...TASKS_OF_STEP, at: time },
+  { ...TASKS_OF_STEP, at: time, problem: text.orNull },
   {},
-  (v) => sql`UPDATE deletion_steps SET due_at = least(due_at, ${v.at})
+  (v) => sql`UPDATE deletion_steps SET due_at = least(due_at, ${v.at}),
+     last_error = CASE WHEN erased_at IS NOT NULL OR step IN (${STEPS_AFTER_TASKS}) THEN ${v.problem} ELSE last_error END
    WHERE withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)`,
 )
 
 /** Makes the step of a changed task due with its next task, or now if no task is left. The caller holds the withdrawal's lock. */
 export async function wakeStep(tx: Transaction, tasks: TasksOfStep): Promise<void> {
   const next = await nextTry(tx, tasks)
-  await tx.sql(bringForward, { ...tasks, at: next?.at ?? tx.clock.now() })
+  await tx.sql(bringForward, { ...tasks, at: next?.at ?? tx.clock.now(), problem: next?.problem ?? null })
 }
 
 const openTasks = statement(

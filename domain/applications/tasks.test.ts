@@ -554,6 +554,24 @@ test('a waived task is final and audited, ends its step, and is shown with its r
   await expect(waiveTask(ctx, { taskId: 'msg_none', reason: 'gone' })).rejects.toMatchObject({ code: 'TASK_001' })
 })
 
+test('a step no longer tells the error of a task that nobody waits for, and still that of another one', async () => {
+  const task = await givenTask(503)
+  await givenParticipant(ctx, 'bank')
+  await givenParticipant(ctx, 'press')
+  answers.bank = () => 500
+  answers.press = () => 202
+  const user = await givenWithdrawal(ctx)
+  await pass(ctx, hour)
+  const tasks = await ctx.db.deletionTask.findMany({ where: { withdrawalId: user.withdrawalId } })
+  const waive = (name: string) =>
+    waiveTask(ctx, { taskId: tasks.find(({ appName }) => appName === name)?.id ?? '', reason: 'gone' })
+  const lastError = async () => (await stepOf({ ...task, withdrawalId: user.withdrawalId })).lastError
+  await waive('shop')
+  expect(await lastError()).not.toBeNull()
+  await waive('bank')
+  expect(await lastError()).toBeNull()
+})
+
 test('B113 a task is waived for a reason of the application, whose sentence the person reads, and never for a bare other', async () => {
   const task = await givenTask(503)
   await pass(ctx, hour)

@@ -1,10 +1,11 @@
 import { beforeEach, expect, test } from 'vitest'
+import { execute } from '@/cli/execute'
 import { minute } from '@/domain/limits/durations'
 import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import { setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
-import { groupTroubles, watchOverview } from './watch-overview'
+import { groupTroubles, lastAnswersOf, watchOverview, watchTroubles } from './watch-overview'
 
 let ctx: TestContext
 let appId: string
@@ -49,6 +50,8 @@ test('a delivery that failed three times needs attention at once, and so does a 
   expect(await failing()).toEqual([])
   await ctx.db.eventDelivery.updateMany({ where: { appId }, data: { attempts: 3 } })
   expect(await failing()).toMatchObject([{ waiting: 1, dead: 0, last_error: 'HTTP 503' }])
+  expect(lastAnswersOf(await watchTroubles(ctx))).toEqual(new Map([[appId, 'HTTP 503']]))
+  expect(await execute(ctx, ['app', 'list'], null)).toMatchObject({ apps: [{ app_id: appId, failing: 'HTTP 503' }] })
   for (let days = 0; days < 8; days++) await pass(ctx, 24 * 60 * minute)
   expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
 })
@@ -66,9 +69,14 @@ test('a deletion that waits for a disabled application needs attention under tha
   expect(others).toMatchObject([{ app_id: mail, withdrawal_id: withdrawalId }])
 
   // It is called at once, and has not answered when the operator looks.
+  const asked = Promise.withResolvers<void>()
   const called = Promise.withResolvers<{ status: number }>()
-  ctx.apps.answer = () => called.promise
+  ctx.apps.answer = () => {
+    asked.resolve()
+    return called.promise
+  }
   await setApp(ctx, { appId, disabled: false })
+  await asked.promise
   const enabled = groupTroubles(await watchOverview(ctx))
   expect([enabled.apps, enabled.others.map(({ app_id }) => app_id)]).toEqual([
     [],

@@ -1,5 +1,5 @@
 import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
-import type { ShownTask } from '@/contract/tasks'
+import { isFailing, type ShownTask } from '@/contract/tasks'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps } from '../applications/operate-deliveries'
@@ -76,6 +76,15 @@ export function groupTroubles({ troubled, failing, tasks }: Troubles) {
     others: others.filter((task) => !isHeld(task)),
   }
 }
+
+/** What each application that fails answered last to its events or its deletion tasks, by the id of the application. */
+export const lastAnswersOf = (troubles: Troubles): Map<string, string> =>
+  new Map(
+    groupTroubles(troubles).apps.flatMap(({ app_id, deliveries, tasks }) => {
+      const answer = deliveries?.last_error ?? tasks.find(isFailing)?.last_error
+      return answer ? [[app_id, answer]] : []
+    }),
+  )
 
 const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
 

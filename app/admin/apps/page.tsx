@@ -1,11 +1,9 @@
 import { AppLink, EventCounts } from '@/components/admin/drawn'
 import { TablePart } from '@/components/admin/part'
-import { isFailing } from '@/components/admin/task-table'
 import { Badge } from '@/components/ui/badge'
 import { app } from '@/contract/apps'
-import type { TroubledApp } from '@/contract/operator'
 import { listApps } from '@/domain/applications/manage'
-import { groupTroubles, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
@@ -14,7 +12,7 @@ export const generateMetadata = titleForOperators('Apps')
 export default async function ApplicationsPage() {
   const ctx = await operatorContext('/admin/apps')
   const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
-  const troubled = new Map(groupTroubles(troubles).apps.map((app) => [app.app_id, app]))
+  const lastAnswers = lastAnswersOf(troubles)
   return (
     <AdminPage
       section="/admin/apps"
@@ -35,7 +33,7 @@ export default async function ApplicationsPage() {
                   Disabled
                 </Badge>
               )}
-              {!disabled_at && <Failing app={troubled.get(app_id)} />}
+              {!disabled_at && <Failing answer={lastAnswers.get(app_id)} />}
             </>
           ),
           endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
@@ -52,16 +50,12 @@ export default async function ApplicationsPage() {
 const BESIDE = '-my-0.5 ms-1'
 
 /** What the application answers to its events or its deletion tasks. */
-function Failing({ app }: { app: TroubledApp | undefined }) {
-  const answer = app?.deliveries?.last_error ?? app?.tasks.find(isFailing)?.last_error
-  return (
-    answer && (
-      <>
-        <Badge tone="danger" className={BESIDE}>
-          Failing
-        </Badge>{' '}
-        <span className="block font-normal text-ink-muted">Last answer: {answer}</span>
-      </>
-    )
+const Failing = ({ answer }: { answer: string | undefined }) =>
+  answer && (
+    <>
+      <Badge tone="danger" className={BESIDE}>
+        Failing
+      </Badge>{' '}
+      <span className="block font-normal text-ink-muted">Last answer: {answer}</span>
+    </>
   )
-}

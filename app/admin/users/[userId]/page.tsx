@@ -9,6 +9,7 @@ import { formatAmount } from '@/contract/amount'
 import { listedConnection } from '@/contract/connections'
 import {
   type ShownAccount,
+  type ShownAudit,
   type ShownBlocker,
   type ShownTransaction,
   shownAccount,
@@ -97,11 +98,23 @@ const Active = ({ account }: { account: ShownAccount }) => (
       of={shownAudit}
       rows={account.audit}
       id="audit_id"
-      fields={AUDIT}
+      fields={{ ...AUDIT, subject_id: subjectAmong(account.connections) }}
       none="Nothing was done yet."
     />
   </>
 )
+
+/** An act on a connection concerns its application. */
+const subjectAmong =
+  (connections: ShownAccount['connections']) =>
+  ({ subject_id }: ShownAudit) => {
+    const app = connections.find(({ app_id }) => app_id === subject_id)
+    return app ? (
+      <AppLink id={app.app_id} name={app.name} />
+    ) : (
+      subject_id && <span className="font-mono">{subject_id}</span>
+    )
+  }
 
 const AFTERWARDS =
   'After this it no longer blocks deleting the account. This cannot be taken back, and is written into the audit log.'

@@ -5,7 +5,7 @@ import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Counts, StepName } from '@/components/admin/step-texts'
-import { isFailing, isOpenTask, TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
+import { isOpenTask, TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
 import { count, toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { CopyButton } from '@/components/ui/copy-button'
@@ -21,7 +21,7 @@ import {
   shownStep,
   shownWithdrawal,
 } from '@/contract/operator'
-import type { ShownTask } from '@/contract/tasks'
+import { isFailing, type ShownTask } from '@/contract/tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
@@ -53,7 +53,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         fields={stepFields(tasks)}
         none="It has no steps."
       />
-      <Part title="Deletion tasks of applications" none={tasks.length === 0 && 'No application has a task.'}>
+      <Part title="Deletion tasks of applications" none={tasks.length === 0 && noTasks(withdrawal)}>
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: placedApp }} />
       </Part>
       <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent beside the tasks." namesApp />
@@ -77,6 +77,12 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
     </AdminPage>
   )
 }
+
+/** The tasks go with what was kept, and so does who had not confirmed. */
+const noTasks = ({ withdrawal_id: id, purged_at }: ShownWithdrawal) =>
+  purged_at
+    ? `They were deleted with what was kept. What each application answered stands in the receipt: receipt show ${id}`
+    : 'No application has a task.'
 
 /** An act on a task concerns its application. */
 const subjectAmong =

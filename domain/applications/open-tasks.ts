@@ -56,7 +56,10 @@ const bringForward = statement(
 /** Makes the step of a changed task due with its next task, or now if no task is left. The caller holds the withdrawal's lock. */
 export async function wakeStep(tx: Transaction, tasks: TasksOfStep): Promise<void> {
   const next = await nextTry(tx, tasks)
-  await tx.sql(bringForward, { ...tasks, at: next?.at ?? tx.clock.now(), problem: next?.problem ?? null })
+  const now = tx.clock.now()
+  // A step that was due in the past would count as one that nobody has run in time.
+  const at = next && next.at > now ? next.at : now
+  await tx.sql(bringForward, { ...tasks, at, problem: next?.problem ?? null })
 }
 
 const openTasks = statement(

@@ -68,21 +68,14 @@ test('a deletion that waits for a disabled application needs attention under tha
   ])
   expect(others).toMatchObject([{ app_id: mail, withdrawal_id: withdrawalId }])
 
-  // It is called at once, and has not answered when the operator looks.
-  const asked = Promise.withResolvers<void>()
-  const called = Promise.withResolvers<{ status: number }>()
-  ctx.apps.answer = () => {
-    asked.resolve()
-    return called.promise
-  }
+  // Its task is due at once, and nobody has called it when the operator looks.
   await setApp(ctx, { appId, disabled: false })
-  await asked.promise
+  await ctx.settle()
   const enabled = groupTroubles(await watchOverview(ctx))
   expect([enabled.apps, enabled.others.map(({ app_id }) => app_id)]).toEqual([
     [],
     expect.arrayContaining([appId, mail]),
   ])
-  called.resolve({ status: 204 })
 })
 
 test.each([

@@ -101,6 +101,9 @@ test('B58 B59 docs/adopting.md: a person changes the address and deletes the acc
       async (url) => {
         await expectUsable(page, url, 'liv@example.com')
         await expect(page).toHaveTitle('withdrawalId and statusToken')
+        await page.reload()
+        await expect(page.getByText('Your account is being deleted')).toBeVisible()
+        await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0)
       },
     )
     const app = await snippetOf('tsx', given('customer-5'))
@@ -110,10 +113,14 @@ test('B58 B59 docs/adopting.md: a person changes the address and deletes the acc
       () => answer,
       await bundled(app),
       async (url) => {
-        await expectWayOut(page, url, (next) => {
-          answer = next
-        })
-        answer = ida
+        await expectWayOut(
+          page,
+          url,
+          (next) => {
+            answer = next
+          },
+          ida,
+        )
         await expectUsable(page, url, 'ida@example.com')
         await page.reload()
         await expect(page.getByText('Your account is being deleted')).toBeVisible()
@@ -134,19 +141,26 @@ test('B58 B59 docs/adopting.md: a person changes the address and deletes the acc
   })
 })
 
-/** Expects a message when the backend fails or gives no token, and when the service refuses its tokens. */
-async function expectWayOut(page: Page, url: string, answers: (answer: ReturnType<Backend>) => void) {
+/** Expects a message when the backend fails or gives no token, and when the service refuses its tokens; and that the parts come once it is well. */
+async function expectWayOut(page: Page, url: string, answers: (answer: ReturnType<Backend>) => void, good: object) {
   for (const failing of [undefined, { error: 'down' }]) {
     answers(failing)
     await page.goto(url)
-    await expect(page.getByText('We couldn’t reach the service.').first()).toBeVisible()
+    await expect(page.getByText('The service can’t do this right now.')).toHaveCount(2)
   }
   answers({ page_token: 'pgt_of_nobody', expires_at: '2100-01-01T00:00:00.000Z' })
   await page.getByRole('button', { name: 'Try again' }).first().click()
-  await expect(page.getByText('Your session has ended.')).toBeVisible()
+  await expect(page.getByText('Your session has ended.')).toHaveCount(2)
   const signIn = page.waitForRequest(`${url}/sign-in`)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).first().click()
   await signIn
+  answers(undefined)
+  await page.goto(url)
+  await expect(page.getByText('The service can’t do this right now.')).toHaveCount(2)
+  answers(good)
+  // By themselves, within seconds.
+  await expect(page.getByRole('button', { name: 'Change address' })).toBeVisible()
+  await expect(page.getByLabel('to confirm')).toBeVisible()
 }
 
 /** An element that the page moves keeps what was typed. */

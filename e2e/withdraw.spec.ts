@@ -66,7 +66,7 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
 
   await page.goto(at('/settings/withdraw'))
   await page.getByText('What exactly happens').click()
-  await expect(page.getByText(/1 account/).first()).toBeVisible()
+  await expect(page.getByText(/the account/).first()).toBeVisible()
   await expect(page.getByText(/The transaction itself, with its amount, is deleted\./)).toBeVisible()
   await expectAccessible(page)
   await page.getByText('Optional: your reason, and data to keep').click()

@@ -70,11 +70,15 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
 async function Sent({ language, typed }: { language: string; typed: string | undefined }) {
   const t = await pageTexts('DeletionPage')
   return (
-    <Card id="request" className="scroll-mt-6 space-y-2 p-5 sm:p-6" role="status">
+    <Card id="request" className="scroll-mt-6 space-y-2 p-5 sm:p-6">
       <span className="grid size-11 place-items-center rounded-full bg-accent-soft text-accent">
         <MailCheck className="size-5" aria-hidden />
       </span>
-      <h2 className="pt-3 font-semibold text-xl leading-7 tracking-[-0.02em]">{t('sentTitle')}</h2>
+      {/* Without a script nothing else tells a screen reader what has come. */}
+      {/* biome-ignore lint/a11y/noAutofocus: it is the answer to the form */}
+      <h2 tabIndex={-1} autoFocus className="pt-3 font-semibold text-xl leading-7 tracking-[-0.02em] outline-none">
+        {t('sentTitle')}
+      </h2>
       {typed && <p className="text-ink-muted">{t.rich('typed', { email: () => bold(typed) })}</p>}
       <p className="text-ink-muted">{t('sentText')}</p>
       <p className="text-ink-muted text-sm">{t('sentHint')}</p>

@@ -1,5 +1,5 @@
+import type { Metadata } from 'next'
 import type { ReactNode } from 'react'
-import { titled } from '@/app/page-title'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { authorityLink } from '@/components/ui/authority-link'
@@ -17,10 +17,12 @@ import { systemContext } from '@/server/system-context'
 import { AskByMail } from './ask-by-mail'
 import { WhatIsErased, WhatIsKept } from './erased-and-kept'
 
-export const generateMetadata = titled('DeletionPage', 'tab', {
+export async function generateMetadata({ searchParams }: PageProps): Promise<Metadata> {
+  const t = await pageTexts('DeletionPage')
+  const { outcome } = await searchParams
   // Older browsers show only by Origin where a form comes from, and this policy lets them send it.
-  referrer: 'same-origin',
-})
+  return { title: t(outcome === 'sent' ? 'sentTitle' : 'tab'), referrer: 'same-origin' }
+}
 
 /** Needs no session and no script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
 export default async function DeleteAccountPage({ searchParams }: PageProps) {

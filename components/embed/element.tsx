@@ -2,7 +2,8 @@ import '../api/zod-settings'
 import styles from 'account-parts/styles'
 import type { ReactNode } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
-import { AccountProvider, DeleteAccount, EmailSettings } from './react'
+import { keepInTab, keptInTab } from '../session/tab-storage'
+import { AccountProvider, DeleteAccount, DeletionProgress, EmailSettings } from './react'
 import type { PageToken, StartedDeletion, Texts } from './types'
 
 const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
@@ -66,6 +67,19 @@ abstract class AccountElement extends HTMLElement {
     )
   }
 
+  private get keptAs(): string {
+    return `account-deletion ${this.given('service')} ${this.given('user')}`
+  }
+
+  /** The deletion that has begun in this tab, whose progress a reloaded page shows. */
+  protected get begun(): StartedDeletion | null {
+    return JSON.parse(keptInTab(this.keptAs) ?? 'null')
+  }
+
+  protected keep(started: StartedDeletion): void {
+    keepInTab(this.keptAs, JSON.stringify(started))
+  }
+
   private given(name: string): string {
     const value = this.getAttribute(name)
     if (value === null) throw new Error(`<${this.localName}> needs the attribute ${name}.`)
@@ -79,17 +93,21 @@ abstract class AccountElement extends HTMLElement {
 }
 
 class AccountEmail extends AccountElement {
-  protected content = () => <EmailSettings />
+  protected content = () => this.begun === null && <EmailSettings />
 }
 
 class AccountDeletion extends AccountElement {
-  protected content = () => (
-    <DeleteAccount
-      onStarted={(detail: StartedDeletion) =>
-        this.dispatchEvent(new CustomEvent('deletion-started', { detail, bubbles: true }))
-      }
-    />
-  )
+  protected content = () =>
+    this.begun ? (
+      <DeletionProgress {...this.begun} />
+    ) : (
+      <DeleteAccount
+        onStarted={(detail: StartedDeletion) => {
+          this.keep(detail)
+          this.dispatchEvent(new CustomEvent('deletion-started', { detail, bubbles: true }))
+        }}
+      />
+    )
 }
 
 customElements.define('account-email', AccountEmail)

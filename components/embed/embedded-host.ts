@@ -1,4 +1,4 @@
-import { ApiError, noAnswer } from '@/contract/errors'
+import { ApiError, ERRORS, noAnswer } from '@/contract/errors'
 import { holdToken } from '../api/held-token'
 import type { Calls } from '../api/load-contract'
 import type { OwnAccount, PageToken } from './types'
@@ -26,7 +26,10 @@ export function createCalls({ baseUrl, pageToken, onProof }: PageAccount) {
       onProof(authenticated_at)
       return { value, expiresAt }
     } catch (cause) {
-      throw Object.assign(noAnswer(), { cause })
+      // Only `fetch` fails so, where nothing answers.
+      const isAway = cause instanceof TypeError
+      const { details, status } = ERRORS.SERVER_002
+      throw Object.assign(isAway ? noAnswer() : new ApiError('SERVER_002', details, status), { cause })
     }
   }
   const { token, forget, withToken } = holdToken(askForToken)

@@ -1,10 +1,10 @@
 'use client'
 
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
-import { isUnanswered, useErrorTexts } from '../api/error-texts'
+import { useErrorTexts } from '../api/error-texts'
 import { EmailSettings as Email } from '../email/email-settings'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
@@ -35,7 +35,7 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
     queryFn: async () => ({ data: await read(), renderedAt: new Date(serverNow()).toISOString() }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
-    refetchInterval: ({ state }) => (isUnanswered(state.error) ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.error && !hasEnded(state.error) ? LOOK_AGAIN_MS : false),
     enabled,
   })
 }
@@ -47,25 +47,31 @@ const Styled = ({ children }: { children: ReactNode }) => (
   </div>
 )
 
-function Waiting({ first }: { first: { error: Error | null; refetch: () => unknown } }) {
+const hasEnded = (error: Error | null) => error instanceof ApiError && error.code === 'AUTH_001'
+
+function Waiting({ first }: { first: { error: Error | null } }) {
   const t = useTranslations()
   const { errorText } = useErrorTexts()
   const { signIn } = useAccount()
-  const hasEnded = first.error instanceof ApiError && first.error.code === 'AUTH_001'
+  const client = useQueryClient()
+  const isOver = hasEnded(first.error)
   const again = async () => {
-    if (hasEnded) await signIn?.()
-    first.refetch()
+    if (isOver) await signIn?.()
+    // The other parts of the page wait for the same.
+    await client.refetchQueries({ predicate: ({ queryKey, state }) => queryKey[2] === 'first' && state.error !== null })
   }
   return (
     <Styled>
       <div aria-busy={first.error === null} className="space-y-4">
-        {first.error && (
+        {first.error ? (
           <>
             <ErrorAlert>{errorText(first.error)}</ErrorAlert>
             <Button variant="secondary" onClick={again}>
-              {t(hasEnded && signIn ? 'Common.signIn' : 'Failure.tryAgain')}
+              {t(isOver && signIn ? 'Common.signIn' : 'Failure.tryAgain')}
             </Button>
           </>
+        ) : (
+          <div className="h-40 rounded-2xl border border-line bg-surface" />
         )}
       </div>
     </Styled>

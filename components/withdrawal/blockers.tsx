@@ -13,6 +13,7 @@ import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
+import { NewTab } from '../ui/new-tab'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { RightToComplain } from './right-to-complain'
@@ -206,7 +207,10 @@ function ItemRow({ item, isOnly }: { item: Item; isOnly: boolean }) {
           rel="noopener noreferrer"
           className={buttonStyle({ variant: isOnly ? 'primary' : 'secondary', className: 'mt-2 w-full sm:w-auto' })}
         >
-          {t(amount || code.startsWith('unpaid_') ? 'pay' : 'settle', { where: isOwn ? product : source })}
+          <span>
+            {t(amount || code.startsWith('unpaid_') ? 'pay' : 'settle', { where: isOwn ? product : source })}
+            <NewTab />
+          </span>
         </a>
       )}
     </li>

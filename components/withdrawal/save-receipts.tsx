@@ -9,6 +9,7 @@ import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
+import { NewTab } from '../ui/new-tab'
 import { saveFile } from '../ui/save-file'
 import { textLink } from '../ui/text-link'
 
@@ -43,6 +44,7 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
           {/* Opened apart, so that the link of this page stays open. */}
           <a href={receiptPage} target="_blank" rel="noreferrer" className={textLink}>
             {t('receiptCheck')}
+            <NewTab />
           </a>
         </div>
         {hasApplications && <p className="text-ink-muted text-sm">{t('receiptHint')}</p>}

@@ -174,7 +174,11 @@ export const removeApp = contract({
   path: '/admin/apps/{appId}',
   params: z.object({ appId }),
   query: z.object({
-    waive: waiveReason.optional().describe('Why nobody waits for its open deletion tasks any more'),
+    waive: waiveReason
+      .optional()
+      .describe(
+        'Why nobody waits for its open deletion tasks any more: `gone`, `refused`, `unreachable`, or a code of its `waive_reasons`',
+      ),
   }),
   data: z.object({
     app_id: z.string().describe('The application, `app_…`'),

@@ -208,7 +208,9 @@ export const waiveTask = contract({
   scope: 'apps:manage',
   params: z.object({ taskId }),
   body: z.object({
-    reason: waiveReason.describe('Why nobody waits for the application any more; the person reads it'),
+    reason: waiveReason.describe(
+      'Why nobody waits for the application any more, as the person reads it: `gone`, `refused`, `unreachable`, or a code of its `waive_reasons`',
+    ),
   }),
   data: z.object({
     task_id: z.string().describe('The task, `msg_…`'),

@@ -26,7 +26,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Change address" [level=2]
     - button "Close"
-    - paragraph: We’ll email the new address. Nothing changes until you confirm; your other browsers are then signed out.
+    - paragraph: We’ll email the new address. Once you confirm, other browsers are signed out.
     - text: New email address
     - textbox "New email address" [active]
     - paragraph: Enter your new email address.
@@ -42,11 +42,11 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - heading "Pending change" [level=2]
     - time: /Expires in/
     - paragraph: ${newEmail}
-    - paragraph: Enter the 6-digit code from our email, or open the link in it.
+    - paragraph: Enter the 6-digit code from our email, or open its link.
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
-    - paragraph: Didn’t get it? Check your spam folder, and that the address is right.
+    - paragraph: Didn’t get it? Check your spam folder.
     - button /Resend in \\d minutes/ [disabled]
     - button "Cancel change"
     - heading "Current address" [level=2]
@@ -54,7 +54,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   const code = codeIn(await inbox.latest(newEmail, VERIFY))
   await enterCode(page, code === '000000' ? '000001' : '000000')
   const field = page.getByLabel('Verification code')
-  const sentTo = `${newEmail} Enter the 6-digit code from our email, or open the link in it.`
+  const sentTo = `${newEmail} Enter the 6-digit code from our email, or open its link.`
   await expect(field).toHaveAccessibleDescription(
     `That code isn’t right; use the one from the latest email. 4 attempts left. ${sentTo}`,
   )

@@ -12,6 +12,7 @@ test.each([
   ['openapi', '/docs/api#introduction'],
   ['swagger', '/docs/api#introduction'],
   ['SDK', '/docs/api#examples'],
+  ['receive deletion tasks', '/docs/api/webhooks#account.withdrawn'],
   ['pagination', '/docs/api/users#listUndeliverableUsers'],
   ['timeout', '/docs/api/webhooks#attempts'],
   ['all operations', '/docs/api#operations'],

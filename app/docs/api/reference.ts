@@ -132,7 +132,7 @@ export const CONTENTS: ContentsGroup[] = [
       ...webhooks.map(({ name, summary, description, message }) => ({
         id: name,
         title: summary,
-        words: name,
+        words: `${name} ${name === 'account.withdrawn' ? 'receive deletion tasks' : ''}`,
         description,
         members: members('body', message, 'output'),
       })),

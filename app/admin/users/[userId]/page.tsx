@@ -186,8 +186,16 @@ const FACTS: Fields<typeof shownAccount> = {
       )
     )
   },
-  open_sessions: ({ open_sessions }) =>
-    open_sessions > MAX_SESSIONS_COUNTED ? `More than ${MAX_SESSIONS_COUNTED}` : String(open_sessions),
+  open_sessions: ({ open_sessions, user_id }) => (
+    <>
+      {open_sessions > MAX_SESSIONS_COUNTED ? `More than ${MAX_SESSIONS_COUNTED}` : open_sessions}
+      {open_sessions > 0 && (
+        <span className="block text-ink-muted text-sm">
+          <code className="wrap-anywhere font-mono">session end --user {user_id}</code> ends them all.
+        </span>
+      )}
+    </>
+  ),
   has_password: true,
   external_id: true,
   locale: true,

@@ -44,6 +44,16 @@ export default async function GroupPage({ params }: Props) {
             </a>
             .
           </p>
+          {id === 'tasks' && (
+            <p className="text-ink-muted">
+              An application with an endpoint is sent each task as the message{' '}
+              <a href={`${pathOf(WEBHOOKS.id)}#account.withdrawn`} className={textLink}>
+                account.withdrawn
+              </a>
+              , and its answer ends the task. One without an endpoint takes its tasks here. Either can accept a task
+              first and report on it later.
+            </p>
+          )}
           {group.operations.map((contract) => (
             <Operation key={contract.name} contract={contract} />
           ))}

@@ -17,7 +17,10 @@ const promises = [
   { icon: Trash2, name: 'deleted' },
 ] as const
 
-const others = sections.filter(({ name }) => name !== 'email' && name !== 'deleteAccount')
+const others = sections
+  .filter(({ name }) => name !== 'email')
+  // Who cannot sign in deletes an account there too.
+  .map((section) => (section.name === 'deleteAccount' ? { ...section, href: '/delete-account' } : section))
 
 export default async function LandingPage() {
   const t = await pageTexts('Landing')

@@ -1,8 +1,7 @@
 import type { Step } from '@/contract/withdrawal'
 import type { AnyContext, SystemContext, Transaction } from '../context'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
-import { STEPS_AFTER_TASKS } from '../withdrawal/steps/deletion-steps'
-import { nextTry, TASKS_OF_STEP, type TasksOfStep } from './deliver'
+import { TASKS_OF_STEP, type TasksOfStep } from './deliver'
 import { stateColumns, TASK_COLUMNS, WAIVED } from './task-states'
 
 export type LockedTask = RowOf<typeof readTask>
@@ -43,24 +42,18 @@ export async function lockTask(tx: Transaction, id: string): Promise<LockedTask 
   return task ?? null
 }
 
-// A step that has not begun keeps its time. The error of one that waits for its tasks is theirs.
+// A step that has not begun keeps its time.
 const bringForward = statement(
   'bring-step-forward',
-  { ...TASKS_OF_STEP, at: time, problem: text.orNull },
+  { ...TASKS_OF_STEP, now: time },
   {},
-  (v) => sql`UPDATE deletion_steps SET due_at = least(due_at, ${v.at}),
-     last_error = CASE WHEN erased_at IS NOT NULL OR step IN (${STEPS_AFTER_TASKS}) THEN ${v.problem} ELSE last_error END
+  (v) => sql`UPDATE deletion_steps SET due_at = least(due_at, ${v.now})
    WHERE withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)`,
 )
 
-/** Makes the step of a changed task due with its next task, or now if no task is left. The caller holds the withdrawal's lock. */
-export async function wakeStep(tx: Transaction, tasks: TasksOfStep): Promise<void> {
-  const next = await nextTry(tx, tasks)
-  const now = tx.clock.now()
-  // A step that was due in the past would count as one that nobody has run in time.
-  const at = next && next.at > now ? next.at : now
-  await tx.sql(bringForward, { ...tasks, at, problem: next?.problem ?? null })
-}
+/** Makes the step of a changed task due now: its run finds what is left, and forgets the error of a task that nobody waits for. */
+export const wakeStep = (tx: Transaction, tasks: TasksOfStep): Promise<unknown> =>
+  tx.sql(bringForward, { ...tasks, now: tx.clock.now() })
 
 const openTasks = statement(
   'open-tasks-of-app',

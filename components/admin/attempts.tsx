@@ -81,7 +81,7 @@ export function WaitsFor({ task }: { task: ShownTask }) {
 
 /** The application says that it is done, and is asked once more. */
 function WaitsForAbsence({ task }: { task: ShownTask }) {
-  const { due_at, attempts, polls } = task
+  const { app_id, due_at, attempts, polls } = task
   if (due_at === null)
     return polls ? 'Waits until the application has an endpoint.' : 'Waits until the application is enabled.'
   if (attempts > 0)
@@ -91,8 +91,9 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
         {task.last_error && (
           <>
             . Only HTTP 200 with <code className="font-mono">present</code> and{' '}
-            <code className="font-mono">account</code> answers this check, which a ping does not test: the command{' '}
-            <code className="font-mono">app check</code> tells what to mend.
+            <code className="font-mono">account</code> answers this check, which a ping does not test:{' '}
+            <code className="wrap-anywhere font-mono">app check {app_id} --confirms --subject … --account …</code> tells
+            what to mend. Give it a test person, whom a wrong receiver deletes.
           </>
         )}
       </>

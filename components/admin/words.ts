@@ -50,7 +50,12 @@ export const labelOf = (field: string) => LABELS[field] ?? toLabel(field.replace
 /** Acts whose label would say something else. */
 export const ACTIONS: Record<string, string> = {
   'account.withdrawn': 'Deletion began',
+  'connection.put': 'App connected',
+  'connection.removed': 'App disconnected',
   'task.waived': 'Stopped waiting',
+  'user.created': 'Account created',
+  'user.imported': 'Account imported',
+  'user.updated': 'Account updated',
 }
 
 /** Who acts in what an audit row tells, where its word says only how. */

@@ -124,6 +124,8 @@ test('an operator sees an application that does not answer, retries it, and stop
   await page.goto(at(`/admin/apps/${app_id}`))
   await page.getByRole('button', { name: /^Stop waiting/ }).click()
   const dialog = page.getByRole('dialog')
+  // The buttons of a row stand at its end, and their dialog is inside the row.
+  await expect(dialog).toHaveCSS('text-align', 'start')
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(dialog.getByRole('alert')).toHaveText('Choose what the person reads.')
   await expect(dialog.getByRole('radio').first()).toBeFocused()

@@ -70,7 +70,7 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
 async function Sent({ language, typed }: { language: string; typed: string | undefined }) {
   const t = await pageTexts('DeletionPage')
   return (
-    <Card id="request" className="scroll-mt-6 space-y-2 p-5 sm:p-6">
+    <Card className="space-y-2 p-5 sm:p-6">
       <span className="grid size-11 place-items-center rounded-full bg-accent-soft text-accent">
         <MailCheck className="size-5" aria-hidden />
       </span>

@@ -230,7 +230,7 @@ export async function pingApp(
   return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - started), problem }
 }
 
-/** Where the application is called, by which secret, and whether it is asked before a withdrawal: for a check that signs in other ways too. */
+/** Where the application is called, by which secret, and what it is asked: for a check that signs in other ways too. */
 export async function receiverOf(ctx: SystemContext, appId: string) {
   const [[app], { checks, confirms }] = await Promise.all([ctx.sql(readSigning, { id: appId }), getApp(ctx, { appId })])
   if (!app?.endpoint) throw hasNoEndpoint()

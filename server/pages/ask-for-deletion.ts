@@ -33,7 +33,7 @@ export async function askForDeletion(request: Request): Promise<Response> {
   return new Response(null, {
     status: 303,
     headers: {
-      // The field to correct takes the focus, which a browser gives to none where the URL names a place.
+      // The field to correct, or the answer, takes the focus, which a browser gives to none where the URL names a place.
       Location: `/delete-account?${query}`,
       'Cache-Control': 'no-store',
       'Set-Cookie': toSetCookie(getEnv().appUrl, TYPED_COOKIE, kept, TYPED_KEPT_S),

@@ -121,6 +121,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(row).toBeHidden()
   await expect(page.getByText(`No longer fails: the task of ${name} for ${withdrawalId}.`)).toBeVisible()
 
+  await page.setViewportSize({ width: 1280, height: 800 })
   await page.goto(at(`/admin/apps/${app_id}`))
   await page.getByRole('button', { name: /^Stop waiting/ }).click()
   const dialog = page.getByRole('dialog')

@@ -121,20 +121,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(row).toBeHidden()
   await expect(page.getByText(`No longer fails: the task of ${name} for ${withdrawalId}.`)).toBeVisible()
 
-  await page.setViewportSize({ width: 1280, height: 800 })
-  await page.goto(at(`/admin/apps/${app_id}`))
-  await page.getByRole('button', { name: /^Stop waiting/ }).click()
-  const dialog = page.getByRole('dialog')
-  // The buttons of a row stand at its end, and their dialog is inside the row.
-  await expect(dialog).toHaveCSS('text-align', 'start')
-  await dialog.getByRole('button', { name: 'Stop waiting' }).click()
-  await expect(dialog.getByRole('alert')).toHaveText('Choose what the person reads.')
-  await expect(dialog.getByRole('radio').first()).toBeFocused()
-  await dialog.getByText('It didn’t answer as it should. It may still have your data.').click()
-  await expectAccessible(page)
-  await dialog.getByRole('button', { name: 'Stop waiting' }).click()
-  await expect(page.getByText('No deletion waits for it.')).toBeVisible()
-  await expect(page.locator(':focus')).toHaveText(new RegExp(`^Nobody waits for the task of ${name} for wd_`))
+  await stopWaiting(page, app_id, name)
   await page.goto(at(`/admin/withdrawals/${otherId}`))
   const step = page.getByRole('row', { name: /^Connected apps/ })
   await expect(step).toContainText('1 connection to an app', { timeout: 30_000 })
@@ -275,6 +262,24 @@ async function followCause(page: Page, withdrawalId: string, name: string): Prom
   await expect(page.locator(':target')).toHaveText(name)
   await page.goBack()
   await page.goBack()
+}
+
+/** Stops waiting for the only deletion that waits for an application, on its page. */
+async function stopWaiting(page: Page, appId: string, name: string): Promise<void> {
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(at(`/admin/apps/${appId}`))
+  await page.getByRole('button', { name: /^Stop waiting/ }).click()
+  const dialog = page.getByRole('dialog')
+  // The buttons of a row stand at its end, and their dialog is inside the row.
+  await expect(dialog).toHaveCSS('text-align', 'start')
+  await dialog.getByRole('button', { name: 'Stop waiting' }).click()
+  await expect(dialog.getByRole('alert')).toHaveText('Choose what the person reads.')
+  await expect(dialog.getByRole('radio').first()).toBeFocused()
+  await dialog.getByText('It didn’t answer as it should. It may still have your data.').click()
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Stop waiting' }).click()
+  await expect(page.getByText('No deletion waits for it.')).toBeVisible()
+  await expect(page.locator(':focus')).toHaveText(new RegExp(`^Nobody waits for the task of ${name} for wd_`))
 }
 
 /** As a service of the adopter. */

@@ -24,10 +24,12 @@ export const emailStatusKey = (userId: string) => ['email-status', userId] as co
 const WATCH_MS = 1_500
 /** Another browser may verify the change at any moment, and this page says so within seconds. */
 const POLL_MS = 3_000
+/** A change may be asked for elsewhere, or a verified one undone. */
+const IDLE_MS = 20_000
 
 /** Messages come back at once or much later: a mail server that cannot deliver one tries for hours. */
-export function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces: boolean): number | false {
-  if (!pending.has_pending) return false
+export function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces: boolean): number {
+  if (!pending.has_pending) return IDLE_MS
   const isNew = Date.parse(pending.resend_available_at ?? '') > serverNow()
   return hearsOfBounces && isNew && pending.delivery === 'sent' ? WATCH_MS : POLL_MS
 }
@@ -38,8 +40,8 @@ interface About {
 }
 
 /**
- * The query of the status. While a change is pending, the query polls every three seconds. It polls more often while the message is new
- * and bounces are reported. With `changeRequestId` the answer also has the outcome of that change.
+ * The query of the status. While a change is pending, the query polls every three seconds, and more often while the message is new and
+ * bounces are reported; else every twenty. With `changeRequestId` the answer also has the outcome of that change.
  */
 export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces = false }: About = {}) {
   const { call } = useHost()

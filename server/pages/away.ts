@@ -8,10 +8,23 @@ export const orDatabaseAwayPage = <T>(read: Promise<T>): Promise<T> =>
     throw isDatabaseAway(error) ? Object.assign(error, { digest: AWAY_DIGEST }) : error
   })
 
-/** Reads what a page can do without. */
-export const unlessAway = <T, Instead>(read: Promise<T>, instead: Instead): Promise<T | Instead> =>
-  read.catch((error) => {
+/** A frozen database answers nobody, and its own time limits are longer. */
+const MAX_WAIT_MS = 3_000
+
+/** Reads what a page can do without, and does not wait for it long. */
+export async function unlessAway<T, Instead>(read: Promise<T>, instead: Instead): Promise<T | Instead> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    const late = Object.assign(new Error('The database does not answer.'), { code: 'ETIMEDOUT' })
+    timer = setTimeout(() => reject(late), MAX_WAIT_MS)
+  })
+  try {
+    return await Promise.race([read, limit])
+  } catch (error) {
     if (!isDatabaseAway(error)) throw error
     logPageError(error, 'without the database')
     return instead
-  })
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -151,7 +151,7 @@ test('B123 an open order holds a withdrawal back, and a demo shop that is killed
 
   await expect(participant).toContainText(/Keeps invoices until .*: tax law/, { timeout: 30_000 })
   // Asked once more whether Mia is gone, it confirms it.
-  await expect(participant).toContainText('Not confirmed')
+  await expect(participant).toContainText('Being checked')
   await expect(page.getByRole('heading', { name: /^Your account was deleted/ })).toBeVisible({ timeout: 30_000 })
   const deletions = shop.getByRole('region', { name: 'Deletions' })
   await expect(deletions).toContainText('10 of 10 orders deleted, reported as done')

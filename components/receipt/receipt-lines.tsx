@@ -90,7 +90,11 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
   }
   return (
     <>
-      {erased.length > 0 && <Line name={t('erased')}>{peoplesText(erased)}</Line>}
+      {erased.length > 0 && (
+        <Line name={t('erased')}>
+          <p className="first-letter:uppercase">{peoplesText(erased)}</p>
+        </Line>
+      )}
       {retained.length > 0 && (
         <Line name={t('retained')}>
           {keptTexts(retained).map(({ what, until }) => (
@@ -141,7 +145,9 @@ function TechnicalLines({ receipt: { claims, kid, hash, follows } }: { receipt: 
           <ul>
             {counts.map((count, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a category may be erased in part, and the order never changes.
-              <li key={index}>{countText(count)}</li>
+              <li key={index} className="first-letter:uppercase">
+                {countText(count)}
+              </li>
             ))}
           </ul>
         </Line>

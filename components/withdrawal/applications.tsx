@@ -7,7 +7,7 @@ import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
-import { type Application, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
+import { type Application, isBeingChecked, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
 import { stateOf, type WithdrawalStatus } from './withdrawal-status'
 
 /** Which applications are late, by the clock of the service. */
@@ -32,7 +32,7 @@ export function Applications({ status }: { status: WithdrawalStatus }) {
                 <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
                 <ApplicationState application={application} isLate={isLate(application)} />
               </div>
-              <p className="text-ink-muted text-sm tabular-nums">
+              <p className="text-ink-muted text-sm tabular-nums empty:hidden">
                 <ApplicationTime application={application} />
               </p>
               <KeptThere retained={application.retained ?? []} />
@@ -52,7 +52,8 @@ const tones = { pending: 'neutral', processing: 'accent', completed: 'success' }
 function ApplicationState({ application, isLate }: { application: Application; isLate: boolean }) {
   const t = useTranslations('Deletion')
   const common = useTranslations('Common')
-  if (isUnconfirmed(application)) return <Badge tone="warning">{t('apps.notConfirmed')}</Badge>
+  if (isUnconfirmed(application))
+    return <Badge tone="warning">{t(isBeingChecked(application) ? 'apps.checking' : 'apps.notConfirmed')}</Badge>
   if (isLate) return <Badge tone="warning">{t(application.accepted_at ? 'apps.late' : 'apps.noAnswer')}</Badge>
   const state = stateOf(application.status)
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
@@ -62,23 +63,15 @@ function ApplicationTime({ application }: { application: Application }) {
   const t = useTranslations('Deletion')
   const now = useServerTime()
   const { status, completed_at, next_attempt_at, accepted_at, progress, waived } = application
-  if (waived)
-    return (
-      <>
-        <UnconfirmedBecause application={application} />{' '}
-        {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
-      </>
-    )
+  // Why it has not confirmed stands above, with its name.
+  if (waived) return t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })
   if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
   const isDue = next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
   if (isUnconfirmed(application))
     return (
-      <>
-        <UnconfirmedBecause application={application} />{' '}
-        {next_attempt_at !== undefined &&
-          !isDue &&
-          t.rich('apps.absence.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })}
-      </>
+      next_attempt_at !== undefined &&
+      !isDue &&
+      t.rich('apps.absence.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
     )
   if (accepted_at)
     return (

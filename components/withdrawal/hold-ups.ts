@@ -6,6 +6,10 @@ export type Application = WithdrawalStatus['applications'][number]
 export const isUnconfirmed = ({ waived, absence }: Application): boolean =>
   waived !== undefined || absence === 'unconfirmed' || absence === 'present'
 
+/** It has said that it is done, and is asked once more. */
+export const isBeingChecked = ({ waived, absence, next_attempt_at }: Application): boolean =>
+  waived === undefined && absence === 'unconfirmed' && next_attempt_at !== undefined
+
 /** Until when the applications have time: most belong to the step that tells them. The answer does not say which belong to another. */
 export const plannedEndOf = ({ deletion_steps, scheduled_completion }: WithdrawalStatus): number =>
   Date.parse(

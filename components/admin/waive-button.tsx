@@ -3,7 +3,6 @@
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { ApiError } from '@/contract/errors'
 import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
@@ -19,6 +18,9 @@ interface WaiveButtonProps {
   of: string
 }
 
+/** The field says it. */
+class Unchosen extends Error {}
+
 /** Asks why nobody should wait for the application any more. The reasons are the sentences that the person reads. */
 export function WaiveButton({ task, of }: WaiveButtonProps) {
   const { task_id: id, name, waive_reasons } = task
@@ -26,13 +28,15 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
   const router = useRouter()
   const t = useTranslations('Deletion')
   const [reason, setReason] = useState<string>()
+  const [isMissing, setMissing] = useState(false)
   const [isDone, setDone] = useState(false)
   const { begin, note } = useNewestAct()
   useOutcome(isDone ? `Nobody waits for ${of} any more.` : '')
   async function waive() {
     if (!reason) {
+      setMissing(true)
       document.getElementsByName(`reason-${id}`)[0]?.focus()
-      throw new ApiError('REQUEST_001', 'Choose what the person reads.', 0)
+      throw new Unchosen()
     }
     begin()
     await operate('waiveTask', { taskId: id }, { reason })
@@ -64,7 +68,11 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
               ...reasons.map((value) => ({ value: value as string, label: t(`apps.waived.${value}`) })),
               ...waive_reasons.map(partsOfReason).map(({ code, sentence }) => ({ value: code, label: sentence })),
             ]}
-            onChange={(event) => setReason(event.target.value)}
+            {...(isMissing && { error: 'Choose what the person reads.' })}
+            onChange={(event) => {
+              setReason(event.target.value)
+              setMissing(false)
+            }}
           />
           <SignInFirst />
           <p className="text-sm">
@@ -78,7 +86,7 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
       keep="Keep waiting"
       confirm="Stop waiting"
       act={waive}
-      errorText={sentenceOf}
+      errorText={(error) => (error instanceof Unchosen ? '' : sentenceOf(error))}
       onDone={() => {
         setDone(true)
         note()

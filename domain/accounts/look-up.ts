@@ -78,7 +78,7 @@ async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
   if (names.length > 0) return `Several applications begin so: ${names.join(', ')}. Type more of the name.`
   if (text.includes('@'))
     return `No account has this address or id. ${NOT_BY_ADDRESS}: ask for the deletion ID in its mail.`
-  return 'No deletion, account, transaction or application has this id, and no application has this name.'
+  return 'No deletion, account, transaction or application has this id, and no application has this name. A person is found by id or address.'
 }
 
 async function findByAddress(ctx: SystemContext, text: string) {

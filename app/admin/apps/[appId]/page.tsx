@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { AUDIT, EventCounts } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
@@ -7,14 +6,14 @@ import { Part, TablePart } from '@/components/admin/part'
 import { TaskTable } from '@/components/admin/task-table'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
-import { app as contract, type delivery, type getApp as getAppContract } from '@/contract/apps'
+import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
 import { shownAudit } from '@/contract/operator'
-import { isFailing } from '@/contract/tasks'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { actsOnApp } from '@/domain/audit'
+import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
@@ -40,18 +39,16 @@ const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answ
   </>
 )
 
-/** Its last try had no good answer, and it is tried again. */
-const fails = ({ status, last_error }: z.input<typeof delivery>) => status === 'pending' && last_error !== null
-
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
   const app = await getApp(ctx, { appId }).catch(orNotFound)
-  const [open, recent, dead, acts] = await Promise.all([
+  const [open, recent, dead, acts, troubles] = await Promise.all([
     listTasks(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
     actsOnApp(ctx, { appId, maxRows: SHOWN }),
+    watchTroubles(ctx),
   ])
   return (
     <AdminPage
@@ -63,7 +60,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         app.disabled_at ? (
           <Badge tone="warning">Disabled</Badge>
         ) : (
-          (open.tasks.some(isFailing) || recent.deliveries.some(fails)) && <Badge tone="danger">Failing</Badge>
+          lastAnswersOf(troubles).has(appId) && <Badge tone="danger">Failing</Badge>
         )
       }
     >

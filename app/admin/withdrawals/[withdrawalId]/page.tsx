@@ -42,7 +42,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
     >
       <Part title="State" aside={<State withdrawal={withdrawal} />}>
         <Causes of={withdrawal} />
-        <Facts of={shownWithdrawal} row={withdrawal} fields={FACTS} />
+        <Facts of={shownWithdrawal} row={withdrawal} fields={factsAt(ctx.clock.now())} />
       </Part>
       {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
       <TablePart
@@ -187,7 +187,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   )
 }
 
-const FACTS: Fields<typeof shownWithdrawal> = {
+const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
   user_id: ({ user_id }) =>
     user_id && (
       <span className="flex flex-wrap items-center gap-x-3 sm:-my-1.5">
@@ -199,14 +199,19 @@ const FACTS: Fields<typeof shownWithdrawal> = {
     ),
   due_by: true,
   started_at: true,
-  scheduled_completion: true,
+  scheduled_completion: ({ scheduled_completion: time, completed_at }) => (
+    <>
+      <LocalTime dateTime={time} />
+      {completed_at === null && Date.parse(time) < now.getTime() && ', which has passed'}
+    </>
+  ),
   completed_at: true,
   purge_due_at: true,
   purged_at: true,
   receipts: ({ receipts, receipt_due_at }) =>
     [...receipts.map(({ kind }) => toLabel(kind)), ...(receipt_due_at ? ['one is being written'] : [])].join(', ') ||
     'None yet',
-}
+})
 
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
 const isUntried = ({ attempts, erased_at, completed_at }: ShownStep) =>

@@ -220,7 +220,7 @@ const WITHDRAWAL = {
 test('a terminal shows times in words, steps as people read them, and tables that fit it', () => {
   expect(showAnswer(WITHDRAWAL, LOOK)).toBe(`withdrawal_id  wd_4Qm9ZsX1cT7uYb2LhKpV0w
 started_at     23 Nov 02:50 (18 min ago)
-due_by         23 Dec 02:50 (in 29 d)
+due_by         23 Dec 02:50 (in 30 d)
 purged_at      -
 
 deletion_steps: (--wide shows 3 more columns)

@@ -28,7 +28,7 @@ const SHOWN: Record<string, readonly string[]> = {
   deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
   withdrawals: ['status', 'started_at', 'due_by', 'withdrawal_id'],
-  tasks: ['state', 'name', 'due_at', 'last_error', 'task_id'],
+  tasks: ['state', 'name', 'attempts', 'due_at', 'last_error', 'task_id', 'withdrawal_id'],
 }
 
 /** An answer for people: a line for each member, and a table for each list of objects. What an inner object leaves empty has no line. */
@@ -38,13 +38,19 @@ export function showAnswer(answer: object, look: Look): string {
     flatten(member).filter(([name, value]) => name === member[0] || textOf(value, look) !== '-'),
   )
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
-  const lines = members.filter((member) => !isTable(member)).map(([name, value]) => [name, textOf(value, look)])
+  const lines = members
+    .filter((member) => !isTable(member))
+    .map(([name, value]) => [name, shortened(textOf(value, look), look)])
   const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], look))
   return `${[columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
     .join('\n\n')}\n`
 }
+
+/** A receipt is for programs to read. A secret that is shown once is never so long. */
+const shortened = (text: string, { wide }: Look): string =>
+  !wide && text.length > 400 && !text.includes(' ') ? `${text.slice(0, 40)}… (--wide shows all of it)` : text
 
 /** The members of an object within an object get both names. */
 function flatten([name, value]: [string, unknown]): [string, unknown][] {
@@ -158,15 +164,18 @@ export function timeOf(time: Date, now: Date): string {
 }
 
 const UNITS = [
-  { name: 'd', ms: 86_400_000 },
-  { name: 'h', ms: 3_600_000 },
-  { name: 'min', ms: 60_000 },
+  { name: 'd', minutes: 1_440 },
+  { name: 'h', minutes: 60 },
+  { name: 'min', minutes: 1 },
 ]
 
+/** What is ahead is rounded, so that a time set a moment ago reads as it was set. */
 function distanceOf(ms: number): string {
-  const unit = UNITS.find((one) => Math.abs(ms) >= one.ms)
+  const round = ms < 0 ? Math.floor : Math.round
+  const minutes = round(Math.abs(ms) / 60_000)
+  const unit = UNITS.find((one) => minutes >= one.minutes)
   if (!unit) return 'now'
-  const distance = `${Math.floor(Math.abs(ms) / unit.ms)} ${unit.name}`
+  const distance = `${round(minutes / unit.minutes)} ${unit.name}`
   return ms < 0 ? `${distance} ago` : `in ${distance}`
 }
 

@@ -4,6 +4,7 @@ import { contract, FOR_SERVICES, isStorable, lengthOf, STORABLE } from './define
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
 import {
+  accountId,
   CONTROLS,
   isoDateTime,
   lineName,
@@ -335,6 +336,17 @@ export const withdrawUser = contract({
   },
 })
 
+const ENDED_SESSIONS = {
+  data: z.object({
+    user_id: z.string().describe('The account, `usr_…`'),
+    sessions_ended: z.int().describe('Browsers that were signed in'),
+    tokens_ended: z.int().describe('Access tokens that worked'),
+  }),
+  message: 'The person is signed out everywhere, and a pending email change is cancelled.',
+  errors: ['USER_001', 'RATE_001'],
+  example: { data: { user_id: exampleAccount.user_id, sessions_ended: 2, tokens_ended: 1 } },
+} as const
+
 export const endUserSessions = contract({
   ...FOR_SERVICES,
   name: 'endUserSessions',
@@ -344,12 +356,20 @@ export const endUserSessions = contract({
   path: '/admin/users/{externalId}/sessions',
   scope: 'users:write',
   params: z.object({ externalId }),
-  data: z.object({
-    user_id: z.string().describe('The account, `usr_…`'),
-    sessions_ended: z.int().describe('Browsers that were signed in'),
-    tokens_ended: z.int().describe('Access tokens that worked'),
-  }),
-  message: 'The person is signed out everywhere, and a pending email change is cancelled.',
-  errors: ['USER_001', 'RATE_001'],
-  example: { data: { user_id: exampleAccount.user_id, sessions_ended: 2, tokens_ended: 1 } },
+  ...ENDED_SESSIONS,
+})
+
+export const endAccountSessions = contract({
+  ...FOR_SERVICES,
+  name: 'endAccountSessions',
+  operator: 'fresh',
+  summary: 'End All Sessions of an Account',
+  description: 'Does the same for an account that is named by its own id.',
+  method: 'POST',
+  path: '/admin/sessions/end',
+  scope: 'users:write',
+  params: z.object({}),
+  body: z.object({ user_id: accountId }),
+  ...ENDED_SESSIONS,
+  example: { ...ENDED_SESSIONS.example, body: { user_id: exampleAccount.user_id } },
 })

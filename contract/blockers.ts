@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { externalId } from './admin'
 import { contract, FOR_SERVICES, isStorable, lengthOf, STORABLE } from './define'
-import { amount, blocker, givenTime, isoDateTime, maxLength } from './fields'
+import { accountId, amount, blocker, givenTime, isoDateTime, maxLength } from './fields'
 
 const MAX_KEY_LENGTH = 255
 const MAX_CODE_LENGTH = 64
@@ -131,11 +131,7 @@ export const endBlocker = contract({
   scope: 'apps:manage',
   params: z.object({}),
   body: z.object({
-    user_id: z
-      .string('REQUEST_001: user_id must be a string.')
-      .refine(isStorable, 'USER_001')
-      .check(maxLength(MAX_KEY_LENGTH, 'USER_001'))
-      .meta({ description: 'The account, `usr_…`', pattern: STORABLE }),
+    user_id: accountId,
     source: z
       .string('REQUEST_001: source must be a string.')
       .refine(isStorable, 'REQUEST_001: source must be the name of a service token.')

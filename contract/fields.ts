@@ -26,6 +26,12 @@ export const dateOrTime = z.union(
   [z.iso.date(), isoDateTime],
   'REQUEST_001: retained.until must be a date such as 2036-12-31, or a time such as 2036-12-31T00:00:00.000Z.',
 )
+/** In the body of an operation for services. */
+export const accountId = z
+  .string('REQUEST_001: user_id must be a string.')
+  .refine(isStorable, 'USER_001')
+  .check(maxLength(255, 'USER_001'))
+  .meta({ description: 'The account, `usr_…`', pattern: STORABLE })
 export const userId = z.string().describe('The user account: `usr_…`, or `~` and the external id')
 
 const NO_CURRENCY = 'REQUEST_001: amount.currency must be a currency code of ISO 4217, such as EUR.'

@@ -1,3 +1,4 @@
+import { endAccountSessions } from './admin'
 import { pingApp, resendDeadLetters, rotateAppSecret, setApp } from './apps'
 import { endBlocker } from './blockers'
 import type { AdminContract } from './define'
@@ -15,5 +16,6 @@ export const OPERATOR_OPERATIONS = {
   retryWithdrawal,
   endTransaction,
   endBlocker,
+  endAccountSessions,
   lookUp,
 } as const satisfies Record<string, AdminContract & { operator: 'any' | 'fresh' }>

@@ -137,6 +137,7 @@ async function pasteCallsOfServices(reader: Reader, operator: Operator) {
   await reader.paste('putBlocker')
   await reader.paste('removeBlocker')
   await reader.paste('endBlocker')
+  await reader.paste('endAccountSessions')
   const pending = ['--user', variables.USER_ID, '--status', 'pending']
   variables.TRANSACTION_ID = (await operator.run('transaction', 'add', ...pending)).transaction_id ?? ''
   await reader.paste('endTransaction')

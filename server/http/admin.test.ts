@@ -168,6 +168,7 @@ describe('access to the admin API', () => {
         withdrawUser: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'x' },
         setApp: { name: 'Shop' },
         putBlocker: { code: 'a', title: 'b' },
+        endAccountSessions: { user_id: person.userId },
         endBlocker: { user_id: person.userId, source: 'billing', key: 'invoice-4711' },
         putConnection: { subject: 'reader 7' },
         lookUp: { text: person.email },

@@ -25,7 +25,7 @@ import { disownSignIn, getSignIn } from '@/domain/passwords/disown-sign-in'
 import { getPasswordReset } from '@/domain/passwords/get-password-reset'
 import { requestPasswordReset } from '@/domain/passwords/request-password-reset'
 import { createAccessToken, listAccessTokens, revokeAccessToken } from '@/domain/sessions/access-tokens'
-import { endUserSessions } from '@/domain/sessions/end-user-sessions'
+import { endAccountSessions, endUserSessions } from '@/domain/sessions/end-user-sessions'
 import { issuePageToken } from '@/domain/sessions/issue-page-token'
 import { startReauthentication } from '@/domain/sessions/reauthenticate'
 import { endOtherSessions, endSession, listSessions } from '@/domain/sessions/sessions'
@@ -98,6 +98,7 @@ const VERBS: { [Name in OperationName]: Verb<(typeof OPERATIONS)[Name]> } = {
   resendDeadLetters,
   endTransaction,
   endBlocker,
+  endAccountSessions,
   lookUp: lookUpOf,
   reportOnTask,
 }

@@ -65,7 +65,11 @@ const press = (person: { userId: string; sessionId: string }, operation: string,
 const pressAll = async (person: TestUser) => {
   const codes: Record<string, string> = {}
   for (const [name, { example }] of Object.entries(OPERATOR_OPERATIONS)) {
-    const bodies: Record<string, object> = { lookUp: { text: operator.email }, endBlocker: blockerOf(debtor) }
+    const bodies: Record<string, object> = {
+      lookUp: { text: operator.email },
+      endBlocker: blockerOf(debtor),
+      endAccountSessions: { user_id: debtor.userId },
+    }
     const body = bodies[name] ?? ('body' in example ? example.body : undefined)
     codes[name] = (await press(person, name, { body })).code
   }
@@ -172,25 +176,37 @@ test('B125 what holds a deletion back is ended by the button of an operator, onc
   ])
 })
 
-test('B126 an operator whose sign-in is old ends neither a transaction nor a blocker', async () => {
+test('B136 the button of an operator signs a person out everywhere, and stands in the audit of the account', async () => {
+  const { token } = await givenToken(ctx, debtor.userId)
+  const pressed = await press(operator, 'endAccountSessions', { body: { user_id: debtor.userId } })
+  expect(pressed.data).toEqual({ user_id: debtor.userId, sessions_ended: 1, tokens_ended: 1 })
+  expect((await call({ userId: debtor.userId, token }, 'getEmailStatus')).code).toBe('AUTH_001')
+  const row = (await audited('operator', debtor.userId)).at(-1)
+  expect(row).toMatchObject({ action: 'access.all_ended', actorId: operator.userId })
+})
+
+test('B126 an operator whose sign-in is old ends no transaction, no blocker and no session', async () => {
   ctx.clock.advance(600_001)
   expect((await press(operator, 'endTransaction', { body: { status: 'settled' } })).code).toBe('REAUTH_001')
   expect((await press(operator, 'endBlocker', { body: blockerOf(debtor) })).code).toBe('REAUTH_001')
+  expect((await press(operator, 'endAccountSessions', { body: { user_id: debtor.userId } })).code).toBe('REAUTH_001')
   expect((await findBlockers(ctx, debtor.userId)).blockers).toHaveLength(2)
+  expect(await ctx.db.session.count({ where: { userId: debtor.userId, revokedAt: null } })).toBe(1)
 })
 
 test('B127 nothing is ended that is unknown, or belongs to a withdrawn account or to one with a role', async () => {
   const codes = async (ids = { transactionId }, body = blockerOf(debtor)) => [
     (await press(operator, 'endTransaction', { ids, body: { status: 'settled' } })).code,
     (await press(operator, 'endBlocker', { body })).code,
+    (await press(operator, 'endAccountSessions', { body: { user_id: body.user_id } })).code,
   ]
   const nobody = { ...blockerOf(debtor), user_id: 'usr_none' }
-  expect(await codes({ transactionId: 'txn_none' }, nobody)).toEqual(['REQUEST_005', 'USER_001'])
+  expect(await codes({ transactionId: 'txn_none' }, nobody)).toEqual(['REQUEST_005', 'USER_001', 'USER_001'])
   await setRole(ctx, { userId: debtor.userId, role: 'operator' })
-  expect(await codes()).toEqual(['AUTH_002', 'AUTH_002'])
+  expect(await codes()).toEqual(['AUTH_002', 'AUTH_002', 'AUTH_002'])
   await setRole(ctx, { userId: debtor.userId, role: null })
   await ctx.db.user.update({ where: { id: debtor.userId }, data: { withdrawnAt: ctx.clock.now() } })
-  expect(await codes()).toEqual(['REQUEST_001', 'USER_001'])
+  expect(await codes()).toEqual(['REQUEST_001', 'USER_001', 'USER_001'])
 })
 
 test('the audit logs say what an act was about and which service acted, and which operator', async () => {
@@ -295,6 +311,6 @@ test('the sentence of a search that finds nothing speaks of addresses where one 
   const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
   expect(await sentence('app_none')).toBe(
-    'No deletion, account, transaction or application has this id, and no application has this name.',
+    'No deletion, account, transaction or application has this id, and no application has this name. A person is found by id or address.',
   )
 })

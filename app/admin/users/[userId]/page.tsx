@@ -186,15 +186,30 @@ const FACTS: Fields<typeof shownAccount> = {
       )
     )
   },
-  open_sessions: ({ open_sessions, user_id }) => (
-    <>
+  open_sessions: ({ open_sessions, user_id, role }) => (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
       {open_sessions > MAX_SESSIONS_COUNTED ? `More than ${MAX_SESSIONS_COUNTED}` : open_sessions}
-      {open_sessions > 0 && (
-        <span className="block text-ink-muted text-sm">
+      {role === null ? (
+        <OperatorButton
+          operation="endAccountSessions"
+          params={{}}
+          body={{ user_id }}
+          label="Sign out everywhere"
+          ask={{
+            question: 'Sign this person out everywhere?',
+            consequence:
+              'Every session and access token ends, and a pending change of the address is cancelled. The person can sign in again. This is written into the audit log.',
+            keep: 'Leave them signed in',
+            confirm: 'Sign out everywhere',
+          }}
+          outcome="Signed out everywhere."
+        />
+      ) : (
+        <span className="text-ink-muted text-sm">
           <code className="wrap-anywhere font-mono">session end --user {user_id}</code> ends them all.
         </span>
       )}
-    </>
+    </div>
   ),
   has_password: true,
   external_id: true,

@@ -1,0 +1,3 @@
+import { route } from '@/server/http/route'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route('endAccountSessions')

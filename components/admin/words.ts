@@ -49,9 +49,12 @@ export const labelOf = (field: string) => LABELS[field] ?? toLabel(field.replace
 
 /** Acts whose label would say something else. */
 export const ACTIONS: Record<string, string> = {
+  'access.all_ended': 'Signed out everywhere',
   'account.withdrawn': 'Deletion began',
   'connection.put': 'App connected',
   'connection.removed': 'App disconnected',
+  'session.all_revoked': 'Signed out everywhere',
+  'session.others_revoked': 'Other sessions ended',
   'task.waived': 'Stopped waiting',
   'user.created': 'Account created',
   'user.imported': 'Account imported',

@@ -44,7 +44,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
 
 const Active = ({ account }: { account: ShownAccount }) => (
   <>
-    <Part title={account.name} aside={<Badge tone="success">Active</Badge>}>
+    <Part title={account.name} aside={<State account={account} />}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
     </Part>
     <TablePart
@@ -102,6 +102,29 @@ const Active = ({ account }: { account: ShownAccount }) => (
       none="Nothing was done yet."
     />
   </>
+)
+
+/** The operator command alone changes an account with a role. */
+const State = ({ account: { user_id, role } }: { account: ShownAccount }) => (
+  <div className="ms-auto flex flex-wrap items-center justify-end gap-2 text-end">
+    <Badge tone="success">Active</Badge>
+    {role === null && (
+      <OperatorButton
+        operation="endAccountSessions"
+        params={{}}
+        body={{ user_id }}
+        label="Sign out everywhere"
+        ask={{
+          question: 'Sign this person out everywhere?',
+          consequence:
+            'Every session and access token ends, and a pending change of the address is cancelled. The person can sign in again. This is written into the audit log.',
+          keep: 'Leave them signed in',
+          confirm: 'Sign out everywhere',
+        }}
+        outcome="Signed out everywhere."
+      />
+    )}
+  </div>
 )
 
 /** An act on a connection concerns its application. */
@@ -187,29 +210,14 @@ const FACTS: Fields<typeof shownAccount> = {
     )
   },
   open_sessions: ({ open_sessions, user_id, role }) => (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+    <>
       {open_sessions > MAX_SESSIONS_COUNTED ? `More than ${MAX_SESSIONS_COUNTED}` : open_sessions}
-      {role === null ? (
-        <OperatorButton
-          operation="endAccountSessions"
-          params={{}}
-          body={{ user_id }}
-          label="Sign out everywhere"
-          ask={{
-            question: 'Sign this person out everywhere?',
-            consequence:
-              'Every session and access token ends, and a pending change of the address is cancelled. The person can sign in again. This is written into the audit log.',
-            keep: 'Leave them signed in',
-            confirm: 'Sign out everywhere',
-          }}
-          outcome="Signed out everywhere."
-        />
-      ) : (
-        <span className="text-ink-muted text-sm">
+      {role !== null && open_sessions > 0 && (
+        <span className="block text-ink-muted text-sm">
           <code className="wrap-anywhere font-mono">session end --user {user_id}</code> ends them all.
         </span>
       )}
-    </div>
+    </>
   ),
   has_password: true,
   external_id: true,

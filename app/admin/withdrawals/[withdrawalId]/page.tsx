@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { StepWaitsFor } from '@/components/admin/attempts'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { AppLink, AUDIT, type Fields, NotConfirmed, triedStep, Word } from '@/components/admin/drawn'
@@ -239,7 +240,7 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
       </>
     )
   },
-  erased: ({ erased }) => erased && erased.length > 0 && <Counts of={erased} />,
+  erased: ({ erased }) => erased && erased.length > 0 && counted(<Counts of={erased} />),
   retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
 })
 
@@ -250,10 +251,12 @@ function StepState({ step, failing }: { step: ShownStep; failing: number }) {
   return <StepWaitsFor step={step} />
 }
 
+const counted = (counts: ReactNode) => <span className="block first-letter:uppercase">{counts}</span>
+
 /** What stays, by the reason why. */
 const kept = (retained: NonNullable<ShownStep['retained']>) =>
   [...Map.groupBy(retained, ({ reason }) => reason)].map(([reason, counts]) => (
-    <span key={reason} className="block">
+    <span key={reason} className="block first-letter:uppercase">
       <Counts of={counts} /> ({toLabel(reason).toLowerCase()})
     </span>
   ))

@@ -289,7 +289,7 @@ export function CodePanel({ look, code }: { look: Look; code: Slot }) {
 export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label: string }) {
   return (
     <>
-      <Section data-skip-in-text="true" style={{ margin: '0 0 14px' }}>
+      <Section style={{ margin: '0 0 14px' }}>
         <Link
           href={String(href)}
           className="action"
@@ -308,12 +308,14 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
           {label}
         </Link>
       </Section>
-      <FinePrint>
-        <span data-skip-in-text="true">{look.t('openLink')} </span>
-        <TextLink look={look} href={href}>
-          {href}
-        </TextLink>
-      </FinePrint>
+      <div data-skip-in-text="true">
+        <FinePrint>
+          {look.t('openLink')}{' '}
+          <TextLink look={look} href={href}>
+            {href}
+          </TextLink>
+        </FinePrint>
+      </div>
     </>
   )
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build } from 'esbuild'
-import postcss, { type AtRule } from 'postcss'
+import postcss, { type AtRule, type Rule } from 'postcss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listening } from '@/testing/listening'
 
@@ -148,6 +148,17 @@ test('the style sheet of the parts says nothing of what is outside them, and ani
   expect([...animations].toSorted()).toEqual(['account-arrive', 'account-enter', 'account-pulse', 'account-spin'])
   const used = [...sheet.toString().matchAll(/(?:animation|--animate-\w+): ?([a-z-]+) /g)].map(([, name]) => name)
   expect([...new Set(used)].toSorted()).toEqual([...animations].toSorted())
+})
+
+test('no build tool of a page replaces the colours of light and dark, because only browsers that know them read them', () => {
+  const sheet = postcss.parse(readFileSync(path.join(project, 'client/styles.css'), 'utf8'))
+  const guarded: boolean[] = []
+  sheet.walkDecls(({ value, parent }) => {
+    const { name, params } = (parent as Rule).parent as AtRule
+    if (value.includes('light-dark(')) guarded.push(name === 'supports' && params.startsWith('(color: light-dark('))
+  })
+  expect(guarded.length).toBeGreaterThan(10)
+  expect(guarded).not.toContain(false)
 })
 
 /** Compressed with Brotli, as the pages of this service are sent, with what a file imports at once; what comes with the first call, and the texts, are left out. */

@@ -108,7 +108,37 @@ const call = createClient({ baseUrl: 'https://accounts.example.com', accessToken
 await call(changeEmail, { userId }, { new_email, current_password })
 \`\`\`
 
-\`${name}/react\` and \`${name}/element\` have the settings as parts for your own pages: see \`docs/adopting.md\`.
+Your own page can show the settings, in React 19 with \`npm install @tanstack/react-query react-hook-form\` (in Next, begin the file with
+\`'use client'\`):
+
+\`\`\`tsx
+import { AccountProvider, DeleteAccount, EmailSettings } from '${name}/react'
+import '${name}/styles.css'
+import texts from '${name}/texts/en'
+
+const pageToken = async () => (await fetch('/page-token', { method: 'POST' })).json()
+
+export const Settings = () => (
+  <AccountProvider baseUrl="https://accounts.example.com" userId="~customer-6" pageToken={pageToken} signInAgain="/sign-in"
+    texts={texts} product="Corner Shop" supportEmail="help@shop.example.com">
+    <EmailSettings />
+    <DeleteAccount />
+  </AccountProvider>
+)
+\`\`\`
+
+In any HTML, serve the directory \`element/\` of this package:
+
+\`\`\`html
+<script type="module" src="/element/element.js"></script>
+<account-email service="https://accounts.example.com" user="~customer-6" token-url="/page-token" sign-in-url="/sign-in"
+  language="en" product="Corner Shop" support-email="help@shop.example.com"></account-email>
+<account-deletion service="https://accounts.example.com" user="~customer-6" token-url="/page-token" sign-in-url="/sign-in"
+  language="en" product="Corner Shop" support-email="help@shop.example.com"></account-deletion>
+\`\`\`
+
+\`/page-token\` is a path of your backend. It answers with the \`data\` of \`POST /api/v1/admin/users/customer-6/page-tokens\` and with the
+\`authenticated_at\` that it sent there. \`ALLOWED_ORIGINS\` of the service lists the origin of the page.
 
 A connected application takes its messages with a receiver, which answers a web \`Request\`:
 

@@ -104,12 +104,15 @@ const PARTS = `.account-parts${ABOVE_THE_PAGE}`
  * it, so that it is said here once more.
  */
 const FROM_NOTHING = `
-${PARTS}:not(:first-child) { margin-top: var(--account-gap, 1.5rem) }
+${PARTS}:not(:first-child) { margin-top: var(--account-gap, max(1.5rem, 24px)) }
 ${PARTS}::before, ${PARTS}::after,
 ${PARTS} :where(:not(svg *)), ${PARTS} ::before, ${PARTS} ::after, ${PARTS} ::placeholder { all: revert }
 ${PARTS} svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
 ${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity: 1 }
 `
+
+/** A build tool of the page, such as Vite's, would replace `light-dark` for older browsers by what knows nothing of the page. */
+const WHERE_KNOWN = '@supports (color: light-dark(red, red))'
 
 /**
  * What follows a colour that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
@@ -119,14 +122,20 @@ const OF_THE_PAGE = `
 ${PARTS} {
   background: transparent;
   font-family: var(--account-font, inherit);
-  --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));
-  --own-accent-soft: light-dark(
-    color-mix(in srgb, var(--own-accent) 8%, var(--surface)), color-mix(in srgb, var(--own-accent) 18%, var(--surface)));
+  --own-accent: var(--account-accent);
+  --own-accent-soft: color-mix(in srgb, var(--own-accent) 8%, var(--surface));
   --own-action-hover: color-mix(in oklab, var(--account-action) 88%, var(--ink));
   --own-on-action: oklch(from var(--account-action) clamp(0, (0.57 - l) * 1000, 1) 0 0);
 }
+${WHERE_KNOWN} {
+  ${PARTS} {
+    --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));
+    --own-accent-soft: light-dark(
+      color-mix(in srgb, var(--own-accent) 8%, var(--surface)), color-mix(in srgb, var(--own-accent) 18%, var(--surface)));
+  }
+}
 :host { display: block }
-:host(:not(:first-child)) { margin-top: var(--account-gap, 1.5rem) }`
+:host(:not(:first-child)) { margin-top: var(--account-gap, max(1.5rem, 24px)) }`
 
 /** Rules for elements that no part has. */
 const ABSENT =
@@ -211,12 +220,14 @@ function followPage(sheet: Root): void {
     })
     media.remove()
   })
+  const both: string[] = []
   sheet.walkRules(':root', (rule) => {
     rule.walkDecls((decl) => {
       if (decl.prop === 'color-scheme') decl.value = 'inherit'
-      else if (decl.prop in dark) decl.value = `light-dark(${decl.value}, ${dark[decl.prop]})`
+      else if (decl.prop in dark) both.push(`${decl.prop}: light-dark(${decl.value}, ${dark[decl.prop]})`)
     })
   })
+  sheet.append(`${WHERE_KNOWN} { :root { ${both.join(';')} } }`)
 }
 
 const DERIVED = ['--accent', '--accent-soft', '--action-hover', '--on-action']

@@ -48,6 +48,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await owner.goto(linkIn(mail, '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Undo the change' })).toBeVisible()
   await expect(owner.getByText(user.email).first()).toBeVisible()
+  await owner.getByText('When, and from where').click()
   await expect(owner.getByText(/^Chrome on /)).toBeVisible()
   await expectAccessible(owner)
 

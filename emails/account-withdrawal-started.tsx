@@ -14,10 +14,17 @@ interface Props extends WithdrawalLetterProps<'accountWithdrawalStarted'> {
 export default function AccountWithdrawalStarted({ progressUrl, hasReceipt, checkUrl, ...letter }: Props) {
   const { look, t, doneBy } = letter
   return (
-    <WithdrawalLetter {...letter} preview={t('preview', { doneBy })}>
+    <WithdrawalLetter
+      {...letter}
+      preview={t('preview', { doneBy })}
+      action={
+        <>
+          <Paragraph>{t('follow')}</Paragraph>
+          <LinkPanel look={look} href={progressUrl} label={t('button')} />
+        </>
+      }
+    >
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
-      <Paragraph>{t('follow')}</Paragraph>
-      <LinkPanel look={look} href={progressUrl} label={t('button')} />
       <Paragraph>
         {hasReceipt
           ? t.rich('receipt', {

@@ -336,7 +336,7 @@ export function Facts({ facts }: FactsProps) {
   return (
     <Panel style={{ margin: '0 0 20px', padding: '14px 20px 6px' }}>
       {facts.map(([label, value]) => (
-        <Text key={label} style={{ ...text, margin: '0 0 8px' }}>
+        <Text key={label} className="fact" style={{ ...text, margin: '0 0 8px' }}>
           <span className="muted" style={{ color: small.color }}>
             {label}
           </span>{' '}

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Facts, type FrameProps, Letter, type LetterProps, Paragraph, TextLink } from './layout'
 import type { Slot } from './slot'
 
@@ -25,7 +26,7 @@ export interface WithdrawalLetterProps<Name extends 'accountWithdrawalStarted' |
 
 const INTRO = { person: 'intro', service: 'introService', support: 'introSupport' } as const
 
-/** A letter about a deletion that has begun; `children` stand below what comes of it. */
+/** A letter about a deletion that has begun; `children` stand below what comes of it, and `action` above. */
 export function WithdrawalLetter({
   requestedBy,
   requestedAt,
@@ -38,13 +39,15 @@ export function WithdrawalLetter({
   authority,
   authorityUrl,
   hasAuthority,
+  action,
   children,
   ...letter
-}: WithdrawalLetterProps<'accountWithdrawalStarted' | 'accountWithdrawalTold'> & FrameProps) {
+}: WithdrawalLetterProps<'accountWithdrawalStarted' | 'accountWithdrawalTold'> & FrameProps & { action?: ReactNode }) {
   const { look, t } = letter
   return (
     <Letter {...letter}>
       <Paragraph>{t(INTRO[requestedBy])}</Paragraph>
+      {action}
       <Facts
         facts={[
           [look.t('requestedAt'), requestedAt],

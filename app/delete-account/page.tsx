@@ -52,7 +52,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
       <div className="space-y-6">
         <AskByMail outcome={OUTCOMES.find((one) => one === outcome)} language={language} />
         <Folded title={t('goesTitle')} text={t('goesText', { time: longest })}>
-          <WhatIsErased steps={deletion.steps} />
+          <WhatIsErased {...deletion} />
         </Folded>
         <Folded title={t('staysTitle')} text={t('staysText', { days: deletion.retentionDays })}>
           <WhatIsKept {...deletion} applications={applications} />

@@ -13,15 +13,15 @@ export function SettingsNav() {
   const [isNear, setNear] = useState(false)
   return (
     <nav aria-label={t('settings')} onPointerEnter={() => setNear(true)} onFocus={() => setNear(true)} className="py-1">
-      {/* Two rows on a phone, three with large text, so that no language has a tab that is cut off. */}
-      <ul className="grid grid-cols-[repeat(auto-fit,minmax(min(max(5.125rem,30%),48%),1fr))] gap-1 sm:flex sm:flex-wrap lg:flex-col lg:flex-nowrap">
+      {/* On a phone three tabs a row, or fewer where a word needs more room: no language has one that is cut. */}
+      <ul className="flex flex-wrap gap-1 lg:flex-col lg:flex-nowrap">
         {sections.map(({ href, name, icon: Icon, ...section }) => (
-          <li key={href}>
+          <li key={href} className="max-sm:min-w-min max-sm:flex-[1_0_30%]">
             <Link
               href={href}
               prefetch={isNear ? null : false}
               aria-current={pathname === href ? 'page' : undefined}
-              className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:gap-2 max-sm:px-2 max-sm:text-sm max-sm:wrap-anywhere max-sm:leading-5 sm:max-lg:whitespace-nowrap max-[22rem]:min-h-[44px] max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] lg:min-h-10 lg:py-1.5"
+              className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:gap-2 max-sm:px-2 max-sm:text-sm max-sm:wrap-break-word max-sm:leading-5 sm:max-lg:whitespace-nowrap max-[22rem]:min-h-[44px] max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] lg:min-h-10 lg:py-1.5"
             >
               <Icon className="size-4 shrink-0 max-[22.5rem]:hidden" aria-hidden />
               {'short' in section ? (

@@ -6,11 +6,10 @@ export const DELETING_SCOPE = 'account:manage'
 
 const isNamed = (scope: string): scope is keyof typeof SCOPE_TEXTS => Object.hasOwn(SCOPE_TEXTS, scope)
 
-/** What a token may do, in words; in red where it may delete the account. */
+/** What a token may do, in words. */
 export function ScopeName({ scope }: { scope: string }) {
   const t = useTranslations('AccessTokens')
-  const text = isNamed(scope) ? t(`scopes.${SCOPE_TEXTS[scope]}`) : scope
-  return scope === DELETING_SCOPE ? <span className="text-danger">{text}</span> : text
+  return isNamed(scope) ? t(`scopes.${SCOPE_TEXTS[scope]}`) : scope
 }
 
 /** Explains what else the scope allows, and what it does not. */

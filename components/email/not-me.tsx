@@ -15,6 +15,7 @@ import { LinkPage } from '../session/link-page'
 import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
+import { Disclosure } from '../ui/disclosure'
 import { ErrorAlert } from '../ui/error-alert'
 import { CheckboxField } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
@@ -103,13 +104,17 @@ function TakeBack({ change, undo, heldFor, ...page }: TakeBackProps) {
         <>
           <Fact label={t(isVerified ? 'oldAddress' : 'currentAddress')}>{change.old_email}</Fact>
           <Fact label={t('newAddress')}>{change.changed_to ?? change.new_email}</Fact>
+        </>
+      }
+      origin={
+        <>
           <Fact label={t(isVerified ? 'changed' : 'requested')}>
             <LocalTime dateTime={change.changed_at ?? change.requested_at} />
           </Fact>
           {change.user_agent && <Fact label={t('device')}>{nameOf(change.user_agent)}</Fact>}
+          <Fact label={t('ipAddress')}>{change.ip_address || '–'}</Fact>
         </>
       }
-      ipAddress={change.ip_address}
       firstEffect={t.rich(`${kind}Effect`, { address: change.old_email, email: bold })}
       lastEffect={isVerified && heldFor}
       email={change.old_email}
@@ -140,9 +145,9 @@ function Disown({ signIn, disown, ...page }: Awaited<ReturnType<typeof readSignI
             <LocalTime dateTime={signIn.signed_in_at} />
           </Fact>
           <Fact label={t('device')}>{nameOf(signIn.user_agent)}</Fact>
+          <Fact label={t('ipAddress')}>{signIn.ip_address || '–'}</Fact>
         </>
       }
-      ipAddress={signIn.ip_address}
       email={email}
       hasPassword={hasPassword}
       sure={t('signInSure')}
@@ -162,7 +167,8 @@ interface SecureCardProps {
   title: string
   text: string
   facts: ReactNode
-  ipAddress: string
+  /** When and from where it was done, where other facts say more. */
+  origin?: ReactNode
   /** What else happens, before and after what always does. */
   firstEffect?: ReactNode
   lastEffect?: ReactNode
@@ -201,10 +207,12 @@ function SecureCard(props: SecureCardProps) {
   const { errors, isSubmitting } = form.formState
   return (
     <StatusCard icon={ShieldAlert} tone="warning" title={props.title} text={props.text}>
-      <dl className="divide-y divide-line rounded-xl border border-line">
-        {props.facts}
-        <Fact label={t('ipAddress')}>{props.ipAddress || '–'}</Fact>
-      </dl>
+      <dl className="divide-y divide-line rounded-xl border border-line">{props.facts}</dl>
+      {props.origin && (
+        <Disclosure summary={t('origin')}>
+          <dl className="mt-1 divide-y divide-line rounded-xl border border-line">{props.origin}</dl>
+        </Disclosure>
+      )}
       <div>
         <h2 className="font-medium">{t('effects')}</h2>
         <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">

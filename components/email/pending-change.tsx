@@ -128,6 +128,11 @@ export function PendingChange(props: PendingChangeProps) {
         <CardHeader title={t(isOwn ? 'ownTitle' : 'pendingTitle')} aside={<TimeLeft until={pending.expiresAt} />} />
         <CardBody className="flex flex-col gap-5 pt-3">
           <SentTo id={sentTo} pending={pending} />
+          <LiveRegion>
+            {wasSentAgain && !isUndeliverable && (
+              <Alert tone="success" title={t('sentAgainTitle')} text={t('sentAgainText')} />
+            )}
+          </LiveRegion>
           {isUndeliverable ? (
             <Disclosure
               summary={t('enterLateCode')}
@@ -140,11 +145,6 @@ export function PendingChange(props: PendingChangeProps) {
             <CodeEntry code={code} describedBy={sentTo} />
           )}
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
-          <LiveRegion>
-            {wasSentAgain && !isUndeliverable && (
-              <Alert tone="success" title={t('sentAgainTitle')} text={t('sentAgainText')} />
-            )}
-          </LiveRegion>
         </CardBody>
       </Form>
       <CardFooter>

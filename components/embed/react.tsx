@@ -7,6 +7,7 @@ import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
 import { EmailSettings as Email } from '../email/email-settings'
 import { useHost } from '../host/host'
+import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { formatDuration } from '../ui/duration'
 import { ErrorAlert } from '../ui/error-alert'
@@ -47,10 +48,14 @@ const Styled = ({ children }: { children: ReactNode }) => (
   </div>
 )
 
+/** Nothing that the person did was refused. */
+const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
 const hasEnded = (error: Error | null) => error instanceof ApiError && error.code === 'AUTH_001'
 
-function Waiting({ first }: { first: { error: Error | null } }) {
-  const t = useTranslations()
+/** While the part reads what it shows, or cannot. */
+function Waiting({ title, first }: { title: string; first: { error: Error | null } }) {
+  const t = useTranslations('Failure')
+  const common = useTranslations('Common')
   const { errorText } = useErrorTexts()
   const { signIn } = useAccount()
   const client = useQueryClient()
@@ -65,9 +70,13 @@ function Waiting({ first }: { first: { error: Error | null } }) {
       <div aria-busy={first.error === null} className="space-y-4">
         {first.error ? (
           <>
-            <ErrorAlert>{errorText(first.error)}</ErrorAlert>
+            {isServiceAway(first.error) ? (
+              <Alert tone="danger" role="alert" title={title} text={t('partHint')} />
+            ) : (
+              <ErrorAlert>{errorText(first.error)}</ErrorAlert>
+            )}
             <Button variant="secondary" onClick={again}>
-              {t(isOver && signIn ? 'Common.signIn' : 'Failure.tryAgain')}
+              {isOver && signIn ? common('signIn') : t('tryAgain')}
             </Button>
           </>
         ) : (
@@ -81,9 +90,10 @@ function Waiting({ first }: { first: { error: Error | null } }) {
 export function EmailSettings(): ReactNode {
   const { userId, waysTo, started } = useAccount()
   const { call } = useHost()
+  const t = useTranslations('EmailSettings')
   const first = useFirst('email', () => call('getEmailStatus', { userId }), started === null)
   if (started) return null
-  if (!first.data) return <Waiting first={first} />
+  if (!first.data) return <Waiting title={t('title')} first={first} />
   const { data, renderedAt } = first.data
   return (
     <Styled>
@@ -117,7 +127,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
     onStarted?.(started)
   }, [started, onStarted])
   if (started) return <DeletionProgress {...started} />
-  if (!first.data) return <Waiting first={first} />
+  if (!first.data) return <Waiting title={t('title')} first={first} />
   const { data: preview, renderedAt } = first.data
   const countedAt = Date.parse(preview.counted_at)
   const longestMs = Math.max(...preview.deletion_steps.map((step) => Date.parse(step.estimated_completion) - countedAt))

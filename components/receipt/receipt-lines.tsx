@@ -129,9 +129,7 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
 /** For whoever checks the receipt by other means: every time, number and fingerprint. */
 function TechnicalLines({ receipt: { claims, kid, hash, follows } }: { receipt: Genuine }) {
   const t = useTranslations('Receipts')
-  const { countText } = useCategoryTexts()
   const { withdrawal, log, iat, iss, erased = [], retained = [] } = claims
-  const counts = [...erased, ...retained]
   return (
     <dl className="divide-y divide-line">
       <IdLine name={t('signedBy')} id={iss} />
@@ -140,23 +138,31 @@ function TechnicalLines({ receipt: { claims, kid, hash, follows } }: { receipt: 
       <TimeLine name={t('completedAt')} at={withdrawal?.completed_at} />
       <TimeLine name={t('dueBy')} at={withdrawal?.due_by} />
       <TimeLine name={t('purgeDueAt')} at={withdrawal?.purge_due_at} />
-      {counts.length > 0 && (
-        <Line name={t('counts')}>
-          <ul>
-            {counts.map((count, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a category may be erased in part, and the order never changes.
-              <li key={index} className="first-letter:uppercase">
-                {countText(count)}
-              </li>
-            ))}
-          </ul>
-        </Line>
-      )}
+      <CountLine name={t('counts')} counts={erased} />
+      <CountLine name={t('countsKept')} counts={retained} />
       {log && <Line name={t('log')}>{t.rich('logLine', { seq: log.seq, hash: log.hash, id })}</Line>}
       <Line name={t('previous')}>{t.rich(`previous${FOLLOWS[follows]}`, { hash: claims.previous ?? '', id })}</Line>
       <IdLine name={t('hash')} id={hash} />
       <IdLine name={t('key')} id={kid} />
     </dl>
+  )
+}
+
+function CountLine({ name, counts }: { name: string; counts: NonNullable<ReadClaims['erased']> }) {
+  const { countText } = useCategoryTexts()
+  return (
+    counts.length > 0 && (
+      <Line name={name}>
+        <ul>
+          {counts.map((count, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a category may be erased in part, and the order never changes.
+            <li key={index} className="first-letter:uppercase">
+              {countText(count)}
+            </li>
+          ))}
+        </ul>
+      </Line>
+    )
   )
 }
 

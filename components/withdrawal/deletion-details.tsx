@@ -83,7 +83,7 @@ function Erased({ preview }: { preview: UseQueryResult<Counts> }) {
   const t = useTranslations('DeleteAccount')
   const { peoplesText } = useCategoryTexts()
   return (
-    <div aria-live="polite" className="tabular-nums">
+    <div aria-live="polite" className="tabular-nums first-letter:uppercase">
       {preview.data ? (
         peoplesText(preview.data.erased)
       ) : preview.isError ? (

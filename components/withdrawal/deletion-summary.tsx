@@ -49,7 +49,7 @@ export function SummaryNotes({
   const apps = namesOf(applications)
   return (
     <div className="space-y-2">
-      <div className="space-y-2 text-ink-muted">
+      <div className="max-w-prose space-y-2 text-ink-muted">
         <p>
           {t('summaryKept', { days })} {apps.length > 0 && t('summaryApps', { apps: listed(apps) })}
         </p>

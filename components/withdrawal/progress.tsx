@@ -290,7 +290,7 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
   const chosen = CHOICES.filter((choice) => status.kept_by_choice.includes(choice))
   return (
     <Card>
-      <CardHeader title={t('keptTitle', { days })} description={t('keptText')} />
+      <CardHeader title={t('keptTitle', { days })} description={`${t('keptText')} ${t('remains')}`} />
       <CardBody>
         <Rows
           rows={[

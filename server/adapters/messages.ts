@@ -51,9 +51,15 @@ async function renderForm(
   return { subject: subject.split(MARK), html: html.split(MARK), text: toText(html).split(MARK) }
 }
 
-/** The library would write a title in capitals. */
+/** The library would write a title in capitals, put empty lines between facts, and a link to what it does without a sign between. */
 export const toText = (html: string) =>
-  toPlainText(html, { selectors: [{ selector: 'h1', options: { uppercase: false } }] })
+  toPlainText(html, {
+    selectors: [
+      { selector: 'h1', options: { uppercase: false } },
+      { selector: 'p.fact', format: 'paragraph', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+      { selector: 'a.action', format: 'anchor', options: { linkBrackets: ['→ ', ''] } },
+    ],
+  })
 
 // Characters of the private use area, which no template contains. The values are not searched for marks.
 const mark = (name: string) => `\uE000${name}\uE001`

@@ -8,7 +8,7 @@ export default function AdminNotFound() {
   return (
     <Missing
       title="Nothing has this id"
-      description="No account, deletion or application has it. It may be mistyped, or everything that was kept of it has been deleted by now; the command “receipt show” still finds the receipt of a deletion."
+      description="No account, deletion or app has it. It may be mistyped, or everything that was kept of it has been deleted by now; the command “receipt show” still finds the receipt of a deletion."
     />
   )
 }

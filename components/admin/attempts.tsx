@@ -41,7 +41,7 @@ export function StepWaitsFor({ step }: { step: ShownStep }) {
   if (!step.erased_at) return <Attempts of={step} />
   return (
     <>
-      Its own part is done, and it waits for applications.
+      Its own part is done, and it waits for apps.
       {step.last_error && (
         <>
           {' '}
@@ -63,7 +63,7 @@ export function WaitsFor({ task }: { task: ShownTask }) {
   if (due_at === null)
     return (
       <>
-        Waits until the application is enabled. <Attempts of={tried} />
+        Waits until the app is enabled. <Attempts of={tried} />
       </>
     )
   if (state === 'accepted')
@@ -73,31 +73,15 @@ export function WaitsFor({ task }: { task: ShownTask }) {
       </>
     )
   if (polls && Date.parse(due_at) <= now)
-    return (
-      <>Waits until the application asks for it. {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}</>
-    )
+    return <>Waits until the app asks for it. {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}</>
   return <Attempts of={tried} />
 }
 
 /** The application says that it is done, and is asked once more. */
 function WaitsForAbsence({ task }: { task: ShownTask }) {
-  const { app_id, due_at, attempts, polls } = task
-  if (due_at === null)
-    return polls ? 'Waits until the application has an endpoint.' : 'Waits until the application is enabled.'
-  if (attempts > 0)
-    return (
-      <>
-        <Attempts of={task} />
-        {task.last_error && (
-          <>
-            . Only HTTP 200 with <code className="font-mono">present</code> and{' '}
-            <code className="font-mono">account</code> answers this check, which a ping does not test:{' '}
-            <code className="wrap-anywhere font-mono">app check {app_id} --confirms --subject … --account …</code> tells
-            what to mend. Give it a test person, whom a wrong receiver deletes.
-          </>
-        )}
-      </>
-    )
+  const { due_at, attempts, polls } = task
+  if (due_at === null) return polls ? 'Waits until the app has an endpoint.' : 'Waits until the app is enabled.'
+  if (attempts > 0) return <Attempts of={task} />
   return (
     <>
       Is done as it says, and is asked whether the person is absent in <Countdown until={due_at} />

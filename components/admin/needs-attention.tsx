@@ -38,7 +38,7 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
       The list of deletions begins with them.
     </Link>
   ),
-  still_present: 'Retry each deletion task, or stop waiting for its application.',
+  still_present: 'Retry each deletion task, or stop waiting for its app.',
   undeliverable: (
     <Link className={textLink} href="/admin/undeliverable">
       Reach these people another way.

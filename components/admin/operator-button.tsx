@@ -15,7 +15,7 @@ import { RefreshEvery } from '../ui/refresh-every'
 import { useServerTime } from '../ui/server-clock'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
-import { attemptsOf, noAnswer } from './words'
+import { attemptsOf, count, noAnswer } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
 
@@ -39,6 +39,8 @@ const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
   retried === false ? 'Nothing has failed. What was never tried keeps its time.' : 'Will be tried within a minute.'
 /** What the page itself does not show after the act. */
 const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string) => ReactNode } = {
+  endAccountSessions: ({ sessions_ended: sessions, tokens_ended: tokens }) =>
+    `Signed out everywhere: ${count(sessions, 'session')} and ${count(tokens, 'access token')} ended.`,
   pingApp: ({ status, took_ms, problem }, host) => (
     <Alert
       className="text-ink"
@@ -53,7 +55,7 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
   retryTask: triedAgain,
   retryWithdrawal: (answer) =>
-    `${triedAgain(answer)}${answer.retried === false ? '' : ' A disabled application is asked once it is enabled.'}`,
+    `${triedAgain(answer)}${answer.retried === false ? '' : ' A disabled app is asked once it is enabled.'}`,
   rotateAppSecret: ({ signing_secret: secret }) => (
     <Alert
       className="text-ink"

@@ -20,6 +20,8 @@ export interface TableProps<Contract extends z.ZodObject> {
 
 const cell =
   'py-3 align-top @max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:py-1 @max-2xl:has-[>div:empty]:hidden @2xl:in-[tr:last-child]:pb-0 @2xl:pe-6 @2xl:last:pe-0'
+/** On a phone the way into a record is as high as a button. */
+const TAPPED = '@max-2xl:[&>div>a]:inline-flex @max-2xl:[&>div>a]:min-h-11 @max-2xl:[&>div>a]:items-center'
 /** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. */
 const label =
   "@max-2xl:before:w-28 @max-2xl:before:max-w-full @max-2xl:before:shrink-0 @max-2xl:before:text-ink-muted @max-2xl:before:content-[attr(data-label)_/_'']"
@@ -37,7 +39,11 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
         <thead className="@max-2xl:sr-only">
           <tr className="border-line border-b">
             {columns.map((column) => (
-              <th key={column.field} scope="col" className="pe-6 pb-2 text-start font-medium text-ink-muted">
+              <th
+                key={column.field}
+                scope="col"
+                className="whitespace-nowrap pe-6 pb-2 text-start font-medium text-ink-muted"
+              >
                 {column.label}
               </th>
             ))}
@@ -52,7 +58,7 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
             >
               {columns.map(({ field, label: text, draw }, index) =>
                 index === 0 ? (
-                  <th key={field} scope="row" className={cn(cell, 'wrap-anywhere text-start font-medium')}>
+                  <th key={field} scope="row" className={cn(cell, TAPPED, 'wrap-anywhere text-start font-medium')}>
                     <div>{draw(row)}</div>
                   </th>
                 ) : (

@@ -1,5 +1,6 @@
 import { isFailing, type ShownTask, shownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
+import { CopyButton } from '../ui/copy-button'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
@@ -17,28 +18,53 @@ interface TaskTableProps {
 
 /** Deletion tasks of applications, with their buttons. */
 export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
-  <Table
-    label={label}
-    of={shownTask}
-    rows={tasks}
-    id="task_id"
-    fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
-    actions={(task) => {
-      const of = `the task of ${task.name}${fields.withdrawal_id ? ` for ${task.withdrawal_id}` : ''}`
-      return (
-        isOpenTask(task) && (
-          <>
-            {/* A disabled application is not called. */}
-            {!task.is_app_disabled && (
-              <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} tried={[triedTask(task)]} />
-            )}
-            <WaiveButton task={task} of={of} />
-          </>
+  <>
+    <AbsenceHints tasks={tasks} />
+    <Table
+      label={label}
+      of={shownTask}
+      rows={tasks}
+      id="task_id"
+      fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
+      actions={(task) => {
+        const of = `the task of ${task.name}${fields.withdrawal_id ? ` for ${task.withdrawal_id}` : ''}`
+        return (
+          isOpenTask(task) && (
+            <>
+              {/* A disabled application is not called. */}
+              {!task.is_app_disabled && (
+                <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} tried={[triedTask(task)]} />
+              )}
+              <WaiveButton task={task} of={of} />
+            </>
+          )
         )
-      )
-    }}
-  />
+      }}
+    />
+  </>
 )
+
+/** For each application whose answers do not say whether a person is absent, once, how to find out why. */
+function AbsenceHints({ tasks }: Pick<TaskTableProps, 'tasks'>) {
+  const silent = tasks.filter(({ state, last_error }) => state === 'unconfirmed' && last_error !== null)
+  return [...new Map(silent.map(({ app_id, name }) => [app_id, name]))].map(([id, name]) => {
+    const command = `app check ${id} --confirms --subject … --account …`
+    return (
+      <div key={id} className="mb-4 max-w-prose text-ink-muted text-sm">
+        <p>
+          {name} does not say whether the person is still there, and a ping does not ask for it. This command says what
+          to mend. Name a test person: a wrong receiver deletes them.
+        </p>
+        <p className="flex flex-wrap items-center gap-x-3">
+          <code className="wrap-anywhere font-mono text-ink">{command}</code>
+          <span className="-ms-3">
+            <CopyButton text={command} label="the command" />
+          </span>
+        </p>
+      </div>
+    )
+  })
+}
 
 /** Nothing tries a task whose application asks for it. */
 export const triedTask = ({ task_id: id, name, attempts, last_error, due_at, polls }: ShownTask): Tried => ({

@@ -3,7 +3,7 @@ import type { ShownTask } from '@/contract/tasks'
 /** The words of operators for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
   acknowledges: 'Ends a deletion task',
-  app_name: 'Application',
+  app_name: 'App',
   audience: 'Notified about',
   checks: 'Asked before a deletion',
   confirms: 'Asked whether the person is absent',
@@ -20,7 +20,7 @@ const LABELS: Record<string, string> = {
   kind: 'Mail',
   last_error: 'Last answer',
   locale: 'Language',
-  name: 'Application',
+  name: 'App',
   phase: 'Deletion step',
   previous_secret_until: 'Old secret valid until',
   purge_due_at: 'What is kept is deleted',

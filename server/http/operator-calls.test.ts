@@ -181,8 +181,8 @@ test('B136 the button of an operator signs a person out everywhere, and stands i
   const pressed = await press(operator, 'endAccountSessions', { body: { user_id: debtor.userId } })
   expect(pressed.data).toEqual({ user_id: debtor.userId, sessions_ended: 1, tokens_ended: 1 })
   expect((await call({ userId: debtor.userId, token }, 'getEmailStatus')).code).toBe('AUTH_001')
-  const row = (await audited('operator', debtor.userId)).at(-1)
-  expect(row).toMatchObject({ action: 'access.all_ended', actorId: operator.userId })
+  const rows = (await audited('operator', debtor.userId)).filter(({ action }) => action === 'access.all_ended')
+  expect(rows.map(({ actorId }) => actorId)).toEqual([operator.userId])
 })
 
 test('B126 an operator whose sign-in is old ends no transaction, no blocker and no session', async () => {

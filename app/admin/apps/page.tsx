@@ -17,10 +17,10 @@ export default async function ApplicationsPage() {
     <AdminPage
       section="/admin/apps"
       title="Apps"
-      description="Which applications hear of changes and deletions, and what waits for them."
+      description="Which apps hear of changes and deletions, and what waits for them."
     >
       <TablePart
-        title="Registered applications"
+        title="Registered apps"
         of={app}
         rows={apps}
         id="app_id"
@@ -40,7 +40,7 @@ export default async function ApplicationsPage() {
           deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
           open_tasks: true,
         }}
-        none="No application is registered. The operator command registers one."
+        none="No app is registered. The operator command registers one."
       />
     </AdminPage>
   )

@@ -106,7 +106,7 @@ const Examples = ({ userId }: { userId: string }) => (
 const Authentication = () => (
   <Chapter id="authentication" title={CHAPTERS.authentication}>
     <p>
-      Send an access token (<Code>uat_…</Code>) as <Code>Authorization: Bearer</Code>, and the endpoint's scope in{' '}
+      Send an access token (<Code>uat_…</Code>) as <Code>Authorization: Bearer</Code>, and the endpoint’s scope in{' '}
       <Code>X-Required-Scope</Code>, exactly once. The token itself has to hold that scope, and opens only the paths of
       its own user.
     </p>
@@ -115,9 +115,14 @@ const Authentication = () => (
       In a path, the user is the <Code>usr_…</Code> id, or <Code>~</Code> and the percent-encoded external id.
     </p>
     <p>
-      Your own services call <Code>/api/v1/admin/…</Code> with a service token (<Code>svc_…</Code>), which the operator
-      creates. It acts for no user and opens nothing else; a user's token never opens these paths.
+      Your own services call <Code>/api/v1/admin/…</Code> with a service token (<Code>svc_…</Code>). It acts for no user
+      and opens nothing else; a user’s token never opens these paths. The operator creates it:
     </p>
+    <CodeBlock
+      title="Operator command"
+      label="the command that creates a service token"
+      code="npm run -s account -- service-token create --name shop --scope users:write"
+    />
     <ReferenceRows rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
   </Chapter>
 )

@@ -48,6 +48,8 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
     'webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
 }
 
+const STATUSES = [...new Set(Object.values(ERRORS).map(({ status }) => status))].join(' ')
+
 /** The words of people who do not say “withdraw”, and other words for what a description says. */
 const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
   withdrawAccount: 'delete remove account user erase GDPR',
@@ -142,7 +144,7 @@ export const CONTENTS: ContentsGroup[] = [
     title: ALL_ERRORS.name,
     path: pathOf(ALL_ERRORS.id),
     // A search for a code leads to the operations that answer with it.
-    entries: [{ id: 'codes', title: 'All error codes', words: 'list table status' }],
+    entries: [{ id: 'codes', title: 'All error codes', words: `list table status ${STATUSES}` }],
   },
 ]
 

@@ -17,7 +17,7 @@ import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
-export const generateMetadata = titleForOperators('Application')
+export const generateMetadata = titleForOperators('App')
 
 const SHOWN = 20
 const WHILE_DISABLED = 'It gets no messages while it is disabled.'
@@ -28,7 +28,7 @@ const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answ
     The new secret is shown once.{' '}
     {endpoint
       ? 'For a day messages are signed with it and with the present one.'
-      : 'Nothing is signed with it while the application has no endpoint.'}
+      : 'Nothing is signed with it while the app has no endpoint.'}
     {until && (
       <>
         {' '}

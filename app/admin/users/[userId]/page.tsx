@@ -30,7 +30,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   if (!found) notFound()
   await noteLookUp(ctx, { userId: found.user_id, actor: 'operator', actorId: ctx.actor.userId, ip: null })
   return (
-    <AdminPage title="Account" id={found.user_id} description="What the service knows about one person's account.">
+    <AdminPage title="Account" id={found.user_id} description="What the service knows about one person’s account.">
       {'email' in found ? (
         <Active account={found} />
       ) : (
@@ -81,7 +81,7 @@ const Active = ({ account }: { account: ShownAccount }) => (
       }
     />
     <TablePart
-      title="Connected applications"
+      title="Connected apps"
       of={listedConnection}
       rows={account.connections}
       id="app_id"
@@ -90,7 +90,7 @@ const Active = ({ account }: { account: ShownAccount }) => (
         subject: true,
         connected_at: true,
       }}
-      none="No connected applications."
+      none="No app is connected."
     />
     <TablePart
       title="Audit log"
@@ -121,7 +121,6 @@ const State = ({ account: { user_id, role } }: { account: ShownAccount }) => (
           keep: 'Leave them signed in',
           confirm: 'Sign out everywhere',
         }}
-        outcome="Signed out everywhere."
       />
     )}
   </div>

@@ -54,7 +54,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         fields={stepFields(tasks)}
         none="It has no steps."
       />
-      <Part title="Deletion tasks of applications" none={tasks.length === 0 && noTasks(withdrawal)}>
+      <Part title="Deletion tasks of apps" none={tasks.length === 0 && noTasks(withdrawal)}>
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: placedApp }} />
       </Part>
       <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent beside the tasks." namesApp />
@@ -82,8 +82,8 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
 /** The tasks go with what was kept, and so does who had not confirmed. */
 const noTasks = ({ withdrawal_id: id, purged_at }: ShownWithdrawal) =>
   purged_at
-    ? `They were deleted with what was kept. What each application answered stands in the receipt: receipt show ${id}`
-    : 'No application has a task.'
+    ? `They were deleted with what was kept. What each app answered stands in the receipt: receipt show ${id}`
+    : 'No app has a task.'
 
 /** An act on a task concerns its application. */
 const subjectAmong =
@@ -227,15 +227,17 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   step: true,
   status: (step) => {
     const own = tasks.filter(({ phase }) => phase === step.step)
+    const failing = own.filter(isFailing)
+    const waitsFor = step.erased_at && !step.completed_at ? own.filter(isOpenTask) : []
     return (
       <>
         <p className="flex flex-wrap items-center gap-2">
           <Word of={isUntried(step) ? 'pending' : step.status} />
-          {step.last_error && <Badge tone="danger">Failing</Badge>}
+          {(failing.length > 0 || (step.last_error && waitsFor.length === 0)) && <Badge tone="danger">Failing</Badge>}
           <NotConfirmed of={countsOf(own)} />
         </p>
         <p className="mt-1 text-ink-muted">
-          <StepState step={step} failing={own.filter(isFailing).length} />
+          <StepState step={step} failing={failing.length} waitsFor={waitsFor} />
         </p>
       </>
     )
@@ -244,12 +246,15 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
 })
 
-/** A step that waits for applications counts the attempts of all of them. */
-function StepState({ step, failing }: { step: ShownStep; failing: number }) {
+/** A step whose own part is done waits for its apps, and what it tried itself says nothing more. */
+function StepState({ step, failing, waitsFor }: { step: ShownStep; failing: number; waitsFor: readonly ShownTask[] }) {
   if (step.completed_at) return <RelativeTime dateTime={step.completed_at} isOver />
-  if (failing > 0) return `${count(failing, 'application')} below ${failing === 1 ? 'fails' : 'fail'}.`
+  if (failing > 0) return `${count(failing, 'app')} below ${failing === 1 ? 'fails' : 'fail'}.`
+  if (waitsFor.length > 0)
+    return `Its own part is done, and it waits for ${LISTED.format(waitsFor.map(({ name }) => name))}.`
   return <StepWaitsFor step={step} />
 }
+const LISTED = new Intl.ListFormat('en')
 
 const counted = (counts: ReactNode) => <span className="block first-letter:uppercase">{counts}</span>
 

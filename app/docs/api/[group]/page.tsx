@@ -50,8 +50,9 @@ export default async function GroupPage({ params }: Props) {
               <a href={`${pathOf(WEBHOOKS.id)}#account.withdrawn`} className={textLink}>
                 account.withdrawn
               </a>
-              , and its answer ends the task. One without an endpoint takes its tasks here. Either can accept a task
-              first and report on it later.
+              , and its answer ends the task. One without an endpoint takes its tasks here, with a token of{' '}
+              <code className="wrap-anywhere font-mono">service-token create --scope tasks:work --app app_…</code>.
+              Either can accept a task first and report on it later.
             </p>
           )}
           {group.operations.map((contract) => (

@@ -9,7 +9,8 @@ import { startUntilAnswer, stopService } from './bench/services.ts'
 const PICTURE = join(root, 'docs/screenshots/pages.png')
 const PORT = '4475'
 const URL = `http://localhost:${PORT}`
-const HALF = { width: 780, height: 900 }
+/** Wide enough for the settings beside their list. */
+const HALF = { width: 1040, height: 1100 }
 const PASSWORD = 'correct horse battery'
 
 const DATA_DIR = join(root, '.data/picture')
@@ -25,11 +26,14 @@ const executablePath = await findBrowser()
 const browser = await chromium.launch(executablePath ? { executablePath } : {})
 try {
   const page = await browser.newPage({ viewport: HALF, locale: 'en-GB', reducedMotion: 'reduce' })
-  const halves = [await pictureOfChange(page), await pictureOfDeletion(page)]
+  const change = await pictureOfChange(page)
+  const deletion = await pictureOfDeletion(page)
+  const steps = await page.locator('section').filter({ hasText: 'Step by step' }).last().boundingBox()
   // A page of its own, because the service's policy of content holds for the other.
-  const whole = await browser.newPage({ viewport: { width: 2 * HALF.width, height: HALF.height } })
-  const images = halves.map((half) => `<img src="data:image/png;base64,${half.toString('base64')}">`)
-  await whole.setContent(`<body style="margin: 0; display: flex">${images.join('')}</body>`)
+  const height = Math.round((steps?.y ?? 0) + (steps?.height ?? HALF.height)) + 24
+  const whole = await browser.newPage({ viewport: { width: 2 * HALF.width, height } })
+  const images = [change, deletion].map((half) => `<img src="data:image/png;base64,${half.toString('base64')}">`)
+  await whole.setContent(`<body style="margin: 0; display: flex; align-items: start">${images.join('')}</body>`)
   await whole.screenshot({ path: PICTURE })
 } finally {
   await browser.close()

@@ -169,7 +169,6 @@ test('a terminal gets aligned lines and a table for a list', () => {
   }
   expect(showAnswer(answer, LOOK)).toBe(`user_id                     usr_1
 pending_change.has_pending  false
-next                        -
 tokens                      -
 
 found:

@@ -39,7 +39,7 @@ export function showAnswer(answer: object, look: Look): string {
   )
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members
-    .filter((member) => !isTable(member))
+    .filter((member) => !isTable(member) && !isEnd(member))
     .map(([name, value]) => [name, shortened(textOf(value, look), look)])
   const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], look))
   return `${[columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
@@ -47,6 +47,9 @@ export function showAnswer(answer: object, look: Look): string {
     .map((part) => part.join('\n'))
     .join('\n\n')}\n`
 }
+
+/** A list that goes no further. */
+const isEnd = ([name, value]: [string, unknown]) => name === 'next' && value === null
 
 /** A receipt is for programs to read. A secret that is shown once is never so long. */
 const shortened = (text: string, { wide }: Look): string =>

@@ -266,6 +266,7 @@ async function followCause(page: Page, withdrawalId: string, name: string): Prom
   await expect(page.locator(':target')).toHaveText(name)
   await page.goBack()
   await page.goBack()
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
 }
 
 /** Stops waiting for the only deletion that waits for an application, on its page. */

@@ -146,7 +146,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   for (const failing of [undefined, { error: 'down' }]) {
     answers(failing)
     await page.goto(url)
-    await expect(page.getByText('The service can’t do this right now.')).toHaveCount(2)
+    await expect(page.getByText('We can’t show this right now.')).toHaveCount(2)
   }
   answers({ page_token: 'pgt_of_nobody', expires_at: '2100-01-01T00:00:00.000Z' })
   await page.getByRole('button', { name: 'Try again' }).first().click()

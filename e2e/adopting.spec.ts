@@ -156,7 +156,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   await signIn
   answers(undefined)
   await page.goto(url)
-  await expect(page.getByText('The service can’t do this right now.')).toHaveCount(2)
+  await expect(page.getByText('We can’t show this right now.')).toHaveCount(2)
   answers(good)
   // By themselves, within seconds.
   await expect(page.getByRole('button', { name: 'Change address' })).toBeVisible()

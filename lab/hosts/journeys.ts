@@ -44,6 +44,9 @@ for (const [name, host] of Object.entries(HOSTS)) {
       await expect.poll(() => isOk(host.url), { timeout: 30_000 }).toBe(true)
       const faults = faultsOf(page)
       await page.goto(host.url)
+      // The build of the page keeps the colours of the parts.
+      const deletes = page.getByRole('button', { name: 'Delete my account' })
+      await expect(deletes).not.toHaveCSS('background-color', 'rgba(0, 0, 0, 0)')
       await driveOwnPage(page, email, inboxOf(DATA_DIR))
       await expect(page.getByRole('heading', { name: /^Your account was deleted/ })).toBeVisible({ timeout: 40_000 })
       expect(faults).toEqual([])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import tailwind from '@tailwindcss/postcss'
 import { type BuildOptions, build, type Plugin, transform } from 'esbuild'
-import postcss, { type AtRule, type Declaration, type Root } from 'postcss'
+import postcss, { type AtRule, type Root } from 'postcss'
 import { root } from './ensure.mjs'
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt-BR', 'ja']
@@ -31,7 +31,8 @@ export async function packParts(contents: string): Promise<void> {
   const texts = await compiledTexts(contents)
   mkdirSync(join(contents, 'texts'), { recursive: true })
   for (const language of LANGUAGES) writeFileSync(join(contents, 'texts', `${language}.js`), texts[language] as string)
-  const sources = await buildClientAndReact(contents)
+  const colors = await colorsOf()
+  const sources = await buildClientAndReact(contents, colors)
   const styles = await stylesOf(sources.filter((path) => path.startsWith('components/')))
   writeFileSync(join(contents, 'styles.css'), FROM_NOTHING + styles)
   await build({
@@ -40,12 +41,12 @@ export async function packParts(contents: string): Promise<void> {
     outdir: join(contents, 'element'),
     platform: 'browser',
     // In a shadow root stands no rule of the page.
-    plugins: [builtModules({ styles: styles.replaceAll(ABOVE_THE_PAGE, ''), texts })],
+    plugins: [builtModules({ styles: (styles + colors).replaceAll(ABOVE_THE_PAGE, ''), colors: '', texts })],
   })
 }
 
 /** One build, so that an ApiError of the client is that of the parts. Returns the files that it was made from. */
-async function buildClientAndReact(contents: string): Promise<string[]> {
+async function buildClientAndReact(contents: string, colors: string): Promise<string[]> {
   const { metafile } = await build({
     ...COMMON,
     metafile: true,
@@ -60,16 +61,27 @@ async function buildClientAndReact(contents: string): Promise<string[]> {
     conditions: ['import'],
     external: [...OF_REACT, 'zod'],
     banner: { js: "'use client'" },
+    plugins: [builtModules({ colors })],
   })
   return Object.keys(metafile.inputs)
 }
 
-function builtModules({ styles, texts }: { styles: string; texts: Record<string, string> }): Plugin {
+interface Built {
+  styles?: string
+  colors: string
+  texts?: Record<string, string>
+}
+
+function builtModules({ styles = '', colors, texts = {} }: Built): Plugin {
+  const sheets: Record<string, string> = { styles, colors }
   return {
     name: 'built-modules',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^account-parts\// }, ({ path }) => ({ path, namespace: 'built' }))
-      onLoad({ filter: /styles$/, namespace: 'built' }, () => ({ contents: styles, loader: 'text' }))
+      onLoad({ filter: /\/(?:styles|colors)$/, namespace: 'built' }, ({ path }) => ({
+        contents: sheets[path.split('/').at(-1) ?? ''] as string,
+        loader: 'text',
+      }))
       onLoad({ filter: /\/texts\//, namespace: 'built' }, ({ path }) => ({
         contents: texts[path.split('/').at(-1) ?? ''] as string,
         loader: 'js',
@@ -111,9 +123,6 @@ ${PARTS} svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stro
 ${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity: 1 }
 `
 
-/** A build tool of the page, such as Vite's, would replace `light-dark` for older browsers by what knows nothing of the page. */
-const WHERE_KNOWN = '@supports (color: light-dark(red, red))'
-
 /**
  * What follows a colour that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
  * what is written on a button is black or white, whichever can be read.
@@ -127,15 +136,13 @@ ${PARTS} {
   --own-action-hover: color-mix(in oklab, var(--account-action) 88%, var(--ink));
   --own-on-action: oklch(from var(--account-action) clamp(0, (0.57 - l) * 1000, 1) 0 0);
 }
-${WHERE_KNOWN} {
-  ${PARTS} {
-    --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));
-    --own-accent-soft: light-dark(
-      color-mix(in srgb, var(--own-accent) 8%, var(--surface)), color-mix(in srgb, var(--own-accent) 18%, var(--surface)));
-  }
-}
 :host { display: block }
 :host(:not(:first-child)) { margin-top: var(--account-gap, max(1.5rem, 24px)) }`
+
+const ACCENT_OF_THE_PAGE = `
+  --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));
+  --own-accent-soft: light-dark(
+    color-mix(in srgb, var(--own-accent) 8%, var(--surface)), color-mix(in srgb, var(--own-accent) 18%, var(--surface)))`
 
 /** Rules for elements that no part has. */
 const ABSENT =
@@ -177,7 +184,10 @@ function keepInside(sheet: Root): void {
   sheet.walkRules((rule) => {
     if ((rule.parent as AtRule).name?.endsWith('keyframes')) return
     if (rule.selectors.every((selector) => ABSENT.test(selector))) return void rule.remove()
-    if (rule.selector === ':root') rule.walkDecls(/^--(?!shadow)/, takeFromPage)
+    if (rule.selector === ':root')
+      rule.walkDecls(/^--(?!shadow)/, (color) => {
+        color.value = fromPage(color.prop, color.value)
+      })
     const inside = rule.selectors.map((selector) => `${PARTS} ${selector}`.replace(/ (?::root|:host|html|body)\b/, ''))
     rule.selectors = [...new Set(inside)]
   })
@@ -210,29 +220,31 @@ function removeUnread(sheet: Root): void {
   })
 }
 
-/** Light or dark like the element that the parts stand in, whatever the person prefers: the page may know one of both. */
+/** Light, whatever the person prefers: `colorsOf` knows which of both the page is. */
 function followPage(sheet: Root): void {
-  const dark: Record<string, string> = {}
   sheet.walkAtRules('media', (media) => {
-    if (!/prefers-color-scheme: ?dark/.test(media.params)) return
-    media.walkDecls(/^--(?!shadow)/, ({ prop, value }) => {
-      dark[prop] = value
-    })
-    media.remove()
+    if (/prefers-color-scheme: ?dark/.test(media.params)) media.remove()
   })
-  const both: string[] = []
-  sheet.walkRules(':root', (rule) => {
-    rule.walkDecls((decl) => {
-      if (decl.prop === 'color-scheme') decl.value = 'inherit'
-      else if (decl.prop in dark) both.push(`${decl.prop}: light-dark(${decl.value}, ${dark[decl.prop]})`)
-    })
+  sheet.walkDecls('color-scheme', (decl) => {
+    decl.value = 'inherit'
   })
-  sheet.append(`${WHERE_KNOWN} { :root { ${both.join(';')} } }`)
+}
+
+/** Light or dark like the element that the parts stand in: the page may know one of both. */
+async function colorsOf(): Promise<string> {
+  const [light, dark] = [new Map<string, string>(), new Map<string, string>()]
+  postcss.parse(readFileSync(join(root, 'app/globals.css'), 'utf8')).walkRules(':root', (rule) => {
+    const colors = rule.parent?.type === 'atrule' ? dark : light
+    rule.walkDecls(/^--(?!shadow)/, ({ prop, value }) => void colors.set(prop, value))
+  })
+  const both = [...dark].map(
+    ([prop, value]) => `${prop}: ${fromPage(prop, `light-dark(${light.get(prop)}, ${value})`)}`,
+  )
+  const css = `${PARTS} { ${both.join(';')}; ${ACCENT_OF_THE_PAGE} }`
+  return (await transform(css, { loader: 'css', minify: true })).code
 }
 
 const DERIVED = ['--accent', '--accent-soft', '--action-hover', '--on-action']
 
-function takeFromPage(color: Declaration) {
-  const from = `--${DERIVED.includes(color.prop) ? 'own' : 'account'}-${color.prop.slice(2)}`
-  color.value = `var(${from}, ${color.value})`
-}
+const fromPage = (color: string, own: string) =>
+  `var(--${DERIVED.includes(color) ? 'own' : 'account'}-${color.slice(2)}, ${own})`

@@ -1,7 +1,17 @@
 'use client'
 
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useState, useSyncExternalStore } from 'react'
+import colors from 'account-parts/colors'
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useLayoutEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { IntlProvider } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import type { WaysToConfirm } from '../access/confirm-identity'
@@ -31,6 +41,16 @@ export function useAccount(): Account {
   return account
 }
 
+let adopted: CSSStyleSheet | undefined
+
+/** By script, because build tools of a page take `light-dark()` out of its style sheets, for browsers that do not know it. */
+function adoptColors() {
+  if (adopted) return
+  adopted = new CSSStyleSheet()
+  adopted.replaceSync(colors)
+  document.adoptedStyleSheets.push(adopted)
+}
+
 /** Another person gets a new provider, so that neither answers nor a token are kept. */
 export const AccountProvider = (props: AccountProviderProps): ReactNode => (
   <OneAccount key={`${props.baseUrl} ${props.userId}`} {...props} />
@@ -38,6 +58,7 @@ export const AccountProvider = (props: AccountProviderProps): ReactNode => (
 
 function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props
+  useLayoutEffect(adoptColors, [])
   const { client, started, setStarted } = useShared(`${baseUrl} ${userId}`)
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
   const [calls] = useState(() => createCalls({ baseUrl, pageToken, onProof: setAuthenticatedAt }))

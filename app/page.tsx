@@ -17,10 +17,7 @@ const promises = [
   { icon: Trash2, name: 'deleted' },
 ] as const
 
-const others = sections
-  .filter(({ name }) => name !== 'email')
-  // Who cannot sign in deletes an account there too.
-  .map((section) => (section.name === 'deleteAccount' ? { ...section, href: '/delete-account' } : section))
+const others = sections.filter(({ name }) => name !== 'email')
 
 export default async function LandingPage() {
   const t = await pageTexts('Landing')

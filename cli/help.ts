@@ -87,8 +87,25 @@ function withValue(name: string, { value, positional }: Option): string {
   return value ? `--${name} ${value}` : `--${name}`
 }
 
-const aligned = (rows: string[][], width = Math.max(0, ...rows.map(([left = '']) => left.length))): string[] =>
-  rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`)
+/** Two columns; on a terminal the second one goes on below itself. */
+function aligned(rows: string[][], width = Math.max(0, ...rows.map(([left = '']) => left.length))): string[] {
+  const indent = width + 4
+  const room = Math.max(24, (process.stdout.columns || Number.POSITIVE_INFINITY) - indent)
+  return rows.flatMap(([left = '', right = '']) => {
+    const [first = '', ...more] = lines(right, room)
+    return [`  ${left.padEnd(width)}  ${first}`, ...more.map((line) => ' '.repeat(indent) + line)]
+  })
+}
+
+function lines(text: string, width: number): string[] {
+  const broken: string[] = []
+  for (const word of text.split(' ')) {
+    const last = broken.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) broken[broken.length - 1] = `${last} ${word}`
+    else broken.push(word)
+  }
+  return broken
+}
 
 const paragraphs = (...parts: string[][]): string =>
   `${parts

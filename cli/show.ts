@@ -26,6 +26,7 @@ const SHOWN: Record<string, readonly string[]> = {
   deletion_steps: ['step', 'status', 'due_at', 'completed_at', 'last_error'],
   audit: ['at', 'action', 'actor', 'requested_by', 'subject_id'],
   deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
+  receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
   withdrawals: ['status', 'started_at', 'due_by', 'withdrawal_id'],
   tasks: ['state', 'name', 'attempts', 'due_at', 'last_error', 'task_id', 'withdrawal_id'],

@@ -27,7 +27,8 @@ export const ERRORS = {
   EMAIL_003: {
     status: 400,
     message: 'Invalid verification code',
-    details: 'verification_code must be the 6 digits from the newest message, as a string.',
+    details:
+      'verification_code must be the 6 digits from the newest message, as a string. A wrong code uses one of the attempts, and the answer says how many are left.',
     field: 'verification_code',
   },
   EMAIL_004: {

@@ -283,7 +283,7 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
   await typeInto(page, confirmation, 'delete_my_account')
   await tabTo(page, proceed)
   await page.keyboard.press('Enter')
-  await expectRefusedAt(confirmation, /exactly as shown/)
+  await expectRefusedAt(confirmation, /as shown above/)
   await expect(password).toHaveAttribute('aria-invalid', 'true')
   await page.keyboard.press('ControlOrMeta+A')
   await page.keyboard.type('DELETE_MY_ACCOUNT')

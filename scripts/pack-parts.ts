@@ -130,6 +130,7 @@ ${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity:
 const OF_THE_PAGE = `
 ${PARTS} {
   background: transparent;
+  max-width: var(--account-width, calc(44 * var(--account-size, max(1rem, 16px))));
   font-family: var(--account-font, inherit);
   --own-accent: var(--account-accent);
   --own-accent-soft: color-mix(in srgb, var(--own-accent) 8%, var(--surface));

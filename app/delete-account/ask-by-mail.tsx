@@ -1,5 +1,6 @@
 import { MailCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { Alert } from '@/components/ui/alert'
 import { bold } from '@/components/ui/bold'
 import { buttonStyle } from '@/components/ui/button-style'
 import { Card, CardBody } from '@/components/ui/card'
@@ -47,8 +48,9 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
             autoComplete="email"
             defaultValue={typed}
             autoFocus={outcome !== undefined}
-            error={error}
+            {...(outcome !== 'failed' && { error })}
           />
+          {outcome === 'failed' && <Alert tone="danger" title={error} />}
           <button type="submit" className={buttonStyle({ className: 'w-full sm:w-auto' })}>
             {t('send')}
           </button>

@@ -59,7 +59,8 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
               {columns.map(({ field, label: text, draw }, index) =>
                 index === 0 ? (
                   <th key={field} scope="row" className={cn(cell, TAPPED, 'wrap-anywhere text-start font-medium')}>
-                    <div>{draw(row)}</div>
+                    {/* A name of one word stays whole beside a long text. */}
+                    <div className="@2xl:min-w-24">{draw(row)}</div>
                   </th>
                 ) : (
                   <td key={field} data-label={text} className={cn(cell, label, 'wrap-anywhere tabular-nums')}>

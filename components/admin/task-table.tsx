@@ -1,8 +1,8 @@
 import { isFailing, type ShownTask, shownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
-import { CopyButton } from '../ui/copy-button'
 import { RelativeTime } from '../ui/relative-time'
 import { WaitsFor } from './attempts'
+import { Command } from './command'
 import { AppLink, type Fields, Word } from './drawn'
 import { Retry, type Tried } from './operator-button'
 import { WaivedReason } from './step-texts'
@@ -35,7 +35,11 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
               {!task.is_app_disabled && (
                 <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} tried={[triedTask(task)]} />
               )}
-              <WaiveButton task={task} of={of} />
+              <WaiveButton
+                task={task}
+                of={of}
+                addReason={<Command words={`app set ${task.app_id} --waive-reason CODE=SENTENCE`} />}
+              />
             </>
           )
         )
@@ -47,23 +51,15 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
 /** For each application whose answers do not say whether a person is absent, once, how to find out why. */
 function AbsenceHints({ tasks }: Pick<TaskTableProps, 'tasks'>) {
   const silent = tasks.filter(({ state, last_error }) => state === 'unconfirmed' && last_error !== null)
-  return [...new Map(silent.map(({ app_id, name }) => [app_id, name]))].map(([id, name]) => {
-    const command = `app check ${id} --confirms --subject … --account …`
-    return (
-      <div key={id} className="mb-4 max-w-prose text-ink-muted text-sm">
-        <p>
-          {name} does not say whether the person is still there, and a ping does not ask for it. This command says what
-          to mend. Name a test person: a wrong receiver deletes them.
-        </p>
-        <p className="flex flex-wrap items-center gap-x-3">
-          <code className="wrap-anywhere font-mono text-ink">{command}</code>
-          <span className="-ms-3">
-            <CopyButton text={command} label="the command" />
-          </span>
-        </p>
-      </div>
-    )
-  })
+  return [...new Map(silent.map(({ app_id, name }) => [app_id, name]))].map(([id, name]) => (
+    <div key={id} className="mb-4 max-w-prose text-ink-muted text-sm">
+      <p>
+        {name} does not say whether the person is still there, and a ping does not ask for it. This command says what to
+        mend. Name a test person: a wrong receiver deletes them.
+      </p>
+      <Command words={`app check ${id} --confirms --subject SUBJECT --account ACCOUNT`} />
+    </div>
+  ))
 }
 
 /** Nothing tries a task whose application asks for it. */

@@ -1,7 +1,7 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
@@ -16,13 +16,15 @@ interface WaiveButtonProps {
   task: ShownTask
   /** The task, as screen readers say it after the label. */
   of: string
+  /** The command that adds a reason. */
+  addReason: ReactNode
 }
 
 /** The field says it. */
 class Unchosen extends Error {}
 
 /** Asks why nobody should wait for the application any more. The reasons are the sentences that the person reads. */
-export function WaiveButton({ task, of }: WaiveButtonProps) {
+export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
   const { task_id: id, name, waive_reasons } = task
   const reasons = willBeCalled(task) ? WAIVE_REASONS.filter((reason) => reason !== 'unreachable') : WAIVE_REASONS
   const router = useRouter()
@@ -75,12 +77,10 @@ export function WaiveButton({ task, of }: WaiveButtonProps) {
             }}
           />
           <SignInFirst />
-          <p className="text-sm">
-            <code className="wrap-anywhere font-mono">
-              app set {task.app_id} <span className="whitespace-nowrap">--waive-reason</span> CODE=SENTENCE
-            </code>{' '}
-            adds a sentence of your own to this list.
-          </p>
+          <div className="text-sm">
+            <p>This command adds a sentence of your own to the list:</p>
+            {addReason}
+          </div>
         </div>
       }
       keep="Keep waiting"

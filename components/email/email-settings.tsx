@@ -49,6 +49,8 @@ export function EmailSettings(props: EmailSettingsProps) {
   const open = (what: typeof opened) => {
     setOpened(what)
     setWasClosed(what === null)
+    // What ended has been read by then, unless the form offers its address again.
+    if (what !== null && !pending && !canTryAgain) setNotice(null)
   }
   const onFilled = useCallback(() => setOpened('change'), [])
   const onSent = () => {

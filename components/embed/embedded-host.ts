@@ -21,13 +21,17 @@ export function createCalls({ baseUrl, pageToken, onProof }: PageAccount) {
   /** Without a token the page asks the person to try again, because their session may not have ended. */
   async function askForToken() {
     try {
-      const { page_token: value, expires_at: expiresAt, authenticated_at } = await pageToken()
-      if (!value) throw new Error('pageToken gave no page_token.')
+      const { page_token: value, expires_at: expiresAt, authenticated_at, error } = await pageToken()
+      if (!value && error?.code === 'USER_001') throw new ApiError('USER_001', error.details ?? '', 404)
+      if (!value) throw new Error(`pageToken gave no page_token: ${error?.details ?? 'see the answer of your backend'}`)
       onProof(authenticated_at)
       return { value, expiresAt }
     } catch (cause) {
+      if (cause instanceof ApiError) throw cause
       // Only `fetch` fails so, where nothing answers.
       const isAway = cause instanceof TypeError
+      // biome-ignore lint/suspicious/noConsole: the person reads that the service is away, and whoever builds the page has to learn why.
+      if (!isAway) console.error(cause)
       const { details, status } = ERRORS.SERVER_002
       throw Object.assign(isAway ? noAnswer() : new ApiError('SERVER_002', details, status), { cause })
     }

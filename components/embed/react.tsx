@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
+import { useLastError } from '../api/use-last-error'
 import { EmailSettings as Email } from '../email/email-settings'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
@@ -31,14 +32,15 @@ const LOOK_AGAIN_MS = 10_000
 /** Reads once, before the part appears, what a page of the service renders on the server. */
 function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean) {
   const { userId } = useAccount()
-  return useQuery({
+  const { data, error } = useQuery({
     queryKey: [key, userId, 'first'],
     queryFn: async () => ({ data: await read(), renderedAt: new Date(serverNow()).toISOString() }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
-    refetchInterval: ({ state }) => (state.error && !hasEnded(state.error) ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.error && !isFinal(state.error) ? LOOK_AGAIN_MS : false),
     enabled,
   })
+  return { data, error: useLastError(error) }
 }
 
 /** The style sheet applies to this element and below it. */
@@ -51,6 +53,9 @@ const Styled = ({ children }: { children: ReactNode }) => (
 /** Nothing that the person did was refused. */
 const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
 const hasEnded = (error: Error | null) => error instanceof ApiError && error.code === 'AUTH_001'
+const isGone = (error: Error | null) => error instanceof ApiError && error.code === 'USER_001'
+/** Asking again gives the same answer. */
+const isFinal = (error: Error) => hasEnded(error) || isGone(error)
 
 /** While the part reads what it shows, or cannot. */
 function Waiting({ title, first }: { title: string; first: { error: Error | null } }) {
@@ -75,9 +80,11 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
             ) : (
               <ErrorAlert>{errorText(first.error)}</ErrorAlert>
             )}
-            <Button variant="secondary" onClick={again}>
-              {isOver && signIn ? common('signIn') : t('tryAgain')}
-            </Button>
+            {!isGone(first.error) && (
+              <Button variant="secondary" onClick={again}>
+                {isOver && signIn ? common('signIn') : t('tryAgain')}
+              </Button>
+            )}
           </>
         ) : (
           <div className="h-40 rounded-2xl border border-line bg-surface" />

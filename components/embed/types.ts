@@ -17,6 +17,8 @@ export interface PageToken {
   expires_at: string
   /** When the person last proved to you who they are; without it nothing counts as a fresh sign-in. */
   authenticated_at?: string | undefined
+  /** What the service answered to your backend in place of a token, by which the parts say that the account is gone. */
+  error?: { code: string; details?: string } | undefined
 }
 
 /** The texts of one language, such as `user-account-service/texts/de`. */

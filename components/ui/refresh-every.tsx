@@ -7,7 +7,7 @@ import { serverNow } from './server-clock'
 
 /**
  * Refreshes the page while its tab is visible and no dialog is open. While nothing answers, the page stays as it is and says how old it
- * is: Next would put the browser's own error page in its place.
+ * is: Next would put the browser's own error page in its place, or ours, where the service cannot reach its data.
  */
 export function RefreshEvery({ seconds }: { seconds: number }) {
   const router = useRouter()
@@ -16,8 +16,8 @@ export function RefreshEvery({ seconds }: { seconds: number }) {
     let refreshedAt = serverNow()
     async function refresh() {
       if (document.visibilityState !== 'visible' || document.querySelector('dialog[open]')) return
-      const isAnswered = await fetch('/api/health/live', { cache: 'no-store' }).then(
-        () => true,
+      const isAnswered = await fetch('/api/health/ready', { cache: 'no-store' }).then(
+        ({ ok }) => ok,
         () => false,
       )
       if (!isAnswered) return setStaleSince(new Date(refreshedAt).toISOString())

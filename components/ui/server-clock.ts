@@ -24,9 +24,13 @@ export function startServerClock(renderedAt: string) {
   noteServerTime(Date.parse(renderedAt) + performance.now() - (navigation?.responseStart ?? 0))
 }
 
+/** A read that is not answered in this time is told like one that nothing answers. */
+const MAX_READ_MS = 15_000
+
 /** `fetch` that also learns the service's time, from the answer's timestamp or from its Date header, which has no milliseconds. */
 export const fetchOnServerClock: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init)
+  const isRead = (init?.method ?? 'GET') === 'GET'
+  const response = await fetch(input, isRead ? { ...init, signal: AbortSignal.timeout(MAX_READ_MS) } : init)
   const body = await response
     .clone()
     .json()

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { CHOICES } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
+import { useLastError } from '../api/use-last-error'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { Card, CardBody, CardHeader } from '../ui/card'
@@ -32,7 +33,9 @@ export interface ProgressProps {
 /** The progress of a deletion, read with its status token. */
 export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
-  const { data, error } = useWithdrawalStatus({ userId, withdrawalId, token })
+  const { data, error: newest } = useWithdrawalStatus({ userId, withdrawalId, token })
+  const last = useLastError(newest)
+  const error = data ? newest : last
   const status = useMemo(() => data && withEmptyStepDone(data), [data])
   const { progressLink } = useHost()
   const announcement = useAnnouncement(status)

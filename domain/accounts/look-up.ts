@@ -74,11 +74,11 @@ export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Pro
 async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
   const called = takesBeginnings(ctx) ? await ctx.sql(appsCalled, { text, maxRows: MAX_NAMES + 1 }) : []
   const names = called.map(({ name }) => name)
-  if (names.length > MAX_NAMES) return `More than ${MAX_NAMES} applications begin so. Type more of the name.`
-  if (names.length > 0) return `Several applications begin so: ${names.join(', ')}. Type more of the name.`
+  if (names.length > MAX_NAMES) return `More than ${MAX_NAMES} apps begin so. Type more of the name.`
+  if (names.length > 0) return `Several apps begin so: ${names.join(', ')}. Type more of the name.`
   if (text.includes('@'))
     return `No account has this address or id. ${NOT_BY_ADDRESS}: ask for the deletion ID in its mail.`
-  return 'No deletion, account, transaction or application has this id, and no application has this name. A person is found by id or address.'
+  return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'
 }
 
 async function findByAddress(ctx: SystemContext, text: string) {

@@ -260,7 +260,7 @@ test.each(NO_ANSWERS)('B102 %s says nothing: the check is asked again with a bac
 test.each<[string, (message: Message) => Said]>([
   ['HTTP 204', () => ({ status: 204, body: '' })],
   ['HTTP 200 without readable JSON', () => ({ status: 200, body: '<html>' })],
-  ['HTTP 200 without present (true or false) and account', ({ data }) => json({ account: data.account })],
+  ['HTTP 200, but the answer lacks "present" or "account"', ({ data }) => json({ account: data.account })],
   ['HTTP 200 about another account', () => json({ present: false, account: 'usr_other' })],
 ])('an operator reads what an absence check was answered: %s', async (problem, answer) => {
   const task = await givenTold()

@@ -296,12 +296,12 @@ test('an operator finds an application by its id or the beginning of a word of i
   for (const text of [appId.slice(4), 'Shop ___']) expect(await find(text)).toEqual({})
   const other = await givenNamed(`${name} of another`)
   expect((await ask(name.slice(0, 12))).details).toBe(
-    `Several applications begin so: ${name}, ${name} of another. Type more of the name.`,
+    `Several apps begin so: ${name}, ${name} of another. Type more of the name.`,
   )
   expect(await find(`${name} of`)).toEqual({ kind: 'app', id: other })
   for (const text of [name, name.toLowerCase()]) expect(await find(text)).toEqual({ kind: 'app', id: appId })
   for (let more = 0; more < 4; more++) await givenNamed(`${name} ${more}`)
-  expect((await ask(name.slice(0, 12))).details).toBe('More than 5 applications begin so. Type more of the name.')
+  expect((await ask(name.slice(0, 12))).details).toBe('More than 5 apps begin so. Type more of the name.')
   // The person's own id comes first.
   await ctx.db.user.update({ where: { id: operator.userId }, data: { externalId: name } })
   expect(await find(name)).toEqual({ kind: 'user', id: operator.userId })
@@ -311,6 +311,6 @@ test('the sentence of a search that finds nothing speaks of addresses where one 
   const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
   expect(await sentence('app_none')).toBe(
-    'No deletion, account, transaction or application has this id, and no application has this name. A person is found by id or address.',
+    'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.',
   )
 })

@@ -114,7 +114,6 @@ const NOT_ON_PAGES = [
   'REQUEST_006',
   'TASK_001',
   'TASK_002',
-  'USER_001',
   'USER_002',
   'USER_003',
 ]

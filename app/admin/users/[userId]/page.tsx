@@ -1,4 +1,5 @@
 import { notFound } from 'next/navigation'
+import { Command } from '@/components/admin/command'
 import { AppLink, AUDIT, type Fields, idLink } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
@@ -106,7 +107,7 @@ const Active = ({ account }: { account: ShownAccount }) => (
 
 /** The operator command alone changes an account with a role. */
 const State = ({ account: { user_id, role } }: { account: ShownAccount }) => (
-  <div className="ms-auto flex flex-wrap items-center justify-end gap-2 text-end">
+  <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
     <Badge tone="success">Active</Badge>
     {role === null && (
       <OperatorButton
@@ -212,9 +213,9 @@ const FACTS: Fields<typeof shownAccount> = {
     <>
       {open_sessions > MAX_SESSIONS_COUNTED ? `More than ${MAX_SESSIONS_COUNTED}` : open_sessions}
       {role !== null && open_sessions > 0 && (
-        <span className="block text-ink-muted text-sm">
-          <code className="wrap-anywhere font-mono">session end --user {user_id}</code> ends them all.
-        </span>
+        <div className="text-ink-muted text-sm">
+          This command ends them all: <Command words={`session end --user ${user_id}`} />
+        </div>
       )}
     </>
   ),

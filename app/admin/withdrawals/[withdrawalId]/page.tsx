@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { StepWaitsFor } from '@/components/admin/attempts'
+import { lineOf } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { AppLink, AUDIT, type Fields, NotConfirmed, triedStep, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
@@ -82,7 +83,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
 /** The tasks go with what was kept, and so does who had not confirmed. */
 const noTasks = ({ withdrawal_id: id, purged_at }: ShownWithdrawal) =>
   purged_at
-    ? `They were deleted with what was kept. What each app answered stands in the receipt: receipt show ${id}`
+    ? `They were deleted with what was kept. What each app answered stands in the receipt: ${lineOf(`receipt show ${id}`)}`
     : 'No app has a task.'
 
 /** An act on a task concerns its application. */
@@ -179,7 +180,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
       .map(({ webhook_id, app_name, type, ...tried }) => ({ ...tried, id: webhook_id, name: `${app_name} (${type})` })),
   ]
   return (
-    <div className="ms-auto flex flex-wrap items-center justify-end gap-2 text-end">
+    <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
       <Word of={status} />
       <NotConfirmed of={withdrawal} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}

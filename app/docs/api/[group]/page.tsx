@@ -51,8 +51,11 @@ export default async function GroupPage({ params }: Props) {
                 account.withdrawn
               </a>
               , and its answer ends the task. One without an endpoint takes its tasks here, with a token of{' '}
-              <code className="wrap-anywhere font-mono">service-token create --scope tasks:work --app app_…</code>.
-              Either can accept a task first and report on it later.
+              <code className="font-mono">
+                service-token create <span className="whitespace-nowrap">--scope tasks:work</span>{' '}
+                <span className="whitespace-nowrap">--app app_…</span>
+              </code>
+              . Either can accept a task first and report on it later.
             </p>
           )}
           {group.operations.map((contract) => (

@@ -175,7 +175,7 @@ export const figures = z.object({
   completed: figure('Deletions done, of which something is kept'),
   purged: figure('Deletions of which nothing is kept'),
   due_steps: figure('Steps due now'),
-  waiting_notices: figure('Mails waiting'),
+  waiting_notices: figure('Mails waiting, or held for later'),
   waiting_deliveries: figure('Events waiting for apps'),
   outbox: figure('Events waiting for the job engine'),
   waiting_ledger: figure('Deletion records not yet stored outside the database'),

@@ -57,7 +57,7 @@ const outsideLink = (url: string) =>
   )
 /** A narrow column leaves its words whole. */
 const stepName = (step: string) => (
-  <span className="wrap-break-word">
+  <span className="wrap-break-word @3xl:whitespace-nowrap">
     <StepName step={step} />
   </span>
 )

@@ -134,6 +134,7 @@ function App({ app }: { app: contract.TroubledApp }) {
   const label = `Deletions that wait for ${name}`
   const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
   const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
+  const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
   return (
     <section className="space-y-1">
@@ -147,6 +148,11 @@ function App({ app }: { app: contract.TroubledApp }) {
         {deliveries && (
           <>
             Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
+          </>
+        )}
+        {since && (
+          <>
+            No good answer since <LocalTime dateTime={since} format="short" />.{' '}
           </>
         )}
         {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}

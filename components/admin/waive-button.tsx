@@ -59,8 +59,8 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
             </p>
           )}
           <p>
-            The person reads that it has not confirmed, and the sentence that you choose. This cannot be taken back, and
-            is written into the audit log.
+            The person reads that it has not confirmed, and the sentence that you choose. This cannot be taken back. The
+            audit log notes that you did it.
           </p>
           <RadioField
             legend="What does the person read?"

@@ -75,7 +75,9 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
       <div aria-busy={first.error === null} className="space-y-4">
         {first.error ? (
           <>
-            {isServiceAway(first.error) ? (
+            {isGone(first.error) ? (
+              <Alert tone="info" role="status" title={title} text={errorText(first.error)} />
+            ) : isServiceAway(first.error) ? (
               <Alert tone="danger" role="alert" title={title} text={t('partHint')} />
             ) : (
               <ErrorAlert>{errorText(first.error)}</ErrorAlert>

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import type { SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { ApiError } from '@/contract/errors'
+import { ApiError, noAnswer } from '@/contract/errors'
 import { needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isUnanswered, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
@@ -39,7 +39,9 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
     },
     // The password would stay in memory.
     gcTime: 0,
-    onSuccess: (_proven, { current_password: _, ...body }) => withdraw.mutate(body),
+    // What a browser without a network does not send has no effect that anybody has to fear.
+    onSuccess: (_proven, { current_password: _, ...body }) =>
+      navigator.onLine ? withdraw.mutate(body) : showError(form, noAnswer()),
     onError: (error) => showError(form, error),
   })
   return {

@@ -61,7 +61,7 @@ test('B109 the person reads of an application that still has the data until it c
   const receipts: { receipt: string }[] = (await answer.json()).data.receipts
   await page.goto(at('/receipt'))
   await page.getByRole('textbox').fill(receipts.at(-1)?.receipt ?? '')
-  await expect(page.getByText('confirmed again later that it has nothing of the person')).toBeVisible()
+  await expect(page.getByText('confirmed that no data is left')).toBeVisible()
   await inEachLook(page, () => expectFits(page))
   application.close()
   await admin.context().close()

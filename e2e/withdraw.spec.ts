@@ -153,7 +153,9 @@ test('a person downloads a copy of their data without opening the deletion', asy
   await expect(notice).toBeFocused()
   await page.goto(at('/settings/withdraw'))
   await page.getByRole('link', { name: 'Download your data first' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
+  await page.getByRole('button', { name: 'Download', exact: true }).click()
+  await page.getByRole('link', { name: 'Continue to delete account' }).click()
+  await expect(page).toHaveURL(at('/settings/withdraw'))
 })
 
 test('B123 pending transactions hold the withdrawal back, and the page says so until they are settled', async ({

@@ -57,6 +57,7 @@ export function WithdrawalLetter({
           ...(keepsMore
             ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: keptChosen, keptUntil })] as const]
             : []),
+          [look.t('keptReceipt'), look.t('keptReceiptIs')],
         ]}
       />
       {children}

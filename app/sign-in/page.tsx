@@ -54,7 +54,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
             <SignInForm next={nextPath(next)} takesFocus={!hasAlert} email={session?.emailStatus.current_email} />
           )}
           <p className="mt-3 text-sm">
-            <a href="/delete-account" className={textLink}>
+            <a href="/delete-account" className={`-my-2.5 inline-block py-2.5 ${textLink}`}>
               {t('cannot')}
             </a>
           </p>

@@ -81,7 +81,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
       <p className="text-sm">
         <Link
           href="/forgot-password"
-          className={textLink}
+          className={`-my-2.5 inline-block py-2.5 ${textLink}`}
           onClick={() => keepDraft(FORGOTTEN, '', { email: form.getValues('email') })}
         >
           {t('forgot')}

@@ -208,11 +208,6 @@ function SecureCard(props: SecureCardProps) {
   return (
     <StatusCard icon={ShieldAlert} tone="warning" title={props.title} text={props.text}>
       <dl className="divide-y divide-line rounded-xl border border-line">{props.facts}</dl>
-      {props.origin && (
-        <Disclosure summary={t('origin')}>
-          <dl className="mt-1 divide-y divide-line rounded-xl border border-line">{props.origin}</dl>
-        </Disclosure>
-      )}
       <div>
         <h2 className="font-medium">{t('effects')}</h2>
         <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">
@@ -244,6 +239,11 @@ function SecureCard(props: SecureCardProps) {
       <p className="text-ink-muted text-sm">
         {t.rich('worksUntil', { date: () => <LocalTime dateTime={props.worksUntil} /> })}
       </p>
+      {props.origin && (
+        <Disclosure summary={t('origin')}>
+          <dl className="mt-1 divide-y divide-line rounded-xl border border-line">{props.origin}</dl>
+        </Disclosure>
+      )}
     </StatusCard>
   )
 }

@@ -24,13 +24,15 @@ export function startServerClock(renderedAt: string) {
   noteServerTime(Date.parse(renderedAt) + performance.now() - (navigation?.responseStart ?? 0))
 }
 
-/** A read that is not answered in this time is told like one that nothing answers. */
+/** A read whose answer has not begun in this time is told like one that nothing answers. What it brings may take longer. */
 const MAX_READ_MS = 15_000
 
 /** `fetch` that also learns the service's time, from the answer's timestamp or from its Date header, which has no milliseconds. */
 export const fetchOnServerClock: typeof fetch = async (input, init) => {
+  const wait = new AbortController()
   const isRead = (init?.method ?? 'GET') === 'GET'
-  const response = await fetch(input, isRead ? { ...init, signal: AbortSignal.timeout(MAX_READ_MS) } : init)
+  const limit = isRead ? setTimeout(() => wait.abort(), MAX_READ_MS) : undefined
+  const response = await fetch(input, { ...init, signal: wait.signal }).finally(() => clearTimeout(limit))
   const body = await response
     .clone()
     .json()

@@ -58,7 +58,10 @@ export function SummaryNotes({
       <div>
         {exportPath && (
           <p>
-            <a href={exportPath} className={`inline-flex min-h-11 items-center ${textLink}`}>
+            <a
+              href={isSignedOut ? exportPath : `${exportPath}?before=deletion`}
+              className={`inline-flex min-h-11 items-center ${textLink}`}
+            >
               {t(isSignedOut ? 'downloadByOwner' : 'download')}
             </a>
           </p>

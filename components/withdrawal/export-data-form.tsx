@@ -13,6 +13,7 @@ import { signInAgain } from '../session/sign-in-again'
 import { Alert } from '../ui/alert'
 import { Announcement } from '../ui/announcement'
 import { saveFile } from '../ui/save-file'
+import { textLink } from '../ui/text-link'
 
 /** The provider leads back to the page of the deletion, which asks for the same proof and leads on. */
 const YOUR_DATA = '/settings/data'
@@ -21,13 +22,15 @@ interface ExportDataFormProps {
   userId: string
   email: string
   ways: WaysToConfirm
+  /** The page of the deletion has led here, and is led back to. */
+  isBeforeDeletion: boolean
 }
 
 interface Values {
   current_password: string
 }
 
-export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
+export function ExportDataForm({ userId, email, ways, isBeforeDeletion }: ExportDataFormProps) {
   const t = useTranslations('YourData')
   const { fieldOf, showError } = useErrorTexts()
   const router = useRouter()
@@ -57,7 +60,13 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
     <div className="space-y-6">
       {download.isSuccess && (
         <Announcement takesFocus>
-          <Alert tone="success" role="status" title={t('done')} text={t('doneText')} />
+          <Alert tone="success" role="status" title={t('done')} text={t('doneText')}>
+            {isBeforeDeletion && (
+              <a href="/settings/withdraw" className={textLink}>
+                {t('toDeletion')}
+              </a>
+            )}
+          </Alert>
         </Announcement>
       )}
       <FormCard

@@ -42,7 +42,7 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
             <Download className="size-4" aria-hidden /> {t('receiptSave')}
           </Button>
           {/* Opened apart, so that the link of this page stays open. */}
-          <a href={receiptPage} target="_blank" rel="noreferrer" className={textLink}>
+          <a href={receiptPage} target="_blank" rel="noreferrer" className={`-my-2.5 inline-block py-2.5 ${textLink}`}>
             {t('receiptCheck')}
             <NewTab />
           </a>

@@ -14,13 +14,13 @@ export default async function YourDataPage(props: PageProps) {
   if (!ctx) return toSignIn('/settings/data', props)
   const t = await pageTexts('YourData')
   const ways = await waysToConfirm(ctx, 'withdraw')
-  const { unconfirmed } = await props.searchParams
+  const { unconfirmed, before } = await props.searchParams
   const { userId, user } = ctx.actor
   return (
     <Texts texts={await textsOf(['YourData'])}>
       <PageHeading title={t('title')} description={t('description')} />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
-      <ExportDataForm userId={userId} email={user.email} ways={ways} />
+      <ExportDataForm userId={userId} email={user.email} ways={ways} isBeforeDeletion={before === 'deletion'} />
     </Texts>
   )
 }

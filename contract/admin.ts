@@ -364,7 +364,8 @@ export const endAccountSessions = contract({
   name: 'endAccountSessions',
   operator: 'fresh',
   summary: 'End All Sessions of an Account',
-  description: 'Does the same for an account that is named by its own id.',
+  description:
+    'Ends every session and access token of an account, named by its own id, and cancels a pending change of the address.',
   method: 'POST',
   path: '/admin/sessions/end',
   scope: 'users:write',

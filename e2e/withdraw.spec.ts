@@ -153,6 +153,7 @@ test('a person downloads a copy of their data without opening the deletion', asy
   await expect(notice).toBeFocused()
   await page.goto(at('/settings/withdraw'))
   await page.getByRole('link', { name: 'Download your data first' }).click()
+  await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Download', exact: true }).click()
   await page.getByRole('link', { name: 'Continue to delete account' }).click()
   await expect(page).toHaveURL(at('/settings/withdraw'))

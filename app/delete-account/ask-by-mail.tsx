@@ -47,10 +47,10 @@ export async function AskByMail({ outcome, language }: AskByMailProps) {
             maxLength={MAX_ADDRESS_LENGTH}
             autoComplete="email"
             defaultValue={typed}
-            autoFocus={outcome !== undefined}
+            autoFocus={outcome !== undefined && outcome !== 'failed'}
             {...(outcome !== 'failed' && { error })}
           />
-          {outcome === 'failed' && <Alert tone="danger" title={error} />}
+          {outcome === 'failed' && <Alert tone="danger" role="alert" title={error} />}
           <button type="submit" className={buttonStyle({ className: 'w-full sm:w-auto' })}>
             {t('send')}
           </button>

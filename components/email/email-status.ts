@@ -24,12 +24,16 @@ export const emailStatusKey = (userId: string) => ['email-status', userId] as co
 const WATCH_MS = 1_500
 /** Another browser may verify the change at any moment, and this page says so within seconds. */
 const POLL_MS = 3_000
-/** A change may be asked for elsewhere, or a verified one undone. */
+/** A change may be asked for elsewhere, or a verified one undone. In a page of an adopter each look would renew the person's session there. */
 const IDLE_MS = 20_000
 
 /** Messages come back at once or much later: a mail server that cannot deliver one tries for hours. */
-export function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces: boolean): number {
-  if (!pending.has_pending) return IDLE_MS
+export function pollMs(
+  { pending_change: pending }: EmailStatus,
+  hearsOfBounces: boolean,
+  looksIdle: boolean,
+): number | false {
+  if (!pending.has_pending) return looksIdle ? IDLE_MS : false
   const isNew = Date.parse(pending.resend_available_at ?? '') > serverNow()
   return hearsOfBounces && isNew && pending.delivery === 'sent' ? WATCH_MS : POLL_MS
 }
@@ -41,16 +45,17 @@ interface About {
 
 /**
  * The query of the status. While a change is pending, the query polls every three seconds, and more often while the message is new and
- * bounces are reported; else every twenty. With `changeRequestId` the answer also has the outcome of that change.
+ * bounces are reported; else every twenty, on our own pages. With `changeRequestId` the answer also has the outcome of that change.
  */
 export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces = false }: About = {}) {
-  const { call } = useHost()
+  const { call, hasSessions } = useHost()
   return {
     queryKey: changeRequestId ? [...emailStatusKey(userId), changeRequestId] : emailStatusKey(userId),
     read: () => call('getEmailStatus', { userId, change_request_id: changeRequestId }),
     // The rendered status is fresh enough, unless a countdown needs the service's clock or the change that is asked for is another.
     staleTime: (query: StatusQuery) => (query.state.data?.pending_change.has_pending || changeRequestId ? 0 : 10_000),
-    refetchInterval: (query: StatusQuery) => (query.state.data ? pollMs(query.state.data, hearsOfBounces) : false),
+    refetchInterval: (query: StatusQuery) =>
+      query.state.data ? pollMs(query.state.data, hearsOfBounces, hasSessions) : false,
   }
 }
 

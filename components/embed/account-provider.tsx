@@ -45,7 +45,8 @@ let adopted: CSSStyleSheet | undefined
 
 /** By script, because build tools of a page take `light-dark()` out of its style sheets, for browsers that do not know it. */
 function adoptColors() {
-  if (adopted) return
+  // An element brings them in its own sheet.
+  if (adopted || colors === '') return
   adopted = new CSSStyleSheet()
   adopted.replaceSync(colors)
   document.adoptedStyleSheets.push(adopted)

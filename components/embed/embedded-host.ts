@@ -18,7 +18,7 @@ interface PageAccount {
 
 /** The calls of a page of the adopter. */
 export function createCalls({ baseUrl, pageToken, onProof }: PageAccount) {
-  /** Without a token the page asks the person to try again, because their session may not have ended. */
+  /** Without a token the parts say that they keep trying, because the person's session may not have ended. */
   async function askForToken() {
     try {
       const { page_token: value, expires_at: expiresAt, authenticated_at, error } = await pageToken()

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
+import { useRef } from 'react'
 import type { SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { ApiError, noAnswer } from '@/contract/errors'
+import { ApiError } from '@/contract/errors'
 import { needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isUnanswered, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
@@ -22,9 +23,12 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
   const { confirmPassword, refresh } = useHost()
   const { showError } = useErrorTexts()
   const asksPassword = needsPassword(ways)
+  /** What a browser without a network could not send has no effect that anybody has to fear. */
+  const wasOffline = useRef(false)
   const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {
-      if (isUnanswered(error)) form.setError('root', { type: 'answer', message: t('lostAnswer') })
+      if (isUnanswered(error) && !wasOffline.current)
+        form.setError('root', { type: 'answer', message: t('lostAnswer') })
       else if (needsFreshSignIn(error) && asksPassword) {
         form.setError('current_password', { type: 'answer', message: t('confirmAgain') })
         form.setFocus('current_password', { shouldSelect: true })
@@ -39,9 +43,10 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
     },
     // The password would stay in memory.
     gcTime: 0,
-    // What a browser without a network does not send has no effect that anybody has to fear.
-    onSuccess: (_proven, { current_password: _, ...body }) =>
-      navigator.onLine ? withdraw.mutate(body) : showError(form, noAnswer()),
+    onSuccess: (_proven, { current_password: _, ...body }) => {
+      wasOffline.current = !navigator.onLine
+      withdraw.mutate(body)
+    },
     onError: (error) => showError(form, error),
   })
   return {

@@ -80,7 +80,7 @@ createApp(App).mount('#app')
       'app/settings.jsx': `'use client'\n${transformSync(tsx, { loader: 'tsx', jsx: 'preserve' }).code}`,
       // Adapts the handler of the snippet to a route handler of Next.
       'app/page-token/route.js': `export async function POST() {${/=> \{\n( {2}\/\/ Take.*?const \{ data, error \}[^\n]*\n)/s.exec(js)?.[1]}
-  return Response.json({ ...data, authenticated_at }, { status: answer.ok ? 200 : 502 })
+  return Response.json({ ...data, error, authenticated_at }, { status: answer.ok ? 200 : 502 })
 }
 `,
       'next.config.js': `export default { turbopack: { root: ${JSON.stringify(HOSTS_DIR)} } }\n`,

@@ -1,5 +1,6 @@
 import { version } from '../package.json'
 import { COMMON, type Command, commandsOf, findCommand, listOfChoices, type Option } from './command.ts'
+import { linesOf } from './show.ts'
 
 /** A packed folder and the image have no npm. */
 const startedAs = () =>
@@ -92,19 +93,9 @@ function aligned(rows: string[][], width = Math.max(0, ...rows.map(([left = ''])
   const indent = width + 4
   const room = Math.max(24, (process.stdout.columns || Number.POSITIVE_INFINITY) - indent)
   return rows.flatMap(([left = '', right = '']) => {
-    const [first = '', ...more] = lines(right, room)
+    const [first = '', ...more] = linesOf(right, room)
     return [`  ${left.padEnd(width)}  ${first}`, ...more.map((line) => ' '.repeat(indent) + line)]
   })
-}
-
-function lines(text: string, width: number): string[] {
-  const broken: string[] = []
-  for (const word of text.split(' ')) {
-    const last = broken.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width) broken[broken.length - 1] = `${last} ${word}`
-    else broken.push(word)
-  }
-  return broken
 }
 
 const paragraphs = (...parts: string[][]): string =>

@@ -125,13 +125,18 @@ function cut(line: string, width: number): string {
 
 /** A sentence goes on in further lines. */
 function wrapped(text: string, width: number): string[] {
-  const lines = [INDENT]
+  return linesOf(text, width - INDENT.length).map((line) => cut(`${INDENT}${line}`.trimEnd(), width))
+}
+
+/** The text in lines of whole words; a longer word has a line of its own. */
+export function linesOf(text: string, width: number): string[] {
+  const lines = ['']
   for (const word of text.split(/(?<=\s)(?=\S)/)) {
     const line = `${lines.at(-1)}${word}`
     if ([...line.trimEnd()].length <= width) lines[lines.length - 1] = line
-    else lines.push(INDENT + word)
+    else lines.push(word)
   }
-  return lines.map((line) => cut(line.trimEnd(), width))
+  return lines.map((line) => line.trimEnd())
 }
 
 const lineWidthOf = (rows: string[][]): number =>

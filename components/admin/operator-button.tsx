@@ -8,11 +8,11 @@ import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
-import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
 import { RefreshEvery } from '../ui/refresh-every'
 import { useServerTime } from '../ui/server-clock'
+import { Copyable } from './copyable'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
 import { attemptsOf, count, noAnswer } from './words'
@@ -61,12 +61,7 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
       className="text-ink"
       title={<b className="font-semibold">Copy the new signing secret now. It is shown only once.</b>}
     >
-      <span className="flex flex-wrap items-center gap-3">
-        <code className="wrap-anywhere font-mono text-ink text-sm">{secret}</code>
-        <span className="-ms-3">
-          <CopyButton text={secret} label="the signing secret" />
-        </span>
-      </span>
+      <Copyable text={secret} label="the signing secret" />
     </Alert>
   ),
 }

@@ -32,7 +32,7 @@ const LOOK_AGAIN_MS = 10_000
 /** Reads once, before the part appears, what a page of the service renders on the server. */
 function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean) {
   const { userId } = useAccount()
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: [key, userId, 'first'],
     queryFn: async () => ({ data: await read(), renderedAt: new Date(serverNow()).toISOString() }),
     staleTime: Number.POSITIVE_INFINITY,
@@ -40,7 +40,7 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
     refetchInterval: ({ state }) => (state.error && !isFinal(state.error) ? LOOK_AGAIN_MS : false),
     enabled,
   })
-  return { data, error: useLastError(error) }
+  return { data: query.data, error: useLastError(query) }
 }
 
 /** The style sheet applies to this element and below it. */

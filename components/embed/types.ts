@@ -33,8 +33,8 @@ export interface AccountProviderProps {
   /** `usr_…`, or `~` and your own id of the person. */
   userId: string
   /**
-   * Asks your backend for a page token: at first, shortly before the last one ends, and after a new sign-in. Where it fails or gives none, people
-   * are told to try again.
+   * Asks your backend for a page token: at first, shortly before the last one ends, and after a new sign-in. Where it fails or gives none, the
+   * parts say that they keep trying.
    */
   pageToken: () => Promise<PageToken>
   /** Where the person proves once more who they are: a page of yours that leads back, or a function that resolves when they have. */

@@ -33,9 +33,9 @@ export interface ProgressProps {
 /** The progress of a deletion, read with its status token. */
 export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
-  const { data, error: newest } = useWithdrawalStatus({ userId, withdrawalId, token })
-  const last = useLastError(newest)
-  const error = data ? newest : last
+  const query = useWithdrawalStatus({ userId, withdrawalId, token })
+  const { data } = query
+  const error = useLastError(query)
   const status = useMemo(() => data && withEmptyStepDone(data), [data])
   const { progressLink } = useHost()
   const announcement = useAnnouncement(status)

@@ -148,6 +148,13 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
     await page.goto(url)
     await expect(page.getByText('We can’t show this right now.')).toHaveCount(2)
   }
+  answers({ error: { code: 'USER_001' } })
+  await page.goto(url)
+  await expect(page.getByText('We couldn’t find this account.')).toHaveCount(2)
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
+  answers(undefined)
+  await page.goto(url)
+  await expect(page.getByText('We can’t show this right now.')).toHaveCount(2)
   answers({ page_token: 'pgt_of_nobody', expires_at: '2100-01-01T00:00:00.000Z' })
   await page.getByRole('button', { name: 'Try again' }).first().click()
   await expect(page.getByText('Your session has ended.')).toHaveCount(2)

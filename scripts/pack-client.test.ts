@@ -150,7 +150,7 @@ test('the style sheet of the parts says nothing of what is outside them, and ani
   expect([...new Set(used)].toSorted()).toEqual([...animations].toSorted())
 })
 
-test('the style sheet has no color that a build tool of the page would replace by what knows nothing of the page', () => {
+test('the colors of light and dark stand in the scripts of the parts, because build tools rewrite them in a style sheet', () => {
   const holders = readdirSync(path.join(project, 'client'), { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
       /\.(?:js|css)$/.test(file) && readFileSync(path.join(project, 'client', file), 'utf8').includes('light-dark('),

@@ -221,7 +221,7 @@ function removeUnread(sheet: Root): void {
   })
 }
 
-/** Light, whatever the person prefers: `colorsOf` knows which of both the page is. */
+/** The style sheet has the light colors alone; `colorsOf` makes those that follow the page. */
 function followPage(sheet: Root): void {
   sheet.walkAtRules('media', (media) => {
     if (/prefers-color-scheme: ?dark/.test(media.params)) media.remove()

@@ -43,7 +43,7 @@ export function useAccount(): Account {
 
 let adopted: CSSStyleSheet | undefined
 
-/** By script, because build tools of a page take `light-dark()` out of its style sheets, for browsers that do not know it. */
+/** The colors come by script, because build tools of a page rewrite `light-dark()` in its style sheets for older browsers. */
 function adoptColors() {
   // An element brings them in its own sheet.
   if (adopted || colors === '') return

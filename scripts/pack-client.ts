@@ -116,7 +116,10 @@ import { AccountProvider, DeleteAccount, EmailSettings } from '${name}/react'
 import '${name}/styles.css'
 import texts from '${name}/texts/en'
 
-const pageToken = async () => (await fetch('/page-token', { method: 'POST' })).json()
+const pageToken = async () => {
+  const answer = await fetch('/page-token', { method: 'POST' })
+  return answer.status === 401 ? null : answer.json()
+}
 
 export const Settings = () => (
   <AccountProvider baseUrl="https://accounts.example.com" userId="~customer-6" pageToken={pageToken} signInAgain="/sign-in"
@@ -138,7 +141,7 @@ In any HTML, serve the directory \`element/\` of this package:
 \`\`\`
 
 \`/page-token\` is a path of your backend. It answers with the \`data\` of \`POST /api/v1/admin/users/customer-6/page-tokens\` and with the
-\`authenticated_at\` that it sent there. \`ALLOWED_ORIGINS\` of the service lists the origin of the page.
+\`authenticated_at\` that it sent there, or with 401 where nobody is signed in. \`ALLOWED_ORIGINS\` of the service lists the origin of the page.
 
 A connected application takes its messages with a receiver, which answers a web \`Request\`:
 

@@ -31,6 +31,10 @@ interface Account extends OwnAccount {
   signIn: (() => Promise<unknown>) | undefined
   /** The deletion that has begun on this page. */
   started: StartedDeletion | null
+  /** The service does not have the account, or no longer. */
+  isGone: boolean
+  /** Whether the notice with this id is the first of the page, so that the page says once what is true of all parts. */
+  useIsFirst(id: symbol): boolean
 }
 
 const AccountContext = createContext<Account | null>(null)
@@ -60,9 +64,11 @@ export const AccountProvider = (props: AccountProviderProps): ReactNode => (
 function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props
   useLayoutEffect(adoptColors, [])
-  const { client, started, setStarted } = useShared(`${baseUrl} ${userId}`)
+  const { client, started, isGone, change, useIsFirst } = useShared(`${baseUrl} ${userId}`)
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
-  const [calls] = useState(() => createCalls({ baseUrl, pageToken, onProof: setAuthenticatedAt }))
+  const [calls] = useState(() =>
+    createCalls({ baseUrl, pageToken, onProof: setAuthenticatedAt, onGone: () => change({ isGone: true }) }),
+  )
   const signIn = useMemo(
     () => (typeof signInAgain === 'string' ? () => leaveFor(signInAgain) : signInAgain),
     [signInAgain],
@@ -82,13 +88,13 @@ function OneAccount(props: AccountProviderProps) {
       product,
       productUrl: undefined,
       showProgress: async ({ withdrawal_id, status_token }) =>
-        setStarted({ withdrawalId: withdrawal_id, statusToken: status_token }),
+        change({ started: { withdrawalId: withdrawal_id, statusToken: status_token } }),
       progressLink: () => null,
       exportPath: null,
       hasSessions: false,
       receiptPage: `${baseUrl}/receipt`,
     }),
-    [calls, client, signIn, baseUrl, product, setStarted],
+    [calls, client, signIn, baseUrl, product, change],
   )
   const until = authenticatedAt ? Date.parse(authenticatedAt) + FRESH_MS : 0
   const account: Account = {
@@ -96,6 +102,8 @@ function OneAccount(props: AccountProviderProps) {
     call: calls.callContract,
     supportEmail,
     started,
+    isGone,
+    useIsFirst,
     signIn,
     waysTo: (purpose) => ({
       hasPassword: purpose === 'change' && hasPassword,
@@ -114,16 +122,25 @@ function OneAccount(props: AccountProviderProps) {
   )
 }
 
+/** What is true of a person on all parts of a page. */
+interface Known {
+  started: StartedDeletion | null
+  isGone: boolean
+}
+
 interface Shared {
   client: QueryClient
-  started: StartedDeletion | null
+  known: Known
+  notices: Set<symbol>
   listeners: Set<() => void>
 }
 const people = new Map<string, Shared>()
+const NOTHING_KNOWN: Known = { started: null, isGone: false }
 
 const createShared = (): Shared => {
   const options = { mutations: { networkMode: 'always' }, queries: { networkMode: 'always' } } as const
-  return { client: new QueryClient({ defaultOptions: options }), started: null, listeners: new Set() }
+  const client = new QueryClient({ defaultOptions: options })
+  return { client, known: NOTHING_KNOWN, notices: new Set(), listeners: new Set() }
 }
 
 /** All parts of a page show the same of a person, also those that have a provider each. When the last one is gone, nothing is kept. */
@@ -142,19 +159,43 @@ function useShared(person: string) {
     },
     [person, shared],
   )
-  const started = useSyncExternalStore(
+  const known = useSyncExternalStore(
     subscribe,
-    () => shared.started,
-    () => null,
+    () => shared.known,
+    () => NOTHING_KNOWN,
   )
-  const setStarted = useCallback(
-    (deletion: StartedDeletion) => {
-      shared.started = deletion
-      for (const notify of shared.listeners) notify()
-    },
-    [shared],
-  )
-  return { client: shared.client, started, setStarted }
+  const [{ change, useIsFirst }] = useState(() => changesOf(shared, subscribe))
+  return { client: shared.client, ...known, change, useIsFirst }
+}
+
+function changesOf(shared: Shared, subscribe: (listener: () => void) => () => void) {
+  const notify = () => {
+    for (const listener of shared.listeners) listener()
+  }
+  const change = (facts: Partial<Known>) => {
+    shared.known = { ...shared.known, ...facts }
+    notify()
+  }
+  const useIsFirst = (id: symbol) => {
+    const join = useCallback(
+      (listener: () => void) => {
+        const leave = subscribe(listener)
+        shared.notices.add(id)
+        return () => {
+          shared.notices.delete(id)
+          leave()
+          notify()
+        }
+      },
+      [id],
+    )
+    return useSyncExternalStore(
+      join,
+      () => shared.notices.values().next().value === id,
+      () => false,
+    )
+  }
+  return { change, useIsFirst }
 }
 
 function leaveFor(url: string): Promise<never> {

@@ -86,9 +86,10 @@ abstract class AccountElement extends HTMLElement {
     return value
   }
 
-  private async askForToken(): Promise<PageToken> {
+  /** Null if nobody is signed in to the adopter's product. */
+  private async askForToken(): Promise<PageToken | null> {
     const answer = await fetch(this.given('token-url'), { method: 'POST', cache: 'no-store' })
-    return answer.json()
+    return answer.status === 401 ? null : answer.json()
   }
 }
 

@@ -11,18 +11,25 @@ const loadClient = () =>
 
 interface PageAccount {
   baseUrl: string
-  pageToken: () => Promise<PageToken>
+  pageToken: () => Promise<PageToken | null>
   /** Called with each token and the time of the last fresh sign-in, or without a time once that sign-in is too old. */
   onProof: (authenticatedAt: string | undefined) => void
+  /** Called when the service does not have the account. */
+  onGone: () => void
 }
 
 /** The calls of a page of the adopter. */
-export function createCalls({ baseUrl, pageToken, onProof }: PageAccount) {
-  /** Without a token the parts say that they keep trying, because the person's session may not have ended. */
+export function createCalls({ baseUrl, pageToken, onProof, onGone }: PageAccount) {
+  /** An answer without a token may mean anything but that the session has ended, so the parts say that they keep trying. */
   async function askForToken() {
     try {
-      const { page_token: value, expires_at: expiresAt, authenticated_at, error } = await pageToken()
-      if (!value && error?.code === 'USER_001') throw new ApiError('USER_001', error.details ?? '', 404)
+      const answer = await pageToken()
+      if (answer === null) throw new ApiError('AUTH_001', ERRORS.AUTH_001.details, ERRORS.AUTH_001.status)
+      const { page_token: value, expires_at: expiresAt, authenticated_at, error } = answer
+      if (!value && error?.code === 'USER_001') {
+        onGone()
+        throw new ApiError('USER_001', error.details ?? '', 404)
+      }
       if (!value) throw new Error(`pageToken gave no page_token: ${error?.details ?? 'see the answer of your backend'}`)
       onProof(authenticated_at)
       return { value, expiresAt }

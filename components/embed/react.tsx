@@ -1,7 +1,7 @@
 'use client'
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
@@ -29,6 +29,9 @@ const RETENTION_MS = 30 * DAY_MS
 /** While the service is away, the part looks for it so often. */
 const LOOK_AGAIN_MS = 10_000
 
+/** Without an answer for so long, the part says that it takes longer. */
+const SLOW_MS = 4000
+
 /** Reads once, before the part appears, what a page of the service renders on the server. */
 function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean) {
   const { userId } = useAccount()
@@ -53,9 +56,33 @@ const Styled = ({ children }: { children: ReactNode }) => (
 /** Nothing that the person did was refused. */
 const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
 const hasEnded = (error: Error | null) => error instanceof ApiError && error.code === 'AUTH_001'
-const isGone = (error: Error | null) => error instanceof ApiError && error.code === 'USER_001'
+const isGone = (error: Error) => error instanceof ApiError && error.code === 'USER_001'
 /** Asking again gives the same answer. */
 const isFinal = (error: Error) => hasEnded(error) || isGone(error)
+
+function useIsLate(ms: number): boolean {
+  const [isLate, setIsLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLate(true), ms)
+    return () => clearTimeout(timer)
+  }, [ms])
+  return isLate
+}
+
+/** What is true of all parts, said by the first of them. */
+function Once({ children }: { children: ReactNode }) {
+  const [id] = useState(() => Symbol('notice'))
+  return useAccount().useIsFirst(id) && <Styled>{children}</Styled>
+}
+
+function Gone() {
+  const t = useTranslations('Failure')
+  return (
+    <Once>
+      <Alert role="status" title={t('goneTitle')} text={t('goneHint')} />
+    </Once>
+  )
+}
 
 /** While the part reads what it shows, or cannot. */
 function Waiting({ title, first }: { title: string; first: { error: Error | null } }) {
@@ -65,43 +92,48 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
   const { signIn } = useAccount()
   const client = useQueryClient()
   const isOver = hasEnded(first.error)
+  const isSlow = useIsLate(SLOW_MS)
   const again = async () => {
     if (isOver) await signIn?.()
     // The other parts of the page wait for the same.
     await client.refetchQueries({ predicate: ({ queryKey, state }) => queryKey[2] === 'first' && state.error !== null })
   }
+  const Around = isOver ? Once : Styled
   return (
-    <Styled>
+    <Around>
       <div aria-busy={first.error === null} className="space-y-4">
         {first.error ? (
           <>
-            {isGone(first.error) ? (
-              <Alert tone="info" role="status" title={title} text={errorText(first.error)} />
-            ) : isServiceAway(first.error) ? (
+            {isServiceAway(first.error) ? (
               <Alert tone="danger" role="alert" title={title} text={t('partHint')} />
             ) : (
               <ErrorAlert>{errorText(first.error)}</ErrorAlert>
             )}
-            {!isGone(first.error) && (
-              <Button variant="secondary" onClick={again}>
-                {isOver && signIn ? common('signIn') : t('tryAgain')}
-              </Button>
-            )}
+            <Button variant="secondary" onClick={again}>
+              {isOver && signIn ? common('signIn') : t('tryAgain')}
+            </Button>
           </>
         ) : (
-          <div className="h-40 rounded-2xl border border-line bg-surface" />
+          <>
+            {/* In the ink of the page, which is there before any script runs. */}
+            <div className="h-40 rounded-2xl bg-current opacity-5" />
+            <p role="status" className="text-ink-muted">
+              {isSlow && t('slowHint')}
+            </p>
+          </>
         )}
       </div>
-    </Styled>
+    </Around>
   )
 }
 
 export function EmailSettings(): ReactNode {
-  const { userId, waysTo, started } = useAccount()
+  const { userId, waysTo, started, isGone } = useAccount()
   const { call } = useHost()
   const t = useTranslations('EmailSettings')
   const first = useFirst('email', () => call('getEmailStatus', { userId }), started === null)
   if (started) return null
+  if (isGone) return <Gone />
   if (!first.data) return <Waiting title={t('title')} first={first} />
   const { data, renderedAt } = first.data
   return (
@@ -120,7 +152,7 @@ export function EmailSettings(): ReactNode {
 
 /** Explains the deletion, shows its form, and then its progress. */
 export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
-  const { userId, supportEmail, waysTo, started } = useAccount()
+  const { userId, supportEmail, waysTo, started, isGone } = useAccount()
   const { call } = useHost()
   const t = useTranslations('DeleteAccount')
   const language = useLocale()
@@ -136,6 +168,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
     onStarted?.(started)
   }, [started, onStarted])
   if (started) return <DeletionProgress {...started} />
+  if (isGone) return <Gone />
   if (!first.data) return <Waiting title={t('title')} first={first} />
   const { data: preview, renderedAt } = first.data
   const countedAt = Date.parse(preview.counted_at)

@@ -33,10 +33,10 @@ export interface AccountProviderProps {
   /** `usr_…`, or `~` and your own id of the person. */
   userId: string
   /**
-   * Asks your backend for a page token: at first, shortly before the last one ends, and after a new sign-in. Where it fails or gives none, the
-   * parts say that they keep trying.
+   * Asks your backend for a page token: at first, shortly before the last one ends, and after a new sign-in. Where nobody is signed in to your
+   * product any more it gives null, and the parts ask to sign in again. Where it fails, the parts say that they keep trying.
    */
-  pageToken: () => Promise<PageToken>
+  pageToken: () => Promise<PageToken | null>
   /** Where the person proves once more who they are: a page of yours that leads back, or a function that resolves when they have. */
   signInAgain?: string | (() => Promise<unknown>) | undefined
   /** Whether the account has a password of this service, which a change of the address then asks for. */

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { useErrorTexts } from '@/components/api/error-texts'
-import { FORGOTTEN, keepDraft } from '@/components/forms/draft'
+import { keepDraft, SIGN_IN, takeDraft } from '@/components/forms/draft'
 import { signInHere } from '@/components/session/auth-calls'
 import { Button } from '@/components/ui/button'
 import { formatDuration } from '@/components/ui/duration'
@@ -30,6 +30,13 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   const form = useForm<{ email: string; password: string }>({ defaultValues: { email } })
   const { errors } = form.formState
   const [isLeaving, setLeaving] = useState(false)
+
+  useEffect(() => {
+    const { email } = takeDraft(SIGN_IN, '')
+    if (typeof email !== 'string') return
+    form.setValue('email', email)
+    form.setFocus('password')
+  }, [form])
 
   useEffect(() => {
     if (takesFocus && !window.location.hash && document.activeElement === document.body) form.setFocus('email')
@@ -82,7 +89,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
         <Link
           href="/forgot-password"
           className={`-my-2.5 inline-block py-2.5 ${textLink}`}
-          onClick={() => keepDraft(FORGOTTEN, '', { email: form.getValues('email') })}
+          onClick={() => keepDraft(SIGN_IN, '', { email: form.getValues('email') })}
         >
           {t('forgot')}
         </Link>

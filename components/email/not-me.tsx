@@ -9,6 +9,7 @@ import { ApiError } from '@/contract/errors'
 import { useDeviceName } from '../access/device-name'
 import { useErrorTexts } from '../api/error-texts'
 import { callWith, rulesOf } from '../api/load-contract'
+import { keepDraft, SIGN_IN } from '../forms/draft'
 import { Form } from '../forms/form'
 import { NewPasswordField, type NewPasswordRules } from '../password/new-password-field'
 import { LinkPage } from '../session/link-page'
@@ -278,7 +279,11 @@ function Done({ title, email, hadPassword }: DoneProps) {
         </>
       }
     >
-      <a href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
+      <a
+        href="/sign-in"
+        className={buttonStyle({ className: 'w-full' })}
+        onClick={() => keepDraft(SIGN_IN, '', { email })}
+      >
         {common('signIn')}
       </a>
       <p className="text-ink-muted text-sm">{t('lookThrough')}</p>

@@ -3,8 +3,8 @@ import { keepInTab, takeFromTab } from '../session/tab-storage'
 /** Sent to the window before a page leaves for the sign-in or reloads in another language, so that its forms keep what was typed. */
 export const PAGE_LEAVES = 'page-leaves'
 
-/** The address that was typed at the sign-in; no path may hold it. */
-export const FORGOTTEN = 'forgotten'
+/** The address to sign in with, which one page hands to the next; no path may hold it. */
+export const SIGN_IN = 'sign-in'
 
 const keyOf = (name: string, userId: string) => `draft:${name}:${userId}`
 

@@ -25,7 +25,8 @@ export function OfflineNotice() {
     if (isOnline) return setPresses(0)
     const stay = async (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null
-      if (link?.protocol.startsWith('http') !== true || link.hash || link.target || link.download) return
+      // It lies over the page, and has been read by the next press.
+      if (link?.protocol.startsWith('http') !== true || link.hash || link.target || link.download) return setPresses(0)
       event.preventDefault()
       // A browser without a network calls itself offline where the service runs on the same machine.
       const answer = await fetch('/api/health/live', { cache: 'no-store' }).catch(() => null)

@@ -10,7 +10,7 @@ import type { Body } from '@/contract/define'
 import type { requestPasswordReset } from '@/contract/password'
 import { useErrorTexts } from '../api/error-texts'
 import { callWith, rulesOf } from '../api/load-contract'
-import { FORGOTTEN, takeDraft } from '../forms/draft'
+import { SIGN_IN, takeDraft } from '../forms/draft'
 import { Form } from '../forms/form'
 import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
@@ -31,7 +31,7 @@ export function ForgotPassword() {
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
   useEffect(() => {
-    const { email } = takeDraft(FORGOTTEN, '')
+    const { email } = takeDraft(SIGN_IN, '')
     if (typeof email === 'string') form.setValue('email', email)
     form.setFocus('email')
   }, [form])

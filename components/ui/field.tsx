@@ -47,14 +47,14 @@ export function FieldError({ id, children }: { id?: string; children: string | u
 }
 
 export function TextField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
-  const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
+  const { ids, aria } = useDescription({ hint, error })
   return (
     <div className={cn('space-y-1.5', className)}>
       <label htmlFor={ids.control} className="block font-medium">
         {label}
       </label>
       <input id={ids.control} dir="auto" className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
-      {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
+      {hint && <Hint id={ids.hint}>{hint}</Hint>}
       <FieldError id={ids.error}>{error}</FieldError>
     </div>
   )
@@ -80,7 +80,7 @@ export function CurrentPasswordField({
 }
 
 export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
-  const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
+  const { ids, aria } = useDescription({ hint, error })
   const t = useTranslations('Common')
   const [isShown, setShown] = useState(false)
   const hydrated = useHydrated()
@@ -111,7 +111,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           })}
         </button>
       </div>
-      {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
+      {hint && <Hint id={ids.hint}>{hint}</Hint>}
       <FieldError id={ids.error}>{error}</FieldError>
     </div>
   )
@@ -123,7 +123,7 @@ interface TextAreaFieldProps extends FieldProps, ComponentProps<'textarea'> {
 }
 
 export function TextAreaField({ label, hint, error, maxCharacters, className, onInput, ...rest }: TextAreaFieldProps) {
-  const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
+  const { ids, aria } = useDescription({ hint, error })
   const [length, setLength] = useState(() => Array.from(String(rest.defaultValue ?? rest.value ?? '')).length)
   const t = useTranslations('Common')
   const left = (maxCharacters ?? Number.POSITIVE_INFINITY) - length
@@ -146,7 +146,7 @@ export function TextAreaField({ label, hint, error, maxCharacters, className, on
       />
       <div className="flex items-start justify-between gap-4">
         <div className="space-y-1.5">
-          {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
+          {hint && <Hint id={ids.hint}>{hint}</Hint>}
           <FieldError id={ids.error}>{error}</FieldError>
         </div>
         {maxCharacters && (

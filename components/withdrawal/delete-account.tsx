@@ -24,7 +24,10 @@ export function DeleteAccount({ ways, known, supportEmail, ...shown }: DeleteAcc
   // The identity provider leads back to this page also for the download of one's data.
   useEffect(() => {
     const path = takeReturnPath()
-    if (path !== null && path === exportPath) window.location.replace(path + window.location.search)
+    if (path === null || path.split('?')[0] !== exportPath) return
+    // What the provider's answer says stands in the query of this page.
+    const { search } = window.location
+    window.location.replace(path.includes('?') ? path + search.replace('?', '&') : path + search)
   }, [exportPath])
   return <WithdrawAccountForm {...shown} {...{ ways, held, supportEmail, renderedAt: known.renderedAt }} />
 }

@@ -85,7 +85,7 @@ export function ExportDataForm({ userId, email, ways, isBeforeDeletion }: Export
           ways={ways}
           hint={t('identityHint')}
           values={() => ({})}
-          comesBackTo={YOUR_DATA}
+          comesBackTo={isBeforeDeletion ? `${YOUR_DATA}?before=deletion` : YOUR_DATA}
           password={fieldOf(form, 'current_password', { required: asksPassword && RULES.currentPassword })}
         />
       </FormCard>

@@ -72,6 +72,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
       {status.applications.length > 0 && <Applications status={status} />}
       <Kept status={status} until={keptUntil} />
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
+        {!isCompleted && <LastDay status={status} inHeadline={false} />}
         {keptUntil && (
           <p>
             {t.rich(isCompleted ? 'comeBackDone' : 'comeBack', {
@@ -208,11 +209,27 @@ function Expected({ by }: { by: string }) {
   return t.rich(isLate ? 'lateStep' : 'expectedBy', { date: () => <LocalTime dateTime={by} /> })
 }
 
+const useIsLate = ({ scheduled_completion: planned }: WithdrawalStatus) => useServerTime() > Date.parse(planned)
+
+/** The last day belongs to the headline once something takes longer; until then the planned day stands there alone. */
+function LastDay({ status, inHeadline }: { status: WithdrawalStatus; inHeadline: boolean }) {
+  const t = useTranslations('Deletion')
+  const isOver = useServerTime() > Date.parse(status.due_by)
+  const isLate = useIsLate(status)
+  const isHeldUp = status.applications.some(useLate(status)) || isLate
+  if ((isOver || isHeldUp) !== inHeadline) return null
+  return (
+    <p className="text-ink-muted text-sm">
+      {t.rich(isOver ? 'overdue' : isHeldUp ? 'dueByLate' : 'dueBy', {
+        date: () => <LocalTime dateTime={status.due_by} format="date" />,
+      })}
+    </p>
+  )
+}
+
 function BeingDeleted({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
-  const now = useServerTime()
-  const isLate = now > Date.parse(status.scheduled_completion)
-  const isHeldUp = status.applications.some(useLate(status)) || isLate
+  const isLate = useIsLate(status)
   return (
     <StatusCard
       heading="h2"
@@ -227,11 +244,7 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
     >
       <HoldUps status={status} />
       <Meter status={status} />
-      <p className="mt-2 text-ink-muted text-sm">
-        {t.rich(now > Date.parse(status.due_by) ? 'overdue' : isHeldUp ? 'dueByLate' : 'dueBy', {
-          date: () => <LocalTime dateTime={status.due_by} format="date" />,
-        })}
-      </p>
+      <LastDay status={status} inHeadline />
     </StatusCard>
   )
 }

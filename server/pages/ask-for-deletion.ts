@@ -15,7 +15,7 @@ import { describeError, log } from '../watch/log'
 import { isSameOrigin } from './same-origin'
 import { TYPED_COOKIE } from './typed-cookie'
 
-const TYPED_KEPT_S = 60
+const TYPED_KEPT_S = 5 * 60
 
 /** What the page says after its form was sent. */
 export const OUTCOMES = ['sent', 'incomplete', 'malformed', 'limited', 'failed'] as const
@@ -41,7 +41,7 @@ export async function askForDeletion(request: Request): Promise<Response> {
   })
 }
 
-/** What was typed, for a minute. */
+/** What was typed, for five minutes. */
 export async function typedAddress(): Promise<string | undefined> {
   const kept = readCookie(getEnv().appUrl, await headers(), TYPED_COOKIE)
   return kept && Buffer.from(kept, 'base64url').toString()

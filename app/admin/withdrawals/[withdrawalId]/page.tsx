@@ -91,12 +91,7 @@ const subjectAmong =
   (tasks: readonly ShownTask[]) =>
   ({ subject_id }: ShownAudit) => {
     const task = tasks.find(({ task_id }) => task_id === subject_id)
-    return (
-      <>
-        {task && <AppLink id={task.app_id} name={task.name} />}
-        <span className="block font-mono">{subject_id}</span>
-      </>
-    )
+    return task ? <AppLink id={task.app_id} name={task.name} /> : <span className="font-mono">{subject_id}</span>
   }
 
 /** The steps that have not ended; the error of one whose applications fail is theirs. */

@@ -25,7 +25,7 @@ test('the form without a script gets one answer for every address, and the addre
   expect(answers.map(({ status }) => status)).toEqual([303, 303])
   expect(new Set(answers.map(placeOf))).toEqual(new Set(['/delete-account?outcome=sent&language=de']))
   expect(typedIn(answers[1])).toBe(
-    'deletion-address=bm9ib2R5QGV4YW1wbGUudGVzdA; Path=/; Max-Age=60; HttpOnly; SameSite=Lax',
+    'deletion-address=bm9ib2R5QGV4YW1wbGUudGVzdA; Path=/; Max-Age=300; HttpOnly; SameSite=Lax',
   )
   await ctx.settle()
   expect(mailsTo(ctx, email, 'withdrawal-requested')).toHaveLength(1)

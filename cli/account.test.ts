@@ -260,12 +260,12 @@ test.each([
     'The address must be one plain address, such as ada@example.com.',
   ],
   ['user show', 'Give exactly one of an account, --user, --email, --external-id.'],
-  ['user show usr_none', 'There is no user with this id: user find shows the id of an address.'],
-  ['token list --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
+  ['user show usr_none', 'There is no user with this id: user find --email shows the id of an address.'],
+  ['token list --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
   ['token revoke', 'Give exactly one of an id, --user.'],
-  ['token revoke --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
+  ['token revoke --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
   ['session end', 'Give exactly one of an id, --user.'],
-  ['session end --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
+  ['session end --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
   ['transaction settle txn_none', 'There is no transaction with this id: transaction list shows the ids.'],
 ])('%s is refused with a sentence', async (line, sentence) => {
   expect(await refusal(line)).toContain(sentence)
@@ -290,7 +290,7 @@ test.each([
   ['app set app_1 --name Shop', 'There is no application with this id: app list shows the ids.'],
   [
     'app connect --user usr_none --app app_none --subject 1',
-    'There is no active user with this id: user find shows the id of an address.',
+    'There is no active user with this id: user find --email shows the id of an address.',
   ],
   [
     `app connect --user usr_none --app app_none --subject ${'x'.repeat(256)}`,
@@ -318,7 +318,7 @@ test.each([
   ['withdrawal retry wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
   ['archive accept-loss --withdrawal wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
   ['event list --app app_none', 'There is no application with this id: app list shows the ids.'],
-  ['transaction list --user usr_none', 'There is no active user with this id: user find shows the id of an address.'],
+  ['transaction list --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
   ...[
     '12,50EUR',
     '12.5EUR',
@@ -523,7 +523,7 @@ test('user send-reset mails the person a link that sets a new password, and supp
   })
   expect(audits).toMatchObject([{ actor: 'operator', ip: null }])
   expect(await refusal('user send-reset --user usr_unknown')).toBe(
-    'There is no active user with this id: user find shows the id of an address.',
+    'There is no active user with this id: user find --email shows the id of an address.',
   )
 })
 

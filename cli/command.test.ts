@@ -23,7 +23,7 @@ test('the table has each command once', () => {
 })
 
 const SIGNS_IN = '--endpoint must hold no user name or password: no such URL is called.'
-const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find shows the id of an address.'
+const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
 const BY_EMAIL = '--user takes an id, usr_…; give an address by --email.'
 
 test.each([

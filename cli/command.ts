@@ -222,7 +222,7 @@ function readValue(name: string, option: Option, text: string): unknown {
   return text
 }
 
-const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find shows the id of an address.'
+const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
 
 function choiceSentence(name: string, option: Option): string {
   const { choices = [], multiple } = option

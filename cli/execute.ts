@@ -47,14 +47,14 @@ const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
 /** Which command shows the ids of what a sentence does not find by one. */
 const SHOWN_BY: Record<string, string> = {
   'access token': 'token list shows the ids',
-  'active user': 'user find shows the id of an address',
+  'active user': 'user find --email shows the id of an address',
   application: 'app list shows the ids',
   'deletion task': 'task list shows the ids',
   event: 'event list shows the ids',
   'service token': 'service-token list shows the ids',
   session: 'session list shows the ids',
   transaction: 'transaction list shows the ids',
-  user: 'user find shows the id of an address',
+  user: 'user find --email shows the id of an address',
   withdrawal: 'withdrawal list shows the ids',
 }
 

@@ -72,7 +72,10 @@ export const withdrawalCommands = [
     options: { id },
     async run(ctx, { id }) {
       const answer = await retryWithdrawal(ctx, { withdrawalId: id })
-      if (!answer.retried) process.stderr.write(`Nothing has failed${await nextStep(ctx, id)}.\n`)
+      if (!answer.retried) {
+        const next = answer.retried_steps.length > 0 ? '; what waits looks again now' : await nextStep(ctx, id)
+        process.stderr.write(`Nothing has failed${next}.\n`)
+      }
       return answer
     },
   }),

@@ -263,9 +263,15 @@ test.each([
   ['user show usr_none', 'There is no user with this id: user find --email shows the id of an address.'],
   ['token list --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
   ['token revoke', 'Give exactly one of an id, --user.'],
-  ['token revoke --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
+  [
+    'token revoke --user usr_none',
+    'There is no active user with this id: user find --email shows the id of an address.',
+  ],
   ['session end', 'Give exactly one of an id, --user.'],
-  ['session end --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
+  [
+    'session end --user usr_none',
+    'There is no active user with this id: user find --email shows the id of an address.',
+  ],
   ['transaction settle txn_none', 'There is no transaction with this id: transaction list shows the ids.'],
 ])('%s is refused with a sentence', async (line, sentence) => {
   expect(await refusal(line)).toContain(sentence)
@@ -318,7 +324,10 @@ test.each([
   ['withdrawal retry wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
   ['archive accept-loss --withdrawal wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
   ['event list --app app_none', 'There is no application with this id: app list shows the ids.'],
-  ['transaction list --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
+  [
+    'transaction list --user usr_none',
+    'There is no active user with this id: user find --email shows the id of an address.',
+  ],
   ...[
     '12,50EUR',
     '12.5EUR',

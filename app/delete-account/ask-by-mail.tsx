@@ -13,6 +13,8 @@ import { pageTexts } from '@/server/pages/language'
 interface AskByMailProps {
   /** The outcome of the form, if it was sent. */
   outcome: (typeof OUTCOMES)[number] | undefined
+  /** The form comes back with what was typed. */
+  isAgain: boolean
   language: string
 }
 
@@ -24,9 +26,9 @@ async function problemText(outcome: Exclude<AskByMailProps['outcome'], 'sent' | 
 }
 
 /** Explains how to ask, and shows the form. The answer is the same for every address. */
-export async function AskByMail({ outcome, language }: AskByMailProps) {
+export async function AskByMail({ outcome, isAgain, language }: AskByMailProps) {
   const t = await pageTexts('DeletionPage')
-  const typed = outcome && (await typedAddress())
+  const typed = outcome || isAgain ? await typedAddress() : undefined
   if (outcome === 'sent') return <Sent language={language} typed={typed} />
   const error = outcome && (await problemText(outcome, typed))
   const linkTo = (href: string) => (text: ReactNode) => (
@@ -86,7 +88,7 @@ async function Sent({ language, typed }: { language: string; typed: string | und
       <p className="text-ink-muted text-sm">{t('sentHint')}</p>
       <p className="pt-3">
         <a
-          href={`/delete-account?language=${language}#request`}
+          href={`/delete-account?again=1&language=${language}#request`}
           className={buttonStyle({ variant: 'secondary', className: 'w-full sm:w-auto' })}
         >
           {t('again')}

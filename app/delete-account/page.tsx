@@ -26,7 +26,7 @@ export async function generateMetadata({ searchParams }: PageProps): Promise<Met
 
 /** Needs no session and no script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
 export default async function DeleteAccountPage({ searchParams }: PageProps) {
-  const { outcome } = await searchParams
+  const { outcome, again } = await searchParams
   const isSignedIn = (await sessionIfReadable()) !== null
   const { brand, supportEmail, authority } = getEnv()
   const { name: product, publisher } = brand
@@ -50,7 +50,11 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
     >
       <PageHeading title={t('title', { product })} description={t('lead')} />
       <div className="space-y-6">
-        <AskByMail outcome={OUTCOMES.find((one) => one === outcome)} language={language} />
+        <AskByMail
+          outcome={OUTCOMES.find((one) => one === outcome)}
+          isAgain={again !== undefined}
+          language={language}
+        />
         <Folded title={t('goesTitle')} text={t('goesText', { time: longest })}>
           <WhatIsErased {...deletion} />
         </Folded>

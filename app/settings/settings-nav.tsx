@@ -21,7 +21,7 @@ export function SettingsNav() {
               href={href}
               prefetch={isNear ? null : false}
               aria-current={pathname === href ? 'page' : undefined}
-              className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:gap-2 max-sm:px-2 max-sm:text-sm max-sm:wrap-break-word max-sm:leading-5 sm:max-lg:whitespace-nowrap max-[22rem]:min-h-[44px] max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] lg:min-h-10 lg:py-1.5"
+              className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:gap-2 max-sm:px-2 max-sm:text-sm max-sm:wrap-break-word max-sm:leading-5 sm:max-lg:whitespace-nowrap max-[22.5rem]:justify-center max-[22rem]:min-h-[44px] max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] lg:min-h-10 lg:py-1.5"
             >
               <Icon className="size-4 shrink-0 max-[22.5rem]:hidden" aria-hidden />
               {'short' in section ? (

@@ -61,6 +61,9 @@ export function ConfirmIdentity({
 }: ConfirmIdentityProps) {
   const t = useTranslations('Identity')
   const { hasPassword, provider, confirmedUntil } = ways
+  const { hasSessions } = useHost()
+  // On a page of an adopter the person has confirmed nothing that they know of.
+  if (confirmedUntil && !hasSessions) return null
   if (confirmedUntil)
     return (
       <p className="flex items-start gap-2.5">

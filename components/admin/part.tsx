@@ -1,7 +1,8 @@
 import { CloudOff } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import type * as z from 'zod'
-import { Card, CardBody, CardHeader } from '../ui/card'
+import { Card, CardBody } from '../ui/card'
+import { CardHeader } from '../ui/card-header'
 import { Table, type TableProps } from './table'
 
 interface PartProps extends ComponentProps<typeof CardHeader> {

@@ -39,7 +39,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
             <Button
               variant="quiet"
               size="small"
-              className="-me-3 -mt-2.5 sm:-mt-1.5"
+              className="-my-2.5 -me-3 sm:-my-1.5"
               onClick={() => {
                 empty()
                 onClose()

@@ -92,9 +92,10 @@ function OneAccount(props: AccountProviderProps) {
       progressLink: () => null,
       exportPath: null,
       hasSessions: false,
+      mayHavePassword: hasPassword,
       receiptPage: `${baseUrl}/receipt`,
     }),
-    [calls, client, signIn, baseUrl, product, change],
+    [calls, client, signIn, baseUrl, product, hasPassword, change],
   )
   const until = authenticatedAt ? Date.parse(authenticatedAt) + FRESH_MS : 0
   const account: Account = {

@@ -9,6 +9,18 @@ const loadClient = () =>
     throw noAnswer()
   })
 
+/** So long a page of the adopter may take to give a token. */
+const TOKEN_MS = 15_000
+
+/** Fails as `fetch` does where nothing answers. */
+const inTime = <T>(answer: Promise<T>): Promise<T> =>
+  Promise.race([
+    answer,
+    new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new TypeError('pageToken did not answer in time.')), TOKEN_MS)
+    }),
+  ])
+
 interface PageAccount {
   baseUrl: string
   pageToken: () => Promise<PageToken | null>
@@ -23,7 +35,7 @@ export function createCalls({ baseUrl, pageToken, onProof, onGone }: PageAccount
   /** An answer without a token may mean anything but that the session has ended, so the parts say that they keep trying. */
   async function askForToken() {
     try {
-      const answer = await pageToken()
+      const answer = await inTime(pageToken())
       if (answer === null) throw new ApiError('AUTH_001', ERRORS.AUTH_001.details, ERRORS.AUTH_001.status)
       const { page_token: value, expires_at: expiresAt, authenticated_at, error } = answer
       if (!value && error?.code === 'USER_001') {

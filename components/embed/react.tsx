@@ -10,8 +10,8 @@ import { EmailSettings as Email } from '../email/email-settings'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
+import { CardLevel } from '../ui/card-header'
 import { formatDuration } from '../ui/duration'
-import { ErrorAlert } from '../ui/error-alert'
 import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/progress'
@@ -49,11 +49,14 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
 /** The style sheet applies to this element and below it. */
 const Styled = ({ children }: { children: ReactNode }) => (
   <div className="account-parts" lang={useLocale()}>
-    {children}
+    <CardLevel value="h3">{children}</CardLevel>
   </div>
 )
 
-/** Nothing that the person did was refused. */
+const Heading = ({ children }: { children: string }) => (
+  <h2 className="mb-4 font-semibold text-xl leading-7 tracking-[-0.02em]">{children}</h2>
+)
+
 const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
 const hasEnded = (error: Error | null) => error instanceof ApiError && error.code === 'AUTH_001'
 const isGone = (error: Error) => error instanceof ApiError && error.code === 'USER_001'
@@ -72,14 +75,16 @@ function useIsLate(ms: number): boolean {
 /** What is true of all parts, said by the first of them. */
 function Once({ children }: { children: ReactNode }) {
   const [id] = useState(() => Symbol('notice'))
-  return useAccount().useIsFirst(id) && <Styled>{children}</Styled>
+  return useAccount().useIsFirst(id) && children
 }
 
 function Gone() {
   const t = useTranslations('Failure')
   return (
     <Once>
-      <Alert role="status" title={t('goneTitle')} text={t('goneHint')} />
+      <Styled>
+        <Alert role="status" title={t('goneTitle')} text={t('goneHint')} />
+      </Styled>
     </Once>
   )
 }
@@ -87,43 +92,47 @@ function Gone() {
 /** While the part reads what it shows, or cannot. */
 function Waiting({ title, first }: { title: string; first: { error: Error | null } }) {
   const t = useTranslations('Failure')
+  const isSlow = useIsLate(SLOW_MS)
+  if (first.error)
+    return (
+      <Once>
+        <Styled>
+          <Unread error={first.error} />
+        </Styled>
+      </Once>
+    )
+  return (
+    <Styled>
+      <Heading>{title}</Heading>
+      {/* In the ink of the page, which is there before any script runs. */}
+      <div aria-busy className="h-40 rounded-2xl bg-current opacity-5" />
+      <p role="status" className="mt-2 text-ink-muted empty:sr-only">
+        {isSlow && <Once>{t('slowHint')}</Once>}
+      </p>
+    </Styled>
+  )
+}
+
+/** Nothing that the person did was refused. */
+function Unread({ error }: { error: Error }) {
+  const t = useTranslations('Failure')
   const common = useTranslations('Common')
   const { errorText } = useErrorTexts()
   const { signIn } = useAccount()
   const client = useQueryClient()
-  const isOver = hasEnded(first.error)
-  const isSlow = useIsLate(SLOW_MS)
+  const isOver = hasEnded(error)
   const again = async () => {
     if (isOver) await signIn?.()
     // The other parts of the page wait for the same.
     await client.refetchQueries({ predicate: ({ queryKey, state }) => queryKey[2] === 'first' && state.error !== null })
   }
-  const Around = isOver ? Once : Styled
+  const said = isServiceAway(error) ? { title: t('partTitle'), text: t('partHint') } : { title: errorText(error) }
   return (
-    <Around>
-      <div aria-busy={first.error === null} className="space-y-4">
-        {first.error ? (
-          <>
-            {isServiceAway(first.error) ? (
-              <Alert tone="danger" role="alert" title={title} text={t('partHint')} />
-            ) : (
-              <ErrorAlert>{errorText(first.error)}</ErrorAlert>
-            )}
-            <Button variant="secondary" onClick={again}>
-              {isOver && signIn ? common('signIn') : t('tryAgain')}
-            </Button>
-          </>
-        ) : (
-          <>
-            {/* In the ink of the page, which is there before any script runs. */}
-            <div className="h-40 rounded-2xl bg-current opacity-5" />
-            <p role="status" className="text-ink-muted">
-              {isSlow && t('slowHint')}
-            </p>
-          </>
-        )}
-      </div>
-    </Around>
+    <Alert tone="warning" role="alert" {...said}>
+      <Button variant="secondary" onClick={again}>
+        {isOver && signIn ? common('signIn') : t('tryAgain')}
+      </Button>
+    </Alert>
   )
 }
 
@@ -138,6 +147,7 @@ export function EmailSettings(): ReactNode {
   const { data, renderedAt } = first.data
   return (
     <Styled>
+      <Heading>{t('title')}</Heading>
       <Email
         userId={userId}
         ways={waysTo('change')}
@@ -176,7 +186,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const keptUntil = preview.retained[0]?.until ?? new Date(countedAt + RETENTION_MS).toISOString()
   return (
     <Styled>
-      <h2 className="mb-4 font-semibold text-xl leading-7 tracking-[-0.02em]">{t('title')}</h2>
+      <Heading>{t('title')}</Heading>
       <Deletion
         userId={userId}
         email={preview.email}

@@ -2,7 +2,8 @@
 
 import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
 import { Button } from '../ui/button'
-import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
+import { Card, CardBody, CardFooter } from '../ui/card'
+import { CardHeader } from '../ui/card-header'
 import { ErrorAlert } from '../ui/error-alert'
 import { Form } from './form'
 

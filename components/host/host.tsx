@@ -29,6 +29,8 @@ export interface Host {
   exportPath: string | null
   /** Whether people sign in to this service with a browser, and so have sessions that it can end. */
   hasSessions: boolean
+  /** Whether the account may have a password of this service. */
+  mayHavePassword: boolean
   /** The page that verifies receipts. */
   receiptPage: string
 }

@@ -26,6 +26,7 @@ const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
   progressLink: () => window.location.href,
   exportPath: '/settings/data',
   hasSessions: true,
+  mayHavePassword: true,
   receiptPage: '/receipt',
 }
 

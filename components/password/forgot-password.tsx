@@ -14,7 +14,6 @@ import { SIGN_IN, takeDraft } from '../forms/draft'
 import { Form } from '../forms/form'
 import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
-import { buttonStyle } from '../ui/button-style'
 import { PageCard } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { EmailField } from '../ui/field'
@@ -48,13 +47,15 @@ export function ForgotPassword() {
         title={t('sentTitle')}
         text={t.rich('sentText', { address: () => bold(ask.variables.email) })}
       >
-        <Link href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
-          {t('backToSignIn')}
-        </Link>
         <p className="text-ink-muted text-sm">{t('sentHint')}</p>
         <Button variant="secondary" className="w-full" onClick={() => ask.reset()}>
           {t('otherAddress')}
         </Button>
+        <p className="text-sm">
+          <Link href="/sign-in" className={`-my-2.5 inline-block py-2.5 ${textLink}`}>
+            {t('backToSignIn')}
+          </Link>
+        </p>
       </StatusCard>
     )
 

@@ -114,7 +114,9 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
                 {at && (
                   <>
                     {' '}
-                    (<LocalTime dateTime={at} format="date" />)
+                    <span className="inline-block">
+                      (<LocalTime dateTime={at} format="date" />)
+                    </span>
                   </>
                 )}
               </li>

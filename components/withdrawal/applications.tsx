@@ -3,7 +3,8 @@
 import { useTranslations } from 'use-intl/react'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
 import { Badge } from '../ui/badge'
-import { Card, CardBody, CardHeader } from '../ui/card'
+import { Card, CardBody } from '../ui/card'
+import { CardHeader } from '../ui/card-header'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
@@ -96,11 +97,11 @@ export function HoldUps({ status }: { status: WithdrawalStatus }) {
   const named = status.applications.filter((application) => isUnconfirmed(application) || isLate(application))
   if (named.length === 0) return null
   return (
-    <ul className="space-y-1">
+    <ul className="space-y-2">
       {named.map((application, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
         <li key={`${application.name} ${index}`} className="wrap-anywhere">
-          <bdi className="font-medium">{application.name}</bdi>:{' '}
+          <bdi className="block font-medium">{application.name}</bdi>
           {isUnconfirmed(application) ? (
             <UnconfirmedBecause application={application} />
           ) : (

@@ -17,7 +17,12 @@ interface SummaryProps {
 /** What goes, in one sentence. */
 export function Summary({ address, deletedWithin: time }: SummaryProps) {
   const t = useTranslations('DeleteAccount')
-  return <span className="wrap-anywhere">{t.rich('summary', { address, time, email: bold })}</span>
+  const { mayHavePassword } = useHost()
+  return (
+    <span className="wrap-anywhere">
+      {t.rich('summary', { address, time, password: mayHavePassword ? 'yes' : 'no', email: bold })}
+    </span>
+  )
 }
 
 /** Each name once, because two applications may share one. */

@@ -8,7 +8,8 @@ import type { Step } from '@/contract/withdrawal'
 import { useLastError } from '../api/use-last-error'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
-import { Card, CardBody, CardHeader } from '../ui/card'
+import { Card, CardBody } from '../ui/card'
+import { CardHeader } from '../ui/card-header'
 import { cn } from '../ui/class-names'
 import { CopyButton } from '../ui/copy-button'
 import { LocalTime } from '../ui/local-time'
@@ -300,19 +301,22 @@ function Deleted({ status }: { status: WithdrawalStatus }) {
 
 function Kept({ status, until }: { status: WithdrawalStatus; until: string | null }) {
   const t = useTranslations('Deletion')
-  const { retention_period: days } = status.data_retention
   const keptUntil = (why: string) =>
     until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why
+  const hasOpenApp = status.applications.some(({ completed_at, waived }) => !completed_at || waived)
   const chosen = CHOICES.filter((choice) => status.kept_by_choice.includes(choice))
   return (
     <Card>
-      <CardHeader title={t('keptTitle', { days })} description={`${t('keptText')} ${t('remains')}`} />
+      <CardHeader title={t('keptTitle')} description={t('keptText')} />
       <CardBody>
         <Rows
           rows={[
             [t('keptItems.law'), keptUntil(t('reasons.law'))],
             [t('keptItems.record'), keptUntil(t('keptItems.recordWhy'))],
             ...chosen.map((choice) => [t(`keptItems.${choice}`), keptUntil(t('reasons.choice'))] as const),
+            [t('keptItems.receipts'), t('keptItems.receiptsWhy')],
+            [t('keptItems.entry'), t('keptItems.entryWhy')],
+            ...(hasOpenApp ? [[t('keptItems.appId'), t('keptItems.appIdWhy')] as const] : []),
           ]}
         />
         <div className="pt-3 text-ink-muted text-sm empty:hidden">

@@ -45,7 +45,7 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
   attempts: 'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter',
   verifying:
-    'webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
+    'signing webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
 }
 
 const STATUSES = [...new Set(Object.values(ERRORS).map(({ status }) => status))].join(' ')

@@ -135,7 +135,7 @@ test('a person verifies the current address with one button and the mailed code'
   const card = page.locator('section').filter({ hasText: 'Current address' })
   await expect(card.getByLabel('Current password')).toBeFocused()
   await card.getByRole('button', { name: 'Send verification' }).click()
-  await expect(card.getByLabel('Current password')).toHaveAccessibleDescription('Enter your current password.')
+  await expect(card.getByLabel('Current password')).toHaveAccessibleDescription(/Enter your current password\.$/)
   await card.getByLabel('Current password').fill(user.password)
   await card.getByRole('button', { name: 'Send verification' }).click()
   await expect(page.getByRole('heading', { name: 'Verify your address' })).toBeVisible()

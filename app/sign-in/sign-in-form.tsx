@@ -13,7 +13,7 @@ import { formatDuration } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
 import { textLink } from '@/components/ui/text-link'
-import { ApiError } from '@/contract/errors'
+import { ApiError, ERRORS } from '@/contract/errors'
 
 interface SignInFormProps {
   next: string
@@ -59,7 +59,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
 
   function refusal(error: unknown): string {
     if (isWrong(error)) return isOfLink ? `${t('wrong')} ${t(link?.isOwn ? 'linkHintOwn' : 'linkHint')}` : t('wrong')
-    if (error instanceof ApiError && error.code === 'SERVER_002') return t('away')
+    if (error instanceof ApiError && error.status === ERRORS.SERVER_002.status) return t('away')
     if (error instanceof ApiError && error.code === 'RATE_001')
       return t('tooMany', { time: formatDuration(error.retryAfterSeconds ?? 0, language) })
     return errorText(error)

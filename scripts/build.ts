@@ -23,7 +23,7 @@ await withLock(
     if (onlyIfStale && isBuilt(part)) return
     // Computed first, so that a change during the build makes it stale.
     const hashes = { account: sourceHash('account'), build: sourceHash('build') }
-    note(part === 'build' ? 'Building …' : 'Preparing the account command …')
+    note(part === 'build' ? 'Building, which takes about a minute …' : 'Preparing the account command …')
     await must('prisma generate', tool('prisma', ['generate'], { quiet: true }))
     await (part === 'build' ? buildService() : bundlePrograms({ account: 'cli/main.ts' }))
     await bundle('server/adapters/password-worker.ts', {

@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { Transact, Transacted } from '@/domain/context'
 import { orderedValues, type Sql } from '@/domain/sql'
 import { PrismaClient } from '@/prisma/generated/client'
+import { processState } from '../process-state'
 import { describeError, log, outsideRequest } from '../watch/log'
 import { isContended } from './database-away'
 import { openSession } from './database-session'
@@ -159,8 +160,11 @@ async function untilUncontended<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 // A connection keeps the async context of the request that opened it, so the request id must not be logged here.
-const noteLoss = (error: Error) =>
+const noteLoss = (error: Error) => {
+  // Ctrl-C in a terminal ends the service and its PostgreSQL together.
+  if (processState.isStopping) return
   outsideRequest(() => log().warn({ event: 'database_connection_lost', ...describeError(error) }))
+}
 
 const sqlOn =
   (connection: pg.Pool | pg.ClientBase): Sql =>

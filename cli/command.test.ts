@@ -167,9 +167,8 @@ test('a terminal gets aligned lines and a table for a list', () => {
     ],
     tokens: [],
   }
-  expect(showAnswer(answer, LOOK)).toBe(`user_id                     usr_1
-pending_change.has_pending  false
-tokens                      -
+  expect(showAnswer(answer, LOOK)).toBe(`user_id  usr_1
+tokens   none
 
 found:
 session_id  name    scopes
@@ -272,6 +271,24 @@ test.each([100, 80])('a terminal of %i columns shows whole ids, whole times and 
   ]) {
     expect(shown).toContain(whole)
   }
+})
+
+test('an id that every row has in common with the answer is a column only with --wide', () => {
+  const row = { task_id: 'msg_1', withdrawal_id: 'wd_1', app_id: 'app_1', status: 'completed' }
+  const answer = {
+    withdrawal_id: 'wd_1',
+    app_id: 'app_1',
+    status: 'completed',
+    done: [row, { ...row, app_id: 'app_2' }],
+  }
+  expect(showAnswer(answer, LOOK).split('\n').slice(4)).toEqual([
+    'done: (--wide shows 1 more column)',
+    'task_id  app_id  status',
+    'msg_1    app_1   completed',
+    'msg_1    app_2   completed',
+    '',
+  ])
+  expect(showAnswer(answer, { ...LOOK, wide: true })).toContain('task_id  withdrawal_id  app_id  status')
 })
 
 test('a wide terminal shows further columns as far as a line has room, and an amount as people write it', () => {

@@ -36,13 +36,13 @@ const SHOWN: Record<string, readonly string[]> = {
 export function showAnswer(answer: object, look: Look): string {
   const { is_cut, ...rest } = answer as Row
   const members = Object.entries(rest).flatMap((member) =>
-    flatten(member).filter(([name, value]) => name === member[0] || textOf(value, look) !== '-'),
+    flatten(member).filter(([name, value]) => name === member[0] || (value !== false && textOf(value, look) !== '-')),
   )
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members
     .filter((member) => !isTable(member) && !isEnd(member))
-    .map(([name, value]) => [name, shortened(textOf(value, look), look)])
-  const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], look))
+    .map(([name, value]) => [name, isEmptyList(value) ? 'none' : shortened(textOf(value, look), look)])
+  const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], rest, look))
   return `${[columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
@@ -65,14 +65,18 @@ function flatten([name, value]: [string, unknown]): [string, unknown][] {
 
 const isAmount = (value: object): value is Amount => 'minor_units' in value && 'currency' in value
 
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
+
 const isListOfRows = (value: unknown): value is Row[] =>
   Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === 'object' && row !== null)
 
-function tableOf(title: string, rows: Row[], look: Look): string[] {
+function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] {
   const flat = rows.map((row) => Object.fromEntries(Object.entries(row).flatMap(flatten)))
   const all = [...new Set(flat.flatMap((row) => Object.keys(row)))]
   const cellsOf = (names: string[]) => [names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))]
-  const telling = all.filter((name) => flat.some((row) => textOf(row[name], look) !== '-'))
+  // An id that the answer names itself tells nothing of a row.
+  const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
+  const telling = all.filter((name) => !isSaid(name) && flat.some((row) => textOf(row[name], look) !== '-'))
   const shown = SHOWN[title]?.filter((name) => telling.includes(name)) ?? telling
   const names = look.wide ? all : filledUp(shown, telling, (some) => lineWidthOf(cellsOf(some)) <= look.width)
   const cells = cellsOf(names)

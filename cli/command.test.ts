@@ -3,8 +3,8 @@ import { version } from '../package.json'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
-import { helpFor, usageFor } from './help.ts'
-import { showAnswer } from './show.ts'
+import { helpFor, whereHelpIs } from './help.ts'
+import { showAnswer, showMember } from './show.ts'
 
 const refusal = (line: string, inBatch = false): string => {
   try {
@@ -83,15 +83,17 @@ test.each([
 test('a command that prints many lines is refused in a batch', () => {
   expect(refusal('user export --all')).toBe('accepted')
   expect(refusal('user export --all', true)).toBe('user export does not work in a batch: it prints many lines.')
+  expect(refusal('user export --all --only email')).toBe('--only does not work with user export: it prints many lines.')
+  expect(refusal('app list --only apps', true)).toBe('--only does not work in a batch: it prints many lines.')
 })
 
-test('the form of a command follows its refusal, where the words name one', () => {
-  const form = 'npm run -s account -- user set-role (--user usr_… | --email ADDRESS) --role ROLE'
+test('a refusal says where the help of its command is, if the words name one', () => {
   vi.stubEnv('npm_lifecycle_event', 'account')
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(usageFor(COMMANDS, ['user', 'set-role', 'usr_1', 'operator'])).toBe(`\n\n${form}`)
-  expect(usageFor(COMMANDS, ['user', 'constructor'])).toBe('')
-  expect(usageFor(COMMANDS, [])).toBe('')
+  const sentence = '\nnpm run -s account -- user set-role --help explains its options.'
+  expect(whereHelpIs(COMMANDS, ['user', 'set-role', 'usr_1', 'operator'])).toBe(sentence)
+  expect(whereHelpIs(COMMANDS, ['user', 'constructor'])).toBe('')
+  expect(whereHelpIs(COMMANDS, [])).toBe('')
 })
 
 test('a database that cannot be reached is told with the setting that names it', () => {
@@ -154,6 +156,29 @@ test('the help of an unknown command says which there are', () => {
   expect(() => help('shop --help')).toThrow('--help lists all of them.')
   expect(() => help('session close --help')).toThrow('It has list, end.')
 })
+
+test('--only prints one member of an answer as a shell takes it', () => {
+  const due_at = new Date('2026-11-23T02:50:00.000Z')
+  const answer = { user_id: 'usr_1', count: 0, role: null, due_at, apps: [{ id: 'app_1' }], none: [] }
+  for (const [path, text] of [
+    ['user_id', 'usr_1'],
+    ['count', '0'],
+    ['role', ''],
+    ['due_at', '2026-11-23T02:50:00.000Z'],
+    ['apps.0.id', 'app_1'],
+    ['apps', '[{"id":"app_1"}]'],
+  ] as const) {
+    expect(showMember(answer, path)).toBe(`${text}\n`)
+  }
+})
+
+test.each(['usr_id', '', 'toString', 'user_id.x', 'pending.old'])(
+  '--only %j is refused with the members that there are',
+  (path) => {
+    const sentence = 'The command was carried out, but --only must be one of user_id, pending.new.'
+    expect(() => showMember({ user_id: 'usr_1', pending: { new: 'a' } }, path)).toThrow(sentence)
+  },
+)
 
 test('a terminal gets aligned lines and a table for a list', () => {
   const answer = {

@@ -82,6 +82,10 @@ const subjectOf = (name: string, { positional }: Option): string => (positional 
 export const COMMON: Options = {
   json: { means: 'Prints JSON on a terminal too.' },
   wide: { means: 'Shows every column of a table on a terminal.' },
+  only: {
+    value: 'NAME',
+    means: 'Prints this member of the answer alone, such as user_id or pending_change.new_email.',
+  },
 }
 
 export interface Call {
@@ -89,6 +93,8 @@ export interface Call {
   json: boolean
   /** Whether every column of a table was asked for. */
   wide: boolean
+  /** The member of the answer that was asked for alone. */
+  only: string | undefined
   run(ctx: SystemContext, readInput: ReadInput): Promise<Answer>
 }
 
@@ -98,11 +104,17 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
   if (command.printsMany && inBatch) {
     throw new UsageError(`${command.name} does not work in a batch: it prints many lines.`)
   }
-  const { json, wide, ...texts } = readWords(command, args.slice(2))
+  const { json, wide, only, ...texts } = readWords(command, args.slice(2))
+  if (only && (inBatch || command.printsMany)) {
+    throw new UsageError(
+      `--only does not work ${inBatch ? 'in a batch' : `with ${command.name}`}: it prints many lines.`,
+    )
+  }
   const given = readValues(command, texts) as Parameters<Command['run']>[1]
   return {
     json: json !== undefined,
     wide: wide !== undefined,
+    only: only?.[0],
     run: async (ctx, readInput) => command.run(ctx, await found(ctx, command, given), readInput),
   }
 }

@@ -24,10 +24,10 @@ export function helpFor(commands: Command[], args: string[]): string | null {
   return helpForCommand(findCommand(commands, [noun, verb]))
 }
 
-/** The form of the command whose words are wrong; none where no command is named. */
-export function usageFor(commands: Command[], [noun, verb]: string[]): string {
+/** What explains the command whose words are wrong; nothing where no command is named. */
+export function whereHelpIs(commands: Command[], [noun, verb]: string[]): string {
   const found = commands.find(({ name }) => name === `${noun} ${verb}`)
-  return found ? `\n\n${usageOf(found)}` : ''
+  return found ? `\n${startedAs()} ${found.name} --help explains its options.` : ''
 }
 
 function helpForAll(commands: Command[]): string {
@@ -43,10 +43,10 @@ function helpForAll(commands: Command[]): string {
     ),
     aligned([[BATCH.name, BATCH.summary]], width),
     [
-      'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
+      'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object. --only NAME prints one member of it.',
       'The pages say deletion, done, nothing kept, stop waiting; commands say withdrawal, completed, purged, waive.',
       '--version prints the version.',
-      'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it prints its form too, and it is 2.',
+      'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2.',
     ],
   )
 }

@@ -7,11 +7,11 @@ import { prepareDatabase } from '@/server/prepare-database'
 import { processState } from '@/server/process-state'
 import { getEnv, ownDataDir } from '@/server/settings/env'
 import { createLog } from '@/server/watch/log'
-import { type Answer, type Command, findCommand, parseCall, UsageError } from './command.ts'
+import { type Answer, type Call, type Command, findCommand, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
-import { helpFor, usageFor } from './help.ts'
-import { showAnswer } from './show.ts'
+import { helpFor, whereHelpIs } from './help.ts'
+import { showAnswer, showMember } from './show.ts'
 
 /** Resolves once it is written, so that a full disk or a reader that has gone ends the command. */
 const write = (text: string) =>
@@ -34,9 +34,10 @@ async function readStandardInput(): Promise<string> {
 }
 
 /** False where a line of many tells an error. */
-async function printAnswer(answer: Answer, { json, wide }: { json: boolean; wide: boolean }): Promise<boolean> {
+async function printAnswer(answer: Answer, { json, wide, only }: Omit<Call, 'run'>): Promise<boolean> {
   if (!(Symbol.asyncIterator in answer)) {
-    if (json) await print(answer)
+    if (only !== undefined) await write(showMember(answer, only))
+    else if (json) await print(answer)
     else await write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
     return !('error' in answer)
   }
@@ -90,10 +91,7 @@ async function main(args: string[]): Promise<boolean> {
   const ctx = await openContext()
   closers.push(() => ctx.close())
   if (!call) return runBatch(ctx)
-  return printAnswer(await call.run(ctx, readStandardInput), {
-    json: call.json || !process.stdout.isTTY,
-    wide: call.wide,
-  })
+  return printAnswer(await call.run(ctx, readStandardInput), { ...call, json: call.json || !process.stdout.isTTY })
 }
 
 /** Called at the end, in reverse order. */
@@ -119,7 +117,7 @@ main(args).then(
   (error) => {
     const isWrongForm = error instanceof UsageError
     // What a signal interrupts fails because its database is closed.
-    if (!isEnding) tell(isWrongForm ? error.message + usageFor(COMMANDS, args) : error)
+    if (!isEnding) tell(isWrongForm ? error.message + whereHelpIs(COMMANDS, args) : error)
     return end(isWrongForm ? 2 : 1)
   },
 )

@@ -1,5 +1,6 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { ENGLISH } from '@/server/texts/catalogue'
+import { UsageError } from './command.ts'
 
 type Row = Record<string, unknown>
 
@@ -49,6 +50,23 @@ export function showAnswer(answer: object, look: Look): string {
     .join('\n\n')}\n`
 }
 
+/** One member of an answer as a shell takes it; nothing for null, and JSON for a list or an object. */
+export function showMember(answer: object, path: string): string {
+  const printed: Row = JSON.parse(JSON.stringify(answer))
+  let value: unknown = printed
+  for (const name of path.split('.')) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  if (value === undefined) {
+    const names = Object.entries(printed)
+      .flatMap(flatten)
+      .map(([name]) => name)
+    // Only an answer tells what members it has.
+    throw new UsageError(`The command was carried out, but --only must be one of ${names.join(', ')}.`)
+  }
+  return `${isObject(value) ? JSON.stringify(value) : (value ?? '')}\n`
+}
+
+const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null
+
 /** A list that goes no further. */
 const isEnd = ([name, value]: [string, unknown]) => name === 'next' && value === null
 
@@ -68,7 +86,7 @@ const isAmount = (value: object): value is Amount => 'minor_units' in value && '
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
 const isListOfRows = (value: unknown): value is Row[] =>
-  Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === 'object' && row !== null)
+  Array.isArray(value) && value.length > 0 && value.every(isObject)
 
 function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] {
   const flat = rows.map((row) => Object.fromEntries(Object.entries(row).flatMap(flatten)))

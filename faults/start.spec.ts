@@ -98,17 +98,17 @@ test('app check ends with exit code 1 where there is something to mend', async (
   expect(JSON.parse(check.output)).toMatchObject({ passed: 0, failed: 1 })
 })
 
-test('words that only the command itself finds wrong are refused with its form too, and what is not there without', async (context) => {
+test('words that only the command itself finds wrong are refused with where its help is, and what is not there without', async (context) => {
   const start = ['withdrawal', 'start', '--user', 'usr_none']
   const world = await givenWorld(context)
   const wrong = begin(world, context, {}, ...start, '--reason', 'other')
   expect(await wrong.exit).toBe(2)
   expect(wrong.output).toBe(
-    '--reason other needs --feedback.\n\nnode dist/account.mjs withdrawal start (--user usr_… | --email ADDRESS) [--reason REASON] [--feedback TEXT]\n',
+    '--reason other needs --feedback.\nnode dist/account.mjs withdrawal start --help explains its options.\n',
   )
   const unknown = begin(world, context, {}, ...start)
   expect(await unknown.exit).toBe(1)
-  expect(unknown.output).toBe('There is no active user with this id: user find shows the id of an address.\n')
+  expect(unknown.output).toBe('There is no active user with this id: user find --email shows the id of an address.\n')
 })
 
 test('a command whose answer cannot be written says so, and ends with exit code 1', async (context) => {

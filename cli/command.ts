@@ -53,7 +53,7 @@ type OptionValue<O extends Option> = O extends { multiple: true }
 export type ValuesOf<O extends Options> = { [Name in keyof O]: OptionValue<O[Name]> }
 
 interface Entry<O extends Options> {
-  /** A noun and a verb. */
+  /** A noun and a verb; or one word. */
   name: string
   /** What it does, as one sentence for the help. */
   summary: string
@@ -104,7 +104,7 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
   if (command.printsMany && inBatch) {
     throw new UsageError(`${command.name} does not work in a batch: it prints many lines.`)
   }
-  const { json, wide, only, ...texts } = readWords(command, args.slice(2))
+  const { json, wide, only, ...texts } = readWords(command, args.slice(command.name.split(' ').length))
   if (only && (inBatch || command.printsMany)) {
     throw new UsageError(
       `--only does not work ${inBatch ? 'in a batch' : `with ${command.name}`}: it prints many lines.`,
@@ -131,6 +131,8 @@ async function found<Values extends object>(ctx: SystemContext, { options }: Com
 export function findCommand(commands: Command[], [noun = '', verb = '']: string[]): Command {
   if (noun === '') throw new UsageError('The command is missing; --help lists all of them.')
   const ofNoun = commandsOf(commands, noun)
+  const [first] = ofNoun
+  if (first?.name === noun) return first
   const verbs = ofNoun.map(({ name }) => name.slice(noun.length + 1))
   if (verb === '' || verb.startsWith('-')) throw new UsageError(`${noun} needs one of ${verbs.join(', ')} after it.`)
   const found = ofNoun.find(({ name }) => name === `${noun} ${verb}`)
@@ -149,7 +151,7 @@ const SYNONYMS = new Map([
 ])
 
 export function commandsOf(commands: Command[], noun: string): Command[] {
-  const found = commands.filter(({ name }) => name.startsWith(`${noun} `))
+  const found = commands.filter(({ name }) => name.split(' ')[0] === noun)
   if (found.length > 0) return found
   const meant =
     SYNONYMS.get(noun) ??

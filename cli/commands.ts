@@ -4,6 +4,7 @@ import { auditCommands } from './audit.ts'
 import type { Command } from './command.ts'
 import { eventCommands } from './event.ts'
 import { maintenanceCommands } from './maintenance.ts'
+import { overviewCommands } from './overview.ts'
 import { sessionCommands } from './session.ts'
 import { taskCommands } from './task.ts'
 import { serviceTokenCommands, tokenCommands } from './token.ts'
@@ -13,6 +14,7 @@ import { withdrawalCommands } from './withdrawal.ts'
 
 /** Every command, in the order of the help. */
 export const COMMANDS: Command[] = [
+  ...overviewCommands,
   ...userCommands,
   ...tokenCommands,
   ...serviceTokenCommands,

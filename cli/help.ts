@@ -26,7 +26,7 @@ export function helpFor(commands: Command[], args: string[]): string | null {
 
 /** What explains the command whose words are wrong; nothing where no command is named. */
 export function whereHelpIs(commands: Command[], [noun, verb]: string[]): string {
-  const found = commands.find(({ name }) => name === `${noun} ${verb}`)
+  const found = commands.find(({ name }) => name === noun || name === `${noun} ${verb}`)
   return found ? `\n${startedAs()} ${found.name} --help explains its options.` : ''
 }
 

@@ -181,6 +181,8 @@ export const figures = z.object({
   waiting_ledger: figure('Deletion records not yet stored outside the database'),
 })
 export type Figures = z.input<typeof figures>
+/** The figures that need an operator and that no row of what fails says. */
+export const ALARMS = ['past_due', 'still_present', 'undeliverable', 'unwarned', 'failed_notices'] as const
 
 /** An application and everything of it that fails or that it holds back while it is disabled. */
 export interface TroubledApp {

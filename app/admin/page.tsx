@@ -10,8 +10,9 @@ export const generateMetadata = titleForOperators('Overview')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
-  const { figures, troubled, failing, tasks } = await watchOverview(ctx)
-  const { apps, withdrawals, others } = groupTroubles({ troubled, failing, tasks })
+  const { figures, ...troubles } = await watchOverview(ctx)
+  const { apps, withdrawals, others, isUnread, isCut } = groupTroubles(troubles)
+  const { tasks } = troubles
   return (
     <AdminPage
       section="/admin"
@@ -24,8 +25,8 @@ export default async function OperationsPage() {
         lookedAt={ctx.clock.now().toISOString()}
         apps={apps}
         withdrawals={withdrawals}
-        isUnread={!troubled || !failing || !tasks}
-        isCut={(troubled?.is_cut || tasks?.is_cut) ?? false}
+        isUnread={isUnread}
+        isCut={isCut}
       />
       <Part
         title="Other deletion tasks"

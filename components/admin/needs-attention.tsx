@@ -30,9 +30,9 @@ interface NeedsAttentionProps {
   isCut: boolean
 }
 
-type Name = keyof contract.Figures
-/** What no row shows, and what to do about it. */
-const HINTS: Partial<Record<Name, ReactNode>> = {
+type Name = (typeof contract.ALARMS)[number]
+/** What to do about it. */
+const HINTS: Record<Name, ReactNode> = {
   past_due: (
     <Link className={textLink} href="/admin/withdrawals">
       The list of deletions begins with them.
@@ -48,12 +48,9 @@ const HINTS: Partial<Record<Name, ReactNode>> = {
   failed_notices: 'The mail server took none of the attempts.',
 }
 
-/** The counts that this part says, unless they are zero. */
-export const ALARMS = Object.keys(HINTS) as Name[]
-
 /** What an operator should look at, each thing once. */
 export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
-  const alarms = ALARMS.filter((name) => figures[name] !== 0)
+  const alarms = contract.ALARMS.filter((name) => figures[name] !== 0)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
   return (
     <Part id="needs-attention" title="Needs attention" description={isCut && 'There is more than this page shows.'}>

@@ -4,13 +4,12 @@ import { cn } from '../ui/class-names'
 import { Disclosure } from '../ui/disclosure'
 import { textLink } from '../ui/text-link'
 import { Facts } from './facts'
-import { ALARMS } from './needs-attention'
 import { Part } from './part'
 import { capped } from './words'
 
 type Name = keyof contract.Figures
 /** Of these the page shows each row, or says the number above. */
-const SAID_ABOVE: Name[] = [...ALARMS, 'overdue_steps', 'failing_steps', 'silent_apps', 'dead_deliveries']
+const SAID_ABOVE: Name[] = [...contract.ALARMS, 'overdue_steps', 'failing_steps', 'silent_apps', 'dead_deliveries']
 const NAMES = (Object.keys(contract.figures.shape) as Name[]).filter((name) => !SAID_ABOVE.includes(name))
 
 /** The pages that have the rows of a count. */

@@ -72,22 +72,29 @@ export function groupTroubles({ troubled, failing, tasks }: Troubles) {
   for (const task of [...failed, ...others.filter(isHeld)]) appOf(task).tasks.push(task)
   return {
     apps: [...apps.values()],
-    withdrawals: withdrawals.filter(failsByItself),
+    withdrawals: withdrawals.filter((withdrawal) => ownSteps(withdrawal).length > 0),
     others: others.filter((task) => !isHeld(task)),
+    /** A part could not be read. */
+    isUnread: !troubled || !failing || !tasks,
+    /** More fails than these hold. */
+    isCut: (troubled?.is_cut || tasks?.is_cut) ?? false,
   }
 }
 
 /** What each application that fails answered last to its events or its deletion tasks, by the id of the application. */
 export const lastAnswersOf = (troubles: Troubles): Map<string, string> =>
   new Map(
-    groupTroubles(troubles).apps.flatMap(({ app_id, deliveries, tasks }) => {
-      const answer = deliveries?.last_error ?? tasks.find(isFailing)?.last_error
-      return answer ? [[app_id, answer]] : []
+    groupTroubles(troubles).apps.flatMap((app) => {
+      const answer = lastAnswerOf(app)
+      return answer ? [[app.app_id, answer]] : []
     }),
   )
 
+export const lastAnswerOf = ({ deliveries, tasks }: TroubledApp): string | null =>
+  deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? null
+
 const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
 
-/** A step that waits for an application is late because of it. */
-const failsByItself = ({ deletion_steps, tasks }: TroubledWithdrawal) =>
-  deletion_steps.some(({ step }) => tasks.every(({ phase }) => phase !== step))
+/** The steps that fail by themselves. One that waits for an application is late because of it. */
+export const ownSteps = ({ deletion_steps, tasks }: TroubledWithdrawal) =>
+  deletion_steps.filter(({ step }) => tasks.every(({ phase }) => phase !== step))

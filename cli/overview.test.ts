@@ -1,0 +1,72 @@
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { setApp } from '@/domain/applications/manage'
+import { minute } from '@/domain/limits/durations'
+import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { atStatement } from '@/testing/statements'
+import { execute } from './execute.ts'
+
+let ctx: TestContext
+beforeEach(async () => {
+  ctx = await testContext()
+  await ctx.db.$executeRaw`DELETE FROM withdrawals`
+  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await ctx.db.$executeRaw`DELETE FROM notices`
+  await ctx.db.user.updateMany({ data: { undeliverableAt: null } })
+})
+
+function stderr() {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => write.mockRestore())
+  return write
+}
+
+const NOTHING = { figures: [], failing_apps: [], failing_withdrawals: [], is_cut: false }
+
+test('an overview of nothing that fails says so', async () => {
+  const write = stderr()
+  expect(await execute(ctx, ['overview'], null)).toEqual(NOTHING)
+  expect(write.mock.calls).toEqual([['Nothing is late, and nothing fails.\n']])
+})
+
+test('an overview shows the applications and the withdrawals that fail, and numbers that are not zero', async () => {
+  const write = stderr()
+  const shop = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })
+  const mail = await givenParticipant(ctx, 'mail', {})
+  ctx.apps.answer = async () => ({ status: 503 })
+  ctx.archives.delete = () => Promise.reject(new Error('away'))
+  await setApp(ctx, { appId: mail, disabled: true })
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  for (let hours = 1; hours < 24; hours++) await pass(ctx, 60 * minute)
+  await expect(pass(ctx, 60 * minute)).rejects.toThrow()
+  const { userId } = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: userId }, data: { undeliverableAt: ctx.clock.now() } })
+
+  const none = { last_error: null, is_disabled: false, waiting_tasks: 0, waiting_events: 0, dead_events: 0 }
+  expect(await execute(ctx, ['overview'], null)).toEqual({
+    figures: [{ figure: 'undeliverable', count: 1, means: 'Addresses that take no mail' }],
+    failing_apps: [
+      { ...none, app_id: shop, name: 'shop', last_error: 'HTTP 503', waiting_tasks: 1, waiting_events: 1 },
+      { ...none, app_id: mail, name: 'mail', is_disabled: true, waiting_tasks: 1 },
+    ],
+    failing_withdrawals: [
+      {
+        withdrawal_id: withdrawalId,
+        due_by: expect.any(String),
+        is_past_due: false,
+        step: 'data_archives',
+        attempts: expect.any(Number),
+        last_error: 'Error',
+      },
+    ],
+    is_cut: false,
+  })
+  expect(write.mock.calls).toEqual([])
+})
+
+test('an overview that the database does not answer in time fails', async () => {
+  const write = stderr()
+  const late = atStatement(ctx, 'failing-apps', () => Promise.reject(new Error('timeout')))
+  const error = 'The database did not answer in time, so something may be missing here.'
+  expect(await execute(late, ['overview'], null)).toEqual({ ...NOTHING, error })
+  expect(write.mock.calls).toEqual([])
+})

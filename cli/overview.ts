@@ -1,0 +1,51 @@
+import { ALARMS, figures as contract, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
+import { groupTroubles, lastAnswerOf, ownSteps, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { command } from './command.ts'
+
+const toApp = (app: TroubledApp) => ({
+  app_id: app.app_id,
+  name: app.name,
+  last_error: lastAnswerOf(app),
+  is_disabled: app.tasks.some(({ is_app_disabled }) => is_app_disabled),
+  waiting_tasks: app.tasks.length,
+  waiting_events: app.deliveries?.waiting ?? 0,
+  dead_events: app.deliveries?.dead ?? 0,
+})
+
+/** A withdrawal in which several steps fail has a row for each. */
+const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
+  ownSteps(withdrawal).map(({ step, attempts, last_error }) => ({
+    withdrawal_id: withdrawal.withdrawal_id,
+    due_by: withdrawal.due_by,
+    is_past_due: withdrawal.is_past_due,
+    step,
+    attempts,
+    last_error,
+  }))
+
+export const overviewCommands = [
+  command({
+    name: 'overview',
+    summary: 'Shows what fails or is late: numbers that are not zero, applications and withdrawals.',
+    options: {},
+    async run(ctx) {
+      const { figures, ...troubles } = await watchOverview(ctx)
+      const { apps, withdrawals, isUnread, isCut } = groupTroubles(troubles)
+      const alarms = ALARMS.filter((name) => figures[name] !== 0)
+      if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {
+        process.stderr.write('Nothing is late, and nothing fails.\n')
+      }
+      return {
+        figures: alarms.map((name) => ({
+          figure: name,
+          count: figures[name],
+          means: contract.shape[name].meta()?.title,
+        })),
+        failing_apps: apps.map(toApp),
+        failing_withdrawals: withdrawals.flatMap(toWithdrawals),
+        is_cut: isCut,
+        ...(isUnread && { error: 'The database did not answer in time, so something may be missing here.' }),
+      }
+    },
+  }),
+]

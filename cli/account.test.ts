@@ -177,6 +177,7 @@ test('the operator finds an account by its id, its address or its external id, w
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: 'customer 42', locale: 'ja' } })
   const change = await givenPendingChange(ctx, user)
+  await givenToken(user.userId)
   const shown = await run(`user show ${user.userId}`)
   expect(shown).toEqual({
     user_id: user.userId,
@@ -199,6 +200,7 @@ test('the operator finds an account by its id, its address or its external id, w
     version: 1,
     withdrawal_id: null,
     open_sessions: 1,
+    open_access_tokens: 1,
     blockers: [],
     pushed_blockers: [],
     pending_transactions: [],

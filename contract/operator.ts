@@ -128,6 +128,8 @@ export const shownAccount = account.extend({
   role: z.string().nullable(),
   /** Browsers that are signed in. */
   open_sessions: z.int(),
+  /** Those that still work. */
+  open_access_tokens: z.int(),
   /** What holds a withdrawal back, as far as this database knows. */
   blockers: z.array(blocker),
   pending_transactions: z.array(shownTransaction),

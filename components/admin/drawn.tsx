@@ -135,19 +135,22 @@ export const triedStep = ({ step, attempts, last_error, due_at }: ShownStep): Tr
   due_at,
 })
 
-/** The columns of an audit log. */
-export const AUDIT: Fields<typeof shownAudit> = {
+/** The columns of an audit log, as this operator reads it. */
+export const auditFor = (readerId: string): Fields<typeof shownAudit> => ({
   action: true,
   subject_id: true,
   at: true,
-  actor: ({ actor, service_token_id: token, operator_id: operator }) => (
-    <>
-      {ACTORS[actor] ?? toLabel(actor)} {token && <span className="block font-mono">{token}</span>}
-      {operator && <span className="block">{idLink('users')(operator)}</span>}
-    </>
-  ),
+  actor: ({ actor, service_token_id: token, operator_id: operator }) =>
+    operator === readerId ? (
+      'You'
+    ) : (
+      <>
+        {ACTORS[actor] ?? toLabel(actor)} {token && <span className="block font-mono">{token}</span>}
+        {operator && <span className="block">{idLink('users')(operator)}</span>}
+      </>
+    ),
   requested_by: true,
-}
+})
 
 export const DueBy = ({ time, isPast }: { time: string | null; isPast: boolean }) => (
   <>

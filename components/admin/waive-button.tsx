@@ -6,6 +6,7 @@ import { useTranslations } from 'use-intl/react'
 import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
+import { Disclosure } from '../ui/disclosure'
 import { RadioField } from '../ui/field'
 import { WillBeAsked } from './attempts'
 import { operate, sentenceOf } from './operate'
@@ -77,10 +78,10 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
             }}
           />
           <SignInFirst />
-          <div className="text-sm">
-            <p>This command adds a sentence of your own to the list:</p>
+          <Disclosure summary="A sentence of your own" className="text-sm">
+            <p>This command adds it to the list:</p>
             {addReason}
-          </div>
+          </Disclosure>
         </div>
       }
       keep="Keep waiting"

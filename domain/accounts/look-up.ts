@@ -76,7 +76,7 @@ async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
   const names = called.map(({ name }) => name)
   if (names.length > MAX_NAMES) return `More than ${MAX_NAMES} apps begin so. Type more of the name.`
   if (names.length > 0) return `Several apps begin so: ${names.join(', ')}. Type more of the name.`
-  if (text.includes('@'))
+  if (parseAddress(text))
     return `No account has this address or id. ${NOT_BY_ADDRESS}: ask the person for the deletion ID, which is in the mail about it.`
   return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'
 }

@@ -16,19 +16,22 @@ import { listTransactions } from '../applications/transactions'
 import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
-import { integer, sql, statement, text, time } from '../sql'
+import { type Described, integer, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { findBlockers } from './blockers'
 
 /** A higher count is shown as more than this. */
-export const MAX_SESSIONS_COUNTED = 1_000
+export const MAX_ACCESS_COUNTED = 1_000
 
-const countSessions = statement(
-  'count-open-sessions',
-  { userId: text, now: time, maxRows: integer },
-  { count: integer },
-  (v) => sql`SELECT count(*)::int FROM (
-     SELECT FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
-   ) open`,
+const OPEN_ACCESS = { userId: text, now: time, maxRows: integer }
+const countOpen = (table: Part, v: Placeholders<Described<typeof OPEN_ACCESS>>) =>
+  sql`(SELECT count(*)::int FROM (
+     SELECT FROM ${table} WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
+   ) open)`
+const countAccess = statement(
+  'count-open-access',
+  OPEN_ACCESS,
+  { sessions: integer, tokens: integer },
+  (v) => sql`SELECT ${countOpen(sql`sessions`, v)} AS sessions, ${countOpen(sql`access_tokens`, v)} AS tokens`,
 )
 const lostMailbox = statement(
   'lost-mailbox-of-account',
@@ -73,8 +76,8 @@ async function pushedBlockers(ctx: SystemContext, userId: string): Promise<Shown
 /** What operators see of an account. */
 async function showAccount(ctx: SystemContext, account: AccountRow): Promise<ShownAccount> {
   const userId = account.id
-  const [[sessions], [lost], { blockers }, { transactions }, pushed_blockers, connections, audit] = await Promise.all([
-    ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
+  const [[open], [lost], { blockers }, { transactions }, pushed_blockers, connections, audit] = await Promise.all([
+    ctx.sql(countAccess, { userId, now: ctx.clock.now(), maxRows: MAX_ACCESS_COUNTED + 1 }),
     ctx.sql(lostMailbox, { userId }),
     findBlockers(ctx, userId),
     listTransactions(ctx, { userId, status: 'pending' }),
@@ -87,7 +90,8 @@ async function showAccount(ctx: SystemContext, account: AccountRow): Promise<Sho
     verified_at: account.email_verified_at?.toISOString() ?? null,
     old_mailbox_lost_at: lost?.at?.toISOString() ?? null,
     role: account.role,
-    open_sessions: sessions?.count ?? 0,
+    open_sessions: open?.sessions ?? 0,
+    open_access_tokens: open?.tokens ?? 0,
     blockers,
     pending_transactions: transactions,
     pushed_blockers,

@@ -310,7 +310,8 @@ test('an operator finds an application by its id or the beginning of a word of i
 test('the sentence of a search that finds nothing speaks of addresses where one was typed', async () => {
   const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
-  expect(await sentence('app_none')).toBe(
-    'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.',
-  )
+  for (const text of ['app_none', 'ada@', '@ada'])
+    expect(await sentence(text)).toBe(
+      'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.',
+    )
 })

@@ -1,5 +1,5 @@
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { AUDIT, EventCounts } from '@/components/admin/drawn'
+import { auditFor, EventCounts } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -50,6 +50,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     actsOnApp(ctx, { appId, maxRows: SHOWN }),
     watchTroubles(ctx),
   ])
+  const { action, at, actor } = auditFor(ctx.actor.userId)
   return (
     <AdminPage
       section="/admin/apps"
@@ -137,7 +138,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         of={shownAudit}
         rows={acts}
         id="audit_id"
-        fields={{ action: AUDIT.action, at: AUDIT.at, actor: AUDIT.actor }}
+        fields={{ action, at, actor }}
         none="Nothing was done to it yet."
       />
     </AdminPage>

@@ -1,6 +1,6 @@
 import { notFound } from 'next/navigation'
 import { Command } from '@/components/admin/command'
-import { AppLink, AUDIT, type Fields, idLink } from '@/components/admin/drawn'
+import { AppLink, auditFor, type Fields, idLink } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -19,7 +19,7 @@ import {
   shownTransaction,
 } from '@/contract/operator'
 import { noteLookUp } from '@/domain/accounts/note-look-up'
-import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
+import { MAX_ACCESS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, titleForOperators } from '../../for-operators'
 
@@ -31,9 +31,13 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   if (!found) notFound()
   await noteLookUp(ctx, { userId: found.user_id, actor: 'operator', actorId: ctx.actor.userId, ip: null })
   return (
-    <AdminPage title="Account" id={found.user_id} description="What the service knows about one person’s account.">
+    <AdminPage
+      title={'email' in found ? found.name : 'Account'}
+      id={found.user_id}
+      description="What the service knows about one person’s account."
+    >
       {'email' in found ? (
-        <Active account={found} />
+        <Active account={found} operatorId={ctx.actor.userId} />
       ) : (
         <Part title="State" aside={<Badge>Deleted</Badge>}>
           <p className="wrap-anywhere">This account was deleted: {idLink('withdrawals')(found.withdrawal_id)}</p>
@@ -43,9 +47,9 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   )
 }
 
-const Active = ({ account }: { account: ShownAccount }) => (
+const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: string }) => (
   <>
-    <Part title={account.name} aside={<State account={account} />}>
+    <Part title="State" aside={<State account={account} />}>
       <Facts of={shownAccount} row={account} fields={FACTS} />
     </Part>
     <TablePart
@@ -99,7 +103,7 @@ const Active = ({ account }: { account: ShownAccount }) => (
       of={shownAudit}
       rows={account.audit}
       id="audit_id"
-      fields={{ ...AUDIT, subject_id: subjectAmong(account.connections) }}
+      fields={{ ...auditFor(operatorId), subject_id: subjectAmong(account.connections) }}
       none="Nothing was done yet."
     />
   </>
@@ -152,14 +156,14 @@ const transactionButtons = ({ transaction_id: transactionId, title, amount }: Sh
         {...button}
         body={{ status: 'settled' }}
         label="Settle"
-        ask={{ ...kept, question: `Is it settled: ${what}?`, confirm: 'Settle', confirmVariant: 'primary' }}
+        ask={{ ...kept, question: `Settle ${what}?`, confirm: 'Settle', confirmVariant: 'primary' }}
         outcome={`Settled: ${title}.`}
       />
       <OperatorButton
         {...button}
         body={{ status: 'cancelled' }}
         label="Cancel"
-        ask={{ ...kept, question: `Cancel it: ${what}?`, confirm: 'Cancel it' }}
+        ask={{ ...kept, question: `Cancel ${what}?`, confirm: 'Cancel it' }}
         outcome={`Cancelled: ${title}.`}
       />
     </>
@@ -186,6 +190,18 @@ const blockerButton = (userId: string) => (blocker: ShownBlocker) => (
   />
 )
 
+/** What lets somebody in. Of an account with a role, the operator command alone ends it. */
+const Access = ({ count, role, ends }: { count: number; role: string | null; ends: string }) => (
+  <>
+    {count > MAX_ACCESS_COUNTED ? `More than ${MAX_ACCESS_COUNTED}` : count}
+    {role !== null && count > 0 && (
+      <div className="text-ink-muted text-sm">
+        This command ends them all: <Command words={ends} />
+      </div>
+    )}
+  </>
+)
+
 const FACTS: Fields<typeof shownAccount> = {
   email: true,
   email_verified: true,
@@ -210,14 +226,10 @@ const FACTS: Fields<typeof shownAccount> = {
     )
   },
   open_sessions: ({ open_sessions, user_id, role }) => (
-    <>
-      {open_sessions > MAX_SESSIONS_COUNTED ? `More than ${MAX_SESSIONS_COUNTED}` : open_sessions}
-      {role !== null && open_sessions > 0 && (
-        <div className="text-ink-muted text-sm">
-          This command ends them all: <Command words={`session end --user ${user_id}`} />
-        </div>
-      )}
-    </>
+    <Access count={open_sessions} role={role} ends={`session end --user ${user_id}`} />
+  ),
+  open_access_tokens: ({ open_access_tokens, user_id, role }) => (
+    <Access count={open_access_tokens} role={role} ends={`token revoke --user ${user_id}`} />
   ),
   has_password: true,
   external_id: true,

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { StepWaitsFor } from '@/components/admin/attempts'
 import { lineOf } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { AppLink, AUDIT, type Fields, NotConfirmed, triedStep, Word } from '@/components/admin/drawn'
+import { AppLink, auditFor, type Fields, NotConfirmed, triedStep, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -34,6 +34,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
   const ctx = await operatorContext('/admin/withdrawals')
   const withdrawal = await showWithdrawal(ctx, (await params).withdrawalId).catch(orNotFound)
   const { withdrawal_id: id, deletion_steps, tasks, deliveries, notices, audit, is_cut } = withdrawal
+  const now = ctx.clock.now()
   return (
     <AdminPage
       section="/admin/withdrawals"
@@ -43,8 +44,8 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       refreshes
     >
       <Part title="State" aside={<State withdrawal={withdrawal} />}>
-        <Causes of={withdrawal} />
-        <Facts of={shownWithdrawal} row={withdrawal} fields={factsAt(ctx.clock.now())} />
+        <Causes of={withdrawal} now={now} />
+        <Facts of={shownWithdrawal} row={withdrawal} fields={factsAt(now)} />
       </Part>
       {is_cut && <p className="text-ink-muted">There is more than this page shows.</p>}
       <TablePart
@@ -73,7 +74,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         of={shownAudit}
         rows={audit}
         id="audit_id"
-        fields={{ ...AUDIT, subject_id: subjectAmong(tasks) }}
+        fields={{ ...auditFor(ctx.actor.userId), subject_id: subjectAmong(tasks) }}
         none="No act of an operator. What the person did is deleted with the logs."
       />
     </AdminPage>
@@ -104,8 +105,12 @@ const ownSteps = ({ deletion_steps, tasks }: ShownWithdrawal) =>
 /** Longer lists stand below alone. */
 const MAX_CAUSES = 3
 
+/** Whether it goes on at once: no application keeps it open, and a step is due. */
+const goesOn = ({ tasks, deletion_steps }: ShownWithdrawal, now: Date) =>
+  !tasks.some(isOpenTask) && deletion_steps.some(({ due_at }) => due_at !== null && Date.parse(due_at) <= now.getTime())
+
 /** Why it goes on, or is late: each application and step that does not do its part. */
-function Causes({ of: withdrawal }: { of: ShownWithdrawal }) {
+function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
   const { is_past_due, tasks, deletion_steps } = withdrawal
   const late = new Set(deletion_steps.filter(({ is_overdue }) => is_overdue).map(({ step }) => step))
   const causes = [
@@ -125,6 +130,9 @@ function Causes({ of: withdrawal }: { of: ShownWithdrawal }) {
   ]
   return (
     <div className="mb-5 space-y-1 font-medium empty:hidden">
+      {causes.length === 0 && goesOn(withdrawal, now) && (
+        <p>Nothing holds it up: its next step runs within a minute.</p>
+      )}
       {causes.slice(0, MAX_CAUSES)}
       {causes.length > MAX_CAUSES && <p>And {causes.length - MAX_CAUSES} more, below.</p>}
     </div>

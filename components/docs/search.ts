@@ -5,6 +5,8 @@ export interface ContentsEntry {
   mark?: string
   /** Further names by which a search finds it. */
   words?: string
+  /** Names by which a search finds it before what has them in its title. */
+  first?: string
   description?: string
   codes?: readonly string[]
   /** Names of members, each after the part in which it stands: `body.new_email`. */
@@ -23,8 +25,8 @@ export type Meanings = Readonly<Record<string, { message: string; details: strin
 export interface FoundEntry extends ContentsEntry {
   /** The parts of the entry that have the words. */
   parts: { id: string; title: string }[]
-  /** Where the words are: in the title, in further names, or in a part alone. The lowest is the best. */
-  rank: 0 | 1 | 2
+  /** Where the words are: in the names that come first, in the title, in further names, or in a part alone. The lowest is the best. */
+  rank: -1 | 0 | 1 | 2
 }
 
 /** They tell no place from another. */
@@ -82,7 +84,7 @@ function searched(
   isExplained: boolean,
 ): FoundGroup {
   const entries = group.entries.flatMap((entry): FoundEntry[] => {
-    const { id, title, words = '', description = '', codes = [], members = [] } = entry
+    const { id, title, words = '', first = '', description = '', codes = [], members = [] } = entry
     const found = [
       ...codes.map((code) => ({
         part: code,
@@ -93,6 +95,7 @@ function searched(
     ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
     const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
     const titles = `${group.title} ${title}`
+    if (isIn(first)) return [{ ...entry, parts, rank: -1 }]
     if (isIn(titles)) return [{ ...entry, parts, rank: 0 }]
     if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...entry, parts, rank: 1 }]
     return parts.length > 0 ? [{ ...entry, parts, rank: 2 }] : []

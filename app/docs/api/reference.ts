@@ -57,6 +57,7 @@ const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
   requestWithdrawal: 'delete remove account by link',
   listUndeliverableUsers: 'pagination paging next page cursor',
   listEvents: 'pagination paging limit',
+  takeTasks: 'poll polling without an endpoint',
 }
 
 /** Codes that every operation can answer with. */
@@ -99,6 +100,7 @@ const chaptersIn = (titles: Partial<Record<keyof typeof CHAPTER_WORDS, string>>)
     title: titles[id] as string,
     words: CHAPTER_WORDS[id],
     ...(id === 'errors' && { codes: COMMON_CODES }),
+    ...(id === 'verifying' && { first: 'signing secret' }),
   }))
 
 const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry => ({

@@ -64,7 +64,8 @@ export function openDatabase(
       let isLost = false
       // Without a handler, the loss of a connection would end the process. An end is told after its reason.
       client.on('error', (error) => {
-        if (isLost) return
+        // Nobody misses it once the pool ends, and an embedded database may stop before its connections have closed.
+        if (isLost || pool.ending) return
         isLost = true
         onLoss?.()
         noteLoss(error)

@@ -63,10 +63,13 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   expect(write.mock.calls).toEqual([])
 })
 
-test('an overview that the database does not answer in time fails', async () => {
+test.each([
+  ['failing-apps', []],
+  ['count-failed-notices', [{ figure: 'failed_notices', count: null, means: 'Mails given up in the last 30 days' }]],
+])('an overview fails where the database does not answer %s in time', async (name, figures) => {
   const write = stderr()
-  const late = atStatement(ctx, 'failing-apps', () => Promise.reject(new Error('timeout')))
+  const late = atStatement(ctx, name, () => Promise.reject(new Error('timeout')))
   const error = 'The database did not answer in time, so something may be missing here.'
-  expect(await execute(late, ['overview'], null)).toEqual({ ...NOTHING, error })
+  expect(await execute(late, ['overview'], null)).toEqual({ ...NOTHING, figures, error })
   expect(write.mock.calls).toEqual([])
 })

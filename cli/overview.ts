@@ -30,8 +30,9 @@ export const overviewCommands = [
     options: {},
     async run(ctx) {
       const { figures, ...troubles } = await watchOverview(ctx)
-      const { apps, withdrawals, isUnread, isCut } = groupTroubles(troubles)
+      const { apps, withdrawals, isCut, ...grouped } = groupTroubles(troubles)
       const alarms = ALARMS.filter((name) => figures[name] !== 0)
+      const isUnread = grouped.isUnread || alarms.some((name) => figures[name] === null)
       if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {
         process.stderr.write('Nothing is late, and nothing fails.\n')
       }

@@ -20,6 +20,8 @@ const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
   pending_transactions: ['transaction_id', 'created_at', 'title', 'amount'],
   transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
+  failing_apps: ['name', 'last_error', 'waiting_tasks', 'app_id'],
+  failing_withdrawals: ['step', 'last_error', 'due_by', 'withdrawal_id'],
   apps: ['app_id', 'name', 'open_tasks', 'failing', 'disabled_at', 'endpoint'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],

@@ -43,7 +43,8 @@ function helpForAll(commands: Command[]): string {
     ),
     aligned([[BATCH.name, BATCH.summary]], width),
     [
-      'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object. --only NAME prints one member of it.',
+      'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
+      '--only NAME prints one member of that object as plain text.',
       'The pages say deletion, done, nothing kept, stop waiting; commands say withdrawal, completed, purged, waive.',
       '--version prints the version.',
       'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2.',

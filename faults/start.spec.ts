@@ -98,7 +98,7 @@ test('app check ends with exit code 1 where there is something to mend', async (
   expect(JSON.parse(check.output)).toMatchObject({ passed: 0, failed: 1 })
 })
 
-test('words that only the command itself finds wrong are refused with where its help is, and what is not there without', async (context) => {
+test('words that only the command itself finds wrong are refused with where help is, what is not there without', async (context) => {
   const start = ['withdrawal', 'start', '--user', 'usr_none']
   const world = await givenWorld(context)
   const wrong = begin(world, context, {}, ...start, '--reason', 'other')

@@ -64,8 +64,8 @@ export function openDatabase(
       let isLost = false
       // Without a handler, the loss of a connection would end the process. An end is told after its reason.
       client.on('error', (error) => {
-        // Nobody misses it once the pool ends, and an embedded database may stop before its connections have closed.
-        if (isLost || pool.ending) return
+        // Nobody misses it at the end: Ctrl-C in a terminal ends the service and its PostgreSQL together.
+        if (isLost || pool.ending || processState.isStopping) return
         isLost = true
         onLoss?.()
         noteLoss(error)
@@ -161,11 +161,8 @@ async function untilUncontended<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 // A connection keeps the async context of the request that opened it, so the request id must not be logged here.
-const noteLoss = (error: Error) => {
-  // Ctrl-C in a terminal ends the service and its PostgreSQL together.
-  if (processState.isStopping) return
+const noteLoss = (error: Error) =>
   outsideRequest(() => log().warn({ event: 'database_connection_lost', ...describeError(error) }))
-}
 
 const sqlOn =
   (connection: pg.Pool | pg.ClientBase): Sql =>

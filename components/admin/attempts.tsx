@@ -84,7 +84,7 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
   if (attempts > 0) return <Attempts of={task} />
   return (
     <>
-      Is done as it says, and is asked whether the person is absent in <Countdown until={due_at} />
+      Says that it is done. In <Countdown until={due_at} /> it is asked whether the person is absent.
     </>
   )
 }

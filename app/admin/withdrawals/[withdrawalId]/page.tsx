@@ -74,7 +74,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         of={shownAudit}
         rows={audit}
         id="audit_id"
-        fields={{ ...auditFor(ctx.actor.userId), subject_id: subjectAmong(tasks) }}
+        fields={{ ...auditFor(ctx.actor.userId), subject_id: subjectAmong(withdrawal) }}
         none="No act of an operator. What the person did is deleted with the logs."
       />
     </AdminPage>
@@ -87,10 +87,11 @@ const noTasks = ({ withdrawal_id: id, purged_at }: ShownWithdrawal) =>
     ? `They were deleted with what was kept. What each app answered stands in the receipt: ${lineOf(`receipt show ${id}`)}`
     : 'No app has a task.'
 
-/** An act on a task concerns its application. */
+/** An act on a task concerns its application; the others concern this deletion. */
 const subjectAmong =
-  (tasks: readonly ShownTask[]) =>
+  ({ withdrawal_id, tasks }: ShownWithdrawal) =>
   ({ subject_id }: ShownAudit) => {
+    if (subject_id === withdrawal_id) return null
     const task = tasks.find(({ task_id }) => task_id === subject_id)
     return task ? <AppLink id={task.app_id} name={task.name} /> : <span className="font-mono">{subject_id}</span>
   }

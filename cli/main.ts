@@ -11,7 +11,7 @@ import { type Answer, type Call, type Command, findCommand, parseCall, UsageErro
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, whereHelpIs } from './help.ts'
-import { showAnswer, showMember } from './show.ts'
+import { memberOf, showAnswer } from './show.ts'
 
 /** Resolves once it is written, so that a full disk or a reader that has gone ends the command. */
 const write = (text: string) =>
@@ -36,7 +36,7 @@ async function readStandardInput(): Promise<string> {
 /** False where a line of many tells an error. */
 async function printAnswer(answer: Answer, { json, wide, only }: Omit<Call, 'run'>): Promise<boolean> {
   if (!(Symbol.asyncIterator in answer)) {
-    if (only !== undefined) await write(showMember(answer, only))
+    if (only !== undefined) await printMember(answer, only)
     else if (json) await print(answer)
     else await write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
     return !('error' in answer)
@@ -47,6 +47,14 @@ async function printAnswer(answer: Answer, { json, wide, only }: Omit<Call, 'run
     if (values.some((value) => 'error' in value)) isAllGood = false
   }
   return isAllGood
+}
+
+/** Where there is no such member the whole answer is printed, because it may hold a secret that is shown once. */
+async function printMember(answer: object, name: string) {
+  const member = memberOf(answer, name)
+  if (member !== undefined) return write(member)
+  await print(answer)
+  throw new Error(`The command was carried out, but its answer has no member ${name}: all of it is printed.`)
 }
 
 const runLine = async (ctx: SystemContext, line: string) => execute(ctx, splitWords(line), null)

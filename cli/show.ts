@@ -1,6 +1,5 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { ENGLISH } from '@/server/texts/catalogue'
-import { UsageError } from './command.ts'
 
 type Row = Record<string, unknown>
 
@@ -52,18 +51,11 @@ export function showAnswer(answer: object, look: Look): string {
     .join('\n\n')}\n`
 }
 
-/** One member of an answer as a shell takes it; nothing for null, and JSON for a list or an object. */
-export function showMember(answer: object, path: string): string {
-  const printed: Row = JSON.parse(JSON.stringify(answer))
-  let value: unknown = printed
+/** One member of an answer as a shell takes it: nothing for null, and JSON for a list or an object; undefined where there is none. */
+export function memberOf(answer: object, path: string): string | undefined {
+  let value: unknown = JSON.parse(JSON.stringify(answer))
   for (const name of path.split('.')) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  if (value === undefined) {
-    const names = Object.entries(printed)
-      .flatMap(flatten)
-      .map(([name]) => name)
-    // Only an answer tells what members it has.
-    throw new UsageError(`The command was carried out, but --only must be one of ${names.join(', ')}.`)
-  }
+  if (value === undefined) return undefined
   return `${isObject(value) ? JSON.stringify(value) : (value ?? '')}\n`
 }
 

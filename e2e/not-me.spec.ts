@@ -67,6 +67,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   }
   await owner.getByRole('link', { name: 'Sign in' }).last().click()
   await expect(owner.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
+  await expect(owner.getByLabel('Email', { exact: true })).toHaveValue(user.email)
   await signIn(owner, { ...user, password: MINE })
   await expect(owner.getByText(user.email).first()).toBeVisible()
   for (const address of [user.email, stolen]) await inbox.latest(address, 'Email change undone')

@@ -163,6 +163,17 @@ test('a command on a DATA_DIR without a database is refused and makes nothing th
   expect(await found.exit).toBe(0)
   const [id = ''] = /usr_[\w-]+/.exec(created.output) ?? []
   expect(found.output).toContain(`"user_id":"${id}"`)
+  // A mistyped name loses no secret that is shown once.
+  const token = begin(
+    place,
+    context,
+    {},
+    ...`token create --user ${id} --scope email:manage --only acces_token`.split(' '),
+  )
+  expect(await token.exit).toBe(1)
+  expect(token.output).toMatch(
+    /"access_token":"uat_.*its answer has no member acces_token: all of it is printed\.\n$/s,
+  )
 })
 
 test('F65 the service says that its own PostgreSQL has died, starts it again, and serves on', async (context) => {

@@ -35,15 +35,12 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   const [isLeaving, setLeaving] = useState(false)
 
   useEffect(() => {
-    const { email } = takeDraft(SIGN_IN, '')
-    if (typeof email !== 'string') return
-    form.setValue('email', email)
-    form.setFocus('password')
-  }, [form])
-
-  useEffect(() => {
-    if (takesFocus && !window.location.hash && document.activeElement === document.body) form.setFocus('email')
-  }, [takesFocus, form])
+    const draft = takeDraft(SIGN_IN, '')
+    const isHanded = !email && typeof draft.email === 'string'
+    if (isHanded) form.setValue('email', draft.email as string)
+    const isFree = !window.location.hash && document.activeElement === document.body
+    if (takesFocus && isFree) form.setFocus(isHanded ? 'password' : 'email')
+  }, [takesFocus, email, form])
 
   const submit = form.handleSubmit(async ({ email, password }) => {
     try {

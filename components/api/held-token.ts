@@ -30,7 +30,8 @@ export function holdToken(ask: () => Promise<Token>) {
     try {
       return await makeCall(token)
     } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'AUTH_001' && error.status === 401)) throw error
+      const isRefused = error instanceof ApiError && error.code === 'AUTH_001' && error.status === 401
+      if (!isRefused || !held) throw error
       forget()
       return makeCall(token)
     }

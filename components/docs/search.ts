@@ -64,11 +64,15 @@ export type FoundGroup = ContentsGroup & { entries: FoundEntry[] }
  */
 function found(groups: readonly ContentsGroup[], beginnings: readonly RegExp[], meanings: Meanings): FoundGroup[] {
   const rankOf = ({ entries }: FoundGroup) => entries[0]?.rank ?? 0
+  const hasAllOf = (names: string) => {
+    const words = names.split(' ')
+    return words.length <= beginnings.length && words.every((word) => beginnings.some((each) => each.test(word)))
+  }
   for (let wanted = beginnings.length; wanted > 0; wanted--) {
     const isIn = (text: string) => beginnings.filter((beginning) => beginning.test(text)).length >= wanted
     for (const isExplained of [false, true]) {
       const found = groups
-        .map((group) => searched(group, isIn, meanings, isExplained))
+        .map((group) => searched(group, { isIn, hasAllOf }, meanings, isExplained))
         .filter(({ entries }) => entries.length > 0)
       if (found.length > 0) return found.sort((one, other) => rankOf(one) - rankOf(other))
     }
@@ -79,7 +83,7 @@ function found(groups: readonly ContentsGroup[], beginnings: readonly RegExp[], 
 /** The entries that have the words, themselves or in their errors and members. */
 function searched(
   group: ContentsGroup,
-  isIn: (text: string) => boolean,
+  { isIn, hasAllOf }: Record<'isIn' | 'hasAllOf', (text: string) => boolean>,
   meanings: Meanings,
   isExplained: boolean,
 ): FoundGroup {
@@ -95,7 +99,7 @@ function searched(
     ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
     const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
     const titles = `${group.title} ${title}`
-    if (isIn(first)) return [{ ...entry, parts, rank: -1 }]
+    if (isIn(first) && hasAllOf(first)) return [{ ...entry, parts, rank: -1 }]
     if (isIn(titles)) return [{ ...entry, parts, rank: 0 }]
     if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...entry, parts, rank: 1 }]
     return parts.length > 0 ? [{ ...entry, parts, rank: 2 }] : []

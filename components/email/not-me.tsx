@@ -282,7 +282,7 @@ function Done({ title, email, hadPassword }: DoneProps) {
       <a
         href="/sign-in"
         className={buttonStyle({ className: 'w-full' })}
-        onClick={() => keepDraft(SIGN_IN, '', { email })}
+        onClick={() => hadPassword && keepDraft(SIGN_IN, '', { email })}
       >
         {common('signIn')}
       </a>

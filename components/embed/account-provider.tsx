@@ -33,8 +33,7 @@ interface Account extends OwnAccount {
   started: StartedDeletion | null
   /** The service does not have the account, or no longer. */
   isGone: boolean
-  /** Whether the notice with this id is the first of the page, so that the page says once what is true of all parts. */
-  useIsFirst(id: symbol): boolean
+  notices: Notices
 }
 
 const AccountContext = createContext<Account | null>(null)
@@ -64,10 +63,15 @@ export const AccountProvider = (props: AccountProviderProps): ReactNode => (
 function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props
   useLayoutEffect(adoptColors, [])
-  const { client, started, isGone, change, useIsFirst } = useShared(`${baseUrl} ${userId}`)
+  const { client, started, isGone, change, found, notices } = useShared(`${baseUrl} ${userId}`)
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
   const [calls] = useState(() =>
-    createCalls({ baseUrl, pageToken, onProof: setAuthenticatedAt, onGone: () => change({ isGone: true }) }),
+    createCalls({
+      baseUrl,
+      pageToken,
+      onProof: setAuthenticatedAt,
+      onFound: found,
+    }),
   )
   const signIn = useMemo(
     () => (typeof signInAgain === 'string' ? () => leaveFor(signInAgain) : signInAgain),
@@ -104,7 +108,7 @@ function OneAccount(props: AccountProviderProps) {
     supportEmail,
     started,
     isGone,
-    useIsFirst,
+    notices,
     signIn,
     waysTo: (purpose) => ({
       hasPassword: purpose === 'change' && hasPassword,
@@ -129,10 +133,22 @@ interface Known {
   isGone: boolean
 }
 
+/** One that a part would show; `notice` says what it tells. */
+interface Notice {
+  notice: string
+}
+
+/** By these a page says once what is true of all its parts. */
+interface Notices {
+  join(own: Notice, listener: () => void): () => void
+  /** Whether no part before tells the same. */
+  isFirst(own: Notice): boolean
+}
+
 interface Shared {
   client: QueryClient
   known: Known
-  notices: Set<symbol>
+  notices: Set<Notice>
   listeners: Set<() => void>
 }
 const people = new Map<string, Shared>()
@@ -165,8 +181,8 @@ function useShared(person: string) {
     () => shared.known,
     () => NOTHING_KNOWN,
   )
-  const [{ change, useIsFirst }] = useState(() => changesOf(shared, subscribe))
-  return { client: shared.client, ...known, change, useIsFirst }
+  const [{ change, found, notices }] = useState(() => changesOf(shared, subscribe))
+  return { client: shared.client, ...known, change, found, notices }
 }
 
 function changesOf(shared: Shared, subscribe: (listener: () => void) => () => void) {
@@ -177,26 +193,22 @@ function changesOf(shared: Shared, subscribe: (listener: () => void) => () => vo
     shared.known = { ...shared.known, ...facts }
     notify()
   }
-  const useIsFirst = (id: symbol) => {
-    const join = useCallback(
-      (listener: () => void) => {
-        const leave = subscribe(listener)
-        shared.notices.add(id)
-        return () => {
-          shared.notices.delete(id)
-          leave()
-          notify()
-        }
-      },
-      [id],
-    )
-    return useSyncExternalStore(
-      join,
-      () => shared.notices.values().next().value === id,
-      () => false,
-    )
+  const notices: Notices = {
+    join(own, listener) {
+      const leave = subscribe(listener)
+      shared.notices.add(own)
+      return () => {
+        shared.notices.delete(own)
+        leave()
+        notify()
+      }
+    },
+    isFirst: (own) => [...shared.notices].find(({ notice }) => notice === own.notice) === own,
   }
-  return { change, useIsFirst }
+  const found = (isFound: boolean) => {
+    if (shared.known.isGone === isFound) change({ isGone: !isFound })
+  }
+  return { change, found, notices }
 }
 
 function leaveFor(url: string): Promise<never> {

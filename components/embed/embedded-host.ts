@@ -12,45 +12,48 @@ const loadClient = () =>
 /** So long a page of the adopter may take to give a token. */
 const TOKEN_MS = 15_000
 
-/** Fails as `fetch` does where nothing answers. */
-const inTime = <T>(answer: Promise<T>): Promise<T> =>
-  Promise.race([
-    answer,
-    new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new TypeError('pageToken did not answer in time.')), TOKEN_MS)
-    }),
-  ])
+class TooLate extends Error {}
+
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout>
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate('pageToken did not answer in time.')), TOKEN_MS)
+  })
+  return Promise.race([answer, end]).finally(() => clearTimeout(timer))
+}
 
 interface PageAccount {
   baseUrl: string
   pageToken: () => Promise<PageToken | null>
   /** Called with each token and the time of the last fresh sign-in, or without a time once that sign-in is too old. */
   onProof: (authenticatedAt: string | undefined) => void
-  /** Called when the service does not have the account. */
-  onGone: () => void
+  /** Called with whether the service has the account, when it tells. */
+  onFound: (isFound: boolean) => void
 }
 
 /** The calls of a page of the adopter. */
-export function createCalls({ baseUrl, pageToken, onProof, onGone }: PageAccount) {
-  /** An answer without a token may mean anything but that the session has ended, so the parts say that they keep trying. */
+export function createCalls({ baseUrl, pageToken, onProof, onFound }: PageAccount) {
+  /** Any other answer without a token does not mean that the session has ended, so the parts say that they keep trying. */
   async function askForToken() {
     try {
       const answer = await inTime(pageToken())
       if (answer === null) throw new ApiError('AUTH_001', ERRORS.AUTH_001.details, ERRORS.AUTH_001.status)
-      const { page_token: value, expires_at: expiresAt, authenticated_at, error } = answer
+      const { page_token: value, expires_at: expiresAt, authenticated_at, error } = answer ?? {}
       if (!value && error?.code === 'USER_001') {
-        onGone()
+        onFound(false)
         throw new ApiError('USER_001', error.details ?? '', 404)
       }
       if (!value) throw new Error(`pageToken gave no page_token: ${error?.details ?? 'see the answer of your backend'}`)
+      onFound(true)
       onProof(authenticated_at)
       return { value, expiresAt }
     } catch (cause) {
       if (cause instanceof ApiError) throw cause
-      // Only `fetch` fails so, where nothing answers.
-      const isAway = cause instanceof TypeError
+      // So fails `fetch`, where nothing answers.
+      const isUnreached = cause instanceof TypeError
+      const isAway = isUnreached || cause instanceof TooLate
       // biome-ignore lint/suspicious/noConsole: the person reads that the service is away, and whoever builds the page has to learn why.
-      if (!isAway) console.error(cause)
+      if (!isUnreached) console.error(cause)
       const { details, status } = ERRORS.SERVER_002
       throw Object.assign(isAway ? noAnswer() : new ApiError('SERVER_002', details, status), { cause })
     }

@@ -1,7 +1,7 @@
 'use client'
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
@@ -58,10 +58,10 @@ const Heading = ({ children }: { children: string }) => (
 )
 
 const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
-const hasEnded = (error: Error | null) => error instanceof ApiError && error.code === 'AUTH_001'
-const isGone = (error: Error) => error instanceof ApiError && error.code === 'USER_001'
+const codeOf = (error: Error) => (error instanceof ApiError ? error.code : '')
+const hasEnded = (error: Error) => codeOf(error) === 'AUTH_001'
 /** Asking again gives the same answer. */
-const isFinal = (error: Error) => hasEnded(error) || isGone(error)
+const isFinal = (error: Error) => hasEnded(error) || codeOf(error) === 'USER_001'
 
 function useIsLate(ms: number): boolean {
   const [isLate, setIsLate] = useState(false)
@@ -72,18 +72,24 @@ function useIsLate(ms: number): boolean {
   return isLate
 }
 
-/** What is true of all parts, said by the first of them. */
-function Once({ children }: { children: ReactNode }) {
-  const [id] = useState(() => Symbol('notice'))
-  return useAccount().useIsFirst(id) && children
+/** What is true of all parts, said by the first of those that would say it. */
+function Once({ notice, children }: { notice: string; children: ReactNode }) {
+  const [own] = useState(() => ({ notice }))
+  const { join, isFirst } = useAccount().notices
+  const isShown = useSyncExternalStore(
+    useCallback((listener) => join(own, listener), [join, own]),
+    () => isFirst(own),
+    () => false,
+  )
+  return isShown && children
 }
 
 function Gone() {
   const t = useTranslations('Failure')
   return (
-    <Once>
+    <Once notice="gone">
       <Styled>
-        <Alert role="status" title={t('goneTitle')} text={t('goneHint')} />
+        <Alert role="alert" title={t('goneTitle')} text={t('goneHint')} />
       </Styled>
     </Once>
   )
@@ -95,7 +101,7 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
   const isSlow = useIsLate(SLOW_MS)
   if (first.error)
     return (
-      <Once>
+      <Once key={codeOf(first.error)} notice={codeOf(first.error)}>
         <Styled>
           <Unread error={first.error} />
         </Styled>
@@ -107,7 +113,7 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
       {/* In the ink of the page, which is there before any script runs. */}
       <div aria-busy className="h-40 rounded-2xl bg-current opacity-5" />
       <p role="status" className="mt-2 text-ink-muted empty:sr-only">
-        {isSlow && <Once>{t('slowHint')}</Once>}
+        {isSlow && <Once notice="slow">{t('slowHint')}</Once>}
       </p>
     </Styled>
   )

@@ -303,7 +303,7 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
   const t = useTranslations('Deletion')
   const keptUntil = (why: string) =>
     until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why
-  const hasOpenApp = status.applications.some(({ completed_at, waived }) => !completed_at || waived)
+  const hasOpenApp = status.applications.some(({ status }) => status !== 'completed')
   const chosen = CHOICES.filter((choice) => status.kept_by_choice.includes(choice))
   return (
     <Card>

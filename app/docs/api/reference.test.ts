@@ -18,6 +18,7 @@ test.each([
   ['receive deletion tasks without an endpoint', '/docs/api/tasks#takeTasks'],
   ['signing secret', '/docs/api/webhooks#verifying'],
   ['rotate signing secret', '/docs/api/applications#rotateAppSecret'],
+  ['disown a sign-in', '/docs/api/account#disownSignIn'],
   ['pagination', '/docs/api/users#listUndeliverableUsers'],
   ['timeout', '/docs/api/webhooks#attempts'],
   ['all operations', '/docs/api#operations'],

@@ -97,7 +97,7 @@ const subjectAmong =
   }
 
 /** The steps that have not ended; the error of one whose applications fail is theirs. */
-const ownSteps = ({ deletion_steps, tasks }: ShownWithdrawal) =>
+const openOwnSteps = ({ deletion_steps, tasks }: ShownWithdrawal) =>
   deletion_steps.filter(
     ({ step, completed_at }) =>
       completed_at === null && !tasks.some((task) => task.phase === step && task.last_error !== null),
@@ -121,7 +121,7 @@ function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
           isOpenTask(task) && (task.last_error !== null || task.is_app_disabled || is_past_due || late.has(task.phase)),
       )
       .map((task) => <TaskCause key={task.task_id} task={task} />),
-    ...ownSteps(withdrawal)
+    ...openOwnSteps(withdrawal)
       .filter(({ last_error }) => last_error !== null)
       .map(({ step, last_error, attempts }) => (
         <p key={step}>
@@ -177,7 +177,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   const { withdrawal_id: id, status, is_past_due, tasks, deliveries } = withdrawal
   // Deliveries that were made, and tasks that were waived, are not tried again.
   const open = [
-    ...ownSteps(withdrawal).map(triedStep),
+    ...openOwnSteps(withdrawal).map(triedStep),
     ...tasks.filter(isOpenTask).map(triedTask),
     ...deliveries
       .filter((delivery) => delivery.delivered_at === null)

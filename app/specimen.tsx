@@ -2,7 +2,6 @@ import { ArrowDown, Check } from 'lucide-react'
 import { Badge } from '@/components/ui/badge'
 import { pageTexts } from '@/server/pages/language'
 
-const DIGITS = ['0', '4', '2', '1', '3', '7']
 const STEPS = ['bg-success', 'bg-success', 'bg-accent', 'bg-line']
 
 /** A picture of a change and a deletion, drawn like the real pages. Screen readers skip it, because the text says the same. */
@@ -31,18 +30,8 @@ export async function Specimen() {
             <Check /> {t('specimenConfirmed')}
           </Badge>
         </div>
-        <div dir="ltr" className="mt-5 flex justify-between gap-1">
-          {DIGITS.map((digit) => (
-            <span
-              key={digit}
-              className="grid h-13 w-11 min-w-0 place-items-center rounded-lg border border-line bg-canvas font-medium font-mono text-[1.375rem]"
-            >
-              {digit}
-            </span>
-          ))}
-        </div>
       </div>
-      <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-1 px-5 text-ink-muted text-sm">
+      <div className="mt-8 flex flex-wrap items-center gap-x-4 gap-y-1 rounded-2xl border border-line bg-surface px-5 py-4 text-ink-muted text-sm shadow-rest">
         <span>{common('sections.deleteAccount')}</span>
         <span className="flex min-w-16 flex-1 gap-1.5">
           {STEPS.map((color, step) => (

@@ -41,12 +41,19 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   const { userId } = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: userId }, data: { undeliverableAt: ctx.clock.now() } })
 
-  const none = { last_error: null, is_disabled: false, waiting_tasks: 0, waiting_events: 0, dead_events: 0 }
+  const none = { last_error: null, is_disabled: false, withdrawal_ids: [], waiting_events: 0, dead_events: 0 }
   expect(await execute(ctx, ['overview'], null)).toEqual({
     figures: [{ figure: 'undeliverable', count: 1, means: 'Addresses that take no mail' }],
     failing_apps: [
-      { ...none, app_id: shop, name: 'shop', last_error: 'HTTP 503', waiting_tasks: 1, waiting_events: 1 },
-      { ...none, app_id: mail, name: 'mail', is_disabled: true, waiting_tasks: 1 },
+      {
+        ...none,
+        app_id: shop,
+        name: 'shop',
+        last_error: 'HTTP 503',
+        withdrawal_ids: [expect.stringMatching(/^wd_/)],
+        waiting_events: 1,
+      },
+      { ...none, app_id: mail, name: 'mail', is_disabled: true, withdrawal_ids: [expect.stringMatching(/^wd_/)] },
     ],
     failing_withdrawals: [
       {

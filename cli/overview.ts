@@ -7,7 +7,7 @@ const toApp = (app: TroubledApp) => ({
   name: app.name,
   last_error: lastAnswerOf(app),
   is_disabled: app.tasks.some(({ is_app_disabled }) => is_app_disabled),
-  waiting_tasks: app.tasks.length,
+  withdrawal_ids: [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))],
   waiting_events: app.deliveries?.waiting ?? 0,
   dead_events: app.deliveries?.dead ?? 0,
 })

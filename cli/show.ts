@@ -19,7 +19,7 @@ const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
   pending_transactions: ['transaction_id', 'created_at', 'title', 'amount'],
   transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
-  failing_apps: ['name', 'last_error', 'waiting_tasks', 'app_id'],
+  failing_apps: ['name', 'last_error', 'withdrawal_ids', 'app_id'],
   failing_withdrawals: ['step', 'last_error', 'due_by', 'withdrawal_id'],
   apps: ['app_id', 'name', 'open_tasks', 'failing', 'disabled_at', 'endpoint'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
@@ -88,7 +88,8 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const cellsOf = (names: string[]) => [names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))]
   // An id that the answer names itself tells nothing of a row.
   const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
-  const telling = all.filter((name) => !isSaid(name) && flat.some((row) => textOf(row[name], look) !== '-'))
+  const isTold = (value: unknown) => value !== false && textOf(value, look) !== '-'
+  const telling = all.filter((name) => !isSaid(name) && flat.some((row) => isTold(row[name])))
   const shown = SHOWN[title]?.filter((name) => telling.includes(name)) ?? telling
   const names = look.wide ? all : filledUp(shown, telling, (some) => lineWidthOf(cellsOf(some)) <= look.width)
   const cells = cellsOf(names)

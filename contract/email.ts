@@ -57,7 +57,7 @@ const hasProof = (body: object) =>
 const changeBody = z
   .object({
     new_email: newEmail,
-    current_password: currentPassword.optional(),
+    current_password: currentPassword.optional().describe('Needed where the account has a password'),
     verification_method: method.default(DEFAULT_VERIFICATION_METHOD),
     reauthentication: z
       .literal('fresh_sign_in', 'REQUEST_001: reauthentication must be fresh_sign_in.')

@@ -229,6 +229,7 @@ export const previewWithdrawal = contract({
         }),
       )
       .describe('What would stay, under a pseudonym'),
+    data_retention_period: z.int().describe('Days until what is kept is purged'),
     applications: z
       .array(
         z.object({
@@ -257,6 +258,7 @@ export const previewWithdrawal = contract({
         { category: 'analytics', records: MAX_PREVIEWED, more: true, step: 'data_archives' },
       ],
       retained: [{ category: 'security_incidents', records: 2, reason: 'law', until: '2026-12-20T09:00:00.000Z' }],
+      data_retention_period: 30,
       applications: [{ name: 'Calendar', acknowledges: 'at_once' }],
       authority: EXAMPLE_AUTHORITY,
       address_changed_at: null,

@@ -287,7 +287,7 @@ async function stopWaiting(page: Page, appId: string, name: string): Promise<voi
   await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(page.getByText('No deletion waits for it.')).toBeVisible()
-  await expect(page.locator(':focus')).toHaveText(new RegExp(`^Nobody waits for the task of ${name} for wd_`))
+  await expect(page.locator(':focus')).toHaveText(new RegExp(`^Stopped waiting for the task of ${name} for wd_`))
 }
 
 /** As a service of the adopter. */

@@ -67,7 +67,8 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
         new RegExp(`<html lang="${locale}".*<title>.*User Account Service</title>`, 's'),
       )
     }
-    expect((await visit.goto('/settings/email'))?.status()).toBe(500)
+    const answer = await visit.goto('/settings/email')
+    expect([answer?.status(), answer?.headers()['retry-after']]).toEqual([503, '5'])
     await expect(visit.getByRole('heading', { level: 1, name: Failure.serverTitle })).toBeVisible()
     await expect(visit.getByText(Failure.awayHint)).toBeVisible()
     await expect(visit.locator('html')).toHaveAttribute('lang', locale)

@@ -6,6 +6,8 @@ interface Props extends LetterProps<'emailChangeRequested'>, Origin {
   /** Not masked, because the letter goes there, and masked it could look like the new one. */
   currentEmail: Slot
   newEmailMasked: Slot
+  /** Masked, the new address looks like the current one. */
+  isAlike: boolean
   hasPassword: boolean
   /** The fragment holds the token. */
   notMeUrl: Slot
@@ -22,7 +24,7 @@ export default function EmailChangeRequested(props: Props) {
       <Facts
         facts={[
           [look.t('currentAddress'), currentEmail],
-          [t('requestedAddress'), newEmailMasked],
+          [t('requestedAddress'), props.isAlike ? t('otherAddress', { address: newEmailMasked }) : newEmailMasked],
           ...originFacts(look, { at, device, ipAddress }),
         ]}
       />
@@ -34,6 +36,7 @@ export default function EmailChangeRequested(props: Props) {
 EmailChangeRequested.PreviewProps = preview('emailChangeRequested', EmailChangeRequested, {
   currentEmail: 'ada@example.com',
   newEmailMasked: 'a•••@example.org',
+  isAlike: false,
   at: '20 November 2026 at 09:00 UTC',
   device: 'Firefox on Linux',
   ipAddress: '203.0.113.7',

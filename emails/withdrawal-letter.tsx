@@ -53,7 +53,8 @@ export function WithdrawalLetter({
           [look.t('requestedAt'), requestedAt],
           [look.t('requestedHow'), requestedHow],
           [t('doneBy'), doneBy],
-          [look.t('kept'), look.t('keptFor', { retention, keptUntil })],
+          [look.t('kept'), look.t('keptFor')],
+          [look.t('keptUntil'), look.t('keptUntilIs', { retention, keptUntil })],
           ...(keepsMore
             ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: keptChosen, keptUntil })] as const]
             : []),

@@ -171,9 +171,7 @@ test('a command on a DATA_DIR without a database is refused and makes nothing th
     ...`token create --user ${id} --scope email:manage --only acces_token`.split(' '),
   )
   expect(await token.exit).toBe(1)
-  expect(token.output).toMatch(
-    /"access_token":"uat_.*its answer has no member acces_token: all of it is printed\.\n$/s,
-  )
+  expect(token.output).toMatch(/"access_token":"uat_.*its answer has no member acces_token: all of it is printed\.\n$/s)
 })
 
 test('F65 the service says that its own PostgreSQL has died, starts it again, and serves on', async (context) => {

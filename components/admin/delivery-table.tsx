@@ -24,7 +24,7 @@ function answerOf({ last_error, last_status, took_ms }: z.input<typeof delivery>
 export const DeliveryTable = ({
   title,
   deliveries,
-  none = 'None beside deletion tasks in the last thirty days.',
+  none = 'None in the last thirty days, other than deletion tasks.',
   namesApp = false,
 }: DeliveryTableProps) => (
   <TablePart

@@ -34,7 +34,7 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
   const [isMissing, setMissing] = useState(false)
   const [isDone, setDone] = useState(false)
   const { begin, note } = useNewestAct()
-  useOutcome(isDone ? `Nobody waits for ${of} any more.` : '')
+  useOutcome(isDone ? `Stopped waiting for ${of}.` : '')
   async function waive() {
     if (!reason) {
       setMissing(true)
@@ -46,6 +46,7 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
   }
   return (
     <ConfirmedButton
+      variant="quiet"
       label={
         <span>
           Stop waiting<span className="sr-only"> for {of}</span>

@@ -22,14 +22,17 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
     const entry = here && box.current?.querySelector<HTMLElement>(`a[href="#${here}"]`)
     if (box.current && entry) box.current.scrollTop = entry.offsetTop - box.current.clientHeight / 2
   }, [here])
-  const shown =
-    search(groups, words, meanings) ?? groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
+  const found = search(groups, words, meanings)
+  const shown = found ?? groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
   const list = (
     <>
       {shown.map((group) => (
         <Group key={group.path} group={group} isHere={group.path === path} here={here} />
       ))}
       <p role="status" className="text-ink-muted">
+        {found && found.length > 0 && (
+          <span className="sr-only">{found.reduce((sum, { entries }) => sum + entries.length, 0)} results</span>
+        )}
         {shown.length === 0 && (
           <>
             Nothing in the reference has these words. Try other words, or look through the{' '}

@@ -12,6 +12,7 @@ import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { CardLevel } from '../ui/card-header'
 import { formatDuration } from '../ui/duration'
+import { mailLink } from '../ui/mail-link'
 import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/progress'
@@ -23,8 +24,6 @@ export type * from './types'
 export { AccountProvider }
 
 const DAY_MS = 24 * 60 * 60_000
-/** The retention if the service does not name its end. */
-const RETENTION_MS = 30 * DAY_MS
 
 /** While the service is away, the part looks for it so often. */
 const LOOK_AGAIN_MS = 10_000
@@ -124,7 +123,7 @@ function Unread({ error }: { error: Error }) {
   const t = useTranslations('Failure')
   const common = useTranslations('Common')
   const { errorText } = useErrorTexts()
-  const { signIn } = useAccount()
+  const { signIn, supportEmail } = useAccount()
   const client = useQueryClient()
   const isOver = hasEnded(error)
   const again = async () => {
@@ -132,9 +131,20 @@ function Unread({ error }: { error: Error }) {
     // The other parts of the page wait for the same.
     await client.refetchQueries({ predicate: ({ queryKey, state }) => queryKey[2] === 'first' && state.error !== null })
   }
-  const said = isServiceAway(error) ? { title: t('partTitle'), text: t('partHint') } : { title: errorText(error) }
+  const isAway = isServiceAway(error)
   return (
-    <Alert tone="warning" role="alert" {...said}>
+    <Alert
+      tone="warning"
+      role="alert"
+      title={isAway ? t('partTitle') : errorText(error)}
+      text={
+        isAway && (
+          <>
+            {t('partHint')} {t.rich('awaySupport', mailLink(supportEmail))}
+          </>
+        )
+      }
+    >
       <Button variant="secondary" onClick={again}>
         {isOver && signIn ? common('signIn') : t('tryAgain')}
       </Button>
@@ -189,7 +199,8 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const { data: preview, renderedAt } = first.data
   const countedAt = Date.parse(preview.counted_at)
   const longestMs = Math.max(...preview.deletion_steps.map((step) => Date.parse(step.estimated_completion) - countedAt))
-  const keptUntil = preview.retained[0]?.until ?? new Date(countedAt + RETENTION_MS).toISOString()
+  const keptUntil =
+    preview.retained[0]?.until ?? new Date(countedAt + preview.data_retention_period * DAY_MS).toISOString()
   return (
     <Styled>
       <Heading>{t('title')}</Heading>
@@ -202,7 +213,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
         supportEmail={supportEmail}
         applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
         deletedWithin={formatDuration(longestMs / 1000, language)}
-        retentionDays={Math.round((Date.parse(keptUntil) - countedAt) / DAY_MS)}
+        retentionDays={preview.data_retention_period}
         keptUntil={keptUntil}
         details={null}
       />

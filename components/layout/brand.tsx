@@ -29,7 +29,7 @@ export function Brand() {
     <Link
       href="/"
       prefetch={false}
-      className="wrap-anywhere inline-flex min-h-11 min-w-0 items-center gap-2.5 rounded-lg font-semibold tracking-[-0.015em]"
+      className="wrap-break-word inline-flex min-h-11 min-w-0 items-center gap-2.5 rounded-lg font-semibold tracking-[-0.015em]"
     >
       {hasLogo ? (
         // biome-ignore lint/performance/noImgElement: the adopter's file, of any size, from this service itself

@@ -70,9 +70,12 @@ function ApplicationTime({ application }: { application: Application }) {
   const isDue = next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
   if (isUnconfirmed(application))
     return (
-      next_attempt_at !== undefined &&
-      !isDue &&
-      t.rich('apps.absence.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
+      <>
+        {isBeingChecked(application) && t('apps.absence.unconfirmed')}{' '}
+        {next_attempt_at !== undefined &&
+          !isDue &&
+          t.rich('apps.absence.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })}
+      </>
     )
   if (accepted_at)
     return (
@@ -94,7 +97,10 @@ function ApplicationTime({ application }: { application: Application }) {
 /** Names each application that has not confirmed or is late, and says why. */
 export function HoldUps({ status }: { status: WithdrawalStatus }) {
   const isLate = useLate(status)
-  const named = status.applications.filter((application) => isUnconfirmed(application) || isLate(application))
+  // One that is being checked as planned holds nothing up.
+  const named = status.applications.filter(
+    (application) => isLate(application) || (isUnconfirmed(application) && !isBeingChecked(application)),
+  )
   if (named.length === 0) return null
   return (
     <ul className="space-y-2">

@@ -1,6 +1,7 @@
 'use client'
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { ExternalLink } from 'lucide-react'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { formatAmount } from '@/contract/amount'
@@ -211,6 +212,7 @@ function ItemRow({ item, isOnly }: { item: Item; isOnly: boolean }) {
             {t(amount || code.startsWith('unpaid_') ? 'pay' : 'settle', { where: isOwn ? product : source })}
             <NewTab />
           </span>
+          <ExternalLink className="size-4 shrink-0" aria-hidden />
         </a>
       )}
     </li>

@@ -12,6 +12,7 @@ import { Card, CardBody } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
 import { cn } from '../ui/class-names'
 import { CopyButton } from '../ui/copy-button'
+import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
 import { Rows } from '../ui/rows'
@@ -71,7 +72,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
         </CardBody>
       </Card>
       {status.applications.length > 0 && <Applications status={status} />}
-      <Kept status={status} until={keptUntil} />
+      <Kept status={status} until={keptUntil} isCompleted={isCompleted} />
       <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
         {!isCompleted && <LastDay status={status} inHeadline={false} />}
         {keptUntil && (
@@ -299,7 +300,15 @@ function Deleted({ status }: { status: WithdrawalStatus }) {
   )
 }
 
-function Kept({ status, until }: { status: WithdrawalStatus; until: string | null }) {
+function Kept({
+  status,
+  until,
+  isCompleted,
+}: {
+  status: WithdrawalStatus
+  until: string | null
+  isCompleted: boolean
+}) {
   const t = useTranslations('Deletion')
   const keptUntil = (why: string) =>
     until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why
@@ -308,17 +317,22 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
   return (
     <Card>
       <CardHeader title={t('keptTitle')} description={t('keptText')} />
-      <CardBody>
-        <Rows
-          rows={[
-            [t('keptItems.law'), keptUntil(t('reasons.law'))],
-            [t('keptItems.record'), keptUntil(t('keptItems.recordWhy'))],
-            ...chosen.map((choice) => [t(`keptItems.${choice}`), keptUntil(t('reasons.choice'))] as const),
-            [t('keptItems.receipts'), t('keptItems.receiptsWhy')],
-            [t('keptItems.entry'), t('keptItems.entryWhy')],
-            ...(hasOpenApp ? [[t('keptItems.appId'), t('keptItems.appIdWhy')] as const] : []),
-          ]}
-        />
+      <CardBody className="pt-1">
+        {/* While it runs, people look for how far it is. */}
+        <Disclosure summary={t('keptShow')} open={isCompleted}>
+          <div className="pt-2">
+            <Rows
+              rows={[
+                [t('keptItems.law'), keptUntil(t('reasons.law'))],
+                [t('keptItems.record'), keptUntil(t('keptItems.recordWhy'))],
+                ...chosen.map((choice) => [t(`keptItems.${choice}`), keptUntil(t('reasons.choice'))] as const),
+                [t('keptItems.receipts'), t('keptItems.receiptsWhy')],
+                [t('keptItems.entry'), t('keptItems.entryWhy')],
+                ...(hasOpenApp ? [[t('keptItems.appId'), t('keptItems.appIdWhy')] as const] : []),
+              ]}
+            />
+          </div>
+        </Disclosure>
         <div className="pt-3 text-ink-muted text-sm empty:hidden">
           <RightToComplain authority={status.authority} />
         </div>

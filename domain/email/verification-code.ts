@@ -63,7 +63,10 @@ export const recordVerification = (
  * The secret is in the fragment, which no browser sends to a server. Behind it the page reads whether the address is the account's
  * own, and what the masked address to sign in with shows, in ASCII, so that no mail program cuts the link.
  */
-const verificationLink = (ctx: SystemContext, { id, code }: Verification, isOwn: boolean, email: string): string =>
-  `${ctx.settingsUrl ?? `${ctx.appUrl}/verify-email`}#request=${id}&code=${code}${isOwn ? '&own=1' : ''}&as=${encodeURIComponent(
-    email.slice(0, 1) + email.slice(email.lastIndexOf('@')),
-  )}`
+function verificationLink(ctx: SystemContext, { id, code, address }: Verification, isOwn: boolean, email: string) {
+  const page = ctx.settingsUrl ?? `${ctx.appUrl}/verify-email`
+  const as = encodeURIComponent(email.slice(0, 1) + email.slice(email.lastIndexOf('@')))
+  // Nobody could tell it from the new one.
+  const isAlike = !isOwn && maskAddress(email) === maskAddress(address.typed)
+  return `${page}#request=${id}&code=${code}${isOwn ? '&own=1' : ''}${isAlike ? '' : `&as=${as}`}`
+}

@@ -23,7 +23,7 @@ import {
 import { findBlockers } from './blockers'
 import { DELETION_MAP } from './deletion-map'
 import { kindOf } from './run-deletion-step'
-import { planWithdrawal } from './schedule'
+import { planWithdrawal, retentionDays } from './schedule'
 import { type Erasure, isOfUser } from './steps/deletion-step'
 
 type Preview = Data<typeof contract>
@@ -89,6 +89,7 @@ export async function previewWithdrawal(ctx: Context, input: Input<typeof contra
     })),
     erased: listed.flatMap(({ reason, ...entry }) => (reason ? [] : [entry])),
     retained: listed.flatMap(({ reason, step: _, ...entry }) => (reason ? [{ ...entry, reason, until }] : [])),
+    data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
     applications: applications ?? [],
     ...(ctx.authority && { authority: ctx.authority }),
     address_changed_at: changedAt?.toISOString() ?? null,

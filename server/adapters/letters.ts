@@ -1,5 +1,6 @@
 import { createElement, type ReactElement, type ReactNode } from 'react'
 import { createTranslator } from 'use-intl/core'
+import { maskAddress } from '@/contract/address'
 import type { GrantableScope } from '@/contract/define'
 import { deviceOf } from '@/contract/device'
 import { isName } from '@/contract/fields'
@@ -172,7 +173,8 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     case 'email-change-requested': {
       const { hasPassword, currentEmail, newEmailMasked, requestedAt, notMe } = message
       const values = { userName, currentEmail, newEmailMasked, ...from(requestedAt, message), ...linkIn(notMe) }
-      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword })
+      const isAlike = maskAddress(currentEmail) === newEmailMasked
+      return letter('emailChangeRequested', EmailChangeRequested, values, { hasPassword, isAlike })
     }
     case 'email-reverted': {
       const { to, email, newEmail, hasPassword, outcome, heldUntil } = message

@@ -140,15 +140,12 @@ function everyMessage(text: (name: string) => string): Message[] {
         changedAt: at,
       },
     ],
-    'email-change-requested': [true, false].map((hasPassword) => ({
-      ...person,
-      template: 'email-change-requested',
-      hasPassword,
-      currentEmail: text('currentEmail'),
-      newEmailMasked: text('newEmailMasked'),
-      requestedAt: at,
-      notMe,
-    })),
+    'email-change-requested': [
+      { hasPassword: true, currentEmail: text('currentEmail'), newEmailMasked: text('newEmailMasked') },
+      { hasPassword: false, currentEmail: text('currentEmail'), newEmailMasked: text('newEmailMasked') },
+      // Masked, both look alike.
+      { hasPassword: true, currentEmail: 'kim@example.test', newEmailMasked: 'k••••@example.test' },
+    ].map((addresses) => ({ ...person, template: 'email-change-requested', ...addresses, requestedAt: at, notMe })),
     'email-reverted': (['stopped', 'restored'] as const).flatMap((outcome) =>
       (['old', 'new'] as const).flatMap((to) =>
         [true, false].map((hasPassword) => ({

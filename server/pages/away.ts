@@ -1,12 +1,29 @@
+import type { ServerResponse } from 'node:http'
 import { isDatabaseAway } from '../adapters/database-away'
+import { processState } from '../process-state'
 import { logPageError } from '../watch/page-error'
 import { AWAY_DIGEST } from './away-digest'
 
 /** Reads what a page needs. Without the database, the error page says that the service cannot reach its data. */
 export const orDatabaseAwayPage = <T>(read: Promise<T>): Promise<T> =>
   read.catch((error) => {
-    throw isDatabaseAway(error) ? Object.assign(error, { digest: AWAY_DIGEST }) : error
+    if (!isDatabaseAway(error)) throw error
+    const requestId = processState.currentRequestId.getStore()
+    if (requestId) processState.awayRequests.add(requestId)
+    throw Object.assign(error, { digest: AWAY_DIGEST })
   })
+
+/** Next answers 500 whatever a page throws. While the database is away the page is to be asked for again, as the API says too. */
+export function answer503WhileAway(outgoing: ServerResponse, requestId: string): void {
+  const { awayRequests } = processState
+  const writeHead = outgoing.writeHead.bind(outgoing) as (status: number, ...rest: unknown[]) => ServerResponse
+  outgoing.writeHead = (status: number, ...rest: unknown[]) => {
+    const isAway = status === 500 && awayRequests.has(requestId)
+    if (isAway) outgoing.setHeader('Retry-After', '5')
+    return writeHead(isAway ? 503 : status, ...rest)
+  }
+  outgoing.once('close', () => awayRequests.delete(requestId))
+}
 
 /** A frozen database answers nobody, and its own time limits are longer. */
 const MAX_WAIT_MS = 3_000

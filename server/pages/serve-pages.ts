@@ -4,6 +4,7 @@ import next from 'next'
 import { clientIp, markClientIp } from '../http/client-ip'
 import type { Env } from '../settings/env'
 import { inRequest, requestIdOf } from '../watch/log'
+import { answer503WhileAway } from './away'
 import { hardenPage } from './page-headers'
 import { cleanPageRequest, pageOfEncodedFragment } from './page-requests'
 import { leaveScriptsOut, preparePlainPage } from './plain-page'
@@ -33,6 +34,7 @@ export async function preparePages(env: Env) {
       if (preparePlainPage(incoming, outgoing)) leaveScriptsOut(incoming, outgoing)
       const requestId = requestIdOf(incoming.headers['x-request-id'])
       outgoing.setHeader('X-Request-Id', requestId)
+      answer503WhileAway(outgoing, requestId)
       return inRequest(requestId, () => handle(incoming, outgoing))
     },
   }

@@ -57,8 +57,8 @@ function typeOf({ type, anyOf, items, const: fixed, enum: choices }: JsonField):
 const sentenceOf = (field: JsonField) =>
   [field.description, ...rulesOf(field)].filter(Boolean).join('. ').concat('.').replace('..', '.')
 
-/** A longer pattern, or one that only excludes characters, is for machines, which read it in the OpenAPI document. */
-const isForPeople = (pattern: string) => pattern.length <= 40 && !pattern.startsWith('^[^')
+/** A longer pattern, a choice, or one that only excludes characters, is for machines, which read it in the OpenAPI document. */
+const isForPeople = (pattern: string) => pattern.length <= 40 && !pattern.startsWith('^[^') && !pattern.includes('|')
 
 /** The rules that the description does not name already. */
 function rulesOf(field: JsonField): string[] {

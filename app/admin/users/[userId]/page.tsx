@@ -72,7 +72,7 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
       none="No transaction is pending."
     />
     <TablePart
-      title="Blockers of services"
+      title="Held back by services"
       description="Each holds a deletion back until its service removes it, it ends, or you end it."
       of={shownBlocker}
       rows={account.pushed_blockers}
@@ -205,7 +205,7 @@ const Access = ({ count, role, ends }: { count: number; role: string | null; end
 const FACTS: Fields<typeof shownAccount> = {
   email: true,
   email_verified: true,
-  email_undeliverable: true,
+  email_undeliverable: ({ email_undeliverable }) => (email_undeliverable ? 'No, it comes back' : 'Yes'),
   old_mailbox_lost_at: true,
   pending_change: ({ pending_change: { new_email, expires_at } }) =>
     new_email && expires_at ? (

@@ -8,9 +8,10 @@ import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Counts, StepName } from '@/components/admin/step-texts'
 import { isOpenTask, TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
-import { count, toLabel } from '@/components/admin/words'
+import { count, isAsked, toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { CopyButton } from '@/components/ui/copy-button'
+import { Countdown } from '@/components/ui/countdown'
 import { LocalTime } from '@/components/ui/local-time'
 import { RelativeTime } from '@/components/ui/relative-time'
 import { textLink } from '@/components/ui/text-link'
@@ -59,7 +60,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       <Part title="Deletion tasks of apps" none={tasks.length === 0 && noTasks(withdrawal)}>
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: placedApp }} />
       </Part>
-      <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent beside the tasks." namesApp />
+      <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent, other than the tasks." namesApp />
       <TablePart
         title="Mails"
         of={shownNotice}
@@ -106,9 +107,23 @@ const openOwnSteps = ({ deletion_steps, tasks }: ShownWithdrawal) =>
 /** Longer lists stand below alone. */
 const MAX_CAUSES = 3
 
-/** Whether it goes on at once: no application keeps it open, and a step is due. */
-const goesOn = ({ tasks, deletion_steps }: ShownWithdrawal, now: Date) =>
-  !tasks.some(isOpenTask) && deletion_steps.some(({ due_at }) => due_at !== null && Date.parse(due_at) <= now.getTime())
+/** What is next where nothing fails and nothing is late. */
+function NextStep({ of: { tasks, deletion_steps }, now }: { of: ShownWithdrawal; now: Date }) {
+  const isDue = ({ due_at }: { due_at: string | null }) => due_at !== null && Date.parse(due_at) <= now.getTime()
+  const waitsFor = tasks.filter((task) => isOpenTask(task) && (isAsked(task) || isDue(task)))
+  if (waitsFor.length > 0)
+    return <p>Nothing is late: it waits for {LISTED.format(waitsFor.map(({ name }) => name))}.</p>
+  const [next] = deletion_steps
+    .flatMap(({ step, completed_at, due_at }) => (due_at && !completed_at ? { step, due_at } : []))
+    .sort((one, other) => Date.parse(one.due_at) - Date.parse(other.due_at))
+  if (!next) return null
+  if (isDue(next)) return <p>Nothing holds it up: its next step runs within a minute.</p>
+  return (
+    <p>
+      Nothing holds it up: “<StepName step={next.step} />” runs in <Countdown until={next.due_at} />.
+    </p>
+  )
+}
 
 /** Why it goes on, or is late: each application and step that does not do its part. */
 function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
@@ -131,9 +146,7 @@ function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
   ]
   return (
     <div className="mb-5 space-y-1 font-medium empty:hidden">
-      {causes.length === 0 && goesOn(withdrawal, now) && (
-        <p>Nothing holds it up: its next step runs within a minute.</p>
-      )}
+      {causes.length === 0 && <NextStep of={withdrawal} now={now} />}
       {causes.slice(0, MAX_CAUSES)}
       {causes.length > MAX_CAUSES && <p>And {causes.length - MAX_CAUSES} more, below.</p>}
     </div>
@@ -233,7 +246,8 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   status: (step) => {
     const own = tasks.filter(({ phase }) => phase === step.step)
     const failing = own.filter(isFailing)
-    const waitsFor = step.erased_at && !step.completed_at ? own.filter(isOpenTask) : []
+    const isWaiting = !isUntried(step) && !step.completed_at && (step.erased_at || !step.last_error)
+    const waitsFor = isWaiting ? own.filter(isOpenTask) : []
     return (
       <>
         <p className="flex flex-wrap items-center gap-2">
@@ -256,7 +270,7 @@ function StepState({ step, failing, waitsFor }: { step: ShownStep; failing: numb
   if (step.completed_at) return <RelativeTime dateTime={step.completed_at} isOver />
   if (failing > 0) return `${count(failing, 'app')} below ${failing === 1 ? 'fails' : 'fail'}.`
   if (waitsFor.length > 0)
-    return `Its own part is done, and it waits for ${LISTED.format(waitsFor.map(({ name }) => name))}.`
+    return `${step.erased_at ? 'Its own part is done, and it waits' : 'Waits'} for ${LISTED.format(waitsFor.map(({ name }) => name))}.`
   return <StepWaitsFor step={step} />
 }
 const LISTED = new Intl.ListFormat('en')

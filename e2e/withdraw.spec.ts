@@ -69,7 +69,7 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   await expect(page.getByText(/the account/).first()).toBeVisible()
   await expect(page.getByText(/The transaction itself, with its amount, is deleted\./)).toBeVisible()
   await expectAccessible(page)
-  await page.getByText('Optional: your reason, and data to keep').click()
+  await page.getByText('Optional: tell us why, or have some data kept longer').click()
   await page.getByLabel('I’m concerned about my privacy').check()
   await page.getByLabel('Usage statistics').check()
   await fillForm(page, user)

@@ -119,7 +119,7 @@ test('a person without a password changes the address, creates a token and withd
   await expect(page.getByText(/uat_[\w-]{43}/).first()).toBeVisible()
 
   await page.goto('/settings/withdraw')
-  await page.getByText('Optional: your reason, and data to keep').click()
+  await page.getByText('Optional: tell us why, or have some data kept longer').click()
   await page.getByLabel('Another reason').check()
   await page.getByLabel('Tell us your reason').fill('It was only a demo.')
   await confirm(page)

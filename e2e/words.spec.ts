@@ -115,7 +115,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await phone.reload()
   await expect(phone.getByRole('main')).toMatchAriaSnapshot(`
     - heading "This link has been used" [level=1]
-    - paragraph: You don’t need it anymore. The settings show the address you sign in with.
+    - paragraph: The address was verified with it. The settings show the address you sign in with.
     - link "Go to settings"
   `)
 })

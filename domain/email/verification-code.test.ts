@@ -66,3 +66,14 @@ test('the message for the own address says so, and its link too', async () => {
     link: 'https://accounts.test/verify-email#request=ecr_own&code=042137&own=1&as=A%40B%C3%9CCHER.test',
   })
 })
+
+test('the link names no current address that looks like the new one once both are masked', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx, 'ada-alike@example.test')
+  const address = parseStoredAddress('ada-alike.new@example.test')
+  const verification = { id: 'ecr_two', messageId: 'ecr_two', address, code: '042137', method: 'email_code' } as const
+  await sendVerification(await asUser(ctx, user), { ...verification, validMs: 60_000 })
+  expect(ctx.mailbox[0]?.message).toMatchObject({
+    link: 'https://accounts.test/verify-email#request=ecr_two&code=042137',
+  })
+})

@@ -17,8 +17,14 @@ interface Props extends LetterProps<'emailChangeRequested'>, Origin {
 export default function EmailChangeRequested(props: Props) {
   const { look, t, userName, currentEmail, newEmailMasked, at, device, ipAddress, hasPassword } = props
   return (
-    <Letter look={look} t={t} userName={userName}>
+    <Letter
+      look={look}
+      t={t}
+      userName={userName}
+      footnote={t.rich('linkEnds', { ...marks(look), until: props.notMeUntil })}
+    >
       <Paragraph>{t(hasPassword ? 'intro' : 'introWithoutPassword')}</Paragraph>
+      <Paragraph>{t('footnote')}</Paragraph>
       <Paragraph>{t.rich(hasPassword ? 'notYou' : 'notYouWithoutPassword', marks(look))}</Paragraph>
       <LinkPanel look={look} href={props.notMeUrl} label={t('button')} />
       <Facts
@@ -28,7 +34,6 @@ export default function EmailChangeRequested(props: Props) {
           ...originFacts(look, { at, device, ipAddress }),
         ]}
       />
-      <Paragraph>{t.rich('linkEnds', { ...marks(look), until: props.notMeUntil })}</Paragraph>
     </Letter>
   )
 }

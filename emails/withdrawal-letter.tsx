@@ -59,6 +59,7 @@ export function WithdrawalLetter({
             ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: keptChosen, keptUntil })] as const]
             : []),
           [look.t('keptReceipt'), look.t('keptReceiptIs')],
+          [look.t('keptEntry'), look.t('keptEntryIs')],
         ]}
       />
       {children}

@@ -48,7 +48,7 @@ function mono(text: string) {
 }
 /** Its host says where it leads. A row that the product wrote itself may have any text. */
 const outsideLink = (url: string) =>
-  url.startsWith('https://') && URL.canParse(url) ? (
+  /^https?:\/\//.test(url) && URL.canParse(url) ? (
     <a href={url} target="_blank" rel="noopener noreferrer" className={cn(textLink, '@4xl:whitespace-nowrap')}>
       {new URL(url).host}
     </a>

@@ -11,7 +11,12 @@ interface FactsProps<Contract extends z.ZodObject> {
 
 /** The fields of one row, each with its label. A field without a value is left out. */
 export const Facts = <Contract extends z.ZodObject>({ of, row, fields, className }: FactsProps<Contract>) => (
-  <dl className={cn('grid gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,max-content)_1fr] sm:gap-y-2', className)}>
+  <dl
+    className={cn(
+      'grid grid-cols-1 gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,max-content)_minmax(0,1fr)] sm:gap-y-2',
+      className,
+    )}
+  >
     {drawn(of, fields).map(({ field, label, draw }) => {
       const value = draw(row)
       return (

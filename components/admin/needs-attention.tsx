@@ -152,7 +152,7 @@ function App({ app }: { app: contract.TroubledApp }) {
             No good answer since <LocalTime dateTime={since} format="short" />.{' '}
           </>
         )}
-        {isTried && 'It is tried again by itself; ping it from its page once it should answer.'}
+        {isTried && 'It is tried again by itself. Once it is mended, ping it from its page.'}
         {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}
       </p>
       {isDisabled && (

@@ -54,8 +54,7 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
   ),
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
   retryTask: triedAgain,
-  retryWithdrawal: (answer) =>
-    `${triedAgain(answer)}${answer.retried === false ? '' : ' A disabled app is asked once it is enabled.'}`,
+  retryWithdrawal: triedAgain,
   rotateAppSecret: ({ signing_secret: secret }) => (
     <Alert
       className="text-ink"

@@ -1,7 +1,7 @@
 import { isFailing, type ShownTask, shownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { RelativeTime } from '../ui/relative-time'
-import { WaitsFor } from './attempts'
+import { Attempts, WaitsFor } from './attempts'
 import { Command } from './command'
 import { AppLink, type Fields, Word } from './drawn'
 import { Retry, type Tried } from './operator-button'
@@ -89,7 +89,14 @@ function TaskState({ task }: { task: ShownTask }) {
       <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived ? (
-          <>The person reads: “{waived.sentence ?? <WaivedReason reason={waived.reason} />}”</>
+          <>
+            The person reads: “{waived.sentence ?? <WaivedReason reason={waived.reason} />}”{' '}
+            {task.attempts > 0 && (
+              <>
+                After <Attempts of={{ ...task, due_at: null }} />.
+              </>
+            )}
+          </>
         ) : (
           completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} isOver />
         )}

@@ -30,9 +30,7 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
         <Group key={group.path} group={group} isHere={group.path === path} here={here} />
       ))}
       <p role="status" className="text-ink-muted">
-        {found && found.length > 0 && (
-          <span className="sr-only">{found.reduce((sum, { entries }) => sum + entries.length, 0)} results</span>
-        )}
+        {found && found.length > 0 && <span className="sr-only">{countOf(found)}</span>}
         {shown.length === 0 && (
           <>
             Nothing in the reference has these words. Try other words, or look through the{' '}
@@ -74,6 +72,11 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
       </div>
     </nav>
   )
+}
+
+function countOf(found: readonly ContentsGroup[]): string {
+  const count = found.reduce((sum, { entries }) => sum + entries.length, 0)
+  return `${count} ${count === 1 ? 'result' : 'results'}`
 }
 
 /** On a phone what was found stands in the contents, and they cover the place that the reader has chosen. */

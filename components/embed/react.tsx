@@ -26,7 +26,7 @@ export { AccountProvider }
 const DAY_MS = 24 * 60 * 60_000
 
 /** While the service is away, the part looks for it so often. */
-const LOOK_AGAIN_MS = 10_000
+const LOOK_AGAIN_MS = 5_000
 
 /** Without an answer for so long, the part says that it takes longer. */
 const SLOW_MS = 4000

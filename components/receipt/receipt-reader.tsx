@@ -32,6 +32,14 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
         <p>{t('noScript')}</p>
       </noscript>
       <div aria-live="polite" className="space-y-6 empty:hidden">
+        {findings.length > 1 && (
+          <p className="font-medium print:hidden">
+            {t('several', {
+              count: findings.length,
+              genuine: findings.filter(({ state }) => state === 'genuine').length,
+            })}
+          </p>
+        )}
         {findings.map((finding, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order never changes.
           <FindingCard key={index} finding={finding} ownIssuer={ownIssuer} takesFocus={index === firstRead} />

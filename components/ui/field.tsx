@@ -197,7 +197,7 @@ interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defa
 }
 
 const radioGroup = {
-  cards: 'grid gap-2.5 sm:auto-cols-fr sm:grid-flow-col',
+  cards: 'grid gap-2.5 sm:grid-cols-[repeat(auto-fit,minmax(min(100%,7.5rem),1fr))]',
   list: 'grid',
 }
 

@@ -42,6 +42,7 @@ export function CountedDetails({ userId, counts, renderedAt, ...shown }: Counted
 /** What is deleted, what stays and who is notified, folded. */
 export function DeletionDetails({ goes, applications, retentionDays: days, keptUntil, details }: DeletionDetailsProps) {
   const t = useTranslations('DeleteAccount')
+  const keptLonger = useKeptLonger(applications.length > 0)
   const stays = (
     <div className="space-y-1">
       <p>{t.rich('staysText', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>
@@ -55,7 +56,7 @@ export function DeletionDetails({ goes, applications, retentionDays: days, keptU
           rows={[
             [t('goes'), goes],
             // The full explanation says it record by record.
-            ...(details ? [] : [[t('stays', { days }), stays] as const]),
+            ...(details ? [] : [[t('stays', { days }), stays] as const, ...keptLonger()]),
             [t('notify'), <Notified key="notify" applications={applications} />],
           ]}
         />
@@ -63,6 +64,13 @@ export function DeletionDetails({ goes, applications, retentionDays: days, keptU
       </div>
     </Disclosure>
   )
+}
+
+/** The rows of what stays after the retention. Called only in a page of an adopter, because ours do not load its texts. */
+function useKeptLonger(hasApplications: boolean) {
+  const t = useTranslations('Deletion')
+  const items = ['receipts', 'entry', ...(hasApplications ? (['appId'] as const) : [])] as const
+  return () => items.map((item) => [t(`keptItems.${item}`), t(`keptItems.${item}Why`)] as const)
 }
 
 function useCounts(userId: string, counts: Counts | null, renderedAt: string): UseQueryResult<Counts> {

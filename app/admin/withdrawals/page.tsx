@@ -64,7 +64,7 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
     <AdminPage
       section="/admin/withdrawals"
       title="Deletions"
-      description="Soonest due date first; ended ones, latest first."
+      description={state === 'processing' ? 'The soonest due date first.' : 'The latest first.'}
     >
       <Card>
         <Tabs

@@ -149,21 +149,32 @@ const AFTERWARDS =
 const transactionButtons = ({ transaction_id: transactionId, title, amount }: ShownTransaction) => {
   const button = { operation: 'endTransaction', params: { transactionId }, of: title } as const
   const what = amount ? `${title}, ${formatAmount(amount, 'en')}` : title
-  const kept = { consequence: AFTERWARDS, keep: 'Keep it pending' }
+  const keep = 'Keep it pending'
   return (
     <>
       <OperatorButton
         {...button}
         body={{ status: 'settled' }}
         label="Settle"
-        ask={{ ...kept, question: `Settle ${what}?`, confirm: 'Settle', confirmVariant: 'primary' }}
+        ask={{
+          keep,
+          consequence: `Settle it if it was paid, or owed by nobody any more. ${AFTERWARDS}`,
+          question: `Settle ${what}?`,
+          confirm: 'Settle',
+          confirmVariant: 'primary',
+        }}
         outcome={`Settled: ${title}.`}
       />
       <OperatorButton
         {...button}
         body={{ status: 'cancelled' }}
         label="Cancel"
-        ask={{ ...kept, question: `Cancel ${what}?`, confirm: 'Cancel it' }}
+        ask={{
+          keep,
+          consequence: `Cancel it if it was called off. No money moves by this. ${AFTERWARDS}`,
+          question: `Cancel ${what}?`,
+          confirm: 'Cancel it',
+        }}
         outcome={`Cancelled: ${title}.`}
       />
     </>

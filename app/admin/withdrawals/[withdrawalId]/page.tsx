@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { StepWaitsFor } from '@/components/admin/attempts'
-import { lineOf } from '@/components/admin/command'
+import { Command, lineOf } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { AppLink, auditFor, type Fields, NotConfirmed, triedStep, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
@@ -227,9 +227,17 @@ const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
   completed_at: true,
   purge_due_at: true,
   purged_at: true,
-  receipts: ({ receipts, receipt_due_at }) =>
-    [...receipts.map(({ kind }) => toLabel(kind)), ...(receipt_due_at ? ['one is being written'] : [])].join(', ') ||
-    'None yet',
+  receipts: ({ withdrawal_id, receipts, receipt_due_at }) => (
+    <>
+      {[...receipts.map(({ kind }) => toLabel(kind)), ...(receipt_due_at ? ['one is being written'] : [])].join(', ') ||
+        'None yet'}
+      {receipts.length > 0 && (
+        <div className="text-ink-muted text-sm">
+          This command prints them: <Command words={`receipt show ${withdrawal_id}`} />
+        </div>
+      )}
+    </>
+  ),
 })
 
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
@@ -271,6 +279,8 @@ function StepState({ step, failing, waitsFor }: { step: ShownStep; failing: numb
   if (failing > 0) return `${count(failing, 'app')} below ${failing === 1 ? 'fails' : 'fail'}.`
   if (waitsFor.length > 0)
     return `${step.erased_at ? 'Its own part is done, and it waits' : 'Waits'} for ${LISTED.format(waitsFor.map(({ name }) => name))}.`
+  // Its attempts were those of its apps, which are done or waived.
+  if (!step.last_error && step.attempts > 0) return 'Runs by itself within minutes.'
   return <StepWaitsFor step={step} />
 }
 const LISTED = new Intl.ListFormat('en')

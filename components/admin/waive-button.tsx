@@ -46,7 +46,6 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
   }
   return (
     <ConfirmedButton
-      variant="quiet"
       label={
         <span>
           Stop waiting<span className="sr-only"> for {of}</span>

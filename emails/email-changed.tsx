@@ -31,12 +31,13 @@ export default function EmailChanged(props: Props) {
         {...letter}
         preview={t('previewOld', { until })}
         reason={t('reasonOld')}
-        footnote={t(hasPassword ? 'footnoteOld' : 'footnote')}
+        footnote={t.rich('notYouOld', marks(look))}
       >
-        <Paragraph>{t.rich(hasPassword ? 'introOld' : 'introOldWithoutPassword', { ...marks(look), until })}</Paragraph>
+        <Paragraph>{t(hasPassword ? 'introOld' : 'introOldWithoutPassword')}</Paragraph>
+        <Paragraph>{t(hasPassword ? 'footnoteOld' : 'footnote')}</Paragraph>
+        <Paragraph>{t.rich(hasPassword ? 'undoOld' : 'undoOldWithoutPassword', { ...marks(look), until })}</Paragraph>
         <LinkPanel look={look} href={props.notMeUrl} label={t('button')} />
         {facts}
-        <Paragraph>{t.rich('notYouOld', marks(look))}</Paragraph>
       </Letter>
     )
   return (

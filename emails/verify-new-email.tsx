@@ -31,7 +31,9 @@ export default function VerifyNewEmail(props: Props) {
       <Paragraph>{isOwn ? t('introOwn', { newEmail }) : t('intro', { currentEmail, newEmail })}</Paragraph>
       <Paragraph>{t(firstMethod === 'email_code' ? 'codeFirst' : 'linkFirst')}</Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
-      <Paragraph>{t(isOwn ? 'expiresOwn' : 'expires', { validity, until })}</Paragraph>
+      <Paragraph>
+        {t(isOwn ? 'expiresOwn' : 'expires', { validity, until })} {t('elsewhere')}
+      </Paragraph>
     </Letter>
   )
 }

@@ -11,6 +11,8 @@ const PORT = '4475'
 const URL = `http://localhost:${PORT}`
 /** Wide enough for the settings beside their list. */
 const HALF = { width: 1040, height: 1100 }
+/** Around each page, so that both stand as windows of their own. */
+const GAP = 32
 const PASSWORD = 'correct horse battery'
 
 const DATA_DIR = join(root, '.data/picture')
@@ -31,9 +33,13 @@ try {
   const steps = await page.locator('section').filter({ hasText: 'Step by step' }).last().boundingBox()
   // A page of its own, because the service's policy of content holds for the other.
   const height = Math.round((steps?.y ?? 0) + (steps?.height ?? HALF.height)) + 24
-  const whole = await browser.newPage({ viewport: { width: 2 * HALF.width, height } })
-  const images = [change, deletion].map((half) => `<img src="data:image/png;base64,${half.toString('base64')}">`)
-  await whole.setContent(`<body style="margin: 0; display: flex; align-items: start">${images.join('')}</body>`)
+  const whole = await browser.newPage({ viewport: { width: 2 * HALF.width + 3 * GAP, height: height + 2 * GAP } })
+  const window = `width: ${HALF.width}px; height: ${height}px; object-fit: cover; object-position: top; border-radius: 12px`
+  const images = [change, deletion].map(
+    (half) => `<img style="${window}" src="data:image/png;base64,${half.toString('base64')}">`,
+  )
+  const ground = `margin: 0; padding: ${GAP}px; display: flex; gap: ${GAP}px; background: #dcdad5`
+  await whole.setContent(`<body style="${ground}">${images.join('')}</body>`)
   await whole.screenshot({ path: PICTURE })
 } finally {
   await browser.close()

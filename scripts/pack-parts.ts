@@ -198,6 +198,10 @@ function takeSizeAndFontFromPage(sheet: Root): void {
   sheet.walkDecls((decl) => {
     decl.value = decl.value.replace(/(?<![\w.-])([\d.]+)rem\b/g, 'calc($1 * var(--account-size, max(1rem, 16px)))')
   })
+  // Many fonts of pages have no weight between plain and bold, and would show plain text.
+  sheet.walkDecls('--font-weight-medium', (weight) => {
+    weight.value = '600'
+  })
   // OF_THE_PAGE sets the font.
   sheet.walkDecls('font-family', (font) => {
     if (font.value.startsWith('var(--default-font-family')) font.remove()

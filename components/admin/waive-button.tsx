@@ -78,7 +78,7 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
             }}
           />
           <SignInFirst />
-          <Disclosure summary="A sentence of your own" className="text-sm">
+          <Disclosure summary="Add a sentence, by the operator command" className="text-sm">
             <p>This command adds it to the list:</p>
             {addReason}
           </Disclosure>

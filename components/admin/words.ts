@@ -23,7 +23,7 @@ const LABELS: Record<string, string> = {
   name: 'App',
   phase: 'Deletion step',
   previous_secret_until: 'Old secret valid until',
-  purge_due_at: 'Kept records are deleted',
+  purge_due_at: 'Kept records go',
   purged_at: 'Nothing kept since',
   requested_by: 'Asked for by',
   retained: 'Kept',

@@ -27,8 +27,8 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
   const wasOffline = useRef(false)
   const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {
-      if (isUnanswered(error) && !wasOffline.current)
-        form.setError('root', { type: 'answer', message: t('lostAnswer') })
+      if (isUnanswered(error))
+        form.setError('root', { type: 'answer', message: t(wasOffline.current ? 'notReached' : 'lostAnswer') })
       else if (needsFreshSignIn(error) && asksPassword) {
         form.setError('current_password', { type: 'answer', message: t('confirmAgain') })
         form.setFocus('current_password', { shouldSelect: true })
@@ -47,7 +47,10 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
       wasOffline.current = !navigator.onLine
       withdraw.mutate(body)
     },
-    onError: (error) => showError(form, error),
+    onError: (error) => {
+      if (isUnanswered(error)) form.setError('root', { type: 'answer', message: t('notReached') })
+      else showError(form, error)
+    },
   })
   return {
     submit: useProvenSubmit(form, ways, prove.mutate, onWrong),

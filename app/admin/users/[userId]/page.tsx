@@ -158,7 +158,7 @@ const transactionButtons = ({ transaction_id: transactionId, title, amount }: Sh
         label="Settle"
         ask={{
           keep,
-          consequence: `Settle it if it was paid, or owed by nobody any more. ${AFTERWARDS}`,
+          consequence: `Settle it if it was paid. ${AFTERWARDS}`,
           question: `Settle ${what}?`,
           confirm: 'Settle',
           confirmVariant: 'primary',

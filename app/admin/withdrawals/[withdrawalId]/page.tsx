@@ -216,15 +216,16 @@ const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
         </span>
       </span>
     ),
-  due_by: true,
   started_at: true,
-  scheduled_completion: ({ scheduled_completion: time, completed_at }) => (
-    <>
-      <LocalTime dateTime={time} />
-      {completed_at === null && Date.parse(time) < now.getTime() && ', which has passed'}
-    </>
-  ),
+  scheduled_completion: ({ scheduled_completion: time, completed_at }) =>
+    completed_at === null && (
+      <>
+        <LocalTime dateTime={time} />
+        {Date.parse(time) < now.getTime() && ', which has passed'}
+      </>
+    ),
   completed_at: true,
+  due_by: true,
   purge_due_at: true,
   purged_at: true,
   receipts: ({ withdrawal_id, receipts, receipt_due_at }) => (

@@ -30,7 +30,9 @@ test('a withdrawal that is submitted offline is refused and does not start when 
   await page.getByLabel('Current password').fill(user.password)
   await context.setOffline(true)
   await page.getByRole('button', { name: 'Delete my account' }).click()
-  await expect(page.getByRole('alert').filter({ hasText: 'We couldn’t reach the service, so nothing was deleted.' })).toBeVisible()
+  await expect(
+    page.getByRole('alert').filter({ hasText: 'We couldn’t reach the service, so nothing was deleted.' }),
+  ).toBeVisible()
   const writes = writesOf(page)
   await context.setOffline(false)
   // A navigation inside the page keeps queued requests.

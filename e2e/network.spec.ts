@@ -44,6 +44,18 @@ test('a withdrawal that is submitted offline is refused and does not start when 
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
+test('a withdrawal whose password could not be checked says why, and does not blame the connection', async ({
+  page,
+  userWithSession: user,
+}) => {
+  await page.goto('/settings/withdraw')
+  await page.getByLabel('to confirm').fill('delete my account')
+  await page.getByLabel('Current password').fill(user.password)
+  await page.route('**/api/auth/csrf', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveText(/^Something went wrong on our side/)
+})
+
 test('a withdrawal whose answer is lost says that it may have started', async ({ page, signedInUser: user }) => {
   await page.route('**/api/v1/users/*/withdraw', (route) => route.abort())
   await page.goto('/settings/withdraw')

@@ -71,3 +71,6 @@ export const needsFreshSignIn = (error: unknown) => error instanceof ApiError &&
 
 /** Whether there was no answer, so that nobody knows whether the call had its effect. */
 export const isUnanswered = (error: unknown) => error instanceof ApiError && error.status === 0
+
+/** Whether nothing answered at all; an answer that nobody could read, or a lost session, has another text. */
+export const isUnreached = (error: unknown) => error instanceof ApiError && error.details === RULES.noConnection

@@ -4,7 +4,7 @@ import type { SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { isUnanswered, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
+import { isUnanswered, isUnreached, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
 import type { HeldBack } from './blockers'
 import { useWithdrawAccount } from './use-withdraw-account'
@@ -48,7 +48,7 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
       withdraw.mutate(body)
     },
     onError: (error) => {
-      if (isUnanswered(error)) form.setError('root', { type: 'answer', message: t('notReached') })
+      if (isUnreached(error)) form.setError('root', { type: 'answer', message: t('notReached') })
       else showError(form, error)
     },
   })

@@ -43,8 +43,8 @@ interface ProcessState {
   tracing?: { tracer: Tracer; stop(): Promise<void> }
   health?: () => Promise<Health>
   currentRequestId: AsyncLocalStorage<string>
-  /** The requests whose page could not be made because the database is away. */
-  awayRequests: Set<string>
+  /** Tells a page that is being answered, by the id of its request, that it cannot be made because the database is away. */
+  tellAway: Map<string, () => void>
   /** The header in which the server entry hands the client's address to Next: random, so that no client can set it. */
   clientIpHeader: string
 }
@@ -53,7 +53,7 @@ interface ProcessState {
 const shared = globalThis as { __account?: Partial<ProcessState> }
 shared.__account ??= {}
 shared.__account.currentRequestId ??= new AsyncLocalStorage()
-shared.__account.awayRequests ??= new Set()
+shared.__account.tellAway ??= new Map()
 shared.__account.clientIpHeader ??= `x-client-ip-${randomUUID()}`
 
 export const processState = shared.__account as ProcessState

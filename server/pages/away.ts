@@ -8,21 +8,24 @@ import { AWAY_DIGEST } from './away-digest'
 export const orDatabaseAwayPage = <T>(read: Promise<T>): Promise<T> =>
   read.catch((error) => {
     if (!isDatabaseAway(error)) throw error
-    const requestId = processState.currentRequestId.getStore()
-    if (requestId) processState.awayRequests.add(requestId)
+    processState.tellAway.get(processState.currentRequestId.getStore() ?? '')?.()
     throw Object.assign(error, { digest: AWAY_DIGEST })
   })
 
 /** Next answers 500 whatever a page throws. While the database is away the page is to be asked for again, as the API says too. */
 export function answer503WhileAway(outgoing: ServerResponse, requestId: string): void {
-  const { awayRequests } = processState
+  const { tellAway } = processState
+  let isAway = false
+  tellAway.set(requestId, () => {
+    isAway = true
+  })
   const writeHead = outgoing.writeHead.bind(outgoing) as (status: number, ...rest: unknown[]) => ServerResponse
   outgoing.writeHead = (status: number, ...rest: unknown[]) => {
-    const isAway = status === 500 && awayRequests.has(requestId)
-    if (isAway) outgoing.setHeader('Retry-After', '5')
-    return writeHead(isAway ? 503 : status, ...rest)
+    const isToComeAgain = isAway && status === 500
+    if (isToComeAgain) outgoing.setHeader('Retry-After', '5')
+    return writeHead(isToComeAgain ? 503 : status, ...rest)
   }
-  outgoing.once('close', () => awayRequests.delete(requestId))
+  outgoing.once('close', () => tellAway.delete(requestId))
 }
 
 /** A frozen database answers nobody, and its own time limits are longer. */

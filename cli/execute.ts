@@ -54,7 +54,6 @@ const SHOWN_BY: Record<string, string> = {
   'service token': 'service-token list shows the ids',
   session: 'session list shows the ids',
   transaction: 'transaction list shows the ids',
-  user: 'user find --email shows the id of an address',
   withdrawal: 'withdrawal list shows the ids',
 }
 

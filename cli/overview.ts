@@ -1,4 +1,4 @@
-import { ALARMS, figures as contract, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
+import { alarmsIn, figures as contract, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
 import { groupTroubles, lastAnswerOf, ownSteps, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { command } from './command.ts'
 
@@ -31,7 +31,7 @@ export const overviewCommands = [
     async run(ctx) {
       const { figures, ...troubles } = await watchOverview(ctx)
       const { apps, withdrawals, isCut, ...grouped } = groupTroubles(troubles)
-      const alarms = ALARMS.filter((name) => figures[name] !== 0)
+      const alarms = alarmsIn(figures)
       const isUnread = grouped.isUnread || alarms.some((name) => figures[name] === null)
       if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {
         process.stderr.write('Nothing is late, and nothing fails.\n')

@@ -185,6 +185,8 @@ export const figures = z.object({
 export type Figures = z.input<typeof figures>
 /** The figures that need an operator and that no row of what fails says. */
 export const ALARMS = ['past_due', 'still_present', 'undeliverable', 'unwarned', 'failed_notices'] as const
+/** Those that are not zero, or unknown. */
+export const alarmsIn = (counted: Figures) => ALARMS.filter((name) => counted[name] !== 0)
 
 /** An application and everything of it that fails or that it holds back while it is disabled. */
 export interface TroubledApp {

@@ -50,7 +50,7 @@ const HINTS: Record<Name, ReactNode> = {
 
 /** What an operator should look at, each thing once. */
 export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
-  const alarms = contract.ALARMS.filter((name) => figures[name] !== 0)
+  const alarms = contract.alarmsIn(figures)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
   return (
     <Part id="needs-attention" title="Needs attention" description={isCut && 'There is more than this page shows.'}>

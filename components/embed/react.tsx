@@ -62,13 +62,13 @@ const hasEnded = (error: Error) => codeOf(error) === 'AUTH_001'
 /** Asking again gives the same answer. */
 const isFinal = (error: Error) => hasEnded(error) || codeOf(error) === 'USER_001'
 
-function useIsLate(ms: number): boolean {
-  const [isLate, setIsLate] = useState(false)
+function useIsSlow(): boolean {
+  const [isSlow, setIsSlow] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setIsLate(true), ms)
+    const timer = setTimeout(() => setIsSlow(true), SLOW_MS)
     return () => clearTimeout(timer)
-  }, [ms])
-  return isLate
+  }, [])
+  return isSlow
 }
 
 /** What is true of all parts, said by the first of those that would say it. */
@@ -97,7 +97,7 @@ function Gone() {
 /** While the part reads what it shows, or cannot. */
 function Waiting({ title, first }: { title: string; first: { error: Error | null } }) {
   const t = useTranslations('Failure')
-  const isSlow = useIsLate(SLOW_MS)
+  const isSlow = useIsSlow()
   if (first.error)
     return (
       <Once key={codeOf(first.error)} notice={codeOf(first.error)}>

@@ -10,6 +10,7 @@ const toApp = (app: TroubledApp) => ({
   withdrawal_ids: [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))],
   waiting_events: app.deliveries?.waiting ?? 0,
   dead_events: app.deliveries?.dead ?? 0,
+  waived_at: app.waived?.at ?? null,
 })
 
 /** A withdrawal in which several steps fail has a row for each. */

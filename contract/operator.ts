@@ -196,6 +196,17 @@ export interface TroubledApp {
   deliveries: FailingApp | null
   /** Its deletion tasks that failed, or that wait because it is disabled. */
   tasks: ShownTask[]
+  /** Null where it has answered well since somebody stopped waiting for it, or nobody did. */
+  waived: WaivedApp | null
+}
+
+/** An application that failed when an operator stopped waiting for it. */
+export interface WaivedApp {
+  app_id: string
+  name: string
+  at: string
+  /** What it answered. */
+  error: string
 }
 
 const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'

@@ -127,7 +127,7 @@ const MAX_EVENTS = 1_000
 const MAX_OPEN = 3
 
 function App({ app }: { app: contract.TroubledApp }) {
-  const { app_id, name, deliveries, tasks } = app
+  const { app_id, name, deliveries, tasks, waived } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
   const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
@@ -138,6 +138,7 @@ function App({ app }: { app: contract.TroubledApp }) {
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
         {isDisabled && <Badge tone="warning">Disabled</Badge>}
+        {waived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
         {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
@@ -150,6 +151,12 @@ function App({ app }: { app: contract.TroubledApp }) {
         {since && (
           <>
             No good answer since <LocalTime dateTime={since} format="short" />.{' '}
+          </>
+        )}
+        {waived && (
+          <>
+            It answered <span className="font-mono">{waived.error}</span> to a deletion for which nobody waits since{' '}
+            <LocalTime dateTime={waived.at} format="short" />. It stays here until it answers a deletion or a ping.{' '}
           </>
         )}
         {isTried && 'It is tried again by itself. Once it is mended, ping it from its page.'}

@@ -21,7 +21,7 @@ import {
 import { claimFor, isClaimable } from '../work/queue'
 import { isPresent } from './task-states'
 import { type Acknowledges, reportPlaceOf } from './task-token'
-import { isCalled, isSuccess, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+import { isCalled, isSuccess, noteGoodAnswer, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 type TaskRow = RowOf<typeof claimDue>
 
@@ -197,6 +197,7 @@ export async function callForTask(ctx: SystemContext, withdrawalId: string, task
   const now = ctx.clock.now()
   if (isDone(acknowledges, answer)) {
     await endTask(ctx, withdrawalId, id, answer.status)
+    await noteGoodAnswer(ctx, task)
     return true
   }
   if (acknowledges === 'later' && answer.status === 202) {

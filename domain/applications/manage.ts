@@ -26,7 +26,7 @@ import { eachBatch } from '../work/queue'
 import { beginDueDeliveries } from './deliveries'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { sentenceOf, waiveTask } from './operate-tasks'
-import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
+import { noteGoodAnswer, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
 
@@ -227,6 +227,7 @@ export async function pingApp(
   const body = JSON.stringify({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
   const started = performance.now()
   const { status, problem = null } = await sendWebhook(ctx, app, { id, body, about: null })
+  if (status >= 200 && status < 300) await noteGoodAnswer(ctx, app)
   return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - started), problem }
 }
 

@@ -20,8 +20,10 @@ const readTask = statement(
   {
     ...TASK_COLUMNS,
     withdrawal_id: text,
+    app_id: text,
     phase: text.of<Step>(),
     attempts: integer,
+    last_error: text.orNull,
     progress_done: integer.orNull,
     waived_reason: text.orNull,
     waived_sentence: text.orNull,
@@ -29,9 +31,12 @@ const readTask = statement(
     categories: text.list,
     reasons: text.list,
     acknowledge_within_s: integer,
+    app_waived_at: time.orNull,
   },
-  (v) => sql`SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, ${WAIVED}, ${stateColumns(sql`n`)},
-     a.waive_reasons, a.categories, a.reasons, a.acknowledge_within_s
+  (
+    v,
+  ) => sql`SELECT n.withdrawal_id, n.app_id, n.phase, n.attempts, n.last_error, n.progress_done, ${WAIVED}, ${stateColumns(sql`n`)},
+     a.waive_reasons, a.categories, a.reasons, a.acknowledge_within_s, a.waived_at AS app_waived_at
    FROM deletion_tasks n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
 )
 

@@ -2,7 +2,7 @@ import type { listEvents as contract, resendDeadLetters as resendContract } from
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { DEFAULT_LISTED } from '@/contract/fields'
-import type { FailingApp } from '@/contract/operator'
+import type { FailingApp, WaivedApp } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
@@ -111,6 +111,20 @@ export async function failingApps(ctx: SystemContext): Promise<{ apps: FailingAp
     maxRows: MAX_COUNTED + 1,
   })
   return { apps: rows.map((row) => ({ ...row, since: row.since.toISOString() })) }
+}
+
+const readWaived = statement(
+  'waived-apps',
+  { maxRows: integer },
+  { app_id: text, name: text, at: time, error: text },
+  (v) => sql`SELECT id AS app_id, name, waived_at AS at, waived_error AS error FROM connected_apps
+   WHERE waived_at IS NOT NULL AND disabled_at IS NULL ORDER BY waived_at, id LIMIT ${v.maxRows}`,
+)
+
+/** For operators: the applications that failed when somebody stopped waiting for them, and have not answered well since. */
+export async function waivedApps(ctx: SystemContext): Promise<WaivedApp[]> {
+  const rows = await ctx.sql(readWaived, { maxRows: MAX_COUNTED })
+  return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
 }
 
 /** For services. */

@@ -17,6 +17,14 @@ const markWaived = statement(
    WHERE id = ${v.id}`,
 )
 
+// An app that has no open task any more would look as if it worked.
+const noteFailure = statement(
+  'note-waived-app',
+  { appId: text, error: text, now: time },
+  {},
+  (v) => sql`UPDATE connected_apps SET waived_at = ${v.now}, waived_error = ${v.error} WHERE id = ${v.appId}`,
+)
+
 /**
  * Nobody waits for the task any more, and the application may still have its data: the person reads that, and why. Final. The next
  * sweep ends the step if nothing else keeps it open.
@@ -34,6 +42,7 @@ export async function waiveTask(
     const now = tx.clock.now()
     await Promise.all([
       tx.sql(markWaived, { id: taskId, ...storedReason(reason, sentence), now }),
+      task.last_error !== null && tx.sql(noteFailure, { appId: task.app_id, error: task.last_error, now }),
       auditManager(tx, 'task.waived', taskId),
       wakeStep(tx, { withdrawalId: task.withdrawal_id, step: task.phase }),
     ])

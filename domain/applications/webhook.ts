@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { AnyContext, SystemContext } from '../context'
 import { CALL_BACK_OFF, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import { bytes, type Described, type Part, type Shape, sql, text, time } from '../sql'
+import { bytes, type Described, type Part, type Shape, sql, statement, text, time } from '../sql'
 import { backOffMs } from '../work/queue'
 
 /** The application's endpoint, and the secrets that sign a call. */
@@ -13,6 +13,8 @@ export const SIGNING_ROW = {
   sealed_secret: bytes,
   sealed_previous_secret: bytes.orNull,
   previous_secret_until: time.orNull,
+  /** When somebody last stopped waiting for a task that failed; null if it has answered well since. */
+  app_waived_at: time.orNull,
 } satisfies Shape
 type SigningRow = Described<typeof SIGNING_ROW>
 
@@ -21,7 +23,23 @@ export const isCalled = (row: Part) => sql`${row}.endpoint IS NOT NULL AND ${row
 
 /** The columns of `SigningRow`, of the application in `row`. */
 export const signingOf = (row: Part) =>
-  sql`${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until`
+  sql`${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until,
+     ${row}.waived_at AS app_waived_at`
+
+const forgetFailure = statement(
+  'forget-waived-failure',
+  { appId: text },
+  {},
+  (v) => sql`UPDATE connected_apps SET waived_at = NULL, waived_error = NULL WHERE id = ${v.appId}`,
+)
+
+/** To be called when an application has done a deletion or has answered a ping. */
+export async function noteGoodAnswer(
+  { sql }: AnyContext,
+  { app_id: appId, app_waived_at: waivedAt }: Pick<SigningRow, 'app_id' | 'app_waived_at'>,
+): Promise<void> {
+  if (waivedAt) await sql(forgetFailure, { appId })
+}
 
 interface Webhook {
   /** The same in all tries, so that the receiver can recognise a repetition. */

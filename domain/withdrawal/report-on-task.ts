@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import { reportOnTask as contract } from '@/contract/tasks'
 import { endTask, type TasksOfStep } from '../applications/deliver'
 import { type LockedTask, lockTask, wakeStep } from '../applications/open-tasks'
-import { waitAfterCallMs } from '../applications/webhook'
+import { noteGoodAnswer, waitAfterCallMs } from '../applications/webhook'
 import type { Context, Transaction } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
@@ -96,6 +96,7 @@ async function note(tx: Transaction, report: Report): Promise<Noted> {
   const isBack = done !== undefined && done < (task.progress_done ?? 0)
   if (report.status === 'completed') {
     // Its count must not keep a deletion open that is done. The one before stays.
+    await noteGoodAnswer(tx, task)
     await tx.sql(noteLast, { ...said(isBack ? { ...report, progress: undefined } : report), now })
     return { tasks, state: 'ending' }
   }

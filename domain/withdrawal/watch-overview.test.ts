@@ -3,8 +3,10 @@ import { execute } from '@/cli/execute'
 import { minute } from '@/domain/limits/durations'
 import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
-import { setApp } from '../applications/manage'
+import { pingApp, setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
+import { waiveTask } from '../applications/operate-tasks'
+import { reportOnTask } from './report-on-task'
 import { groupTroubles, lastAnswersOf, watchOverview, watchTroubles } from './watch-overview'
 
 let ctx: TestContext
@@ -64,7 +66,7 @@ test('a deletion that waits for a disabled application needs attention under tha
   await pass(ctx, 2 * 60 * minute)
   const { apps, others } = groupTroubles(await watchOverview(ctx))
   expect(apps).toMatchObject([
-    { app_id: appId, deliveries: null, tasks: [{ withdrawal_id: withdrawalId, is_app_disabled: true }] },
+    { app_id: appId, deliveries: null, waived: null, tasks: [{ withdrawal_id: withdrawalId, is_app_disabled: true }] },
   ])
   expect(others).toMatchObject([{ app_id: mail, withdrawal_id: withdrawalId }])
 
@@ -115,9 +117,33 @@ test('a step that fails by itself is listed by itself, also where an application
   expect([apps, withdrawals]).toMatchObject([[], [{ withdrawal_id: withdrawalId }]])
 })
 
+test.each<[string, () => Promise<unknown>]>([
+  ['a good answer to a ping', () => pingApp(ctx, { appId })],
+  ['a deletion that it does', () => givenWithdrawal(ctx).then(() => pass(ctx, 2 * 60 * minute))],
+  ['its report that a deletion is done', reportDone],
+])('an application that failed when an operator stopped waiting needs attention until %s', async (_what, heal) => {
+  ctx.apps.answer = async () => ({ status: 503 })
+  await setApp(ctx, { appId, events: [] })
+  await givenWithdrawal(ctx)
+  await pass(ctx, 2 * 60 * minute)
+  const task = await ctx.db.deletionTask.findFirstOrThrow({ where: { appId } })
+  await waiveTask(ctx, { taskId: task.id, reason: 'gone' })
+  const at = ctx.clock.now().toISOString()
+  await pass(ctx, 60 * minute)
+  await pingApp(ctx, { appId })
+  expect(groupTroubles(await watchTroubles(ctx)).apps).toMatchObject([
+    { app_id: appId, tasks: [], waived: { at, error: 'HTTP 503' } },
+  ])
+  expect(await execute(ctx, ['app', 'list'], null)).toMatchObject({ apps: [{ app_id: appId, failing: 'HTTP 503' }] })
+  ctx.apps.answer = async () => ({ status: 204 })
+  await heal()
+  expect(groupTroubles(await watchTroubles(ctx)).apps).toEqual([])
+})
+
 test.each([
   ['troubled-withdrawals', 'troubled'],
   ['failing-apps', 'failing'],
+  ['waived-apps', 'waived'],
   ['count-open-tasks', 'tasks'],
   ['oldest-open-tasks', 'tasks'],
 ] as const)('of the overview, %s that the database does not answer in time leaves out %s alone', async (name, part) => {
@@ -132,3 +158,12 @@ test('a count of withdrawals that the database does not answer in time leaves ou
   const { figures } = await watchOverview(late)
   expect(figures).toMatchObject({ processing: 0, completed: 0, purged: null })
 })
+
+async function reportDone() {
+  ctx.apps.answer = async () => ({ status: 202 })
+  await setApp(ctx, { appId, acknowledges: 'later' })
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  await pass(ctx, 2 * 60 * minute)
+  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  await reportOnTask(ctx, { taskId: id, status: 'completed' })
+}

@@ -2,7 +2,7 @@ import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operat
 import { isFailing, type ShownTask } from '@/contract/tasks'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
-import { failingApps } from '../applications/operate-deliveries'
+import { failingApps, waivedApps } from '../applications/operate-deliveries'
 import type { SystemContext } from '../context'
 import { orUnread } from '../figures'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
@@ -15,12 +15,13 @@ export async function watchOverview(ctx: SystemContext) {
 
 /** What fails, without the figures. */
 export async function watchTroubles(ctx: SystemContext) {
-  const [troubled, failing, tasks] = await Promise.all([
+  const [troubled, failing, waived, tasks] = await Promise.all([
     orUnread(ctx, 'troubled-withdrawals', troubledWithdrawals(ctx)),
     orUnread(ctx, 'failing-apps', failingApps(ctx)),
+    orUnread(ctx, 'waived-apps', waivedApps(ctx)),
     orUnread(ctx, 'open-tasks', watchTasks(ctx)),
   ])
-  return { troubled, failing, tasks }
+  return { troubled, failing, waived, tasks }
 }
 
 async function readAll(ctx: SystemContext): Promise<Figures> {
@@ -57,15 +58,16 @@ type Troubles = Awaited<ReturnType<typeof watchTroubles>>
  * Each application with everything of it that fails or waits because it is disabled, the withdrawals that fail for another reason, and
  * the other tasks.
  */
-export function groupTroubles({ troubled, failing, tasks }: Troubles) {
+export function groupTroubles({ troubled, failing, waived, tasks }: Troubles) {
   const withdrawals = troubled?.withdrawals ?? []
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
-    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [] }
+    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [], waived: null }
     apps.set(app_id, app)
     return app
   }
   for (const deliveries of failing?.apps ?? []) appOf(deliveries).deliveries = deliveries
+  for (const app of waived ?? []) appOf(app).waived = app
   const failed = withdrawals.flatMap(({ tasks }) => tasks)
   const isShown = new Set(failed.map(({ task_id }) => task_id))
   const others = (tasks?.tasks ?? []).filter(({ task_id }) => !isShown.has(task_id))
@@ -75,7 +77,7 @@ export function groupTroubles({ troubled, failing, tasks }: Troubles) {
     withdrawals: withdrawals.filter((withdrawal) => ownSteps(withdrawal).length > 0),
     others: others.filter((task) => !isHeld(task)),
     /** A part could not be read. */
-    isUnread: !troubled || !failing || !tasks,
+    isUnread: !troubled || !failing || !waived || !tasks,
     /** More fails than these hold. */
     isCut: (troubled?.is_cut || tasks?.is_cut) ?? false,
   }
@@ -90,8 +92,8 @@ export const lastAnswersOf = (troubles: Troubles): Map<string, string> =>
     }),
   )
 
-export const lastAnswerOf = ({ deliveries, tasks }: TroubledApp): string | null =>
-  deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? null
+export const lastAnswerOf = ({ deliveries, tasks, waived }: TroubledApp): string | null =>
+  deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? waived?.error ?? null
 
 const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
 

@@ -299,7 +299,7 @@ test('a search of the API reference by code, word or field leads to the row, and
     ['behalf', 'users#withdrawUser'],
     ['how to delete an account from the backend', '#deleting'],
     ['verify quux', 'email#verifyEmail'],
-    ['EMAIL_003', 'email#verifyEmail.EMAIL_003'],
+    ['EMAIL_003', 'errors#EMAIL_003'],
     ['status', 'email#getEmailStatus'],
     ['retry', 'users#retryWithdrawal'],
     ['available', 'email#getEmailStatus.data.pending_change.resend_available_at'],

@@ -23,6 +23,8 @@ test.each([
   ['timeout', '/docs/api/webhooks#attempts'],
   ['all operations', '/docs/api#operations'],
   ['error codes', '/docs/api/errors#codes'],
+  ['EMAIL_003', '/docs/api/errors#EMAIL_003'],
+  ['email', '/docs/api/email#changeEmail'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)
 })

@@ -145,8 +145,10 @@ export const CONTENTS: ContentsGroup[] = [
   {
     title: ALL_ERRORS.name,
     path: pathOf(ALL_ERRORS.id),
-    // A search for a code leads to the operations that answer with it.
-    entries: [{ id: 'codes', title: 'All error codes', words: `list table status ${STATUSES}` }],
+    entries: [
+      { id: 'codes', title: 'All error codes', words: `list table status ${STATUSES}` },
+      ...Object.keys(ERRORS).map((code) => ({ id: code, title: code })),
+    ],
   },
 ]
 

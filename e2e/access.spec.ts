@@ -194,11 +194,15 @@ test('what was typed is still there after the session has ended elsewhere and th
   await expect(page.getByLabel('New email')).toHaveValue(`new-${user.email}`)
   await expect(page.getByLabel('Current password')).toHaveValue('')
 
-  // A page that is reloaded says it too.
+  // A page that reads nothing by itself says it when somebody comes back to it, and one that is reloaded says it too.
   await page.goto('/settings/sessions')
+  await other.goto('/settings/password')
+  await expect(other.getByRole('button', { name: 'Account menu' })).toBeEnabled()
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
   await page.getByRole('button', { name: 'Yes, sign out' }).click()
   await expect(page.getByText('Only in this browser.')).toBeVisible()
-  await other.reload()
+  await other.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+  await expect(other.getByText('Your session has ended')).toBeVisible()
+  await other.goto('/settings/password')
   await expect(other.getByText('Your session has ended')).toBeVisible()
 })

@@ -1,22 +1,28 @@
 import type { ReactNode } from 'react'
+import { WatchSession } from '@/components/email/email-status'
 import { Main } from '@/components/layout/main'
 import { Page } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { ReturnLink } from '@/components/session/return-link'
 import { Alert } from '@/components/ui/alert'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { accountOf, currentSession } from '@/server/pages/session'
+import { accountOf, currentSession, pageContext } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { LinkElsewhere } from './link-elsewhere'
 import { SettingsNav } from './settings-nav'
 
 export default async function SettingsLayout({ children }: { children: ReactNode }) {
-  const session = await currentSession()
+  const [ctx, session] = await Promise.all([pageContext(), currentSession()])
   // The page redirects to the sign-in, because it knows the path to come back to.
-  if (!session) return children
+  if (!ctx || !session) return children
   const { returnTo } = getEnv()
   return (
     <Page account={accountOf(session)}>
+      <WatchSession
+        userId={session.userId}
+        initialStatus={session.emailStatus}
+        renderedAt={ctx.clock.now().toISOString()}
+      />
       <div className="mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-16 gap-y-6 px-4 py-6 sm:px-6 lg:grid-cols-[12rem_minmax(0,1fr)] lg:py-12">
         <SettingsNav />
         <Main className="min-w-0">

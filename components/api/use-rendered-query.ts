@@ -2,7 +2,7 @@
 
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
 
-interface RenderedQuery<Data> extends Pick<UseQueryOptions<Data>, 'staleTime' | 'refetchInterval'> {
+interface RenderedQuery<Data> extends Pick<UseQueryOptions<Data>, 'enabled' | 'staleTime' | 'refetchInterval'> {
   queryKey: readonly string[]
   read: () => Promise<Data>
   initialData: Data

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { execute } from '@/cli/execute'
+import type { Context } from '@/domain/context'
 import { minute } from '@/domain/limits/durations'
-import { givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { asNobody, givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import { pingApp, setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
@@ -165,5 +166,5 @@ async function reportDone() {
   const { withdrawalId } = await givenWithdrawal(ctx)
   await pass(ctx, 2 * 60 * minute)
   const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
-  await reportOnTask(ctx, { taskId: id, status: 'completed' })
+  await reportOnTask(asNobody(ctx) as unknown as Context, { taskId: id, status: 'completed' })
 }

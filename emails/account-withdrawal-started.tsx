@@ -1,4 +1,4 @@
-import { LinkPanel, marks, Paragraph, TextLink } from './layout'
+import { LinkPanel, Paragraph, TextLink } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 import { WithdrawalLetter, type WithdrawalLetterProps } from './withdrawal-letter'
@@ -24,7 +24,6 @@ export default function AccountWithdrawalStarted({ progressUrl, hasReceipt, chec
         </>
       }
     >
-      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
       <Paragraph>
         {hasReceipt
           ? t.rich('receipt', {

@@ -1,14 +1,8 @@
-import { marks, Paragraph } from './layout'
 import { preview } from './preview'
 import { WithdrawalLetter, type WithdrawalLetterProps } from './withdrawal-letter'
 
 export default function AccountWithdrawalTold(letter: WithdrawalLetterProps<'accountWithdrawalTold'>) {
-  const { look, t } = letter
-  return (
-    <WithdrawalLetter {...letter}>
-      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
-    </WithdrawalLetter>
-  )
+  return <WithdrawalLetter {...letter} />
 }
 
 AccountWithdrawalTold.PreviewProps = preview('accountWithdrawalTold', AccountWithdrawalTold, {

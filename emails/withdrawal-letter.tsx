@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Facts, type FrameProps, Letter, type LetterProps, Paragraph, TextLink } from './layout'
+import { Facts, type FrameProps, Letter, type LetterProps, marks, Paragraph, TextLink } from './layout'
 import type { Slot } from './slot'
 
 export interface WithdrawalLetterProps<Name extends 'accountWithdrawalStarted' | 'accountWithdrawalTold'>
@@ -48,18 +48,17 @@ export function WithdrawalLetter({
     <Letter {...letter}>
       <Paragraph>{t(INTRO[requestedBy])}</Paragraph>
       {action}
+      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
       <Facts
         facts={[
           [look.t('requestedAt'), requestedAt],
           [look.t('requestedHow'), requestedHow],
           [t('doneBy'), doneBy],
-          [look.t('kept'), look.t('keptFor')],
-          [look.t('keptUntil'), look.t('keptUntilIs', { retention, keptUntil })],
+          [look.t('kept', { retention }), look.t('keptFor', { keptUntil })],
           ...(keepsMore
             ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: keptChosen, keptUntil })] as const]
             : []),
-          [look.t('keptReceipt'), look.t('keptReceiptIs')],
-          [look.t('keptEntry'), look.t('keptEntryIs')],
+          [look.t('keptLonger'), look.t('keptLongerIs')],
         ]}
       />
       {children}

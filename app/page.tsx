@@ -17,7 +17,10 @@ const promises = [
   { icon: Trash2, name: 'deleted' },
 ] as const
 
-const others = sections.filter(({ name }) => name !== 'email')
+const others = sections
+  .filter(({ name }) => name !== 'email')
+  // Its public page leads to the settings too.
+  .map((section) => (section.name === 'deleteAccount' ? { ...section, href: '/delete-account' } : section))
 
 export default async function LandingPage() {
   const t = await pageTexts('Landing')

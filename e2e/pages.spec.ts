@@ -143,7 +143,7 @@ test('on a phone, the time of a sign-in and its IP address take a line each', as
 test('the first page leads to every section of the settings, or to its public page', async ({ page }) => {
   await page.goto('/')
   const main = page.getByRole('main')
-  await expect(main.getByRole('link', { name: 'Delete account' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Delete account' })).toHaveAttribute('href', '/delete-account')
   for (const section of ['Password', 'Sessions', 'Access tokens', 'Your data'])
     await expect(main.getByRole('link', { name: section })).toBeVisible()
   await main.getByRole('link', { name: 'Your data' }).click()

@@ -26,7 +26,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Change address" [level=2]
     - button "Close"
-    - paragraph: We’ll email the new address. Once you confirm, other browsers are signed out.
+    - paragraph: We’ll email the new address. Nothing changes until you confirm; then other browsers are signed out.
     - text: New email address
     - textbox "New email address" [active]
     - paragraph: Enter your new email address.
@@ -97,7 +97,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await page.goto(link)
   await expect(page.getByRole('main')).toMatchAriaSnapshot(`
     - heading "Verify your new address" [level=1]
-    - paragraph: This changes the email address of the account ${user.name}. Browsers other than this one and the one where you asked are signed out.
+    - paragraph: This changes the email address of the account ${user.name}. Other browsers are signed out, except the one where you asked.
     - term: Current address
     - definition: ${user.email}
     - term: New address

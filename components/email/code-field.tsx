@@ -100,7 +100,7 @@ export function CodeField({ label, describedBy, hint, error, onComplete, action,
           }}
         />
       </div>
-      <div className="w-full space-y-1.5 sm:order-last">
+      <div className="w-full space-y-1.5 max-sm:has-[p]:mb-2 sm:order-last">
         {hint && (
           <p id={`${id}-hint`} className="font-medium text-danger text-sm leading-5">
             {hint}

@@ -15,8 +15,8 @@ export function SiteFooter({ isSignedIn }: SiteFooterProps) {
   const { name, url, supportUrl, privacyUrl, termsUrl } = useBrand()
   const t = useTranslations('Common')
   const path = usePathname()
-  // Whoever is signed in deletes the account in the settings; the other pages are of a deletion themselves.
-  const canDelete = !isSignedIn && !/^\/(delete-account|withdrawal)(\/|$)/.test(path)
+  // Whoever is signed in deletes the account in the settings; the other pages are of a deletion themselves, or lead to it.
+  const canDelete = !isSignedIn && !/^\/((delete-account|withdrawal)(\/|$)|$)/.test(path)
   const links = [
     [url, name],
     [supportUrl, t('support')],

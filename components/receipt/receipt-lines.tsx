@@ -41,6 +41,7 @@ export function ReceiptLines({ receipt, ownIssuer, takesFocus }: ReceiptLinesPro
             <Printer className="size-4" aria-hidden /> {t('print')}
           </Button>
         </div>
+        {claims.kind === 'acceptance' && <p className="text-ink-muted">{t('acceptanceText')}</p>}
         <dl className="divide-y divide-line">
           <Contents claims={claims} />
           <IdLine name={t('id')} id={claims.sub} />

@@ -181,8 +181,8 @@ function useSteps(status: WithdrawalStatus | undefined) {
       : each.status !== 'completed' && estimated_completion && <Expected by={estimated_completion} />
     return {
       id: step,
-      title: titleOf(step),
-      description: isEmpty(step, status) ? t('apps.none') : textOf(step, completed_at ? 'done' : 'text'),
+      title: isEmpty(step, status) ? t('apps.none') : titleOf(step),
+      description: isEmpty(step, status) ? null : textOf(step, completed_at ? 'done' : 'text'),
       state: stateOf(each.status),
       time,
       outcome: hasCounts(each) && <Outcome step={each} />,

@@ -41,7 +41,8 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   const { userId } = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: userId }, data: { undeliverableAt: ctx.clock.now() } })
 
-  const none = { last_error: null, is_disabled: false, withdrawal_ids: [], waiting_events: 0, dead_events: 0 }
+  const counts = { waiting_events: 0, dead_events: 0 }
+  const none = { last_error: null, is_disabled: false, withdrawal_ids: [], ...counts, waived_at: null }
   expect(await execute(ctx, ['overview'], null)).toEqual({
     figures: [{ figure: 'undeliverable', count: 1, means: 'Addresses that take no mail' }],
     failing_apps: [

@@ -45,8 +45,8 @@ export const listedWithdrawal = z.object({
   /** A list has the open steps. A withdrawal that needs attention has the steps that failed or are overdue. */
   deletion_steps: z.array(shownStep),
   open_tasks: z.int(),
-  /** Those for which nobody waits any more, until the purge. */
-  waived_tasks: z.int(),
+  /** Those for which nobody waits any more; null once the purge has deleted them. */
+  waived_tasks: z.int().nullable(),
 })
 export type ListedWithdrawal = z.input<typeof listedWithdrawal>
 

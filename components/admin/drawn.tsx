@@ -119,6 +119,7 @@ export const EventCounts = ({
 /** Nothing waits for an application any more, and some were waived: nobody knows whether they have deleted anything. */
 export const NotConfirmed = ({ of: { open_tasks, waived_tasks: apps } }: { of: Pick<ListedWithdrawal, TaskCount> }) =>
   open_tasks === 0 &&
+  apps !== null &&
   apps > 0 && (
     <Badge className="whitespace-normal! shrink!">
       {count(apps, 'app')} {apps === 1 ? 'has' : 'have'} not confirmed

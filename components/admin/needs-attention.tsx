@@ -132,6 +132,7 @@ function App({ app }: { app: contract.TroubledApp }) {
   const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
   const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
+  const isPolled = !isDisabled && tasks.some(({ state, polls }) => polls && state === 'pending')
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
   return (
     <section className="space-y-1">
@@ -159,6 +160,7 @@ function App({ app }: { app: contract.TroubledApp }) {
             <LocalTime dateTime={waived.at} format="short" />. It stays here until it answers a deletion or a ping.{' '}
           </>
         )}
+        {isPolled && 'It asks for its deletion tasks itself, and has not come for these: see that it runs.'}
         {isTried && 'It is tried again by itself. Once it is mended, ping it from its page.'}
         {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}
       </p>

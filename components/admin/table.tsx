@@ -20,8 +20,8 @@ export interface TableProps<Contract extends z.ZodObject> {
 
 const cell =
   'py-3 align-top @max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:py-1 @max-2xl:has-[>div:empty]:hidden @2xl:in-[tr:last-child]:pb-0 @2xl:pe-6 @2xl:last:pe-0'
-/** On a phone the way into a record is as high as a button. */
-const TAPPED = '@max-2xl:[&_a]:-my-3 @max-2xl:[&_a]:inline-flex @max-2xl:[&_a]:min-h-11 @max-2xl:[&_a]:items-center'
+/** On a phone the way into a record is as high as a button, and leaves what stands beside it where it is. */
+const TAPPED = '@max-2xl:[&_a]:-my-3 @max-2xl:[&_a]:inline-block @max-2xl:[&_a]:py-3'
 /** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. */
 const label =
   "@max-2xl:before:w-28 @max-2xl:before:max-w-full @max-2xl:before:shrink-0 @max-2xl:before:text-ink-muted @max-2xl:before:content-[attr(data-label)_/_'']"

@@ -75,6 +75,27 @@ const readOldest = statement(
    ORDER BY w.started_at, n.id LIMIT ${v.maxRows}`,
 )
 
+// The tasks of a withdrawal are deleted with what is kept of it.
+const readEnded = statement(
+  'ended-tasks-of-app',
+  { appId: text, maxWithdrawals: integer, maxRows: integer },
+  TASK,
+  (v) => sql`SELECT ${SELECTED}
+   FROM (SELECT id, started_at FROM withdrawals WHERE purged_at IS NULL ORDER BY purge_due_at DESC LIMIT ${v.maxWithdrawals}) w
+   JOIN deletion_tasks n ON n.withdrawal_id = w.id AND n.app_id = ${v.appId} LEFT JOIN connected_apps a ON a.id = n.app_id
+   WHERE n.status = 'completed' ORDER BY coalesce(n.waived_at, n.absent_at, n.completed_at) DESC, n.id LIMIT ${v.maxRows}`,
+)
+
+/** The newest withdrawals among which the tasks of one application are looked for. */
+export const MAX_LOOKED_AT = 500
+
+/** The tasks of an application that were done or waived last, the latest first. */
+export async function endedTasksOf(ctx: SystemContext, appId: string, maxRows: number): Promise<ShownTask[]> {
+  const now = ctx.clock.now()
+  const rows = await ctx.sql(readEnded, { appId, maxWithdrawals: MAX_LOOKED_AT, maxRows })
+  return rows.map((row) => toTask(row, now))
+}
+
 /** Those of each withdrawal that are open come first; at most `maxRows`. Nothing here is personal. */
 export async function tasksOf(ctx: SystemContext, withdrawalIds: string[], maxRows: number): Promise<ShownTask[]> {
   const now = ctx.clock.now()

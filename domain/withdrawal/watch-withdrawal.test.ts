@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { CONFIRMATION } from '@/contract/errors'
-import { shownWithdrawal } from '@/contract/operator'
+import { shownWithdrawal, type WithdrawalState } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { endedTasksOf } from '../applications/list-tasks'
 import { waiveTask } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'
@@ -12,10 +13,12 @@ import { troubledWithdrawals } from './watch-withdrawals'
 import { withdrawByOperator } from './withdraw-account'
 
 const hour = 3_600_000
+const day = 24 * hour
 let ctx: TestContext
 beforeEach(async () => {
   ctx = await testContext()
   await ctx.db.$executeRaw`DELETE FROM withdrawals`
+  await ctx.db.$executeRaw`DELETE FROM connected_apps`
 })
 
 test('steps of one time stand in the order of STEPS, for operators and for the engine', async () => {
@@ -37,6 +40,27 @@ test('steps of one time stand in the order of STEPS, for operators and for the e
   }
   const order = [...STEPS]
   expect(seen).toEqual({ detail: order, list: order, troubled: order, engine: order })
+})
+
+test('the page of an application has what it ended last, until the purge, after which nobody knows who was waived', async () => {
+  const answers: Record<string, number> = { shop: 204, bank: 503 }
+  ctx.apps.answer = async ({ endpoint }) => ({ status: answers[new URL(endpoint).host.replace('.test', '')] ?? 204 })
+  const [shop, bank] = [await givenParticipant(ctx, 'shop'), await givenParticipant(ctx, 'bank')]
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  await pass(ctx, hour)
+  const endedOf = (appId: string) => endedTasksOf(ctx, appId, 20)
+  expect(await endedOf(shop)).toMatchObject([{ withdrawal_id: withdrawalId, state: 'completed', attempts: 1 }])
+  expect(await endedOf(bank)).toEqual([])
+  const { id: taskId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { appId: bank } })
+  await waiveTask(ctx, { taskId, reason: 'gone' })
+  expect(await endedOf(bank)).toMatchObject([{ state: 'waived', last_error: 'HTTP 503' }])
+  const waivedOf = async (state: WithdrawalState) =>
+    (await listWithdrawals(ctx, { state })).withdrawals.map((one) => one.waived_tasks)
+  await pass(ctx, 7 * day)
+  expect(await waivedOf('completed')).toEqual([1])
+  await pass(ctx, 30 * day)
+  expect(await waivedOf('purged')).toEqual([null])
+  expect([await endedOf(shop), await endedOf(bank)]).toEqual([[], []])
 })
 
 test('an operator sees what a withdrawal has done and what it waits for, and of the person the id of the account alone', async () => {

@@ -50,7 +50,7 @@ export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWit
   purge_due_at: row.purge_due_at.toISOString(),
   purged_at: isoOf(row.purged_at),
   open_tasks: row.open_tasks,
-  waived_tasks: row.waived_tasks,
+  waived_tasks: stateOf(row) === 'purged' ? null : row.waived_tasks,
 })
 
 function stateOf({ completed_at, purged_at }: Described<typeof FACTS>): WithdrawalState {

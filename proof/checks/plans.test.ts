@@ -126,6 +126,7 @@ const READ_WHOLE = {
   'due-notices': 'notices_due',
   'due-link-requests': 'link_requests_due_at_idx',
   'due-receipts': 'withdrawals_receipts_due',
+  'ended-tasks-of-app': 'withdrawals_to_purge, sorted',
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',
   'failing-apps': 'event_deliveries_dead, sorted',

@@ -9,7 +9,7 @@ import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
 import { shownAudit } from '@/contract/operator'
-import { listTasks } from '@/domain/applications/list-tasks'
+import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { actsOnApp } from '@/domain/audit'
@@ -43,8 +43,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
   const app = await getApp(ctx, { appId }).catch(orNotFound)
-  const [open, recent, dead, acts, troubles] = await Promise.all([
+  const [open, ended, recent, dead, acts, troubles] = await Promise.all([
     listTasks(ctx, { appId, limit: SHOWN }),
+    endedTasksOf(ctx, appId, SHOWN),
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
     actsOnApp(ctx, { appId, maxRows: SHOWN }),
@@ -129,6 +130,13 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         none={open.tasks.length === 0 && 'No deletion waits for it.'}
       >
         <TaskTable label="Open deletion tasks" tasks={open.tasks} fields={{ withdrawal_id: true }} />
+      </Part>
+      <Part
+        title="Recent deletion tasks"
+        description={`The latest first, of the newest ${MAX_LOOKED_AT} deletions of which something is kept.`}
+        none={ended.length === 0 && 'It has ended none of them.'}
+      >
+        <TaskTable label="Recent deletion tasks" tasks={ended} fields={{ withdrawal_id: true }} />
       </Part>
       {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
       <DeliveryTable title="Recent events" deliveries={recent.deliveries} />

@@ -199,6 +199,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   return (
     <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
       <Word of={status} />
+      {open.some(({ last_error }) => last_error !== null) && <Badge tone="danger">Failing</Badge>}
       <NotConfirmed of={withdrawal} />
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />

@@ -77,7 +77,10 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
 function checkData(command: Command | null, dataDir: string | undefined): string {
   if (dataDir === undefined || hasCluster(dataDir)) return ''
   const missing = `DATABASE_URL is not set, and there is no database in ${dataDir} (DATA_DIR).`
-  if (command && !command.needsNoData) throw new Error(`${missing} The start of the service makes one there.`)
+  if (command && !command.needsNoData)
+    throw new Error(
+      `${missing} The start of the service makes one there. Where it runs with another DATA_DIR, set the same here.`,
+    )
   return `${missing} It is made now.\n`
 }
 

@@ -151,7 +151,7 @@ test('a command on a DATA_DIR without a database is refused and makes nothing th
     const refused = begin(place, context, {}, ...command.split(' '))
     expect(await refused.exit).toBe(1)
     expect(refused.output).toBe(
-      `DATABASE_URL is not set, and there is no database in ${place.dataDir} (DATA_DIR). The start of the service makes one there.\n`,
+      `DATABASE_URL is not set, and there is no database in ${place.dataDir} (DATA_DIR). The start of the service makes one there. Where it runs with another DATA_DIR, set the same here.\n`,
     )
   }
   expect(existsSync(place.dataDir)).toBe(false)

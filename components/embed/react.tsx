@@ -59,8 +59,12 @@ const Heading = ({ children }: { children: string }) => (
 const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
 const codeOf = (error: Error) => (error instanceof ApiError ? error.code : '')
 const hasEnded = (error: Error) => codeOf(error) === 'AUTH_001'
+/** The page and its token name two people. */
+const isOther = (error: Error) => ['AUTH_002', 'WITHDRAWAL_005'].includes(codeOf(error))
 /** Asking again gives the same answer. */
-const isFinal = (error: Error) => hasEnded(error) || codeOf(error) === 'USER_001'
+const isFinal = (error: Error) => hasEnded(error) || isOther(error) || codeOf(error) === 'USER_001'
+
+const noticeOf = (error: Error) => (isOther(error) ? 'other' : codeOf(error))
 
 function useIsSlow(): boolean {
   const [isSlow, setIsSlow] = useState(false)
@@ -100,7 +104,7 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
   const isSlow = useIsSlow()
   if (first.error)
     return (
-      <Once key={codeOf(first.error)} notice={codeOf(first.error)}>
+      <Once key={noticeOf(first.error)} notice={noticeOf(first.error)}>
         <Styled>
           <Unread error={first.error} />
         </Styled>
@@ -145,9 +149,11 @@ function Unread({ error }: { error: Error }) {
         )
       }
     >
-      <Button variant="secondary" onClick={again}>
-        {isOver && signIn ? common('signIn') : t('tryAgain')}
-      </Button>
+      {!isOther(error) && (
+        <Button variant="secondary" onClick={again}>
+          {isOver && signIn ? common('signIn') : t('tryAgain')}
+        </Button>
+      )}
     </Alert>
   )
 }

@@ -141,6 +141,14 @@ test('a page that fails is one line with its request and the digest that the per
   expect(lines[1]).toMatchObject({ event: 'database_away', code: 'ECONNREFUSED' })
 })
 
+test('while the database is away, the parts of one page are one line', () => {
+  const away = () => logPageError(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), '/settings/email')
+  for (const requestId of ['first', 'first', 'second']) inRequest(requestId, away)
+  expect(lines.map(({ requestId }) => requestId)).toEqual(['first', 'second'])
+  for (const _part of ['layout', 'page']) away()
+  expect(lines).toHaveLength(4)
+})
+
 test('polls of an open page are logged below info; a failed poll, and a client with a token, are not', async () => {
   const ctx = await testContext()
   installContext(ctx)

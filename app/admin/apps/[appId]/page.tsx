@@ -51,6 +51,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     actsOnApp(ctx, { appId, maxRows: SHOWN }),
     watchTroubles(ctx),
   ])
+  const lastAnswer = lastAnswersOf(troubles).get(appId)
   const { action, at, actor } = auditFor(ctx.actor.userId)
   return (
     <AdminPage
@@ -62,7 +63,11 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         app.disabled_at ? (
           <Badge tone="warning">Disabled</Badge>
         ) : (
-          lastAnswersOf(troubles).has(appId) && <Badge tone="danger">Failing</Badge>
+          lastAnswer && (
+            <p className="flex flex-wrap items-center gap-x-2 text-ink-muted">
+              <Badge tone="danger">Failing</Badge> Last answer: {lastAnswer}
+            </p>
+          )
         )
       }
     >

@@ -169,7 +169,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   await page.goto(url)
   await expect(page.getByText('We couldn’t find this account')).toHaveCount(1)
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
-  answers(await tokenOf('customer-8', 'joe'))
+  answers(await tokenOf('customer-80', 'joe'))
   await page.goto(url)
   await expect(page.getByText('signed in to another account')).toHaveCount(1)
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)

@@ -26,7 +26,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Change address" [level=2]
     - button "Close"
-    - paragraph: We’ll email the new address. Nothing changes until you confirm; then other browsers are signed out.
+    - paragraph: Nothing changes until you confirm by email; then other browsers are signed out.
     - text: New email address
     - textbox "New email address" [active]
     - paragraph: Enter your new email address.

@@ -53,8 +53,8 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
         isPending={isPending}
         onSubmit={submit}
       >
-        <NewEmailField form={form} suggestion={suggestion} />
         {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
+        <NewEmailField form={form} suggestion={suggestion} />
         <ConfirmIdentity
           userId={userId}
           email={currentEmail}

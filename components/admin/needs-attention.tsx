@@ -156,11 +156,12 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {waived && (
           <>
-            It answered <span className="font-mono">{waived.error}</span> to a deletion for which nobody waits since{' '}
-            <LocalTime dateTime={waived.at} format="short" />. It stays here until it answers a deletion or a ping.{' '}
+            Its last answer to a deletion was <span className="font-mono">{waived.error}</span>, and nobody has waited
+            for it since <LocalTime dateTime={waived.at} format="short" />. It stays here until it answers a deletion or
+            a ping.{' '}
           </>
         )}
-        {isPolled && 'It asks for its deletion tasks itself, and has not come for these: see that it runs.'}
+        {isPolled && 'It fetches its deletion tasks itself, and has not fetched these: check that it runs.'}
         {isTried && 'It is tried again by itself. Once it is mended, ping it from its page.'}
         {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}
       </p>

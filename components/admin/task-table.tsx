@@ -86,11 +86,12 @@ function TaskState({ task }: { task: ShownTask }) {
         {is_app_disabled && isOpenTask(task) && <Badge tone="warning">Disabled</Badge>}
         {progress && `${progress.done} of ${progress.total}`}
       </p>
-      <p className="mt-1 text-ink-muted">
+      <p className="mt-1 text-ink-muted first-letter:uppercase">
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived ? (
           <>
-            The person reads: “{waived.sentence ?? <WaivedReason reason={waived.reason} />}”{' '}
+            <RelativeTime dateTime={waived.at} isOver />. The person reads: “
+            {waived.sentence ?? <WaivedReason reason={waived.reason} />}”{' '}
             {task.attempts > 0 && (
               <>
                 After <Attempts of={{ ...task, due_at: null }} />.

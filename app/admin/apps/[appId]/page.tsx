@@ -71,25 +71,6 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         )
       }
     >
-      <Part title="Settings" description={app.disabled_at && WHILE_DISABLED}>
-        <Facts
-          of={contract}
-          row={app}
-          fields={{
-            audience: true,
-            acknowledges: true,
-            phase: true,
-            events: true,
-            includes: true,
-            checks: true,
-            confirms: true,
-            waive_reasons: ({ waive_reasons }) => waive_reasons.join(' · ') || null,
-            deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
-            open_tasks: true,
-            previous_secret_until: true,
-          }}
-        />
-      </Part>
       <Part title="Actions">
         <div className="flex flex-wrap gap-3">
           {app.endpoint && (
@@ -145,6 +126,25 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       </Part>
       {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
       <DeliveryTable title="Recent events" deliveries={recent.deliveries} />
+      <Part title="Settings" description={app.disabled_at && WHILE_DISABLED}>
+        <Facts
+          of={contract}
+          row={app}
+          fields={{
+            audience: true,
+            acknowledges: true,
+            phase: true,
+            events: true,
+            includes: true,
+            checks: true,
+            confirms: true,
+            waive_reasons: ({ waive_reasons }) => waive_reasons.join(' · ') || null,
+            deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
+            open_tasks: true,
+            previous_secret_until: true,
+          }}
+        />
+      </Part>
       <TablePart
         title="Audit log"
         description="The newest first."

@@ -256,7 +256,9 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   status: (step) => {
     const own = tasks.filter(({ phase }) => phase === step.step)
     const failing = own.filter(isFailing)
-    const isWaiting = !isUntried(step) && !step.completed_at && (step.erased_at || !step.last_error)
+    // The error of the last call stays with the step while its app is called again.
+    const isCalling = own.some(({ state }) => state === 'calling')
+    const isWaiting = !isUntried(step) && !step.completed_at && (step.erased_at || !step.last_error || isCalling)
     const waitsFor = isWaiting ? own.filter(isOpenTask) : []
     return (
       <>

@@ -206,3 +206,20 @@ test('what was typed is still there after the session has ended elsewhere and th
   await other.goto('/settings/password')
   await expect(other.getByText('Your session has ended')).toBeVisible()
 })
+
+test('whoever signs out is not told that the session has ended', async ({ page, signedInUser: user }) => {
+  // While a change is pending, what the page shows is never fresh enough, so that it is read again after each act.
+  await requestChange(page, user, `new-${user.email}`)
+  const read = page.waitForResponse(/\/email\/status/)
+  await page.goto('/settings/password')
+  await read
+  const asked = page.waitForResponse('**/api/auth/session')
+  await page.route('**/sign-in', async (route) => {
+    await asked
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await expectSignInPage(page)
+  await expect(page).toHaveURL(/\/sign-in$/)
+})

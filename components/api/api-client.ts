@@ -18,7 +18,7 @@ const signedIn = z.object({
 
 let leadsToSignIn = true
 
-/** From now on a call that finds no session leads nowhere, because the account is deleted and another page comes. */
+/** From now on a call that finds no session leads nowhere, because the person has ended it and another page comes. */
 export const stayOnPage = () => {
   leadsToSignIn = false
 }

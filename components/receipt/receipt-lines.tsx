@@ -37,7 +37,11 @@ export function ReceiptLines({ receipt, ownIssuer, takesFocus }: ReceiptLinesPro
           <h2 className="wrap-anywhere min-w-0 flex-1 font-semibold text-lg leading-7 max-sm:basis-4/5">
             <Verdict claims={claims} ownIssuer={ownIssuer} unconfirmed={unconfirmed.length} />
           </h2>
-          <Button variant="quiet" className="max-sm:ms-5 print:hidden" onClick={() => window.print()}>
+          <Button
+            variant="quiet"
+            className="max-sm:ms-5 sm:-my-1.5 sm:-me-4 print:hidden"
+            onClick={() => window.print()}
+          >
             <Printer className="size-4" aria-hidden /> {t('print')}
           </Button>
         </div>

@@ -57,14 +57,17 @@ const SHOWN_BY: Record<string, string> = {
   withdrawal: 'withdrawal list shows the ids',
 }
 
-/** Whoever gives a name in place of an id learns where ids are. */
+/** Whoever gives no id, or a name in its place, learns where ids are. */
 function withWhereIdsAre(sentence: string): string {
-  const shown = SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']
+  const [, missing] = /^(\S+) \S+ takes exactly one id\.$/.exec(sentence) ?? []
+  const shown = missing
+    ? Object.values(SHOWN_BY).find((list) => list.startsWith(`${missing} list `))
+    : SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']
   return shown ? sentence.replace(/\.$/, `: ${shown}.`) : sentence
 }
 
 export function sentenceOf(error: unknown): string {
-  if (error instanceof UsageError) return error.message
+  if (error instanceof UsageError) return withWhereIdsAre(error.message)
   if (error instanceof AppError) {
     const { code, details, blockers = [] } = error
     const ownWords = details === ERRORS[code].details && OWN_WORDS[code]

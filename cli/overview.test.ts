@@ -57,15 +57,15 @@ test('an overview shows the applications and the withdrawals that fail, and numb
       { ...none, app_id: mail, name: 'mail', is_disabled: true, withdrawal_ids: [expect.stringMatching(/^wd_/)] },
     ],
     failing_withdrawals: [
-      {
-        withdrawal_id: withdrawalId,
-        due_by: expect.any(String),
-        is_past_due: false,
-        step: 'data_archives',
-        attempts: expect.any(Number),
-        last_error: 'Error',
-      },
-    ],
+      { step: 'third_party_integrations', last_error: 'HTTP 503' },
+      { step: 'data_archives', last_error: 'Error' },
+    ].map((step) => ({
+      withdrawal_id: withdrawalId,
+      due_by: expect.any(String),
+      is_past_due: false,
+      attempts: expect.any(Number),
+      ...step,
+    })),
     is_cut: false,
   })
   expect(write.mock.calls).toEqual([])

@@ -1,21 +1,21 @@
 import { alarmsIn, figures as contract, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
-import { groupTroubles, lastAnswerOf, ownSteps, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, isDisabled, lastAnswerOf, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { command } from './command.ts'
 
 const toApp = (app: TroubledApp) => ({
   app_id: app.app_id,
   name: app.name,
   last_error: lastAnswerOf(app),
-  is_disabled: app.tasks.some(({ is_app_disabled }) => is_app_disabled),
+  is_disabled: isDisabled(app),
   withdrawal_ids: [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))],
   waiting_events: app.deliveries?.waiting ?? 0,
   dead_events: app.deliveries?.dead ?? 0,
-  waived_at: app.waived?.at ?? null,
+  waived_at: app.unreliable?.waived_at ?? null,
 })
 
-/** A withdrawal in which several steps fail has a row for each. */
+/** A withdrawal in which several steps fail has a row for each, also where they wait for an application that fails. */
 const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
-  ownSteps(withdrawal).map(({ step, attempts, last_error }) => ({
+  withdrawal.deletion_steps.map(({ step, attempts, last_error }) => ({
     withdrawal_id: withdrawal.withdrawal_id,
     due_by: withdrawal.due_by,
     is_past_due: withdrawal.is_past_due,
@@ -31,7 +31,8 @@ export const overviewCommands = [
     options: {},
     async run(ctx) {
       const { figures, ...troubles } = await watchOverview(ctx)
-      const { apps, withdrawals, isCut, ...grouped } = groupTroubles(troubles)
+      const { apps, isCut, ...grouped } = groupTroubles(troubles)
+      const withdrawals = troubles.troubled?.withdrawals ?? []
       const alarms = alarmsIn(figures)
       const isUnread = grouped.isUnread || alarms.some((name) => figures[name] === null)
       if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {

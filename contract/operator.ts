@@ -174,8 +174,8 @@ export const figures = z.object({
   replayed_withdrawals: figure('Deletions started again after the database had lost them'),
   soon_due: figure('Deletions due within a week'),
   processing: figure('Deletions in progress'),
-  completed: figure('Deletions done, of which something is kept'),
-  purged: figure('Deletions of which nothing is kept'),
+  completed: figure('Deletions done, with records kept until their date'),
+  purged: figure('Deletions fully erased'),
   due_steps: figure('Steps due now'),
   waiting_notices: figure('Mails waiting, or held for later'),
   waiting_deliveries: figure('Events waiting for apps'),
@@ -196,17 +196,19 @@ export interface TroubledApp {
   deliveries: FailingApp | null
   /** Its deletion tasks that failed, or that wait because it is disabled. */
   tasks: ShownTask[]
-  /** Null where it has answered well since somebody stopped waiting for it, or nobody did. */
-  waived: WaivedApp | null
+  unreliable: UnreliableApp | null
 }
 
-/** An application that failed when an operator stopped waiting for it. */
-export interface WaivedApp {
+/** An application on which the next deletion cannot rely: it is disabled, or it failed when an operator stopped waiting for it. */
+export interface UnreliableApp {
   app_id: string
   name: string
-  at: string
-  /** What it answered. */
-  error: string
+  polls: boolean
+  disabled_at: string | null
+  /** When an operator last stopped waiting for it; null if it has answered well since. */
+  waived_at: string | null
+  /** What it had answered. */
+  waived_error: string | null
 }
 
 const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'

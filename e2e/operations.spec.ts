@@ -56,8 +56,8 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.locator('main').getByRole('link', { name: /^wd_/ }).first()).toBeVisible()
   await expectGoodEverywhere(page)
   for (const [state, sentence] of [
-    ['Done', 'No deletion is done, but for those of which nothing is kept.'],
-    ['Nothing kept', 'There is no deletion of which nothing is kept.'],
+    ['Done', 'No deletion that is done still has records.'],
+    ['Fully erased', 'No deletion is fully erased yet.'],
   ] as const) {
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: state }).click()
     const listed = page.locator('main').getByRole('link', { name: /^wd_/ })

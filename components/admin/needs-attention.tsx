@@ -11,7 +11,7 @@ import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
 import { AppLink, DueBy, EventCounts, type Fields, triedStep } from './drawn'
 import { Facts } from './facts'
-import { Enable, Retry } from './operator-button'
+import { Enable, OperatorButton, Retry } from './operator-button'
 import { Part, Unread } from './part'
 import { StepName } from './step-texts'
 import { Table } from './table'
@@ -127,19 +127,20 @@ const MAX_EVENTS = 1_000
 const MAX_OPEN = 3
 
 function App({ app }: { app: contract.TroubledApp }) {
-  const { app_id, name, deliveries, tasks, waived } = app
+  const { app_id, name, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
-  const isDisabled = tasks.some(({ is_app_disabled }) => is_app_disabled)
+  const isDisabled = Boolean(unreliable?.disabled_at) || tasks.some(({ is_app_disabled }) => is_app_disabled)
   const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
   const isPolled = !isDisabled && tasks.some(({ state, polls }) => polls && state === 'pending')
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
+  const canPing = isTried || (!isDisabled && unreliable !== null && !unreliable.polls)
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
         {isDisabled && <Badge tone="warning">Disabled</Badge>}
-        {waived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
+        {unreliable?.waived_at && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
         {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
@@ -151,25 +152,33 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {since && (
           <>
-            No good answer since <LocalTime dateTime={since} format="short" />.{' '}
+            No good answer since <LocalTime dateTime={since} />.{' '}
           </>
         )}
-        {waived && (
+        {unreliable?.waived_at && (
           <>
-            Its last answer to a deletion was <span className="font-mono">{waived.error}</span>, and nobody has waited
-            for it since <LocalTime dateTime={waived.at} format="short" />. It stays here until it answers a deletion or
-            a ping.{' '}
+            Its last answer to a deletion was <span className="font-mono">{unreliable.waived_error}</span>, and nobody
+            has waited for it since <LocalTime dateTime={unreliable.waived_at} />. It stays here until it answers a
+            deletion or a ping.{' '}
           </>
         )}
         {isPolled && 'It fetches its deletion tasks itself, and has not fetched these: check that it runs.'}
-        {isTried && 'It is tried again by itself. Once it is mended, ping it from its page.'}
-        {isDisabled && 'It is told nothing while it is disabled, and these deletions wait.'}
+        {isTried && 'It is tried again by itself. Once it is fixed, ping it.'}
+        {isDisabled &&
+          `It is told nothing while it is disabled, and ${tasks.length > 0 ? 'these deletions wait' : 'deletions will wait for it'}.`}
       </p>
-      {isDisabled && (
-        <div className="flex flex-wrap gap-2 pt-1">
-          <Enable app={app} />
-        </div>
-      )}
+      <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
+        {isDisabled && <Enable app={app} />}
+        {canPing && (
+          <OperatorButton
+            operation="pingApp"
+            params={{ appId: app_id }}
+            label="Ping"
+            of={name}
+            outcome={`Pinged: ${name}.`}
+          />
+        )}
+      </div>
       {tasks.length > 0 && (
         <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
           <div className="mt-2 border-line border-s-2 ps-4">

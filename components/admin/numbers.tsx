@@ -29,7 +29,7 @@ export function Numbers({ figures }: { figures: contract.Figures }) {
     <Part title="In numbers">
       <Counts names={others} figures={figures} />
       {zeros.length > 0 && (
-        <Disclosure summary={`${zeros.length} counts are zero`}>
+        <Disclosure summary={`${zeros.length} other counts, all zero`}>
           <Counts names={zeros} figures={figures} />
         </Disclosure>
       )}

@@ -1,6 +1,7 @@
 'use client'
 
 import { createContext, type ReactNode, useContext, useEffect, useId, useRef, useState } from 'react'
+import { Alert } from '../ui/alert'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
 import { signInAgain, takeUndone } from './operate'
@@ -48,6 +49,8 @@ export function SignInFirst() {
   )
 }
 
+const UNDONE = 'Your last act needed a fresh sign-in and was not done. Press its button once more.'
+
 interface OutcomesProps {
   /** Until then the operator may act without a new sign-in. */
   freshUntil: string | null
@@ -57,20 +60,21 @@ interface OutcomesProps {
 /** Says above a page what became of the entries that have left it, because no row of theirs can. */
 export function Outcomes({ freshUntil, children }: OutcomesProps) {
   const [sentence, setSentence] = useState('')
+  const isUndone = sentence === UNDONE
   useEffect(() => {
-    if (takeUndone()) setSentence('Your last act needed a fresh sign-in and was not done. Press its button once more.')
+    if (takeUndone()) setSentence(UNDONE)
   }, [])
   const newestAct = useState('')
-  const status = useRef<HTMLParagraphElement>(null)
+  const status = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // The pressed button left with its row, and the focus with it.
     if (sentence && document.activeElement === document.body) status.current?.focus()
   }, [sentence])
   return (
     <NoteOutcome value={setSentence}>
-      <p ref={status} tabIndex={-1} role="status" className="wrap-anywhere font-medium outline-none empty:sr-only">
-        {sentence}
-      </p>
+      <div ref={status} tabIndex={-1} role="status" className="scroll-mt-6 outline-none empty:sr-only">
+        {sentence && <Alert tone={isUndone ? 'warning' : 'success'} title={sentence} />}
+      </div>
       <NewestAct value={newestAct}>
         <FreshUntil value={freshUntil}>{children}</FreshUntil>
       </NewestAct>

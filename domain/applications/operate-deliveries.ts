@@ -2,11 +2,12 @@ import type { listEvents as contract, resendDeadLetters as resendContract } from
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { DEFAULT_LISTED } from '@/contract/fields'
-import type { FailingApp, WaivedApp } from '@/contract/operator'
+import type { FailingApp, UnreliableApp } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
 import {
+  boolean,
   type Described,
   integer,
   isOneOf,
@@ -113,18 +114,31 @@ export async function failingApps(ctx: SystemContext): Promise<{ apps: FailingAp
   return { apps: rows.map((row) => ({ ...row, since: row.since.toISOString() })) }
 }
 
-const readWaived = statement(
-  'waived-apps',
+const readUnreliable = statement(
+  'unreliable-apps',
   { maxRows: integer },
-  { app_id: text, name: text, at: time, error: text },
-  (v) => sql`SELECT id AS app_id, name, waived_at AS at, waived_error AS error FROM connected_apps
-   WHERE waived_at IS NOT NULL AND disabled_at IS NULL ORDER BY waived_at, id LIMIT ${v.maxRows}`,
+  {
+    app_id: text,
+    name: text,
+    polls: boolean,
+    disabled_at: time.orNull,
+    waived_at: time.orNull,
+    waived_error: text.orNull,
+  },
+  (
+    v,
+  ) => sql`SELECT id AS app_id, name, endpoint IS NULL AS polls, disabled_at, waived_at, waived_error FROM connected_apps
+   WHERE waived_at IS NOT NULL OR disabled_at IS NOT NULL ORDER BY name, id LIMIT ${v.maxRows}`,
 )
 
-/** For operators: the applications that failed when somebody stopped waiting for them, and have not answered well since. */
-export async function waivedApps(ctx: SystemContext): Promise<WaivedApp[]> {
-  const rows = await ctx.sql(readWaived, { maxRows: MAX_COUNTED })
-  return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
+/** For operators: the applications that are disabled, or failed when somebody stopped waiting for them and have not answered well since. */
+export async function unreliableApps(ctx: SystemContext): Promise<UnreliableApp[]> {
+  const rows = await ctx.sql(readUnreliable, { maxRows: MAX_COUNTED })
+  return rows.map((row) => ({
+    ...row,
+    disabled_at: row.disabled_at?.toISOString() ?? null,
+    waived_at: row.waived_at?.toISOString() ?? null,
+  }))
 }
 
 /** For services. */

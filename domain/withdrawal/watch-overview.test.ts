@@ -67,7 +67,7 @@ test('a deletion that waits for a disabled application needs attention under tha
   await pass(ctx, 2 * 60 * minute)
   const { apps, others } = groupTroubles(await watchOverview(ctx))
   expect(apps).toMatchObject([
-    { app_id: appId, deliveries: null, waived: null, tasks: [{ withdrawal_id: withdrawalId, is_app_disabled: true }] },
+    { app_id: appId, deliveries: null, tasks: [{ withdrawal_id: withdrawalId, is_app_disabled: true }] },
   ])
   expect(others).toMatchObject([{ app_id: mail, withdrawal_id: withdrawalId }])
 
@@ -133,7 +133,7 @@ test.each<[string, () => Promise<unknown>]>([
   await pass(ctx, 60 * minute)
   await pingApp(ctx, { appId })
   expect(groupTroubles(await watchTroubles(ctx)).apps).toMatchObject([
-    { app_id: appId, tasks: [], waived: { at, error: 'HTTP 503' } },
+    { app_id: appId, tasks: [], unreliable: { waived_at: at, waived_error: 'HTTP 503' } },
   ])
   expect(await execute(ctx, ['app', 'list'], null)).toMatchObject({ apps: [{ app_id: appId, failing: 'HTTP 503' }] })
   ctx.apps.answer = async () => ({ status: 204 })
@@ -144,7 +144,7 @@ test.each<[string, () => Promise<unknown>]>([
 test.each([
   ['troubled-withdrawals', 'troubled'],
   ['failing-apps', 'failing'],
-  ['waived-apps', 'waived'],
+  ['unreliable-apps', 'unreliable'],
   ['count-open-tasks', 'tasks'],
   ['oldest-open-tasks', 'tasks'],
 ] as const)('of the overview, %s that the database does not answer in time leaves out %s alone', async (name, part) => {

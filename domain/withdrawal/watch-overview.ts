@@ -2,7 +2,7 @@ import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operat
 import { isFailing, type ShownTask } from '@/contract/tasks'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
-import { failingApps, waivedApps } from '../applications/operate-deliveries'
+import { failingApps, unreliableApps } from '../applications/operate-deliveries'
 import type { SystemContext } from '../context'
 import { orUnread } from '../figures'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
@@ -15,13 +15,13 @@ export async function watchOverview(ctx: SystemContext) {
 
 /** What fails, without the figures. */
 export async function watchTroubles(ctx: SystemContext) {
-  const [troubled, failing, waived, tasks] = await Promise.all([
+  const [troubled, failing, unreliable, tasks] = await Promise.all([
     orUnread(ctx, 'troubled-withdrawals', troubledWithdrawals(ctx)),
     orUnread(ctx, 'failing-apps', failingApps(ctx)),
-    orUnread(ctx, 'waived-apps', waivedApps(ctx)),
+    orUnread(ctx, 'unreliable-apps', unreliableApps(ctx)),
     orUnread(ctx, 'open-tasks', watchTasks(ctx)),
   ])
-  return { troubled, failing, waived, tasks }
+  return { troubled, failing, unreliable, tasks }
 }
 
 async function readAll(ctx: SystemContext): Promise<Figures> {
@@ -55,19 +55,19 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
 type Troubles = Awaited<ReturnType<typeof watchTroubles>>
 
 /**
- * Each application with everything of it that fails or waits because it is disabled, the withdrawals that fail for another reason, and
+ * Each application that is disabled, or of which something fails, the withdrawals that fail for another reason, and
  * the other tasks.
  */
-export function groupTroubles({ troubled, failing, waived, tasks }: Troubles) {
+export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles) {
   const withdrawals = troubled?.withdrawals ?? []
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
-    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [], waived: null }
+    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [], unreliable: null }
     apps.set(app_id, app)
     return app
   }
   for (const deliveries of failing?.apps ?? []) appOf(deliveries).deliveries = deliveries
-  for (const app of waived ?? []) appOf(app).waived = app
+  for (const app of unreliable ?? []) appOf(app).unreliable = app
   const failed = withdrawals.flatMap(({ tasks }) => tasks)
   const isShown = new Set(failed.map(({ task_id }) => task_id))
   const others = (tasks?.tasks ?? []).filter(({ task_id }) => !isShown.has(task_id))
@@ -77,7 +77,7 @@ export function groupTroubles({ troubled, failing, waived, tasks }: Troubles) {
     withdrawals: withdrawals.filter((withdrawal) => ownSteps(withdrawal).length > 0),
     others: others.filter((task) => !isHeld(task)),
     /** A part could not be read. */
-    isUnread: !troubled || !failing || !waived || !tasks,
+    isUnread: !troubled || !failing || !unreliable || !tasks,
     /** More fails than these hold. */
     isCut: (troubled?.is_cut || tasks?.is_cut) ?? false,
   }
@@ -92,8 +92,11 @@ export const lastAnswersOf = (troubles: Troubles): Map<string, string> =>
     }),
   )
 
-export const lastAnswerOf = ({ deliveries, tasks, waived }: TroubledApp): string | null =>
-  deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? waived?.error ?? null
+export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
+  deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null
+
+export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
+  (unreliable?.disabled_at ?? null) !== null || tasks.some(isHeld)
 
 const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
 

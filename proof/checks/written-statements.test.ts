@@ -36,8 +36,6 @@ const NEVER_NULL: Record<string, string> = {
   'untried-step.due_at': 'of a step that is open',
   'users-of-marks.ledger_mark': 'found by it',
   'withdrawals-to-ledger.user_id': 'asked for',
-  'waived-apps.at': 'asked for',
-  'waived-apps.error': 'written with the time',
 }
 
 /** Statements that share the values of their family, and use some of them. */

@@ -19,7 +19,7 @@ export default async function UndeliverablePage({ searchParams }: PageProps) {
     <AdminPage
       section="/admin/undeliverable"
       title="Undeliverable"
-      description="Addresses that take no mail: messages to these people come back, so reach them another way. An account leaves this list once a code reaches its address, or with another address."
+      description="Addresses that take no mail: messages to these people come back, so reach them another way. An account leaves this list when a code reaches its address, or when the address changes."
     >
       <TablePart
         title="Accounts"

@@ -36,8 +36,8 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
 }
 const NONE = {
   processing: 'No deletion is open.',
-  completed: 'No deletion is done, but for those of which nothing is kept.',
-  purged: 'There is no deletion of which nothing is kept.',
+  completed: 'No deletion that is done still has records.',
+  purged: 'No deletion is fully erased yet.',
 } as const
 
 const named = (withdrawal: ListedWithdrawal) => (

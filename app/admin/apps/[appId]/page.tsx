@@ -119,7 +119,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       </Part>
       <Part
         title="Recent deletion tasks"
-        description={`The latest first, of the newest ${MAX_LOOKED_AT} deletions of which something is kept.`}
+        description={`The newest first, from the last ${MAX_LOOKED_AT} deletions that still have records.`}
         none={ended.length === 0 && 'It has ended none of them.'}
       >
         <TaskTable label="Recent deletion tasks" tasks={ended} fields={{ withdrawal_id: true }} />

@@ -4,6 +4,7 @@ import { AppLink, auditFor, type Fields, idLink } from '@/components/admin/drawn
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
+import { toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
 import { formatAmount } from '@/contract/amount'
@@ -131,17 +132,20 @@ const State = ({ account: { user_id, role } }: { account: ShownAccount }) => (
   </div>
 )
 
-/** An act on a connection concerns its application. */
+/** An act on a connection concerns its application, and one of an operator anything that has a page. */
 const subjectAmong =
   (connections: ShownAccount['connections']) =>
   ({ subject_id }: ShownAudit) => {
     const app = connections.find(({ app_id }) => app_id === subject_id)
-    return app ? (
-      <AppLink id={app.app_id} name={app.name} />
-    ) : (
-      subject_id && <span className="font-mono">{subject_id}</span>
-    )
+    return app ? <AppLink id={app.app_id} name={app.name} /> : subject_id && linkOf(subject_id)
   }
+
+const FOLDERS = { app_: 'apps', usr_: 'users', wd_: 'withdrawals' }
+
+function linkOf(id: string) {
+  const [, folder] = Object.entries(FOLDERS).find(([prefix]) => id.startsWith(prefix)) ?? []
+  return folder ? idLink(folder)(id) : <span className="font-mono">{id}</span>
+}
 
 const AFTERWARDS =
   'After this it no longer blocks deleting the account. This cannot be taken back, and is written into the audit log.'
@@ -158,7 +162,7 @@ const transactionButtons = ({ transaction_id: transactionId, title, amount }: Sh
         label="Settle"
         ask={{
           keep,
-          consequence: `Settle it if it was paid. ${AFTERWARDS}`,
+          consequence: `Settle it if it was paid. No money moves by this. ${AFTERWARDS}`,
           question: `Settle ${what}?`,
           confirm: 'Settle',
           confirmVariant: 'primary',
@@ -245,6 +249,6 @@ const FACTS: Fields<typeof shownAccount> = {
   has_password: true,
   external_id: true,
   locale: true,
-  role: true,
+  role: ({ role }) => role && toLabel(role),
   created_at: true,
 }

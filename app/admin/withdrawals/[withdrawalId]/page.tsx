@@ -167,7 +167,7 @@ function TaskCause({ task }: { task: ShownTask }) {
           : {last_error}
           {failing_since && (
             <>
-              , no good answer since <LocalTime dateTime={failing_since} format="short" />
+              , no good answer since <LocalTime dateTime={failing_since} />
             </>
           )}
           , {count(attempts, 'attempt')}.
@@ -291,10 +291,12 @@ const LISTED = new Intl.ListFormat('en')
 
 const counted = (counts: ReactNode) => <span className="block first-letter:uppercase">{counts}</span>
 
+const REASONS: Record<string, string> = { law: 'required by law', choice: 'as the person asked' }
+
 /** What stays, by the reason why. */
 const kept = (retained: NonNullable<ShownStep['retained']>) =>
   [...Map.groupBy(retained, ({ reason }) => reason)].map(([reason, counts]) => (
     <span key={reason} className="block first-letter:uppercase">
-      <Counts of={counts} /> ({toLabel(reason).toLowerCase()})
+      <Counts of={counts} /> ({REASONS[reason] ?? reason})
     </span>
   ))

@@ -214,7 +214,7 @@ const STYLES = {
     :root { --accent: lime; --account-accent: #8a1538; --account-action: #8a1538 }`,
   'loud.css': `
     * { text-transform: uppercase; transition: all 1s; line-height: 3 }
-    div, section, form, fieldset, legend, details, summary, h2, p, span, bdi, a, ul, li, dl, dt, dd, label, button, input, textarea, svg {
+    div:not(#root), section, form, fieldset, legend, details, summary, h2, p, span, bdi, a, ul, li, dl, dt, dd, label, button, input, textarea, svg {
       font: italic 300 30px serif; color: red; background: lime; border: 3px dotted blue; margin: 40px; padding: 9px; float: right;
       text-align: center; letter-spacing: 3px; display: inline-block; width: 99px; fill: red; opacity: .5; box-shadow: 0 0 9px red }
     path, circle { stroke: red; fill: red }
@@ -237,7 +237,7 @@ async function expectColorsOfPage(page: Page) {
   )
 }
 
-/** A page without a dark scheme shows light parts even to a person who prefers dark. */
+/** A page without a dark scheme shows light parts even to a person who prefers dark, and titles in its own ink. */
 async function expectAsDarkAsPage(page: Page) {
   const heading = page.getByRole('heading', { name: 'Delete account', exact: true })
   const inkOf = () => heading.evaluate((element) => getComputedStyle(element).color)
@@ -251,6 +251,10 @@ async function expectAsDarkAsPage(page: Page) {
     await page.evaluate((scheme) => document.documentElement.style.setProperty('color-scheme', scheme), scheme)
     await expect.poll(async () => (await inkOf()) === light, { message: scheme }).toBe(isLight)
   }
+  const inkOfPage = (color: string) => page.evaluate((ink) => document.body.style.setProperty('color', ink), color)
+  await inkOfPage('rgb(1, 2, 3)')
+  await expect.poll(inkOf).toBe('rgb(1, 2, 3)')
+  await inkOfPage('')
 }
 
 /** A page whose rem is ten pixels does not shrink the parts, and a reader's larger text enlarges them. */

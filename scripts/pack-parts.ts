@@ -124,12 +124,13 @@ ${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity:
 `
 
 /**
- * What follows a colour that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
+ * What stands outside our cards is in the ink of the page. What follows a colour that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
  * what is written on a button is black or white, whichever can be read.
  */
 const OF_THE_PAGE = `
 ${PARTS} {
   background: transparent;
+  color: inherit;
   max-width: var(--account-width, calc(44 * var(--account-size, max(1rem, 16px))));
   font-family: var(--account-font, inherit);
   --own-accent: var(--account-accent);
@@ -137,6 +138,7 @@ ${PARTS} {
   --own-action-hover: color-mix(in oklab, var(--account-action) 88%, var(--ink));
   --own-on-action: oklch(from var(--account-action) clamp(0, (0.57 - l) * 1000, 1) 0 0);
 }
+${PARTS} :where(.bg-surface, [class*="-soft"]) { color: var(--ink) }
 :host { display: block }
 :host(:not(:first-child)) { margin-top: var(--account-gap, max(1.5rem, 24px)) }`
 

@@ -4,6 +4,7 @@ import { createAppCaller, createEndpointRule } from './adapters/app-caller'
 import { createBreachedPasswords } from './adapters/breached-passwords'
 import { createClock } from './adapters/clock'
 import { openDatabase } from './adapters/database'
+import { isDatabaseAway } from './adapters/database-away'
 import { createLedgerStore } from './adapters/ledger-store'
 import { createMailEvents } from './adapters/mail-events/sources'
 import { createMailer } from './adapters/mailer'
@@ -87,7 +88,10 @@ export async function openContext(): Promise<ServiceContext> {
     traced,
     warn: (event, facts) => log().warn({ event, ...facts }),
     background(task) {
-      task().catch((error) => log().error({ event: 'background_task_failed', ...describeError(error) }))
+      task().catch((error) => {
+        if (processState.isStopping && isDatabaseAway(error)) return
+        log().error({ event: 'background_task_failed', ...describeError(error) })
+      })
     },
   }
   processState.context = context

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
+import { createLog } from './watch/log'
 
 const settings = vi.hoisted(() => ({ hasEngine: false, withdrawalTimeScale: 1 }))
 const works = vi.hoisted(() => ({ steps: vi.fn(async () => {}), house: vi.fn(async () => {}) }))
@@ -57,3 +58,25 @@ test('a second call starts no second sweep in the same process', async () => {
   await vi.advanceTimersByTimeAsync(15_000)
   expect(works.steps).toHaveBeenCalledTimes(1)
 })
+
+test.each([
+  ['nothing', 'Cannot use a pool after calling end on the pool', []],
+  ['what is another fault', 'broken', ['due_work_failed']],
+])(
+  'a service that stops begins no further part of the sweep, and says of one that fails then %s',
+  async (_, message, said) => {
+    Object.assign(settings, { hasEngine: false, withdrawalTimeScale: 1 })
+    const lines: string[] = []
+    const { log } = processState
+    processState.log = createLog('info', { write: (line) => void lines.push(line) })
+    onTestFinished(() => void Object.assign(processState, { log, isStopping: undefined }))
+    works.steps.mockImplementationOnce(async () => {
+      processState.isStopping = true
+      throw new Error(message)
+    })
+    await startTimer()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(works.steps).toHaveBeenCalledTimes(1)
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(said)
+  },
+)

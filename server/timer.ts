@@ -1,5 +1,6 @@
 import { DUE_WORK, type DueJob } from '@/domain/due-work'
 import { MIN_SWEEP_INTERVAL_MS, SWEEP_INTERVAL_BESIDE_ENGINE_MS, SWEEP_INTERVAL_MS } from '@/domain/limits/durations'
+import { isDatabaseAway } from './adapters/database-away'
 import { processState } from './process-state'
 import { getEnv } from './settings/env'
 import { systemContext } from './system-context'
@@ -20,8 +21,11 @@ function schedule(job: DueJob) {
 }
 
 async function tick(job: DueJob) {
-  await job
-    .run(systemContext())
-    .catch((error) => log().error({ event: 'due_work_failed', job: job.name, ...describeError(error) }))
+  if (processState.isStopping) return
+  await job.run(systemContext()).catch((error) => {
+    // The connections are closed while it runs. The next start goes on with it.
+    if (processState.isStopping && isDatabaseAway(error)) return
+    log().error({ event: 'due_work_failed', job: job.name, ...describeError(error) })
+  })
   schedule(job)
 }

@@ -6,6 +6,8 @@ import { fetchOnServerClock } from '../ui/server-clock'
 
 const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
 
+const OTHER_PERSON = /^(AUTH_002|WITHDRAWAL_005)$/
+
 export const clientOf = (baseUrl: string, accessToken: ClientOptions['accessToken']) =>
   createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })
 
@@ -13,4 +15,8 @@ export const clientOf = (baseUrl: string, accessToken: ClientOptions['accessToke
 export const callsOf =
   (baseUrl: string): Calls['callWith'] =>
   (accessToken, name, params, body) =>
-    clientOf(baseUrl, accessToken)(OPERATIONS[name], params, body)
+    clientOf(baseUrl, accessToken)(OPERATIONS[name], params, body).catch((error) => {
+      // biome-ignore lint/suspicious/noConsole: the person reads that the browser has another account now, and whoever builds the page has to learn why.
+      if (OTHER_PERSON.test(error.code)) console.error('userId names another person than the page token.')
+      throw error
+    })

@@ -11,22 +11,25 @@ interface FactsProps<Contract extends z.ZodObject> {
 
 /** The fields of one row, each with its label. A field without a value is left out. */
 export const Facts = <Contract extends z.ZodObject>({ of, row, fields, className }: FactsProps<Contract>) => (
-  <dl
-    className={cn(
-      'grid grid-cols-1 gap-x-6 gap-y-3 sm:grid-cols-[minmax(10rem,max-content)_minmax(0,1fr)] sm:gap-y-2',
-      className,
-    )}
-  >
-    {drawn(of, fields).map(({ field, label, draw }) => {
-      const value = draw(row)
-      return (
-        hasValue(value) && (
-          <div key={field} className="sm:contents">
-            <dt className="text-ink-muted">{label}</dt>
-            <dd className="wrap-anywhere tabular-nums">{value}</dd>
-          </div>
+  // By its own width: large text leaves as little room as a phone does.
+  <div className="@container">
+    <dl
+      className={cn(
+        'grid grid-cols-1 gap-x-6 gap-y-3 @lg:grid-cols-[minmax(10rem,max-content)_minmax(0,1fr)] @lg:gap-y-2',
+        className,
+      )}
+    >
+      {drawn(of, fields).map(({ field, label, draw }) => {
+        const value = draw(row)
+        return (
+          hasValue(value) && (
+            <div key={field} className="@lg:contents">
+              <dt className="text-ink-muted">{label}</dt>
+              <dd className="wrap-anywhere tabular-nums">{value}</dd>
+            </div>
+          )
         )
-      )
-    })}
-  </dl>
+      })}
+    </dl>
+  </div>
 )

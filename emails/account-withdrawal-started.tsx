@@ -21,22 +21,21 @@ export default function AccountWithdrawalStarted({ progressUrl, hasReceipt, chec
         <>
           <Paragraph>{t('follow')}</Paragraph>
           <LinkPanel look={look} href={progressUrl} label={t('button')} />
+          <Paragraph>
+            {hasReceipt
+              ? t.rich('receipt', {
+                  checkUrl,
+                  check: () => (
+                    <TextLink look={look} href={checkUrl}>
+                      {checkUrl}
+                    </TextLink>
+                  ),
+                })
+              : t('noReceipt')}
+          </Paragraph>
         </>
       }
-    >
-      <Paragraph>
-        {hasReceipt
-          ? t.rich('receipt', {
-              checkUrl,
-              check: () => (
-                <TextLink look={look} href={checkUrl}>
-                  {checkUrl}
-                </TextLink>
-              ),
-            })
-          : t('noReceipt')}
-      </Paragraph>
-    </WithdrawalLetter>
+    />
   )
 }
 

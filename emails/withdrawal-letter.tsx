@@ -26,7 +26,7 @@ export interface WithdrawalLetterProps<Name extends 'accountWithdrawalStarted' |
 
 const INTRO = { person: 'intro', service: 'introService', support: 'introSupport' } as const
 
-/** A letter about a deletion that has begun; `children` stand below what comes of it, and `action` above. */
+/** A letter about a deletion that has begun; `action` stands above what comes of it. */
 export function WithdrawalLetter({
   requestedBy,
   requestedAt,
@@ -40,7 +40,6 @@ export function WithdrawalLetter({
   authorityUrl,
   hasAuthority,
   action,
-  children,
   ...letter
 }: WithdrawalLetterProps<'accountWithdrawalStarted' | 'accountWithdrawalTold'> & FrameProps & { action?: ReactNode }) {
   const { look, t } = letter
@@ -61,7 +60,6 @@ export function WithdrawalLetter({
           [look.t('keptLonger'), look.t('keptLongerIs')],
         ]}
       />
-      {children}
       {hasAuthority && (
         <Paragraph>
           {look.t.rich('complain', {

@@ -6,6 +6,7 @@ import { authorityLink } from '@/components/ui/authority-link'
 import { Card, CardBody } from '@/components/ui/card'
 import { Disclosure } from '@/components/ui/disclosure'
 import { formatDuration } from '@/components/ui/duration'
+import { list } from '@/components/ui/list'
 import { mailLink } from '@/components/ui/mail-link'
 import { describeApplications, describeDeletion } from '@/domain/withdrawal/describe-deletion'
 import { OUTCOMES } from '@/server/pages/ask-for-deletion'
@@ -58,7 +59,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
         <Folded title={t('goesTitle')} text={t('goesText', { time: longest })}>
           <WhatIsErased {...deletion} />
         </Folded>
-        <Folded title={t('staysTitle')} text={t('staysText', { days: deletion.retentionDays })}>
+        <Folded title={t('staysTitle')} text={t.rich('staysText', { days: deletion.retentionDays, ...list })}>
           <WhatIsKept {...deletion} applications={applications} />
         </Folded>
         <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">
@@ -72,11 +73,11 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
 }
 
 /** The browser's own element, which needs no script. Its text says the main thing without being opened. */
-const Folded = ({ title, text, children }: { title: string; text: string; children: ReactNode }) => (
+const Folded = ({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) => (
   <Card>
     <CardBody className="space-y-1">
       <h2 className="font-semibold">{title}</h2>
-      <p className="text-ink-muted">{text}</p>
+      <div className="text-ink-muted">{text}</div>
       <FoldedList of={title}>{children}</FoldedList>
     </CardBody>
   </Card>

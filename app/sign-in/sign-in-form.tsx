@@ -5,7 +5,6 @@ import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { useErrorTexts } from '@/components/api/error-texts'
-import { useVerificationLink } from '@/components/email/verification-link'
 import { keepDraft, SIGN_IN, takeDraft } from '@/components/forms/draft'
 import { signInHere } from '@/components/session/auth-calls'
 import { Button } from '@/components/ui/button'
@@ -28,8 +27,6 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   const common = useTranslations('Common')
   const language = useLocale()
   const { errorText } = useErrorTexts()
-  const link = useVerificationLink()
-  const isOfLink = next === '/verify-email'
   const form = useForm<{ email: string; password: string }>({ defaultValues: { email } })
   const { errors } = form.formState
   const [isLeaving, setLeaving] = useState(false)
@@ -55,7 +52,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   })
 
   function refusal(error: unknown): string {
-    if (isWrong(error)) return isOfLink ? `${t('wrong')} ${t(link?.isOwn ? 'linkHintOwn' : 'linkHint')}` : t('wrong')
+    if (isWrong(error)) return t('wrong')
     if (error instanceof ApiError && error.status === ERRORS.SERVER_002.status) return t('away')
     if (error instanceof ApiError && error.code === 'RATE_001')
       return t('tooMany', { time: formatDuration(error.retryAfterSeconds ?? 0, language) })

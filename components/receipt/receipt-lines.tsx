@@ -17,12 +17,14 @@ interface ReceiptLinesProps {
   receipt: Genuine
   /** The `iss` of this service's own receipts, which carry its name. */
   ownIssuer: string
+  /** Another receipt beside it says that the deletion was done. */
+  isProvenDone: boolean
   /** The first one takes the focus, because the field that was filled is folded then. */
   takesFocus: boolean
 }
 
 /** A genuine receipt: its verdict in a sentence, what it says in plain words, and its technical lines folded. */
-export function ReceiptLines({ receipt, ownIssuer, takesFocus }: ReceiptLinesProps) {
+export function ReceiptLines({ receipt, ownIssuer, isProvenDone, takesFocus }: ReceiptLinesProps) {
   const t = useTranslations('Receipts')
   const verdict = useFocusOnMount<HTMLDivElement>(takesFocus)
   const { claims } = receipt
@@ -45,7 +47,7 @@ export function ReceiptLines({ receipt, ownIssuer, takesFocus }: ReceiptLinesPro
             <Printer className="size-4" aria-hidden /> {t('print')}
           </Button>
         </div>
-        {claims.kind === 'acceptance' && <p className="text-ink-muted">{t('acceptanceText')}</p>}
+        {claims.kind === 'acceptance' && !isProvenDone && <p className="text-ink-muted">{t('acceptanceText')}</p>}
         <dl className="divide-y divide-line">
           <Contents claims={claims} />
           <IdLine name={t('id')} id={claims.sub} />

@@ -1,7 +1,7 @@
 'use client'
 
 import { FileText } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { type ComponentProps, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { Alert } from '../ui/alert'
 import { Card } from '../ui/card'
@@ -26,6 +26,8 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
     if (newest.current === given) setFindings(shown)
   }
   const firstRead = findings.findIndex(({ state }) => state === 'genuine')
+  const genuine = findings.filter((finding) => finding.state === 'genuine')
+  const isProvenDone = genuine.some(({ claims }) => claims.kind !== 'acceptance')
   return (
     <div className="space-y-6">
       <noscript className="block">
@@ -34,15 +36,15 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
       <div aria-live="polite" className="space-y-6 empty:hidden">
         {findings.length > 1 && (
           <p className="font-medium print:hidden">
-            {t('several', {
+            {t(genuine.length === findings.length ? 'severalGenuine' : 'several', {
               count: findings.length,
-              genuine: findings.filter(({ state }) => state === 'genuine').length,
+              genuine: genuine.length,
             })}
           </p>
         )}
         {findings.map((finding, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order never changes.
-          <FindingCard key={index} finding={finding} ownIssuer={ownIssuer} takesFocus={index === firstRead} />
+          <FindingCard key={index} {...{ finding, ownIssuer, isProvenDone }} takesFocus={index === firstRead} />
         ))}
       </div>
       <Card className="print:hidden">
@@ -82,7 +84,10 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
   )
 }
 
-function FindingCard({ finding, ...props }: { finding: Finding; ownIssuer: string; takesFocus: boolean }) {
+function FindingCard({
+  finding,
+  ...props
+}: Omit<ComponentProps<typeof ReceiptLines>, 'receipt'> & { finding: Finding }) {
   const t = useTranslations('Receipts')
   switch (finding.state) {
     case 'genuine':

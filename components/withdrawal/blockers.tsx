@@ -19,7 +19,7 @@ import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { RightToComplain } from './right-to-complain'
 
-const CHECK_INTERVAL_MS = 20_000
+const CHECK_INTERVAL_MS = 10_000
 
 /** What the server rendered with the page. */
 export interface Known {

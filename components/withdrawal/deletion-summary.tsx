@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl/react'
 import type { Authority } from '@/contract/errors'
 import { useHost } from '../host/host'
 import { bold } from '../ui/bold'
+import { list } from '../ui/list'
 import { textLink } from '../ui/text-link'
 import { useListed } from './category-texts'
 import { RightToComplain } from './right-to-complain'
@@ -55,9 +56,8 @@ export function SummaryNotes({
   return (
     <div className="space-y-2">
       <div className="max-w-prose space-y-2 text-ink-muted">
-        <p>
-          {t('summaryKept', { days })} {apps.length > 0 && t('summaryApps', { apps: listed(apps) })}
-        </p>
+        <div>{t.rich('summaryKept', { days, ...list })}</div>
+        {apps.length > 0 && <p>{t('summaryApps', { apps: listed(apps) })}</p>}
         <RightToComplain authority={authority} />
       </div>
       <div>

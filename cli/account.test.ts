@@ -262,7 +262,7 @@ test.each([
     'The address must be one plain address, such as ada@example.com.',
   ],
   ['user show', 'Give exactly one of an account, --user, --email, --external-id.'],
-  ['user show usr_none', 'No user has this id. Give an address by --email, and your own id by --external-id.'],
+  ['user show usr_none', 'No user has this id. Give an address by --email, or your own id by --external-id.'],
   ['token list --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
   ['token revoke', 'Give exactly one of an id, --user.'],
   [

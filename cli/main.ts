@@ -128,7 +128,7 @@ main(args).then(
   (error) => {
     const isWrongForm = error instanceof UsageError
     // What a signal interrupts fails because its database is closed.
-    if (!isEnding) tell(isWrongForm ? error.message + whereHelpIs(COMMANDS, args) : error)
+    if (!isEnding) tell(isWrongForm ? sentenceOf(error) + whereHelpIs(COMMANDS, args) : error)
     return end(isWrongForm ? 2 : 1)
   },
 )

@@ -68,9 +68,9 @@ export const shownTask = z.object({
 })
 export type ShownTask = z.input<typeof shownTask>
 
-/** Its last call or check had no good answer. Of the other states each says by itself what is wrong. */
+/** Its last call or check had no good answer, also while it is called again. Of the other states each says by itself what is wrong. */
 export const isFailing = ({ state, attempts, last_error }: ShownTask) =>
-  (state === 'pending' || state === 'unconfirmed') && attempts > 0 && last_error !== null
+  ['pending', 'calling', 'unconfirmed'].includes(state) && attempts > 0 && last_error !== null
 
 /** The answer of an application to an absence check; nothing else counts as an answer. */
 export const absenceAnswer = z.object({ present: z.boolean(), account: z.string() })

@@ -72,6 +72,15 @@ test('B91 the export names the service token that acted, also by a page token, a
   ])
 })
 
+test('B91 an act of an operator on no account names no account', async () => {
+  const { userId } = await givenUser(ctx)
+  const of = { userId, actor: 'operator', actorId: userId, ip: null, subject: 'app_one', at: ctx.clock.now() }
+  await addAudit(ctx, 'app.disabled', of)
+  expect((await exported()).filter(({ event }) => event === 'app.disabled')).toMatchObject([
+    { account: null, app_id: 'app_one', operator: expect.any(String) },
+  ])
+})
+
 test('B91 a row that is committed after a later one is followed too, and each row is told once', async () => {
   const { userId } = await givenUser(ctx)
   const add = (afterMs: number) => {

@@ -26,10 +26,12 @@ type Row = RowOf<typeof readAudit>
 function toRecord(ctx: SystemContext, row: Row): AuditRecord {
   const { user_id: userId, action, actor, actor_id: actorId, subject_id: subject } = row
   const member = Object.hasOwn(AUDIT_ACTIONS, action) ? AUDIT_ACTIONS[action as keyof typeof AUDIT_ACTIONS] : null
+  // The row of an act on no account belongs to the operator.
+  const isOnAccount = !(actor === 'operator' && userId === actorId && subject !== null)
   return {
     at: row.at.toISOString(),
     event: action,
-    account: userId.startsWith('usr_') ? pseudonymOf(ctx, userId) : null,
+    account: isOnAccount && userId.startsWith('usr_') ? pseudonymOf(ctx, userId) : null,
     way: actor,
     ...(member && subject !== null && { [member]: subject }),
     ...(actorId?.startsWith('svt_') && { service_token_id: actorId }),

@@ -2,6 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
+import { useEffect } from 'react'
 import { ApiError } from '@/contract/errors'
 import { Button } from '../ui/button'
 import { TextField } from '../ui/field'
@@ -11,6 +12,9 @@ const WHAT_TO_TYPE =
   'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the beginning of the name of an app.'
 const FOLDERS: Record<string, string> = { withdrawal: 'withdrawals', user: 'users', app: 'apps' }
 
+/** Whether the next page comes of a search: its title takes the focus that went with the form. */
+let hasFound = false
+
 /** Finds a deletion, a person or an application. The search text never stands in a URL, because it may be an address. */
 export function LookUp() {
   const router = useRouter()
@@ -19,8 +23,19 @@ export function LookUp() {
       if (text.trim() === '') throw new ApiError('REQUEST_001', WHAT_TO_TYPE, 0)
       return operate('lookUp', {}, { text })
     },
-    onSuccess: ({ kind, id }) => router.push(`/admin/${FOLDERS[kind] ?? 'users'}/${encodeURIComponent(id)}`),
+    onSuccess({ kind, id }) {
+      hasFound = true
+      router.push(`/admin/${FOLDERS[kind] ?? 'users'}/${encodeURIComponent(id)}`)
+    },
   })
+  useEffect(() => {
+    const title = hasFound && document.querySelector('h1')
+    hasFound = false
+    if (title) {
+      title.tabIndex = -1
+      title.focus()
+    }
+  }, [])
   return (
     <form
       method="post"

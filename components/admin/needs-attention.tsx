@@ -157,9 +157,11 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {unreliable?.waived_at && (
           <>
-            Its last answer to a deletion was <span className="font-mono">{unreliable.waived_error}</span>, and nobody
-            has waited for it since <LocalTime dateTime={unreliable.waived_at} />. It stays here until it answers a
-            deletion or a ping.{' '}
+            Its last answer to a deletion was <span className="font-mono">{unreliable.waived_error}</span>. Waiting for
+            it was stopped on <LocalTime dateTime={unreliable.waived_at} />.{' '}
+            {unreliable.polls
+              ? 'It leaves this list once it has done a deletion.'
+              : 'Ping it once it is fixed: then it leaves this list.'}{' '}
           </>
         )}
         {isPolled && 'It fetches its deletion tasks itself, and has not fetched these: check that it runs.'}

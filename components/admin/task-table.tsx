@@ -1,6 +1,6 @@
 import { isFailing, type ShownTask, shownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
-import { RelativeTime } from '../ui/relative-time'
+import { LocalTime } from '../ui/local-time'
 import { Attempts, WaitsFor } from './attempts'
 import { Command } from './command'
 import { AppLink, type Fields, Word } from './drawn'
@@ -86,11 +86,11 @@ function TaskState({ task }: { task: ShownTask }) {
         {is_app_disabled && isOpenTask(task) && <Badge tone="warning">Disabled</Badge>}
         {progress && `${progress.done} of ${progress.total}`}
       </p>
-      <p className="mt-1 text-ink-muted first-letter:uppercase">
+      <p className="mt-1 text-ink-muted">
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived ? (
           <>
-            <RelativeTime dateTime={waived.at} isOver />. The person reads: “
+            <LocalTime dateTime={waived.at} />. The person reads: “
             {waived.sentence ?? <WaivedReason reason={waived.reason} />}”{' '}
             {task.attempts > 0 && (
               <>
@@ -99,7 +99,7 @@ function TaskState({ task }: { task: ShownTask }) {
             )}
           </>
         ) : (
-          completed_at && state === 'completed' && <RelativeTime dateTime={completed_at} isOver />
+          completed_at && state === 'completed' && <LocalTime dateTime={completed_at} />
         )}
       </p>
     </>

@@ -47,6 +47,20 @@ const withOneWrongLetter = (word: string): string =>
 
 /** None without a word that tells a place from another. */
 export function search(groups: readonly ContentsGroup[], typed: string, meanings: Meanings): FoundGroup[] | undefined {
+  const all = searchAll(groups, typed, meanings)
+  const isNamed = all?.some(({ entries }) => entries.some(({ rank }) => rank < 1))
+  // Where titles have the words, the error codes that have them too would hide those.
+  return isNamed && !/\d{3}/.test(typed) ? all?.map(withoutCodes).filter(({ entries }) => entries.length > 0) : all
+}
+
+const withoutCodes = (group: FoundGroup): FoundGroup => ({
+  ...group,
+  entries: group.entries
+    .map((entry) => ({ ...entry, parts: entry.parts.filter(({ id }) => !/_\d{3}$/.test(id)) }))
+    .filter(({ rank, parts }) => rank < 2 || parts.length > 0),
+})
+
+function searchAll(groups: readonly ContentsGroup[], typed: string, meanings: Meanings): FoundGroup[] | undefined {
   const words = typed
     .toLowerCase()
     .split(/\s+/)
@@ -56,7 +70,7 @@ export function search(groups: readonly ContentsGroup[], typed: string, meanings
   return exact.length > 0 ? exact : found(groups, words.map(withOneWrongLetter).map(beginningOfWord), meanings)
 }
 
-export type FoundGroup = ContentsGroup & { entries: FoundEntry[] }
+export type FoundGroup = Omit<ContentsGroup, 'entries'> & { entries: FoundEntry[] }
 
 /**
  * What has all the words in its names; only if nothing has, what has them in an explanation; only if nothing has, what has the most of

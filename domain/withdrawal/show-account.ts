@@ -124,7 +124,7 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
     const [account, [withdrawal]] = await Promise.all([findAccount(ctx, by.userId), ctx.sql(withdrawalOf, by)])
     const sentence = withdrawal
       ? `The account was deleted: withdrawal show ${withdrawal.id}`
-      : 'No user has this id. Give an address by --email, and your own id by --external-id.'
+      : 'No user has this id. Give an address by --email, or your own id by --external-id.'
     return known(account, sentence)
   }
   if ('externalId' in by) {

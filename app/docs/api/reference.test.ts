@@ -42,3 +42,13 @@ test('a code, a short word and two wrong letters find nothing else, and no word 
   for (const words of ['EMAIL_999', 'quux', 'wbhok', 'xxbhook']) expect(search(CONTENTS, words, MEANINGS)).toEqual([])
   expect(search(CONTENTS, ' of the ', MEANINGS)).toBeUndefined()
 })
+
+test('where titles have the words, no error code stands among what is found, unless a code is looked for', () => {
+  const partsOf = (words: string) =>
+    (search(CONTENTS, words, MEANINGS) ?? []).flatMap(({ entries }) => entries.flatMap(({ parts }) => parts))
+  const isCode = ({ id }: { id: string }) => /_\d{3}$/.test(id)
+  expect(partsOf('change email').some(isCode)).toBe(false)
+  expect(partsOf('EMAIL_003').some(isCode)).toBe(true)
+  // No title has the word.
+  expect(partsOf('expired').some(isCode)).toBe(true)
+})

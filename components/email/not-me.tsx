@@ -238,7 +238,7 @@ function SecureCard(props: SecureCardProps) {
         </Button>
       </Form>
       <p className="text-ink-muted text-sm">
-        {t.rich('worksUntil', { date: () => <LocalTime dateTime={props.worksUntil} /> })}
+        {t.rich('worksUntil', { date: () => <LocalTime dateTime={props.worksUntil} mayBreak /> })}
       </p>
       {props.origin && (
         <Disclosure summary={t('origin')}>

@@ -109,6 +109,9 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
               {t.rich('retainedLine', { what, date: () => <LocalTime dateTime={until} format="date" /> })}
             </p>
           ))}
+          {retained.some(({ category }) => category === 'transaction_logs') && (
+            <p className="text-ink-muted text-sm">{t('paymentsNote')}</p>
+          )}
         </Line>
       )}
       {applications.length > 0 && (

@@ -17,6 +17,8 @@ const formats = {
 interface LocalTimeProps {
   dateTime: string
   format?: keyof typeof formats
+  /** It may take two lines, so that what ends its sentence never begins one. */
+  mayBreak?: boolean
 }
 
 /** For a title: the whole date, and the time with its zone. */
@@ -31,12 +33,12 @@ export function useClock(dateTime: string) {
 }
 
 /** An instant in the reader's language and time zone, and the exact time in its title. The server does not know the zone: it shows UTC. */
-export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
+export function LocalTime({ dateTime, format = 'date-time', mayBreak = format === 'exact' }: LocalTimeProps) {
   const hydrated = useHydrated()
   const say = useClock(dateTime)
   return (
     // A date breaks only where it is wider than its place.
-    <time dateTime={dateTime} title={say(EXACT)} className={format === 'exact' ? undefined : 'inline-block'}>
+    <time dateTime={dateTime} title={say(EXACT)} className={mayBreak ? undefined : 'inline-block'}>
       {say(formats[format])}
       {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}
     </time>

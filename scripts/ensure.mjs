@@ -159,7 +159,7 @@ export async function ensureInstalled() {
     async () => {
       if (readText(marker) === wanted) return
       if (!isInstalled()) {
-        note('Installing packages, which takes one to two minutes …')
+        note('Installing packages, which takes one to three minutes …')
         const code = await npm(['ci', '--include=dev', '--no-fund', '--no-audit', '--loglevel=error'])
         if (code !== 0) fail('Installing the packages failed (npm ci).')
       }

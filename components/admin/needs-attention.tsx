@@ -152,13 +152,13 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {since && (
           <>
-            No good answer since <LocalTime dateTime={since} />.{' '}
+            No good answer since <LocalTime dateTime={since} mayBreak />.{' '}
           </>
         )}
         {unreliable?.waived_at && (
           <>
             Its last answer to a deletion was <span className="font-mono">{unreliable.waived_error}</span>. Waiting for
-            it was stopped on <LocalTime dateTime={unreliable.waived_at} />.{' '}
+            it was stopped on <LocalTime dateTime={unreliable.waived_at} mayBreak />.{' '}
             {unreliable.polls
               ? 'It leaves this list once it has done a deletion.'
               : 'Ping it once it is fixed: then it leaves this list.'}{' '}

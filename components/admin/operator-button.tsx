@@ -121,7 +121,7 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
       <div
         ref={status}
         tabIndex={-1}
-        className="order-last w-full scroll-my-16 text-ink-muted outline-none empty:sr-only"
+        className="order-last w-full scroll-my-16 outline-none empty:sr-only"
         role="status"
       >
         {isShown && ((act.isSuccess && later) || result)}

@@ -90,7 +90,7 @@ function TaskState({ task }: { task: ShownTask }) {
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived ? (
           <>
-            <LocalTime dateTime={waived.at} />. The person reads: “
+            <LocalTime dateTime={waived.at} mayBreak />. The person reads: “
             {waived.sentence ?? <WaivedReason reason={waived.reason} />}”{' '}
             {task.attempts > 0 && (
               <>

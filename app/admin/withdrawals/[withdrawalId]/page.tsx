@@ -13,7 +13,6 @@ import { Badge } from '@/components/ui/badge'
 import { CopyButton } from '@/components/ui/copy-button'
 import { Countdown } from '@/components/ui/countdown'
 import { LocalTime } from '@/components/ui/local-time'
-import { RelativeTime } from '@/components/ui/relative-time'
 import { textLink } from '@/components/ui/text-link'
 import {
   type ShownAudit,
@@ -167,7 +166,7 @@ function TaskCause({ task }: { task: ShownTask }) {
           : {last_error}
           {failing_since && (
             <>
-              , no good answer since <LocalTime dateTime={failing_since} />
+              , no good answer since <LocalTime dateTime={failing_since} mayBreak />
             </>
           )}
           , {count(attempts, 'attempt')}.
@@ -221,7 +220,7 @@ const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
   scheduled_completion: ({ scheduled_completion: time, completed_at }) =>
     completed_at === null && (
       <>
-        <LocalTime dateTime={time} />
+        <LocalTime dateTime={time} mayBreak />
         {Date.parse(time) < now.getTime() && ', which has passed'}
       </>
     ),
@@ -279,7 +278,7 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
 
 /** A step whose own part is done waits for its apps, and what it tried itself says nothing more. */
 function StepState({ step, failing, waitsFor }: { step: ShownStep; failing: number; waitsFor: readonly ShownTask[] }) {
-  if (step.completed_at) return <RelativeTime dateTime={step.completed_at} isOver />
+  if (step.completed_at) return <LocalTime dateTime={step.completed_at} />
   if (failing > 0) return `${count(failing, 'app')} below ${failing === 1 ? 'fails' : 'fail'}.`
   if (waitsFor.length > 0)
     return `${step.erased_at ? 'Its own part is done, and it waits' : 'Waits'} for ${LISTED.format(waitsFor.map(({ name }) => name))}.`

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { type AppSettings, appSettings, type pingApp as pingContract } from '@/contract/apps'
 import type { Data } from '@/contract/define'
 import { AppError, parseIssueMessage } from '@/contract/errors'
+import { isGoodPing } from '@/contract/ping'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
@@ -92,10 +93,9 @@ function ruleOf(issue?: z.core.$ZodIssue): string {
 const NO_TEST_PERSON =
   'whether a person is absent: for that, give --confirms with --subject and --account of a test person whom the receiver has.'
 
-/** A ping tells of no person, so that 404 and 410 say that the address is wrong. */
 function problemOfPing({ status, problem }: Data<typeof pingContract>): string | null {
   if (problem !== null) return `It did not answer: ${problem}.`
-  return status >= 200 && status < 300 ? null : `It answered with HTTP ${status} in place of 2xx.`
+  return isGoodPing({ status }) ? null : `It answered with HTTP ${status} in place of 2xx.`
 }
 
 export const appCommands = [

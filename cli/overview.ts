@@ -1,5 +1,11 @@
-import { alarmsIn, figures as contract, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
-import { groupTroubles, isDisabled, lastAnswerOf, watchOverview } from '@/domain/withdrawal/watch-overview'
+import {
+  alarmsIn,
+  figures as contract,
+  isDisabled,
+  type TroubledApp,
+  type TroubledWithdrawal,
+} from '@/contract/operator'
+import { groupTroubles, lastAnswerOf, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { command } from './command.ts'
 
 const toApp = (app: TroubledApp) => ({

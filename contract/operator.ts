@@ -299,3 +299,7 @@ export const lookUp = contract({
   errors: ['REQUEST_001', 'USER_001', 'RATE_001'],
   example: { body: { text: 'ada@example.com' }, data: { kind: 'user', id: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a' } },
 })
+
+/** Whether it is told nothing; its tasks say so too, where the list of the applications could not be read. */
+export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
+  (unreliable?.disabled_at ?? null) !== null || tasks.some(({ is_app_disabled }) => is_app_disabled)

@@ -129,7 +129,7 @@ const MAX_OPEN = 3
 function App({ app }: { app: contract.TroubledApp }) {
   const { app_id, name, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
-  const isDisabled = Boolean(unreliable?.disabled_at) || tasks.some(({ is_app_disabled }) => is_app_disabled)
+  const isDisabled = contract.isDisabled(app)
   const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
   const isPolled = !isDisabled && tasks.some(({ state, polls }) => polls && state === 'pending')

@@ -5,6 +5,7 @@ import { useRouter } from 'next/navigation'
 import { type ComponentProps, Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Answer, Body, Place } from '@/contract/define'
 import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
+import { isGoodPing } from '@/contract/ping'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -37,7 +38,6 @@ interface OperatorButtonProps<Name extends keyof Operations> {
 
 const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
   retried === false ? 'Nothing has failed. What was never tried keeps its time.' : 'Will be tried within a minute.'
-const isGood = (status: number) => status >= 200 && status < 300
 /** What the page itself does not show after the act. */
 const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string) => ReactNode } = {
   endAccountSessions: ({ sessions_ended: sessions, tokens_ended: tokens }) =>
@@ -45,10 +45,10 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
   pingApp: ({ status, took_ms, problem }, host) => (
     <Alert
       className="text-ink"
-      tone={isGood(status) ? 'success' : 'danger'}
+      tone={isGoodPing({ status }) ? 'success' : 'danger'}
       title={
         problem === null
-          ? `It answered HTTP ${status} in ${took_ms} ms${isGood(status) ? '' : ', and a ping wants 2xx'}.`
+          ? `It answered HTTP ${status} in ${took_ms} ms${isGoodPing({ status }) ? '' : ', and a ping wants 2xx'}.`
           : `${noAnswer(problem, host)}, after ${took_ms} ms.`
       }
     />

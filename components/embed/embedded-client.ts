@@ -3,10 +3,9 @@ import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
 import type { Calls } from '../api/load-contract'
 import { fetchOnServerClock } from '../ui/server-clock'
+import { isOtherPerson } from './other-person'
 
 const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
-
-const OTHER_PERSON = /^(AUTH_002|WITHDRAWAL_005)$/
 
 export const clientOf = (baseUrl: string, accessToken: ClientOptions['accessToken']) =>
   createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })
@@ -17,6 +16,6 @@ export const callsOf =
   (accessToken, name, params, body) =>
     clientOf(baseUrl, accessToken)(OPERATIONS[name], params, body).catch((error) => {
       // biome-ignore lint/suspicious/noConsole: the person reads that the browser has another account now, and whoever builds the page has to learn why.
-      if (OTHER_PERSON.test(error.code)) console.error('userId names another person than the page token.')
+      if (isOtherPerson(error.code)) console.error('userId names another person than the page token.')
       throw error
     })

@@ -17,6 +17,7 @@ import { serverNow } from '../ui/server-clock'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/progress'
 import { AccountProvider, useAccount } from './account-provider'
+import { isOtherPerson } from './other-person'
 import type { DeleteAccountProps, Parts, StartedDeletion } from './types'
 
 export * from './account-hooks'
@@ -59,8 +60,7 @@ const Heading = ({ children }: { children: string }) => (
 const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
 const codeOf = (error: Error) => (error instanceof ApiError ? error.code : '')
 const hasEnded = (error: Error) => codeOf(error) === 'AUTH_001'
-/** The page and its token name two people. */
-const isOther = (error: Error) => ['AUTH_002', 'WITHDRAWAL_005'].includes(codeOf(error))
+const isOther = (error: Error) => isOtherPerson(codeOf(error))
 /** Asking again gives the same answer. */
 const isFinal = (error: Error) => hasEnded(error) || isOther(error) || codeOf(error) === 'USER_001'
 

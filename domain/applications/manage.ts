@@ -3,6 +3,7 @@ import type * as contract from '@/contract/apps'
 import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { isGoodPing } from '@/contract/ping'
 import { EVENT_TYPES, type EventType } from '@/contract/vocabulary'
 import type { AuditAction } from '../audit-actions'
 import type { AnyContext, SystemContext } from '../context'
@@ -227,7 +228,7 @@ export async function pingApp(
   const body = JSON.stringify({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
   const started = performance.now()
   const { status, problem = null } = await sendWebhook(ctx, app, { id, body, about: null })
-  if (status >= 200 && status < 300) await noteGoodAnswer(ctx, app)
+  if (isGoodPing({ status })) await noteGoodAnswer(ctx, app)
   return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - started), problem }
 }
 

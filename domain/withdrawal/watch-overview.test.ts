@@ -59,6 +59,14 @@ test('a delivery that failed three times needs attention at once, and so does a 
   expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
 })
 
+test('a disabled application needs attention also while nothing waits for it', async () => {
+  await setApp(ctx, { appId, disabled: true })
+  const disabled = { app_id: appId, deliveries: null, tasks: [], unreliable: { disabled_at: expect.any(String) } }
+  expect(groupTroubles(await watchTroubles(ctx)).apps).toMatchObject([disabled])
+  await setApp(ctx, { appId, disabled: false })
+  expect(groupTroubles(await watchTroubles(ctx)).apps).toEqual([])
+})
+
 test('a deletion that waits for a disabled application needs attention under that application', async () => {
   ctx.apps.answer = async () => ({ status: 202 })
   const mail = await givenParticipant(ctx, 'mail', { acknowledges: 'later' })

@@ -95,11 +95,8 @@ export const lastAnswersOf = (troubles: Troubles): Map<string, string> =>
 export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
   deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null
 
-export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
-  (unreliable?.disabled_at ?? null) !== null || tasks.some(isHeld)
-
 const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
 
 /** The steps that fail by themselves. One that waits for an application is late because of it. */
-export const ownSteps = ({ deletion_steps, tasks }: TroubledWithdrawal) =>
+const ownSteps = ({ deletion_steps, tasks }: TroubledWithdrawal) =>
   deletion_steps.filter(({ step }) => tasks.every(({ phase }) => phase !== step))

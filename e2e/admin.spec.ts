@@ -197,12 +197,18 @@ test('an operator disables an application, sees the deletion that waits for it, 
   expect([ping.status, JSON.parse(ping.stdout).problem, ping.stderr]).toEqual([1, 'ECONNREFUSED', ''])
 })
 
-test('an operator ends what holds a deletion back on the page of the account', async ({ page, operator, user }) => {
+test('an operator ends what holds a deletion back on the page of the account', async ({
+  page,
+  browser,
+  operator,
+  user,
+}) => {
   await makeOperator(operator, user)
   const debtor = await createUser(operator)
   const bill = ['--title', 'Order 7', '--amount', '12.50EUR', '--url', 'https://shop.example.com/orders/7']
   await operator.run('transaction', 'add', '--user', debtor.id, '--status', 'pending', ...bill)
   await holdBack(operator, debtor)
+  await signIn(await (await browser.newContext()).newPage(), debtor, IMPATIENT_URL)
   await signIn(page, user, IMPATIENT_URL)
   await page.goto(at(`/admin/users/${debtor.id}`))
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`${debtor.name} ${debtor.id}`)
@@ -235,7 +241,7 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await expect(acts.getByText('You', { exact: true }).first()).toBeVisible()
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
-  await expect(page.locator(':focus')).toHaveText('Signed out everywhere: 0 sessions and 0 access tokens ended.')
+  await expect(page.locator(':focus')).toHaveText('Signed out everywhere: 1 session and 0 access tokens ended.')
   await expect(page.getByRole('rowheader', { name: 'Signed out everywhere' })).toBeVisible()
   await expectAccessible(page)
 })

@@ -207,11 +207,11 @@ async function expectTextKeptWhenMoved(page: Page) {
   await address.blur()
 }
 
-/** The colours that the page sets for the parts, and its own rules for all elements, with low and high specificity. */
+/** What the page sets for the parts, and its own rules for all elements, with low and high specificity. */
 const STYLES = {
   'own.css': `
     body { font-family: Courier; text-align: center; letter-spacing: 2px }
-    :root { --accent: lime; --account-accent: #8a1538; --account-action: #8a1538 }`,
+    :root { --accent: lime; --account-accent: #8a1538; --account-action: #8a1538; --account-title-size: 30px }`,
   'loud.css': `
     * { text-transform: uppercase; transition: all 1s; line-height: 3 }
     div:not(#root), section, form, fieldset, legend, details, summary, h2, p, span, bdi, a, ul, li, dl, dt, dd, label, button, input, textarea, svg {
@@ -229,7 +229,9 @@ async function expectColorsOfPage(page: Page) {
   await expect(button).toHaveCSS('background-color', 'rgb(138, 21, 56)')
   await expect(button).toHaveCSS('color', 'oklch(1 0 0)')
   await expect(button).toHaveCSS('font-family', 'Courier')
-  await expect(page.getByRole('heading', { name: 'Delete account', exact: true })).toHaveCSS('font-family', 'Courier')
+  const title = page.getByRole('heading', { name: 'Delete account', exact: true })
+  await expect(title).toHaveCSS('font-family', 'Courier')
+  await expect(title).toHaveCSS('font-size', '30px')
   await page.evaluate(() =>
     document.addEventListener('deletion-started', (event) => {
       document.title = Object.keys((event as CustomEvent).detail).join(' and ')

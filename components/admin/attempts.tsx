@@ -3,6 +3,7 @@
 import type { ShownStep } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
 import { Countdown } from '../ui/countdown'
+import { LocalTime } from '../ui/local-time'
 import { useServerTime } from '../ui/server-clock'
 import { count } from './words'
 
@@ -73,7 +74,12 @@ export function WaitsFor({ task }: { task: ShownTask }) {
       </>
     )
   if (polls && Date.parse(due_at) <= now)
-    return <>Waits until the app asks for it. {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}</>
+    return (
+      <>
+        Has waited since <LocalTime dateTime={due_at} mayBreak /> for the app to ask for it.{' '}
+        {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}
+      </>
+    )
   return <Attempts of={tried} />
 }
 

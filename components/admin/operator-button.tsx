@@ -29,8 +29,8 @@ interface OperatorButtonProps<Name extends keyof Operations> {
   of?: string
   /** Given if the button asks first. */
   ask?: Pick<ComponentProps<typeof ConfirmedButton>, 'question' | 'consequence' | 'keep' | 'confirm' | 'confirmVariant'>
-  /** Said once the act has made its entry leave the page. */
-  outcome?: string
+  /** Said once the act has made its entry, or the button, leave the page; `true` for the sentence of its result. */
+  outcome?: string | true
   /** Said in place of the answer once what the act began has come to an end. */
   later?: ReactNode
   onDone?: (answer: Answer<Operations[Name]>) => void
@@ -39,7 +39,9 @@ interface OperatorButtonProps<Name extends keyof Operations> {
 const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
   retried === false ? 'Nothing has failed. What was never tried keeps its time.' : 'Will be tried within a minute.'
 /** What the page itself does not show after the act. */
-const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string) => ReactNode } = {
+const RESULTS: {
+  [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string, hide: () => void) => ReactNode
+} = {
   endAccountSessions: ({ sessions_ended: sessions, tokens_ended: tokens }) =>
     `Signed out everywhere: ${count(sessions, 'session')} and ${count(tokens, 'access token')} ended.`,
   pingApp: ({ status, took_ms, problem }, host) => (
@@ -56,12 +58,15 @@ const RESULTS: { [Name in keyof Operations]?: (answer: Answer<Operations[Name]>,
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
   retryTask: triedAgain,
   retryWithdrawal: triedAgain,
-  rotateAppSecret: ({ signing_secret: secret }) => (
+  rotateAppSecret: ({ signing_secret: secret }, _app, hide) => (
     <Alert
       className="text-ink"
       title={<b className="font-semibold">Copy the new signing secret now. It is shown only once.</b>}
     >
       <Copyable text={secret} label="the signing secret" />
+      <Button variant="secondary" size="small" onClick={hide}>
+        I have copied it
+      </Button>
     </Alert>
   ),
 }
@@ -72,6 +77,11 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
   const router = useRouter()
   const [result, setResult] = useState<ReactNode>(null)
   const { isNewest, begin, note } = useNewestAct()
+  const status = useRef<HTMLDivElement>(null)
+  const hide = () => {
+    setResult(null)
+    status.current?.focus()
+  }
   const act = useMutation({
     mutationFn: () => operate(operation, params, body),
     onMutate: () => {
@@ -79,19 +89,18 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
       setResult(null)
     },
     onSuccess: (answer) => {
-      setResult(RESULTS[operation]?.(answer, of))
+      setResult(RESULTS[operation]?.(answer, of, hide))
       onDone?.(answer)
       router.refresh()
     },
     onSettled: note,
   })
-  const status = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (result) status.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
   // A secret is shown this once.
   const isShown = isNewest || operation === 'rotateAppSecret'
-  useOutcome((act.isSuccess && outcome) || '')
+  useOutcome((act.isSuccess && (outcome === true ? String(result) : outcome)) || '')
   const name = (
     <span>
       {label}

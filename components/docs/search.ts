@@ -113,10 +113,12 @@ function searched(
     ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
     const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
     const titles = `${group.title} ${title}`
-    if (isIn(first) && hasAllOf(first)) return [{ ...entry, parts, rank: -1 }]
-    if (isIn(titles)) return [{ ...entry, parts, rank: 0 }]
-    if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...entry, parts, rank: 1 }]
-    return parts.length > 0 ? [{ ...entry, parts, rank: 2 }] : []
+    // An error code alone says little.
+    const hit = { ...entry, title: [title, meanings[title]?.message].join(' ').trim(), parts }
+    if (isIn(first) && hasAllOf(first)) return [{ ...hit, rank: -1 }]
+    if (isIn(titles)) return [{ ...hit, rank: 0 }]
+    if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...hit, rank: 1 }]
+    return parts.length > 0 ? [{ ...hit, rank: 2 }] : []
   })
   return { ...group, entries: entries.sort((one, other) => one.rank - other.rank) }
 }

@@ -54,7 +54,9 @@ const Styled = ({ children }: { children: ReactNode }) => (
 )
 
 const Heading = ({ children }: { children: string }) => (
-  <h2 className="mb-4 font-semibold text-xl leading-7 tracking-[-0.02em]">{children}</h2>
+  <h2 className="mb-4 font-semibold text-[length:var(--account-title-size,1.25rem)] leading-[1.4] tracking-[-0.02em]">
+    {children}
+  </h2>
 )
 
 const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500

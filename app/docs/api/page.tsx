@@ -1,5 +1,5 @@
 import type { Metadata } from 'next'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { CodeBlock } from '@/components/docs/code-block'
 import { Code, ReferenceRows } from '@/components/docs/reference-rows'
 import { textLink } from '@/components/ui/text-link'
@@ -50,6 +50,13 @@ export default async function ApiDocumentationPage() {
   )
 }
 
+const TASKS = [
+  ['change an address', `${pathOf('email')}#changeEmail`],
+  ['delete an account from your backend', '#deleting'],
+  ['receive deletion tasks', `${pathOf(WEBHOOKS.id)}#account.withdrawn`],
+  ['verify a signature', `${pathOf(WEBHOOKS.id)}#verifying`],
+] as const
+
 /** The pages of the reference, and the document for programs. */
 const Pages = () => (
   <Chapter id="introduction" title={CHAPTERS.introduction}>
@@ -60,6 +67,18 @@ const Pages = () => (
       </a>
       . New members, codes and operations may be added to this version at any time; nothing is renamed or removed. The
       deletion of an account is a <em>withdrawal</em> in its names.
+    </p>
+    <p>
+      Begin with what you want to do:{' '}
+      {TASKS.map(([task, path], index) => (
+        <Fragment key={path}>
+          {index > 0 && ', '}
+          <a href={path} className={textLink}>
+            {task}
+          </a>
+        </Fragment>
+      ))}
+      .
     </p>
     <ul className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
       {[...OPERATION_GROUPS, WEBHOOKS, ALL_ERRORS].map(({ id, name, description }) => (

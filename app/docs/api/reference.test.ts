@@ -29,6 +29,11 @@ test.each([
   expect(firstOf(words)).toBe(place)
 })
 
+test('a code that is found says what it means', () => {
+  const [group] = search(CONTENTS, 'EMAIL_003', MEANINGS) ?? []
+  expect(group?.entries[0]?.title).toBe('EMAIL_003 Invalid verification code')
+})
+
 test.each([
   ['webhok', 'webhook'],
   ['wwebhook', 'webhook'],

@@ -111,26 +111,31 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
 )
 
 /** The operator command alone changes an account with a role. */
-const State = ({ account: { user_id, role } }: { account: ShownAccount }) => (
-  <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
-    <Badge tone="success">Active</Badge>
-    {role === null && (
-      <OperatorButton
-        operation="endAccountSessions"
-        params={{}}
-        body={{ user_id }}
-        label="Sign out everywhere"
-        ask={{
-          question: 'Sign this person out everywhere?',
-          consequence:
-            'Every session and access token ends, and a pending change of the address is cancelled. The person can sign in again. This is written into the audit log.',
-          keep: 'Leave them signed in',
-          confirm: 'Sign out everywhere',
-        }}
-      />
-    )}
-  </div>
-)
+function State({ account }: { account: ShownAccount }) {
+  const { user_id, role, open_sessions, open_access_tokens, pending_change } = account
+  const hasAccess = open_sessions > 0 || open_access_tokens > 0 || pending_change.has_pending
+  return (
+    <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
+      <Badge tone="success">Active</Badge>
+      {role === null && hasAccess && (
+        <OperatorButton
+          operation="endAccountSessions"
+          params={{}}
+          body={{ user_id }}
+          label="Sign out everywhere"
+          ask={{
+            question: 'Sign this person out everywhere?',
+            consequence:
+              'Every session and access token ends, and a pending change of the address is cancelled. The person can sign in again. This is written into the audit log.',
+            keep: 'Leave them signed in',
+            confirm: 'Sign out everywhere',
+          }}
+          outcome
+        />
+      )}
+    </div>
+  )
+}
 
 /** An act on a connection concerns its application, and one of an operator anything that has a page. */
 const subjectAmong =

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -379,8 +379,7 @@ test('docs/adopting.md: whoever comes from the app finds the way back to it, aft
 /** Bundles the app as the adopter does. */
 async function bundled(app: string): Promise<Record<string, string>> {
   const client = path.join(PACKAGE, 'client')
-  await writeFile(`${PACKAGE}/first.js`, "import { config } from 'zod/v4/core'\nconfig({ jitless: true })\n")
-  const contents = `import '${PACKAGE}/first.js'
+  const contents = `import 'user-account-service/no-eval'
     import { createRoot } from 'react-dom/client'
     import { Hooks } from './e2e/own-hooks'
     ${app}
@@ -388,6 +387,7 @@ async function bundled(app: string): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     stdin: { contents, loader: 'tsx', resolveDir: process.cwd() },
     alias: {
+      'user-account-service/no-eval': `${client}/no-eval.js`,
       'user-account-service/react': `${client}/react.js`,
       'user-account-service/styles.css': `${client}/styles.css`,
       'user-account-service/texts/en': `${client}/texts/en.js`,

@@ -63,6 +63,7 @@ async function buildClientAndReact(contents: string, colors: string): Promise<st
     entryPoints: [
       { in: 'contract/sdk.ts', out: 'client' },
       { in: 'components/embed/react.tsx', out: 'react' },
+      { in: 'components/embed/no-eval.ts', out: 'no-eval' },
     ],
     outdir: contents,
     chunkNames: 'chunks/[name]-[hash]',

@@ -38,10 +38,9 @@ export const HOSTS: Record<string, Host> = {
     url: 'http://localhost:4332',
     files: ({ js, tsx }) => ({
       'index.html': pageOf('/main.tsx'),
-      'main.tsx': `import { createRoot } from 'react-dom/client'
-import { config } from 'zod/v4/core'
+      'main.tsx': `import 'user-account-service/no-eval'
+import { createRoot } from 'react-dom/client'
 import { Settings } from './settings'
-config({ jitless: true })
 createRoot(document.getElementById('app')).render(<Settings />)
 `,
       'settings.tsx': tsx,

@@ -21,7 +21,7 @@ export function Attempts({ of: { attempts, last_error, due_at } }: { of: Tried }
       {attempts === 0 ? 'Not tried yet' : count(attempts, 'attempt')}
       {last_error && (
         <>
-          , last answer <span className="wrap-anywhere font-mono text-ink">{last_error}</span>
+          , last answer <span className="wrap-anywhere text-ink">{last_error}</span>
         </>
       )}
       {due_at &&

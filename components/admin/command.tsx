@@ -9,3 +9,10 @@ const PREFIX = existsSync('scripts/account.mjs') ? 'npm run -s account --' : 'no
 export const lineOf = (words: string) => `${PREFIX} ${words}`
 
 export const Command = ({ words }: { words: string }) => <Copyable text={lineOf(words)} label="the command" />
+
+/** How an application that is no more leaves the lists. */
+export const Removal = ({ of }: { of: string }) => (
+  <div className="text-ink-muted text-sm">
+    If it no longer exists, this command removes it: <Command words={`app remove ${of}`} />
+  </div>
+)

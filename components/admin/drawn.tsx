@@ -112,7 +112,7 @@ export const EventCounts = ({
   <>
     {waiting > 0 && <Badge tone="warning">{events(waiting, max)} waiting</Badge>}{' '}
     {dead > 0 && <Badge tone="danger">{events(dead, max)} given up</Badge>}
-    {waiting + dead === 0 && 'None'}
+    {waiting + dead === 0 && '0'}
   </>
 )
 

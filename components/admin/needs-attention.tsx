@@ -9,6 +9,7 @@ import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
+import { Removal } from './command'
 import { AppLink, DueBy, EventCounts, type Fields, triedStep } from './drawn'
 import { Facts } from './facts'
 import { Enable, OperatorButton, Retry } from './operator-button'
@@ -134,13 +135,14 @@ function App({ app }: { app: contract.TroubledApp }) {
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
   const isPolled = !isDisabled && tasks.some(({ state, polls }) => polls && state === 'pending')
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
-  const canPing = isTried || (!isDisabled && unreliable !== null && !unreliable.polls)
+  const wasWaived = unreliable !== null && unreliable.waived_at !== null
+  const canPing = isTried || (wasWaived && !unreliable.polls)
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
         {isDisabled && <Badge tone="warning">Disabled</Badge>}
-        {unreliable?.waived_at && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
+        {wasWaived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
         {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
@@ -157,8 +159,8 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {unreliable?.waived_at && (
           <>
-            Its last answer to a deletion was <span className="font-mono">{unreliable.waived_error}</span>. Waiting for
-            it was stopped on <LocalTime dateTime={unreliable.waived_at} mayBreak />.{' '}
+            Its last answer to a deletion was {unreliable.waived_error}. Waiting for it was stopped on{' '}
+            <LocalTime dateTime={unreliable.waived_at} mayBreak />.{' '}
             {unreliable.polls
               ? 'It leaves this list once it has done a deletion.'
               : 'Ping it once it is fixed: then it leaves this list.'}{' '}
@@ -169,6 +171,7 @@ function App({ app }: { app: contract.TroubledApp }) {
         {isDisabled &&
           `It is told nothing while it is disabled, and ${tasks.length > 0 ? 'these deletions wait' : 'deletions will wait for it'}.`}
       </p>
+      {wasWaived && <Removal of={app_id} />}
       <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
         {isDisabled && <Enable app={app} />}
         {canPing && (

@@ -43,7 +43,7 @@ const Counts = ({ names, figures }: { names: readonly Name[]; figures: contract.
     row={figures}
     fields={Object.fromEntries(names.map((name) => [name, linkedCount(name)]))}
     // Each number beside its label, and those of both lists below each other.
-    className="@max-lg:*:flex @max-lg:*:items-start @max-lg:*:justify-between @max-lg:*:gap-4 @lg:grid-cols-[minmax(0,24rem)_1fr]!"
+    className="@max-lg:*:flex @max-lg:*:items-start @max-lg:*:justify-between @max-lg:*:gap-4 @max-lg:[&_dd]:shrink-0 @lg:grid-cols-[minmax(0,24rem)_1fr]!"
   />
 )
 

@@ -33,7 +33,7 @@ export default async function ApplicationsPage() {
                   Disabled
                 </Badge>
               )}
-              {!disabled_at && <Failing answer={lastAnswers.get(app_id)} />}
+              <Failing answer={lastAnswers.get(app_id)} />
             </>
           ),
           endpoint: (row) => row.endpoint ?? 'Asks for its tasks',

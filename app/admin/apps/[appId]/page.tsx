@@ -1,3 +1,4 @@
+import { Removal } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { auditFor, EventCounts } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
@@ -60,15 +61,14 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       id={appId}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
       aside={
-        app.disabled_at ? (
-          <Badge tone="warning">Disabled</Badge>
-        ) : (
-          lastAnswer && (
-            <p className="flex flex-wrap items-center gap-x-2 text-ink-muted">
+        <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">
+          {app.disabled_at && <Badge tone="warning">Disabled</Badge>}
+          {lastAnswer && (
+            <>
               <Badge tone="danger">Failing</Badge> Last answer: {lastAnswer}
-            </p>
-          )
-        )
+            </>
+          )}
+        </p>
       }
     >
       <Part title="Actions">
@@ -109,6 +109,11 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             />
           )}
         </div>
+        {(lastAnswer || app.disabled_at) && (
+          <div className="mt-4">
+            <Removal of={appId} />
+          </div>
+        )}
       </Part>
       <Part
         title="Open deletion tasks"

@@ -252,8 +252,11 @@ const countsOf = (tasks: readonly ShownTask[]) => ({
 
 const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
   step: true,
-  status: (step) => {
-    const own = tasks.filter(({ phase }) => phase === step.step)
+  status: (shown) => {
+    const own = tasks.filter(({ phase }) => phase === shown.step)
+    // The answer of an app that nobody waits for any more stays with the step until it runs again.
+    const isOfWaived = own.some(({ waived, last_error }) => waived && last_error === shown.last_error)
+    const step = isOfWaived ? { ...shown, last_error: null } : shown
     const failing = own.filter(isFailing)
     // The error of the last call stays with the step while its app is called again.
     const isCalling = own.some(({ state }) => state === 'calling')

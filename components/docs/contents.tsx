@@ -179,7 +179,9 @@ function useVisibleSection(groups: readonly ContentsGroup[], path: string | unde
     const observer = new IntersectionObserver(
       (changes) => {
         for (const { target, isIntersecting } of changes) inView[isIntersecting ? 'add' : 'delete'](target)
-        const first = parts.find((part) => inView.has(part))
+        const visible = parts.filter((part) => inView.has(part))
+        // A row of a part, where both have an entry, says more.
+        const first = visible.find((part) => !visible.some((other) => other !== part && part.contains(other)))
         if (first) setHere(first.id)
       },
       { rootMargin: '-80px 0px -60% 0px' },

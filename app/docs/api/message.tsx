@@ -3,6 +3,7 @@ import { Described } from '@/components/docs/reference-rows'
 import { Badge } from '@/components/ui/badge'
 import type { Webhook } from '@/contract/webhooks'
 import { Part } from './operation'
+import { EndOfTask } from './receiving'
 import { Section } from './reference-page'
 import { SchemaRows } from './schema-rows'
 
@@ -16,6 +17,7 @@ export const Message = ({ webhook: { name, summary, description, message, exampl
     <p className="mt-3">
       <Described text={description} />
     </p>
+    {name === 'account.withdrawn' && <EndOfTask />}
     <Part title="Body">
       <SchemaRows schema={message} io="output" of={`${name}.body`} />
       {Object.entries(examples).map(([key, { summary: title, value }]) => (

@@ -1,13 +1,49 @@
+import { CodeBlock } from '@/components/docs/code-block'
 import { Code, Described, ReferenceRows } from '@/components/docs/reference-rows'
 import { SampleLanguage } from '@/components/docs/sample-language'
 import { formatDuration } from '@/components/ui/duration'
 import { textLink } from '@/components/ui/text-link'
+import type { OperationName } from '@/contract/operations'
 import { CALL_BACK_OFF, CHECK_MS, EVENT_RETRY_MS, MAX_CALL_MS, second } from '@/domain/limits/durations'
 import { systemContext } from '@/server/system-context'
 import { RECEIVER_LANGUAGES, RECEIVER_SAMPLES, RECEIVER_VARIABLES } from './receiver-samples'
 import { pathOf, WEBHOOK_CHAPTERS } from './reference'
 import { Chapter } from './reference-page'
 import { SampleBlocks } from './sample-blocks'
+
+const operationLink = (group: string, name: OperationName, text: string) => (
+  <a href={`${pathOf(group)}#${name}`} className={textLink}>
+    {text}
+  </a>
+)
+
+export const Registering = () => (
+  <Chapter id="registering" title={WEBHOOK_CHAPTERS.registering}>
+    <p>An operator registers it. This prints its id and its signing secret, which is shown this once:</p>
+    <CodeBlock
+      title="Operator command"
+      label="the command that registers an application"
+      code="npm run -s account -- app register --name Shop --endpoint https://shop.example.com/account-messages"
+    />
+    <p>
+      Then {operationLink('applications', 'putConnection', 'connect')} each person to it, by the name under which it
+      knows them. With <Code>--poll</Code> in place of <Code>--endpoint</Code> nothing is sent to it, and it{' '}
+      {operationLink('tasks', 'takeTasks', 'takes its deletion tasks')} itself.
+    </p>
+  </Chapter>
+)
+
+/** How an application ends the task that comes with `account.withdrawn`. */
+export const EndOfTask = () => (
+  <p className="mt-3">
+    Answer 2xx, 404 or 410 once the person is deleted. An application with <Code>acknowledges: later</Code> may answer
+    202 first, and then {operationLink('tasks', 'reportOnTask', 'report')} when it is done. Until then the message comes{' '}
+    <a href="#attempts" className={textLink}>
+      again
+    </a>
+    . An application without an endpoint {operationLink('tasks', 'takeTasks', 'takes its tasks')} itself.
+  </p>
+)
 
 export const Receiving = () => (
   <Chapter id="receiving" title={WEBHOOK_CHAPTERS.receiving}>

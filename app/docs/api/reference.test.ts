@@ -22,6 +22,8 @@ test.each([
   ['pagination', '/docs/api/users#listUndeliverableUsers'],
   ['timeout', '/docs/api/webhooks#attempts'],
   ['all operations', '/docs/api#operations'],
+  ['register app', '/docs/api/webhooks#registering'],
+  ['register an application', '/docs/api/webhooks#registering'],
   ['error codes', '/docs/api/errors#codes'],
   ['EMAIL_003', '/docs/api/errors#EMAIL_003'],
   ['email', '/docs/api/email#changeEmail'],

@@ -24,6 +24,7 @@ export const CHAPTERS = {
 
 /** What the page of the webhooks says before them. */
 export const WEBHOOK_CHAPTERS = {
+  registering: 'Register an application',
   receiving: 'Receiving messages',
   attempts: 'Attempts',
   verifying: 'Verify a signature',
@@ -42,6 +43,7 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   deleting: 'withdraw remove erase user person GDPR guide',
   errors: 'codes status refused',
   operations: 'endpoints paths index list overview webhooks events',
+  registering: 'register app applications create add new signing secret endpoint connect subject poll',
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
   attempts: 'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter',
   verifying:

@@ -7,7 +7,7 @@ import { webhooks } from '@/contract/webhooks'
 import { ErrorRows } from '../error-rows'
 import { Message } from '../message'
 import { Operation } from '../operation'
-import { Attempts, Receiving, Verifying } from '../receiving'
+import { Attempts, Receiving, Registering, Verifying } from '../receiving'
 import { ALL_ERRORS, COMMON_CODES, codesOf, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
 import { Chapter, ReferencePage } from '../reference-page'
 import { LANGUAGES } from '../samples'
@@ -58,6 +58,19 @@ export default async function GroupPage({ params }: Props) {
               . Either can accept a task first and report on it later.
             </p>
           )}
+          {id === 'applications' && (
+            <p className="text-ink-muted">
+              The operator command registers an application:{' '}
+              <a href={`${pathOf(WEBHOOKS.id)}#registering`} className={textLink}>
+                Register an application
+              </a>
+              . What is sent to it stands under{' '}
+              <a href={pathOf(WEBHOOKS.id)} className={textLink}>
+                Webhooks
+              </a>
+              .
+            </p>
+          )}
           {group.operations.map((contract) => (
             <Operation key={contract.name} contract={contract} />
           ))}
@@ -75,6 +88,7 @@ export default async function GroupPage({ params }: Props) {
         </Chapter>
       ) : (
         <>
+          <Registering />
           <Receiving />
           <Attempts />
           <Verifying />

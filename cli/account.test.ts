@@ -264,12 +264,12 @@ test.each([
   ['user show', 'Give exactly one of an account, --user, --email, --external-id.'],
   ['user show usr_none', 'No user has this id. Give an address by --email, or your own id by --external-id.'],
   ['token list --user usr_none', 'There is no active user with this id: user find --email shows the id of an address.'],
-  ['token revoke', 'Give exactly one of an id, --user.'],
+  ['token revoke', 'Give exactly one of an id, --user, --email.'],
   [
     'token revoke --user usr_none',
     'There is no active user with this id: user find --email shows the id of an address.',
   ],
-  ['session end', 'Give exactly one of an id, --user.'],
+  ['session end', 'Give exactly one of an id, --user, --email.'],
   [
     'session end --user usr_none',
     'There is no active user with this id: user find --email shows the id of an address.',
@@ -605,6 +605,8 @@ test('an account is named by its address too; one that nobody has verified only 
     expect(await run(`transaction list ${named}`)).toMatchObject({ transactions: [{ transaction_id: id }] })
   expect(await refusal(`transaction list --user ${userId} --email ${email}`)).toBe('Give --user or --email, not both.')
   expect(await run(`session list --email ${email}`)).toMatchObject({ user_id: userId, sessions: [{}] })
+  expect(await run(`session end --email ${email}`)).toEqual({ user_id: userId, ended: 1 })
+  expect(await run(`token revoke --email ${email}`)).toEqual({ user_id: userId, revoked: 0 })
   await ctx.db.user.update({ where: { id: userId }, data: { emailVerifiedAt: null } })
   expect(await run(`transaction list --email ${email}`)).toMatchObject({ transactions: [{ transaction_id: id }] })
   for (const line of ['transaction add', 'withdrawal start', 'token create --scope email:manage'])

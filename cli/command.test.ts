@@ -133,7 +133,7 @@ test('the help of a noun lists its commands with their options, and no other', (
   expect(ofToken).toContain(
     'node dist/account.mjs token list (--user usr_… | --email ADDRESS)\n  Lists the access tokens',
   )
-  expect(ofToken).toContain('token revoke (tok_… | --user usr_…)')
+  expect(ofToken).toContain('token revoke (tok_… | --user usr_… | --email ADDRESS)')
   expect(ofToken).toContain(
     'token create (--user usr_… | --email ADDRESS) --scope SCOPE … [--expires-in P30D] [--name NAME]',
   )

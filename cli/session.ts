@@ -19,13 +19,17 @@ export const sessionCommands = [
     summary: 'Ends one browser session; or all of a user, which also cancels a pending change.',
     options: {
       id: { value: 'ses_…', positional: true, means: 'The session.' },
-      user: { value: 'usr_…', means: 'The account whose sessions all end.' },
+      user: { ...namedAccount.user, means: 'The account whose sessions all end.' },
+      email: namedAccount.email,
     },
-    oneOf: ['id', 'user'],
-    async run(ctx, { id, user }) {
-      if (user) return { user_id: user, ended: await endAllSessions(ctx, user) }
-      const { userId } = await endSessionOf(ctx, id ?? '')
-      return { user_id: userId, session_id: id, ended: 1 }
+    oneOf: ['id', 'user', 'email'],
+    async run(ctx, { id, ...account }) {
+      if (id !== undefined) {
+        const { userId } = await endSessionOf(ctx, id)
+        return { user_id: userId, session_id: id, ended: 1 }
+      }
+      const user = await idOf(ctx, account)
+      return { user_id: user, ended: await endAllSessions(ctx, user) }
     },
   }),
 ]

@@ -45,13 +45,17 @@ export const tokenCommands = [
     summary: 'Revokes one access token, or all of a user.',
     options: {
       id: { value: 'tok_…', positional: true, means: 'The token.' },
-      user: { value: 'usr_…', means: 'The account whose tokens are all revoked.' },
+      user: { ...namedAccount.user, means: 'The account whose tokens are all revoked.' },
+      email: namedAccount.email,
     },
-    oneOf: ['id', 'user'],
-    async run(ctx, { id, user }) {
-      if (user) return { user_id: user, revoked: await revokeAllTokens(ctx, user) }
-      const { userId } = await revokeTokenOf(ctx, id ?? '')
-      return { user_id: userId, token_id: id, revoked: 1 }
+    oneOf: ['id', 'user', 'email'],
+    async run(ctx, { id, ...account }) {
+      if (id !== undefined) {
+        const { userId } = await revokeTokenOf(ctx, id)
+        return { user_id: userId, token_id: id, revoked: 1 }
+      }
+      const user = await idOf(ctx, account)
+      return { user_id: user, revoked: await revokeAllTokens(ctx, user) }
     },
   }),
 ]

@@ -534,6 +534,7 @@ test.each([
   ['PRODUCT_NAME', ''],
   ['PRIVACY_URL', ''],
   ['METRICS_TOKEN', ''],
+  ['ALLOWED_ORIGINS', 'https://shop.example.com'],
   ['DATABASE_URL', 'postgresql://user:secret-for-all@db/accounts?sslmode=no-verify'],
 ])('production is warned when %s is %j, and local mode is not', (name, value) => {
   expect(settingWarnings(parseEnv(UNDOUBTED))).toEqual([])

@@ -84,6 +84,10 @@ const DOUBTS: [isDoubtful: (env: Env) => boolean, hint: string][] = [
   ],
   [(env) => env.brand.name === DEFAULT_NAME, `PRODUCT_NAME is not set: people read "${DEFAULT_NAME}".`],
   [(env) => env.brand.privacyUrl === undefined, 'PRIVACY_URL is not set: no page links to a privacy notice.'],
+  [
+    (env) => env.allowedOrigins.length > 0 && env.settingsUrl === null && !env.identityProvider,
+    'ALLOWED_ORIGINS is set and SETTINGS_URL is not: links in mails lead to a sign-in here, which nobody without a password can pass.',
+  ],
   [(env) => env.metricsToken === undefined, 'METRICS_TOKEN is not set: nothing can watch the service.'],
 ]
 

@@ -18,7 +18,13 @@ export const SESSION_ID = /^ses_[A-Za-z0-9_-]{22}$/
 export const RESET_TOKEN = /^prt_[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 export const WITHDRAWAL_LINK_TOKEN = /^wrt_[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 /** What the mail attaches and the progress page saves: receipts in their compact form, one a line. */
-export const RECEIPT_FILE = { name: 'deletion-receipt.jws', type: 'application/jose' } as const
+export const RECEIPT_FILE = {
+  /** With the receipt of the request, in the mail. */
+  name: 'deletion-receipt.jws',
+  /** With the final receipt too, from the page of the deletion. */
+  finalName: 'deletion-receipt-final.jws',
+  type: 'application/jose',
+} as const
 export const VERIFICATION_CODE_LENGTH = 6
 export const VERIFICATION_CODE = /^[0-9]{6}$/
 

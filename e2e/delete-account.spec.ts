@@ -1,5 +1,5 @@
 import { CATEGORIES } from '@/contract/vocabulary'
-import { expect, expectAccessible, linkIn, test } from './fixtures'
+import { expect, expectAccessible, linkIn, submitSignIn, test } from './fixtures'
 import { SERVICE_URL } from './service-urls'
 
 const SUBJECT = 'Confirm that you want to delete your account'
@@ -51,7 +51,10 @@ test('somebody who cannot sign in deletes the account by mail, and asks for it w
   await operator.run('transaction', 'cancel', transaction_id)
   await page.getByRole('button', { name: 'Check again' }).click()
   await expect(page.getByText(`${user.email.slice(0, 1)}••••@`)).toBeVisible()
-  await expect(page.getByRole('link', { name: 'Download your data first' })).toHaveAttribute('href', '/settings/data')
+  await expect(page.getByRole('link', { name: 'Download your data first' })).toHaveAttribute(
+    'href',
+    '/settings/data?before=deletion',
+  )
   await page.getByText('What exactly happens').click()
   await expect(page.getByText(/^the account\b/)).toBeVisible()
   await expectAccessible(page)
@@ -85,4 +88,16 @@ test('the page for people without the app is light and without a script', async 
   process.stdout.write(`first visit to /delete-account: ${kilobytes} KB\n`)
   expect(kilobytes).toBeLessThanOrEqual(MAX_PAGE_KB)
   expect(types).not.toContain('script')
+})
+
+test('whoever signs in to download the data before a deletion is led back to the deletion', async ({ page, user }) => {
+  await page.goto('/delete-account')
+  await page.getByRole('link', { name: 'Sign in and download it' }).click()
+  await submitSignIn(page, user)
+  await page.getByLabel('Current password').fill(user.password)
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download', exact: true }).click()
+  await download
+  await page.getByRole('link', { name: 'Continue to delete account' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
 })

@@ -101,7 +101,7 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   const download = stranger.waitForEvent('download')
   await stranger.getByRole('button', { name: 'Save receipt' }).click()
   // As the mail names it.
-  expect((await download).suggestedFilename()).toBe('deletion-receipt.jws')
+  expect((await download).suggestedFilename()).toBe('deletion-receipt-final.jws')
 })
 
 test('a second progress link in the same tab shows nothing of the first', async ({ page, operator, user }) => {

@@ -65,7 +65,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(field).toBeFocused()
   await enterCode(page, code)
   await expect(main).toMatchAriaSnapshot(`
-    - paragraph: Your email address is now ${newEmail}
+    - heading "Your email address is now ${newEmail}" [level=2]
     - paragraph: Sign in with it from now on.
     - paragraph: We emailed your old address. From there you can undo this for 7 days.
     - heading "Current address" [level=2]

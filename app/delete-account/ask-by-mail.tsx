@@ -63,7 +63,7 @@ export async function AskByMail({ outcome, isAgain, language }: AskByMailProps) 
           <li>{t('stepConfirm')}</li>
         </ol>
         <div className="space-y-1 text-ink-muted text-sm">
-          <p>{t.rich('copy', { link: linkTo('/settings/data') })}</p>
+          <p>{t.rich('copy', { link: linkTo('/settings/data?before=deletion') })}</p>
           <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>
         </div>
       </CardBody>

@@ -1,8 +1,9 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { Alert } from '../ui/alert'
 import { Announcement } from '../ui/announcement'
+import { withWholeHyphens } from '../ui/bold'
+import { HeadedAlert } from '../ui/headed-alert'
 import { serverNow } from '../ui/server-clock'
 import { type EmailStatus, isSameAddress, pendingOf } from './email-status'
 
@@ -53,32 +54,32 @@ function NoticeText({ notice, hasPassword, undoneWithin }: NoticeProps) {
   switch (notice.outcome) {
     case 'changed':
       return (
-        <Alert tone="success" title={t('changedTitle', { email })}>
+        <HeadedAlert tone="success" title={t.rich('changedTitle', { email, address: withWholeHyphens })}>
           {hasPassword && <p>{t('changedSignIn')}</p>}
           <p>
             {t(notice.isNotified ? 'changedText' : 'changedTextSoon')} {undoneWithin}
           </p>
-        </Alert>
+        </HeadedAlert>
       )
     case 'verified':
-      return <Alert tone="success" title={t('verifiedNotice')} text={t('verifiedNoticeText', { email })} />
+      return <HeadedAlert tone="success" title={t('verifiedNotice')} text={t('verifiedNoticeText', { email })} />
     case 'cancelled':
       return (
-        <Alert
+        <HeadedAlert
           tone="info"
           title={t(isOwn ? 'ownCancelledTitle' : 'cancelledTitle')}
           text={t('cancelledText', { email })}
         />
       )
     case 'expired':
-      return <Alert tone="warning" title={t('expiredTitle', { email })} text={t('expiredText')} />
+      return <HeadedAlert tone="warning" title={t('expiredTitle', { email })} text={t('expiredText')} />
     case 'gone':
-      return <Alert tone="info" title={t('goneTitle', { email })} text={t('goneText')} />
+      return <HeadedAlert tone="info" title={t('goneTitle', { email })} text={t('goneText')} />
     case 'replaced':
-      return <Alert tone="warning" title={t('replacedTitle')} text={t('replacedText', { email })} />
+      return <HeadedAlert tone="warning" title={t('replacedTitle')} text={t('replacedText', { email })} />
     case 'ended': {
       const text = isOwn ? t('expiredText') : `${t('endedText', { email })} ${t('startAgainText')}`
-      return <Alert tone="warning" title={t(notice.title)} text={text} />
+      return <HeadedAlert tone="warning" title={t(notice.title)} text={text} />
     }
   }
 }

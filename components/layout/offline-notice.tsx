@@ -42,7 +42,7 @@ export function OfflineNotice() {
     <p
       key={presses}
       role="alert"
-      className="fade-in fixed inset-x-4 top-4 z-50 mx-auto flex w-fit max-w-full animate-in items-center gap-2.5 rounded-xl border border-line bg-surface px-4 py-3 shadow-lift"
+      className="fade-in fixed inset-x-4 bottom-4 z-50 mx-auto flex w-fit max-w-full animate-in items-center gap-2.5 rounded-xl border border-line bg-surface px-4 py-3 shadow-lift"
     >
       <WifiOff className="size-5 shrink-0 text-warning" aria-hidden /> {t('offline')}
     </p>

@@ -28,7 +28,10 @@ export function NewPasswordField({ rules, typed = '', error, ...registered }: Ne
   const problem = useProblem(typed, rules)
   const { minLength: min } = rules
   // A password that is too short is reported when the form is sent, because everybody begins with a short one.
-  const ofLength = problem === 'length' && error ? t('length', { min, max: MAX_NEW_PASSWORD_LENGTH }) : undefined
+  const ofLength =
+    problem === 'length' && error
+      ? t(typed.length < min ? 'tooShort' : 'tooLong', { min, max: MAX_NEW_PASSWORD_LENGTH })
+      : undefined
   const ofText = problem && problem !== 'length' ? errors(`rules.${problem}`) : undefined
   return (
     <PasswordField

@@ -34,18 +34,11 @@ export function ReceiptLines({ receipt, ownIssuer, isProvenDone, takesFocus }: R
   return (
     <Card className="break-inside-avoid print:shadow-none">
       <CardBody className="space-y-5">
-        <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none max-sm:flex-wrap">
+        <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none">
           <Icon className={`mt-0.5 size-6 shrink-0 ${isWhole ? 'text-success' : 'text-warning'}`} aria-hidden />
-          <h2 className="wrap-anywhere min-w-0 flex-1 font-semibold text-lg leading-7 max-sm:basis-4/5">
+          <h2 className="wrap-anywhere min-w-0 flex-1 text-pretty font-semibold text-lg leading-7">
             <Verdict claims={claims} ownIssuer={ownIssuer} unconfirmed={unconfirmed.length} />
           </h2>
-          <Button
-            variant="quiet"
-            className="max-sm:ms-5 sm:-my-1.5 sm:-me-4 print:hidden"
-            onClick={() => window.print()}
-          >
-            <Printer className="size-4" aria-hidden /> {t('print')}
-          </Button>
         </div>
         {claims.kind === 'acceptance' && !isProvenDone && <p className="text-ink-muted">{t('acceptanceText')}</p>}
         <dl className="divide-y divide-line">
@@ -58,6 +51,9 @@ export function ReceiptLines({ receipt, ownIssuer, isProvenDone, takesFocus }: R
         >
           <TechnicalLines receipt={receipt} />
         </Disclosure>
+        <Button variant="secondary" className="print:hidden" onClick={() => window.print()}>
+          <Printer className="size-4" aria-hidden /> {t('print')}
+        </Button>
       </CardBody>
     </Card>
   )

@@ -25,7 +25,7 @@ export function Alert({ tone = 'info', title, text, className, children, ...rest
     <div className={cn('flex gap-3 rounded-xl px-4 py-3.5', tones[tone], className)} {...rest}>
       <Icon className="mt-0.5 size-5 shrink-0" aria-hidden />
       <div className="min-w-0 flex-1 space-y-1">
-        <p className="wrap-anywhere font-medium">{title}</p>
+        <div className="wrap-anywhere font-medium">{title}</div>
         {(text || children) && (
           <div className="wrap-anywhere space-y-2 text-ink-muted">
             {text && <p>{text}</p>}

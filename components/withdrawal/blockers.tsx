@@ -7,11 +7,11 @@ import { useLocale, useTranslations } from 'use-intl/react'
 import { formatAmount } from '@/contract/amount'
 import { ApiError, type Authority, type Blocker } from '@/contract/errors'
 import { useHost } from '../host/host'
-import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
+import { HeadedAlert } from '../ui/headed-alert'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
 import { NewTab } from '../ui/new-tab'
@@ -130,19 +130,20 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   if (items.length === 1 && first && isRestored(first))
     return (
       <div ref={words} tabIndex={-1} className="rounded-xl outline-none">
-        <Alert tone="warning" title={<Restored until={first.until} />}>
+        <HeadedAlert tone="warning" title={<Restored until={first.until} />}>
           <p>{t('restoredWhy')}</p>
           {help}
-        </Alert>
+        </HeadedAlert>
       </div>
     )
   return (
     <Card aria-labelledby="blockers">
       <CardBody className="space-y-5 sm:pt-6">
         <div ref={words} tabIndex={-1} className="scroll-mt-6 rounded-xl outline-none">
-          <Alert
+          <HeadedAlert
             tone="warning"
-            title={<span id="blockers">{t('title', { count: items.length, what: first?.title ?? '' })}</span>}
+            titleId="blockers"
+            title={t('title', { count: items.length, what: first?.title ?? '' })}
           >
             <p>{t('hint')}</p>
             {items.some(({ code, url }) => code === 'pending_transactions' && !url) && (
@@ -161,7 +162,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
               </p>
             )}
             {help}
-          </Alert>
+          </HeadedAlert>
         </div>
         <ul className="divide-y divide-line">
           {items.map((item, index) => (
@@ -247,7 +248,7 @@ export function NoLongerHeld() {
   const t = useTranslations('Blockers')
   return (
     <Announcement takesFocus="if-lost">
-      <Alert tone="success" title={t('free')} />
+      <HeadedAlert tone="success" title={t('free')} />
     </Announcement>
   )
 }
@@ -258,11 +259,11 @@ export const UnknownBlockers = ({ held }: Pick<BlockersProps, 'held'>) => {
   return (
     <LiveRegion>
       {held.isUnknown && (
-        <Alert tone="warning" className="mb-6" title={t('unknownTitle')} text={t('unknown')}>
+        <HeadedAlert tone="warning" className="mb-6" title={t('unknownTitle')} text={t('unknown')}>
           <Button type="button" variant="secondary" isPending={held.isChecking} onClick={() => void held.check()}>
             {t('again')}
           </Button>
-        </Alert>
+        </HeadedAlert>
       )}
     </LiveRegion>
   )

@@ -27,6 +27,7 @@ export function DeletionChoices({ ref, form, isFilled, retentionDays }: Deletion
       <div className="space-y-6 pt-3">
         <RadioField
           legend={t('reason')}
+          hint={t('reasonHint')}
           appearance="list"
           options={[
             { value: '', label: t('reasons.none') },

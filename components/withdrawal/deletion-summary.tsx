@@ -63,10 +63,7 @@ export function SummaryNotes({
       <div>
         {exportPath && (
           <p>
-            <a
-              href={isSignedOut ? exportPath : `${exportPath}?before=deletion`}
-              className={`inline-flex min-h-11 items-center ${textLink}`}
-            >
+            <a href={`${exportPath}?before=deletion`} className={`inline-flex min-h-11 items-center ${textLink}`}>
               {t(isSignedOut ? 'downloadByOwner' : 'download')}
             </a>
           </p>

@@ -30,7 +30,7 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
     mutationFn: async () => {
       const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
       const lines = receipts.map(({ receipt }) => `${receipt}\n`)
-      saveFile(new Blob(lines, { type: RECEIPT_FILE.type }), RECEIPT_FILE.name)
+      saveFile(new Blob(lines, { type: RECEIPT_FILE.type }), RECEIPT_FILE.finalName)
     },
   })
   return (

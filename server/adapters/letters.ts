@@ -266,7 +266,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       const { progressUrl, receipt } = message
       const { values, choices } = withdrawalIn(wording, message, authority)
       const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
-      const files = receipt === null ? [] : [{ ...RECEIPT_FILE, content: receipt }]
+      const files = receipt === null ? [] : [{ name: RECEIPT_FILE.name, type: RECEIPT_FILE.type, content: receipt }]
       const letterOfIt = letter(
         'accountWithdrawalStarted',
         AccountWithdrawalStarted,

@@ -21,7 +21,8 @@ export interface PageProps {
 /** Adds the `return_to` of the page's query to a path. The page that it leads to checks it. */
 export async function withReturnTo(path: string, { searchParams }: PageProps): Promise<string> {
   const { return_to: wish } = await searchParams
-  return typeof wish === 'string' ? `${path}?return_to=${encodeURIComponent(wish)}` : path
+  if (typeof wish !== 'string') return path
+  return `${path}${path.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(wish)}`
 }
 
 /** Redirects to the sign-in. If the browser still has the cookie of an ended session, that page says so. */

@@ -11,16 +11,17 @@ export const generateMetadata = titled('YourData', 'title')
 
 export default async function YourDataPage(props: PageProps) {
   const ctx = await openPage()
-  if (!ctx) return toSignIn('/settings/data', props)
+  const { unconfirmed, before } = await props.searchParams
+  const isBeforeDeletion = before === 'deletion'
+  if (!ctx) return toSignIn(isBeforeDeletion ? '/settings/data?before=deletion' : '/settings/data', props)
   const t = await pageTexts('YourData')
   const ways = await waysToConfirm(ctx, 'withdraw')
-  const { unconfirmed, before } = await props.searchParams
   const { userId, user } = ctx.actor
   return (
     <Texts texts={await textsOf(['YourData'])}>
       <PageHeading title={t('title')} description={t('description')} />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
-      <ExportDataForm userId={userId} email={user.email} ways={ways} isBeforeDeletion={before === 'deletion'} />
+      <ExportDataForm userId={userId} email={user.email} ways={ways} isBeforeDeletion={isBeforeDeletion} />
     </Texts>
   )
 }

@@ -26,8 +26,8 @@ export const Registering = () => (
       code="npm run -s account -- app register --name Shop --endpoint https://shop.example.com/account-messages"
     />
     <p>
-      Then {operationLink('applications', 'putConnection', 'connect')} each person to it, by the name under which it
-      knows them. With <Code>--poll</Code> in place of <Code>--endpoint</Code> nothing is sent to it, and it{' '}
+      Then {operationLink('applications', 'putConnection', 'connect')} each person to it, by the id under which it knows
+      them. With <Code>--poll</Code> in place of an endpoint nothing is sent to it, and it{' '}
       {operationLink('tasks', 'takeTasks', 'takes its deletion tasks')} itself.
     </p>
   </Chapter>

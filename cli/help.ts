@@ -56,7 +56,9 @@ const helpForNoun = (commands: Command[]): string =>
   paragraphs(...commands.map((command) => [usageOf(command), `  ${command.summary}`]))
 
 function helpForCommand(command: Command): string {
-  const options = Object.entries({ ...command.options, ...COMMON }).map(([name, option]) => [
+  // Many lines are JSON already, and have no member of their own.
+  const common = command.printsMany ? {} : COMMON
+  const options = Object.entries({ ...command.options, ...common }).map(([name, option]) => [
     withValue(name, option),
     [option.means, ...remarksOn(option)].join(' '),
   ])

@@ -42,7 +42,14 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   await ctx.db.user.update({ where: { id: userId }, data: { undeliverableAt: ctx.clock.now() } })
 
   const counts = { waiting_events: 0, dead_events: 0 }
-  const none = { last_error: null, is_disabled: false, withdrawal_ids: [], ...counts, waived_at: null }
+  const none = {
+    problem: 'disabled',
+    last_error: null,
+    is_disabled: false,
+    withdrawal_ids: [],
+    ...counts,
+    waived_at: null,
+  }
   expect(await execute(ctx, ['overview'], null)).toEqual({
     figures: [{ figure: 'undeliverable', count: 1, means: 'Addresses that take no mail' }],
     failing_apps: [
@@ -50,6 +57,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
         ...none,
         app_id: shop,
         name: 'shop',
+        problem: 'HTTP 503',
         last_error: 'HTTP 503',
         withdrawal_ids: [expect.stringMatching(/^wd_/)],
         waiting_events: 1,
@@ -57,8 +65,8 @@ test('an overview shows the applications and the withdrawals that fail, and numb
       { ...none, app_id: mail, name: 'mail', is_disabled: true, withdrawal_ids: [expect.stringMatching(/^wd_/)] },
     ],
     failing_withdrawals: [
-      { step: 'third_party_integrations', last_error: 'HTTP 503' },
-      { step: 'data_archives', last_error: 'Error' },
+      { step: 'third_party_integrations', problem: 'HTTP 503', last_error: 'HTTP 503' },
+      { step: 'data_archives', problem: 'Error', last_error: 'Error' },
     ].map((step) => ({
       withdrawal_id: withdrawalId,
       due_by: expect.any(String),

@@ -5,12 +5,21 @@ import {
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
+import type { ShownTask } from '@/contract/tasks'
 import { groupTroubles, lastAnswerOf, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { command } from './command.ts'
+
+const isUnfetched = ({ polls, state }: ShownTask) => polls && state === 'pending'
+
+/** What is wrong with an application, where it has not answered badly. */
+const problemOf = (app: TroubledApp): string | null =>
+  lastAnswerOf(app) ??
+  (isDisabled(app) ? 'disabled' : app.tasks.some(isUnfetched) ? 'has not asked for its deletion tasks' : null)
 
 const toApp = (app: TroubledApp) => ({
   app_id: app.app_id,
   name: app.name,
+  problem: problemOf(app),
   last_error: lastAnswerOf(app),
   is_disabled: isDisabled(app),
   withdrawal_ids: [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))],
@@ -19,6 +28,12 @@ const toApp = (app: TroubledApp) => ({
   waived_at: app.unreliable?.waived_at ?? null,
 })
 
+/** A step that waits for its applications is late because of them. */
+function lateBecauseOf({ tasks }: TroubledWithdrawal, step: string): string {
+  const names = tasks.filter(({ phase }) => phase === step).map(({ name }) => name)
+  return names.length > 0 ? `late: waits for ${names.join(', ')}` : 'late'
+}
+
 /** A withdrawal in which several steps fail has a row for each, also where they wait for an application that fails. */
 const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
   withdrawal.deletion_steps.map(({ step, attempts, last_error }) => ({
@@ -26,6 +41,7 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
     due_by: withdrawal.due_by,
     is_past_due: withdrawal.is_past_due,
     step,
+    problem: last_error ?? lateBecauseOf(withdrawal, step),
     attempts,
     last_error,
   }))

@@ -92,6 +92,9 @@ export const app = appSettings.extend({
   previous_secret_until: isoDateTime
     .nullable()
     .describe('Until then messages are signed with the secret before as well'),
+  last_asked_at: isoDateTime
+    .nullable()
+    .describe('When it last asked for deletion tasks with its token, to the minute; null if it never has'),
   deliveries,
   open_tasks: z.int().describe('Deletion tasks that it has not finished'),
 })
@@ -116,6 +119,7 @@ const exampleApp = {
   created_at: '2026-11-20T09:00:00.000Z',
   disabled_at: null,
   previous_secret_until: null,
+  last_asked_at: null,
   deliveries: { waiting: 0, dead: 0 },
   open_tasks: 0,
 }

@@ -146,7 +146,8 @@ export const auditFor = (readerId: string): Fields<typeof shownAudit> => ({
       'You'
     ) : (
       <>
-        {ACTORS[actor] ?? toLabel(actor)} {token && <span className="block font-mono">{token}</span>}
+        {operator && actor === 'operator' ? 'Operator' : (ACTORS[actor] ?? toLabel(actor))}{' '}
+        {token && <span className="block font-mono">{token}</span>}
         {operator && <span className="block">{idLink('users')(operator)}</span>}
       </>
     ),

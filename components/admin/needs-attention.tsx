@@ -166,7 +166,8 @@ function App({ app }: { app: contract.TroubledApp }) {
               : 'Ping it once it is fixed: then it leaves this list.'}{' '}
           </>
         )}
-        {isPolled && 'It fetches its deletion tasks itself, and has not fetched these: check that it runs.'}
+        {isPolled &&
+          'It fetches its deletion tasks itself, and has not fetched these: check that it runs. Its page says when it last asked.'}
         {isTried && 'It is tried again by itself. Once it is fixed, ping it.'}
         {isDisabled &&
           `It is told nothing while it is disabled, and ${tasks.length > 0 ? 'these deletions wait' : 'deletions will wait for it'}.`}

@@ -18,6 +18,7 @@ const LABELS: Record<string, string> = {
   has_password: 'Signs in with a password',
   includes: 'Personal data in events',
   kind: 'Mail',
+  last_asked_at: 'Last asked for its tasks',
   last_error: 'Last answer',
   locale: 'Language',
   name: 'App',
@@ -64,6 +65,7 @@ export const ACTIONS: Record<string, string> = {
 /** Who acts in what an audit row tells, where its word says only how. */
 export const ACTORS: Record<string, string> = {
   mailed_link: 'Who had the mailed link',
+  operator: 'The operator command',
   oidc: 'The person, at the identity provider',
   password: 'The person, with a password',
   reset_link: 'Who had the mailed link',
@@ -77,10 +79,10 @@ export const WORDS: Record<string, string> = {
   at_once: 'When it answers',
   calling: 'Being asked',
   completed: 'Done',
-  connected: 'Users that are connected to it',
+  connected: 'People who are connected to it',
   dead: 'Given up',
   delivered: 'Delivered',
-  everyone: 'Every user',
+  everyone: 'Everyone',
   later: 'When it reports so',
   pending: 'Waiting',
   present: 'Still has the person',

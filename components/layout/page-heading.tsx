@@ -11,7 +11,7 @@ export function PageHeading({ title, description, aside }: PageHeadingProps) {
   return (
     <div className="mb-7 space-y-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h1 className="wrap-anywhere min-w-0 text-balance font-semibold text-[1.75rem] leading-9 tracking-[-0.028em]">
+        <h1 className="wrap-anywhere min-w-0 text-balance outline-none font-semibold text-[1.75rem] leading-9 tracking-[-0.028em]">
           {title}
         </h1>
         {aside}

@@ -3,6 +3,7 @@ import { appSettings } from '@/contract/apps'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import {
   asUser,
+  givenParticipant,
   givenUser,
   givenVerifiedChange,
   givenWithdrawal,
@@ -17,6 +18,7 @@ import { actsOnApp } from '../audit'
 import { AUDIT_ACTIONS, type AuditAction } from '../audit-actions'
 import { auditManager } from '../manager'
 import type { AppRequest } from '../ports'
+import { issueServiceToken } from '../sessions/service-tokens'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { endTask } from './deliver'
 import { type AppChanges, getApp, listApps, pingApp, registerApp, removeApp, rotateAppSecret, setApp } from './manage'
@@ -115,6 +117,19 @@ test('an application that begins to poll leaves no event that waits for an endpo
   expect(await setApp(ctx, { appId, endpoint: null, events: [] })).toMatchObject({
     deliveries: { waiting: 0, dead: 0 },
   })
+})
+
+test('an application shows when it last asked for its tasks, with any of its tokens', async () => {
+  const ctx = await testContext()
+  const [appId, otherId] = [await givenParticipant(ctx, 'poller', {}), await givenParticipant(ctx, 'other', {})]
+  const token = { name: 'worker', scopes: ['tasks:work' as const], hosts: [], appId, expiresInMs: 1_000 }
+  const [old, renewed] = [await issueServiceToken(ctx, token), await issueServiceToken(ctx, token)]
+  expect((await getApp(ctx, { appId })).last_asked_at).toBeNull()
+  const at = ctx.clock.now()
+  await ctx.db.serviceToken.update({ where: { id: old.id }, data: { lastUsedAt: new Date(0) } })
+  await ctx.db.serviceToken.update({ where: { id: renewed.id }, data: { lastUsedAt: at } })
+  expect((await getApp(ctx, { appId })).last_asked_at).toBe(at.toISOString())
+  expect((await getApp(ctx, { appId: otherId })).last_asked_at).toBeNull()
 })
 
 test('an application whose endpoint is not allowed any more can be disabled, and removed', async () => {

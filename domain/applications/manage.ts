@@ -317,11 +317,13 @@ const readApps = statement(
     app_id: text,
     created_at: time,
     previous_secret_until: time.orNull,
+    last_asked_at: time.orNull,
     waiting: integer,
     dead: integer,
     open_tasks: integer,
   },
   (v) => sql`SELECT id AS app_id, ${COLUMNS}, created_at, previous_secret_until,
+     (SELECT max(s.last_used_at) FROM service_tokens s WHERE s.app_id = a.id) AS last_asked_at,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
      (SELECT count(*)::int FROM deletion_tasks n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks
@@ -336,6 +338,7 @@ async function showApps(ctx: SystemContext, appId: string | null): Promise<Shown
     acknowledge_within_seconds: acknowledge_within_s,
     created_at: app.created_at.toISOString(),
     disabled_at: app.disabled_at?.toISOString() ?? null,
+    last_asked_at: app.last_asked_at?.toISOString() ?? null,
     previous_secret_until: until && until > now ? until.toISOString() : null,
     deliveries: { waiting, dead },
   }))

@@ -140,7 +140,8 @@ const READ_WHOLE = {
   'lock-ledger-head': 'erasure_ledger',
   'mark-silent-apps': 'deletion_tasks_tried, sorted',
   'purges-due': 'withdrawals_to_purge',
-  'read-apps': 'event_deliveries_dead, sorted',
+  // Service tokens are few: the operator command makes each.
+  'read-apps': 'service_tokens event_deliveries_dead, sorted',
   'read-audit': 'audit_events_at_id_idx',
   'receipt-facts': 'erasure_ledger_batches_pkey, sorted',
   'resend-dead-letters': 'event_deliveries_dead',

@@ -1,6 +1,6 @@
 import { Removal } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { auditFor, EventCounts } from '@/components/admin/drawn'
+import { auditFor, EventCounts, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -79,18 +79,20 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           {app.deliveries.dead > 0 && (
             <OperatorButton operation="resendDeadLetters" params={{ appId }} label="Send again what was given up" />
           )}
-          <OperatorButton
-            operation="rotateAppSecret"
-            params={{ appId }}
-            label="Rotate secret"
-            ask={{
-              question: `Rotate the signing secret of ${app.name}?`,
-              consequence: <Rotation of={app} />,
-              keep: 'Keep the secret',
-              confirm: 'Rotate secret',
-              confirmVariant: 'primary',
-            }}
-          />
+          {app.endpoint && (
+            <OperatorButton
+              operation="rotateAppSecret"
+              params={{ appId }}
+              label="Rotate secret"
+              ask={{
+                question: `Rotate the signing secret of ${app.name}?`,
+                consequence: <Rotation of={app} />,
+                keep: 'Keep the secret',
+                confirm: 'Rotate secret',
+                confirmVariant: 'primary',
+              }}
+            />
+          )}
           {app.disabled_at ? (
             <Enable app={app} />
           ) : (
@@ -105,15 +107,13 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
                 keep: 'Keep it',
                 confirm: 'Disable',
               }}
-              outcome={`Disabled: ${app.name}.`}
+              outcome={`Disabled: ${app.name}. Its messages and its deletion tasks wait until it is enabled.`}
             />
           )}
         </div>
-        {(lastAnswer || app.disabled_at) && (
-          <div className="mt-4">
-            <Removal of={appId} />
-          </div>
-        )}
+        <div className="mt-4">
+          <Removal of={appId} />
+        </div>
       </Part>
       <Part
         title="Open deletion tasks"
@@ -137,7 +137,10 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           row={app}
           fields={{
             audience: true,
-            acknowledges: true,
+            acknowledges: ({ endpoint, acknowledges }) =>
+              endpoint ? <Word of={acknowledges} /> : 'When it reports so',
+            last_asked_at: ({ endpoint, last_asked_at }) =>
+              endpoint === null && (last_asked_at ? <LocalTime dateTime={last_asked_at} /> : 'Never'),
             phase: true,
             events: true,
             includes: true,

@@ -172,7 +172,9 @@ function TaskCause({ task }: { task: ShownTask }) {
           , {count(attempts, 'attempt')}.
         </>
       )}
-      {!is_app_disabled && !last_error && (polls && attempts === 0 ? ', which has not asked for its task.' : '.')}
+      {!is_app_disabled &&
+        !last_error &&
+        (polls && attempts === 0 ? ', which has not asked for its task: check that it runs.' : '.')}
     </p>
   )
 }
@@ -186,7 +188,7 @@ const placedApp = (task: ShownTask) => (
 
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
-  const { withdrawal_id: id, status, is_past_due, tasks, deliveries } = withdrawal
+  const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
   // Deliveries that were made, and tasks that were waived, are not tried again.
   const open = [
     ...openOwnSteps(withdrawal).map(triedStep),
@@ -200,6 +202,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
       <Word of={status} />
       {open.some(({ last_error }) => last_error !== null) && <Badge tone="danger">Failing</Badge>}
       <NotConfirmed of={withdrawal} />
+      {!is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue) && <Badge tone="danger">Late</Badge>}
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />
     </div>

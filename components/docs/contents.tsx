@@ -20,7 +20,10 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const entry = here && box.current?.querySelector<HTMLElement>(`a[href="#${here}"]`)
-    if (box.current && entry) box.current.scrollTop = entry.offsetTop - box.current.clientHeight / 2
+    if (!box.current || !entry) return
+    const { scrollTop, clientHeight } = box.current
+    const isShown = entry.offsetTop >= scrollTop && entry.offsetTop + entry.offsetHeight <= scrollTop + clientHeight
+    if (!isShown) box.current.scrollTop = entry.offsetTop - clientHeight / 2
   }, [here])
   const found = search(groups, words, meanings)
   const shown = found ?? groups.map((group) => (group.path === path ? group : { ...group, entries: [] }))
@@ -180,8 +183,11 @@ function useVisibleSection(groups: readonly ContentsGroup[], path: string | unde
       (changes) => {
         for (const { target, isIntersecting } of changes) inView[isIntersecting ? 'add' : 'delete'](target)
         const visible = parts.filter((part) => inView.has(part))
-        // A row of a part, where both have an entry, says more.
-        const first = visible.find((part) => !visible.some((other) => other !== part && part.contains(other)))
+        // A row of a part, where both have an entry, says more once the title of the part is above the window.
+        const isBehind = (part: Element) => part.getBoundingClientRect().top < 0
+        const first = visible.find(
+          (part) => !isBehind(part) || !visible.some((row) => row !== part && part.contains(row)),
+        )
         if (first) setHere(first.id)
       },
       { rootMargin: '-80px 0px -60% 0px' },

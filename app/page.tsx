@@ -29,19 +29,22 @@ export default async function LandingPage() {
   return (
     <Page account={null} link={{ href: '/sign-in', label: common('signIn') }}>
       <Main className="mx-auto w-full max-w-5xl flex-1 px-4 sm:px-6">
-        <div className="grid grid-cols-1 items-center gap-12 py-16 sm:py-24 lg:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">
-          <div>
-            <h1 className="font-semibold text-4xl leading-[1.08] tracking-[-0.035em] sm:text-6xl lg:text-[3.5rem]">
-              {t('title')}
-            </h1>
-            <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">
-              {t('lead', { product: getEnv().brand.name })}
-            </p>
-            <Link href="/sign-in" className={buttonStyle({ className: 'mt-9 w-full sm:min-h-11 sm:w-auto' })}>
-              {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
-            </Link>
+        {/* Large text leaves no room for both beside each other. */}
+        <div className="@container">
+          <div className="grid grid-cols-1 items-center gap-12 py-16 sm:py-24 @4xl:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">
+            <div>
+              <h1 className="font-semibold text-4xl leading-[1.08] tracking-[-0.035em] sm:text-6xl lg:text-[3.5rem]">
+                {t('title')}
+              </h1>
+              <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">
+                {t('lead', { product: getEnv().brand.name })}
+              </p>
+              <Link href="/sign-in" className={buttonStyle({ className: 'mt-9 w-full sm:min-h-11 sm:w-auto' })}>
+                {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
+              </Link>
+            </div>
+            <Specimen />
           </div>
-          <Specimen />
         </div>
         <ul className="grid gap-x-10 gap-y-8 border-line border-t py-12 sm:grid-cols-2 lg:grid-cols-4 sm:py-14">
           {promises.map(({ icon: Icon, name }) => (

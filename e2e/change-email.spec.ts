@@ -213,7 +213,9 @@ test('B75 the page is in one state at a time: a closed button, its form, or the 
   const code = page.getByLabel('Verification code')
   await expect(code).toBeFocused()
   await expect(page.locator('.code-cells')).toBeInViewport({ ratio: 1 })
-  await expect(code).toHaveAccessibleDescription(`${newEmail} Enter the 6-digit code from our email, or open its link.`)
+  await expect(code).toHaveAccessibleDescription(
+    `${newEmail} We’ve emailed you. Enter the 6-digit code, or open the link.`,
+  )
   await enterCode(page, codeIn(await inbox.latest(newEmail, VERIFY)))
   await expect(open).toBeVisible()
   expect(await states()).toEqual({ ...none, closed: true })

@@ -37,7 +37,7 @@ async function statusOf({ id }: User, token: string) {
 }
 
 const CAME_BACK = 'This mailbox doesn’t exist, or takes no mail'
-const CODE_SENT = 'Enter the 6-digit code from our email, or open its link.'
+const CODE_SENT = 'We’ve emailed you. Enter the 6-digit code, or open the link.'
 
 test.use({ baseURL: DEMO_URL })
 

@@ -42,7 +42,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - heading "Pending change" [level=2]
     - time: /Expires in/
     - paragraph: ${newEmail}
-    - paragraph: Enter the 6-digit code from our email, or open its link.
+    - paragraph: We’ve emailed you. Enter the 6-digit code, or open the link.
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
@@ -54,7 +54,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   const code = codeIn(await inbox.latest(newEmail, VERIFY))
   await enterCode(page, code === '000000' ? '000001' : '000000')
   const field = page.getByLabel('Verification code')
-  const sentTo = `${newEmail} Enter the 6-digit code from our email, or open its link.`
+  const sentTo = `${newEmail} We’ve emailed you. Enter the 6-digit code, or open the link.`
   await expect(field).toHaveAccessibleDescription(
     `That code isn’t right; use the one from the latest email. 4 attempts left. ${sentTo}`,
   )

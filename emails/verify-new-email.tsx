@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import { CodePanel, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
@@ -20,7 +21,12 @@ interface Props extends LetterProps<'verifyNewEmail'> {
 export default function VerifyNewEmail(props: Props) {
   const { look, t, userName, currentEmail, newEmail, code, link, validity, until, firstMethod, isOwn } = props
   const codePanel = <CodePanel key="code" look={look} code={code} />
-  const linkPanel = <LinkPanel key="link" look={look} href={link} label={t(isOwn ? 'buttonOwn' : 'button')} />
+  const linkPanel = (
+    <Fragment key="link">
+      <Paragraph>{t('elsewhere')}</Paragraph>
+      <LinkPanel look={look} href={link} label={t(isOwn ? 'buttonOwn' : 'button')} />
+    </Fragment>
+  )
   return (
     <Letter
       {...{ look, t, userName }}
@@ -31,9 +37,7 @@ export default function VerifyNewEmail(props: Props) {
       <Paragraph>{isOwn ? t('introOwn', { newEmail }) : t('intro', { currentEmail, newEmail })}</Paragraph>
       <Paragraph>{t(firstMethod === 'email_code' ? 'codeFirst' : 'linkFirst')}</Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
-      <Paragraph>
-        {t(isOwn ? 'expiresOwn' : 'expires', { validity, until })} {t('elsewhere')}
-      </Paragraph>
+      <Paragraph>{t(isOwn ? 'expiresOwn' : 'expires', { validity, until })}</Paragraph>
     </Letter>
   )
 }

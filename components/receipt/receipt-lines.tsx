@@ -86,7 +86,7 @@ function Verdict({ claims, ownIssuer, unconfirmed: count }: VerdictProps) {
 
 function Contents({ claims: { erased = [], retained = [], applications = [] } }: { claims: ReadClaims }) {
   const t = useTranslations('Receipts')
-  const { peoplesText, keptTexts } = useCategoryTexts()
+  const { peoplesText, keptCounts } = useCategoryTexts()
   const answerText = (answer: string) => {
     const known = RECEIPT_ANSWERS.find((each) => each === answer)
     return known ? t(`answers.${known}`) : answer.replaceAll('_', ' ')
@@ -100,7 +100,7 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
       )}
       {retained.length > 0 && (
         <Line name={t('retained')}>
-          {keptTexts(retained).map(({ what, until }) => (
+          {keptCounts(retained).map(({ what, until }) => (
             <p key={what}>
               {t.rich('retainedLine', { what, date: () => <LocalTime dateTime={until} format="date" /> })}
             </p>
@@ -108,6 +108,7 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
           {retained.some(({ category }) => category === 'transaction_logs') && (
             <p className="text-ink-muted text-sm">{t('paymentsNote')}</p>
           )}
+          <p className="text-ink-muted text-sm">{t('keptToo')}</p>
         </Line>
       )}
       {applications.length > 0 && (

@@ -62,7 +62,13 @@ export function useCategoryTexts() {
     ].flatMap(({ what, until }) => (until ? [{ what, until }] : []))
   }
 
-  return { countText, peoplesText, keptTexts }
+  /** The same with the number of each kind. */
+  function keptCounts(retained: readonly (Count & { until: string })[]) {
+    const groups = Map.groupBy(retained, ({ until }) => until)
+    return [...groups].map(([until, counts]) => ({ what: listed(mergedByCategory(counts).map(countText)), until }))
+  }
+
+  return { countText, peoplesText, keptTexts, keptCounts }
 }
 /** Rows of one category may be deleted by several steps. */
 function mergedByCategory(counts: readonly Count[]): Count[] {

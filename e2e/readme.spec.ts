@@ -10,15 +10,12 @@ const DATA_DIR = path.resolve('.data/e2e-readme')
 test.describe.configure({ mode: 'default' })
 const shell = new Shell(README_URL, DATA_DIR)
 
-const here = (commands: string) =>
-  commands.replaceAll('http://localhost:3000', README_URL).replaceAll('.data/mailbox', `${DATA_DIR}/mailbox`)
-
 test('the commands of README.md get a first answer of the API, and let the demo account open /admin', async ({
   page,
 }) => {
   const dataDir = `${DATA_DIR}-first`
   await rm(dataDir, { recursive: true, force: true })
-  const [start = '', first = ''] = (await blocksBelow('README.md')).map(here)
+  const [start = '', first = ''] = await blocksBelow('README.md')
   const ofReader = new Shell(README_URL, dataDir)
   await ofReader.withService(start, async () => {
     const said = /It answers (.*)…/.exec(first)?.[1] ?? 'no answer'
@@ -38,9 +35,7 @@ test('the commands of docs/try.md change an address and delete an account, also 
   await rm(DATA_DIR, { recursive: true, force: true })
   await mkdir(DATA_DIR, { recursive: true })
   const [start = ''] = await blocksBelow('docs/try.md')
-  const [person = '', change = '', withdraw = '', progress = ''] = (await blocksBelow('docs/try.md', 'Both flows')).map(
-    here,
-  )
+  const [person = '', change = '', withdraw = '', progress = ''] = await blocksBelow('docs/try.md', 'Both flows')
   // Curl prints one line for each answer.
   const lastLine = (printed: string) => JSON.parse(printed.trim().split('\n').at(-1) as string)
 

@@ -159,8 +159,11 @@ export async function ensureInstalled() {
     async () => {
       if (readText(marker) === wanted) return
       if (!isInstalled()) {
-        note('Installing packages, which takes one to three minutes …')
+        note('Installing packages (about 1.5 GB, with a Node 24), which takes one to three minutes …')
+        const begin = Date.now()
+        const timer = setInterval(() => note(`Still installing, after ${seconds(begin)} s …`), 30_000)
         const code = await npm(['ci', '--include=dev', '--no-fund', '--no-audit', '--loglevel=error'])
+        clearInterval(timer)
         if (code !== 0) fail('Installing the packages failed (npm ci).')
       }
       writeFileSync(marker, wanted)
@@ -168,6 +171,9 @@ export async function ensureInstalled() {
     () => note('Waiting for another process that installs packages …'),
   )
 }
+
+/** @param {number} begin */
+const seconds = (begin) => Math.round((Date.now() - begin) / 1000)
 
 /** Whether `npm ci` has already installed what the lock file asks for. */
 function isInstalled() {

@@ -127,7 +127,7 @@ const PARTS = `.account-parts${ABOVE_THE_PAGE}`
  * it, so that it is said here once more.
  */
 const FROM_NOTHING = `
-${PARTS}:not(:first-child) { margin-top: var(--account-gap, max(1.5rem, 24px)) }
+${PARTS}:not(:first-child) { margin-top: var(--account-gap, max(2.5rem, 40px)) }
 ${PARTS}::before, ${PARTS}::after,
 ${PARTS} :where(:not(svg *)), ${PARTS} ::before, ${PARTS} ::after, ${PARTS} ::placeholder { all: revert }
 ${PARTS} svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
@@ -151,7 +151,7 @@ ${PARTS} {
 }
 ${PARTS} :where(.bg-surface, [class*="-soft"]) { color: var(--ink) }
 :host { display: block }
-:host(:not(:first-child)) { margin-top: var(--account-gap, max(1.5rem, 24px)) }`
+:host(:not(:first-child)) { margin-top: var(--account-gap, max(2.5rem, 40px)) }`
 
 const ACCENT_OF_THE_PAGE = `
   --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));

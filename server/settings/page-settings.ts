@@ -44,8 +44,8 @@ export const pageSettings = (settings: Parsed<typeof PAGE_FIELDS>) => ({
 
 function settingsUrlOf({ SETTINGS_URL, RETURN_TO, ALLOWED_ORIGINS }: Parsed<typeof PAGE_FIELDS>): string | null {
   if (!SETTINGS_URL) return null
-  const { origin } = new URL(SETTINGS_URL)
-  if ([...RETURN_TO, ...ALLOWED_ORIGINS].includes(origin)) return SETTINGS_URL
+  const { origin, href } = new URL(SETTINGS_URL)
+  if ([...RETURN_TO, ...ALLOWED_ORIGINS].includes(origin)) return href
   throw new SettingsError(
     `SETTINGS_URL must be a page of an origin that RETURN_TO or ALLOWED_ORIGINS lists: add ${origin}.`,
   )

@@ -300,17 +300,21 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
   const t = useTranslations('VerifyEmail')
   const { errorText } = useErrorTexts()
   const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(link)) })
+  const masked = maskedAddressOf(link)
+  const address = () => bold(email)
   return (
     <StatusCard
       icon={Link2Off}
       tone="warning"
       title={t('otherTitle')}
-      text={t.rich('otherText', { address: () => bold(email) })}
+      text={masked ? t.rich('otherAsText', { masked, as: bold, address }) : t.rich('otherText', { address })}
     >
+      <p className="text-ink-muted">{t('codeInstead')}</p>
       <Button className="w-full" isPending={leave.isPending} onClick={() => leave.mutate()}>
         {t('otherAccount')}
       </Button>
       <ErrorAlert>{leave.error ? errorText(leave.error) : undefined}</ErrorAlert>
+      <p className="text-ink-muted text-sm">{t('signInNote')}</p>
     </StatusCard>
   )
 }

@@ -108,7 +108,7 @@ function Contents({ claims: { erased = [], retained = [], applications = [] } }:
           {retained.some(({ category }) => category === 'transaction_logs') && (
             <p className="text-ink-muted text-sm">{t('paymentsNote')}</p>
           )}
-          <p className="text-ink-muted text-sm">{t('keptToo')}</p>
+          <p className="mt-2 text-ink-muted text-sm">{t('keptToo')}</p>
         </Line>
       )}
       {applications.length > 0 && (

@@ -58,7 +58,11 @@ export function useErrorTexts() {
     const row = error instanceof ApiError && isErrorCode(error.code) && ERRORS[error.code]
     const field = row && 'field' in row && row.field
     const message = errorText(error)
-    if (!field || !(field in form.getValues())) return form.setError('root', { type: 'answer', message })
+    if (!field || !(field in form.getValues())) {
+      // Once there is a connection again, nobody has to check it.
+      if (isUnreached(error)) window.addEventListener('online', () => form.clearErrors('root'), { once: true })
+      return form.setError('root', { type: 'answer', message })
+    }
     form.setError(field as Path<Values>, { type: 'answer', message })
     form.setFocus(field as Path<Values>, { shouldSelect: true })
   }

@@ -10,14 +10,20 @@ export interface Step {
   id: string
   title: string
   description?: ReactNode
-  state: StepStatus
+  /** `none`: there is nothing to do. */
+  state: StepStatus | 'none'
   /** The time of completion, actual or expected: a `<LocalTime>` or a sentence around one. */
   time?: ReactNode
   /** The result of the step. */
   outcome?: ReactNode
 }
 
-const colours = { completed: 'text-success', processing: 'text-accent', pending: 'text-ink-muted' }
+const colours = {
+  completed: 'text-success',
+  processing: 'text-accent',
+  pending: 'text-ink-muted',
+  none: 'text-ink-muted',
+}
 
 /** A vertical list of steps. Each shows its state as a mark and in words, and one that is done unfolds what it did. */
 export function Steps({ steps, label }: { steps: readonly Step[]; label: string }) {
@@ -67,8 +73,8 @@ function StepHead({ step: { title, state } }: { step: Step }) {
   const t = useTranslations('Common')
   return (
     <span className="flex min-w-0 flex-1 flex-wrap items-baseline justify-between gap-x-4">
-      <span className={cn('font-medium', state === 'pending' && 'text-ink-muted')}>{title}</span>
-      <span className={cn('text-sm', colours[state])}>{t(`steps.${state}`)}</span>
+      <span className={cn('font-medium', (state === 'pending' || state === 'none') && 'text-ink-muted')}>{title}</span>
+      {state !== 'none' && <span className={cn('text-sm', colours[state])}>{t(`steps.${state}`)}</span>}
     </span>
   )
 }
@@ -81,7 +87,7 @@ const StepBody = ({ step: { description, time, outcome } }: { step: Step }) => (
   </>
 )
 
-function StepMark({ state }: { state: StepStatus }) {
+function StepMark({ state }: Pick<Step, 'state'>) {
   if (state === 'completed')
     return (
       <span className="grid size-6 shrink-0 place-items-center rounded-full bg-success text-surface" aria-hidden>
@@ -96,6 +102,7 @@ function StepMark({ state }: { state: StepStatus }) {
       )}
       aria-hidden
     >
+      {state === 'none' && <span className="h-0.5 w-2.5 bg-line-control" />}
       {state === 'processing' && <span className="size-2 animate-pulse rounded-full bg-accent" />}
     </span>
   )

@@ -1,7 +1,7 @@
 'use client'
 
 import { CircleAlert, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { CHOICES } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
@@ -36,9 +36,8 @@ export interface ProgressProps {
 export function Progress({ userId, withdrawalId, token, supportEmail }: ProgressProps & { token: string }) {
   const t = useTranslations('Deletion')
   const query = useWithdrawalStatus({ userId, withdrawalId, token })
-  const { data } = query
+  const { data: status } = query
   const error = useLastError(query)
-  const status = useMemo(() => data && withEmptyStepDone(data), [data])
   const { progressLink } = useHost()
   const announcement = useAnnouncement(status)
   const steps = useSteps(status)
@@ -122,7 +121,7 @@ function useAnnouncement(status: WithdrawalStatus | undefined): string {
   function announcementBetween(before: WithdrawalStatus, after: WithdrawalStatus): string {
     if (after.status === 'completed') return t('newsDeleted')
     const open = new Set(openSteps(before).map(({ step }) => step))
-    const done = after.deletion_steps.filter(({ step, status }) => status === 'completed' && open.has(step))
+    const done = countedSteps(after).filter(({ step, status }) => status === 'completed' && open.has(step))
     const titles = inOrder(done).map(({ step }) => titleOf(step))
     const steps = new Intl.ListFormat(language).format(titles)
     return titles.length ? t('newsDone', { steps, count: t('count', countOf(after)) }) : ''
@@ -132,23 +131,18 @@ function useAnnouncement(status: WithdrawalStatus | undefined): string {
 const openSteps = ({ deletion_steps }: WithdrawalStatus) =>
   deletion_steps.filter(({ status }) => status !== 'completed')
 
+const countedSteps = (status: WithdrawalStatus) => status.deletion_steps.filter((each) => !isEmpty(each, status))
+
 function countOf(status: WithdrawalStatus) {
-  const all = status.deletion_steps.length
-  return { done: all - openSteps(status).length, all }
+  const all = countedSteps(status)
+  return { done: all.filter(({ status }) => status === 'completed').length, all: all.length }
 }
 
 type StepProgress = WithdrawalStatus['deletion_steps'][number]
 
-const isEmpty = (step: string, { applications }: WithdrawalStatus) =>
-  step === 'third_party_integrations' && applications.length === 0
-
-/** The step of the apps waits for its time also where there are none. For the person nothing is left to do then, so it is done. */
-const withEmptyStepDone = (status: WithdrawalStatus): WithdrawalStatus => ({
-  ...status,
-  deletion_steps: status.deletion_steps.map((each) =>
-    each.status === 'pending' && isEmpty(each.step, status) ? { ...each, status: 'completed' } : each,
-  ),
-})
+/** Without an app there is nothing to do for them, so that the step does not count. */
+const isEmpty = (each: StepProgress, { applications }: WithdrawalStatus) =>
+  each.step === 'third_party_integrations' && applications.length === 0 && !hasCounts(each)
 
 /** A page may be older than the service, as in a rolling upgrade; a step that it does not know has its name for a title. */
 function useStepTexts() {
@@ -176,15 +170,16 @@ function useSteps(status: WithdrawalStatus | undefined) {
   if (!status) return []
   return inOrder(status.deletion_steps).map((each) => {
     const { step, completed_at, estimated_completion } = each
+    const isNone = isEmpty(each, status)
     const time = completed_at
       ? t.rich('completedAt', { date: () => <LocalTime dateTime={completed_at} /> })
       : each.status !== 'completed' && estimated_completion && <Expected by={estimated_completion} />
     return {
       id: step,
-      title: isEmpty(step, status) ? t('apps.none') : titleOf(step),
-      description: isEmpty(step, status) ? null : textOf(step, completed_at ? 'done' : 'text'),
-      state: stateOf(each.status),
-      time,
+      title: isNone ? t('apps.none') : titleOf(step),
+      description: isNone ? null : textOf(step, completed_at ? 'done' : 'text'),
+      state: isNone ? ('none' as const) : stateOf(each.status),
+      time: !isNone && time,
       outcome: hasCounts(each) && <Outcome step={each} />,
     }
   })
@@ -258,7 +253,7 @@ function Meter({ status }: { status: WithdrawalStatus }) {
   return (
     <div className="space-y-2">
       <div className="flex gap-1.5" aria-hidden>
-        {inOrder(status.deletion_steps).map(({ step, status }) => (
+        {inOrder(countedSteps(status)).map(({ step, status }) => (
           <span
             key={step}
             className={cn('h-1.5 flex-1 rounded-full transition-colors duration-500', meterColours[stateOf(status)])}

@@ -175,11 +175,15 @@ function textOf(value: unknown, look: Look): string {
   if (value instanceof Date) return timeOf(value, look.now)
   if (typeof value === 'string' && ISO_TIME.test(value)) return timeOf(new Date(value), look.now)
   // In a cell of a table a list of objects is too long to read.
-  if (isListOfRows(value)) return look.wide ? clean(JSON.stringify(value)) : `${value.length}`
+  if (isListOfRows(value)) return look.wide ? clean(JSON.stringify(value)) : `${countOf(value)}`
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((entry) => textOf(entry, look)).join(', ')
   if (typeof value === 'object' && isAmount(value)) return formatAmount(value, 'en')
   return clean(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
+
+/** Of rows that are counts themselves, the sum. */
+const countOf = (rows: Row[]): number =>
+  rows.reduce((sum, { records }) => sum + (typeof records === 'number' ? records : 1), 0)
 
 /** Such as `23 Nov 02:50 (18 min ago)`, in the time zone of the terminal. */
 export function timeOf(time: Date, now: Date): string {

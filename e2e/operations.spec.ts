@@ -87,7 +87,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await find(page, leaver.id)
   await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
   await page.goto(`/admin/users/${leaver.id}`)
-  await expect(page.getByText('This account was deleted:')).toBeVisible()
+  await expect(page.getByText('This account is being deleted:')).toBeVisible()
   await page.getByRole('link', { name: withdrawalId }).click()
   await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
 })

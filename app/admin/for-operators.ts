@@ -7,16 +7,16 @@ import { isOperatorSignedIn } from '@/server/pages/is-operator'
 import { openPage } from '@/server/pages/session'
 
 /**
- * The title, with the id of what the page shows. For everybody but operators it says that the page does not exist. While the database is
+ * The title, with the name or the id of what the page shows. For everybody but operators it says that the page does not exist. While the database is
  * away it is that of the product.
  */
 export const titleForOperators =
-  (title: string) =>
+  (title: string, nameOf = async (id: string) => id) =>
   async ({ params }: { params: Promise<Record<string, string | string[]>> }): Promise<Metadata> => {
     const isOperator = await unlessAway(isOperatorSignedIn(), null)
     const [id] = Object.values(await params)
-    const own = typeof id === 'string' ? `${title} ${id}` : title
-    return isOperator === null ? {} : { title: isOperator ? own : 'Page not found' }
+    if (!isOperator) return isOperator === null ? {} : { title: 'Page not found' }
+    return { title: typeof id === 'string' ? `${title} ${await nameOf(id).catch(() => id)}` : title }
   }
 
 /** The context of the operator who is signed in; for everybody else the page does not exist. */

@@ -14,8 +14,8 @@ import { noteLookUp } from './note-look-up'
 export const withdrawalOf = statement(
   'withdrawal-of-user',
   { userId: text },
-  { id: text },
-  (v) => sql`SELECT id FROM withdrawals WHERE user_id = ${v.userId}`,
+  { id: text, is_over: boolean },
+  (v) => sql`SELECT id, completed_at IS NOT NULL AS is_over FROM withdrawals WHERE user_id = ${v.userId}`,
 )
 const withdrawalById = statement(
   'withdrawal-by-id',

@@ -104,9 +104,9 @@ async function showAccount(ctx: SystemContext, account: AccountRow): Promise<Sho
 export async function watchAccount(
   ctx: SystemContext,
   userId: string,
-): Promise<ShownAccount | { user_id: string; withdrawal_id: string } | null> {
+): Promise<ShownAccount | { user_id: string; withdrawal_id: string; is_over: boolean } | null> {
   const [[withdrawal], account] = await Promise.all([ctx.sql(withdrawalOf, { userId }), findAccount(ctx, userId)])
-  if (withdrawal) return { user_id: userId, withdrawal_id: withdrawal.id }
+  if (withdrawal) return { user_id: userId, withdrawal_id: withdrawal.id, is_over: withdrawal.is_over }
   return account && showAccount(ctx, account)
 }
 
@@ -123,7 +123,7 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
   if ('userId' in by) {
     const [account, [withdrawal]] = await Promise.all([findAccount(ctx, by.userId), ctx.sql(withdrawalOf, by)])
     const sentence = withdrawal
-      ? `The account was deleted: withdrawal show ${withdrawal.id}`
+      ? `The account ${withdrawal.is_over ? 'was' : 'is being'} deleted: withdrawal show ${withdrawal.id}`
       : 'No user has this id. Give an address by --email, or your own id by --external-id.'
     return known(account, sentence)
   }

@@ -19,12 +19,17 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
     due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
     started_at: true,
     deletion_steps: ({ deletion_steps }) =>
-      deletion_steps.map(({ step, last_error }) => (
+      deletion_steps.map(({ step, last_error, is_overdue }) => (
         <span key={step} className="flex flex-wrap items-center gap-x-2">
           <StepName step={step} />{' '}
           {last_error && (
             <Badge tone="danger" className="-my-0.5">
               Failing
+            </Badge>
+          )}
+          {is_overdue && (
+            <Badge tone="danger" className="-my-0.5">
+              Late
             </Badge>
           )}
         </span>

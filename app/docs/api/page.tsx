@@ -114,7 +114,9 @@ const Examples = ({ userId }: { userId: string }) => (
       <a href="/settings/access-tokens" className={textLink}>
         Access tokens
       </a>
-      ; the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
+      , and the operator creates service tokens. For a trial,{' '}
+      <Code>npm run -s account -- token create --email demo@example.com --scope email:manage</Code> prints one.
+      TypeScript takes the typed client, and Python its standard library.
     </p>
     <p>A first call:</p>
     <CodeBlock title="curl" label="a first call" code={sampleOf(FIRST_CALL, 'curl')} />

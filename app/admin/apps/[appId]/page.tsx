@@ -15,10 +15,14 @@ import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { actsOnApp } from '@/domain/audit'
 import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
-export const generateMetadata = titleForOperators('App')
+export const generateMetadata = titleForOperators(
+  'App',
+  async (appId) => (await getApp(systemContext(), { appId })).name,
+)
 
 const SHOWN = 20
 const WHILE_DISABLED = 'It gets no messages while it is disabled.'

@@ -40,8 +40,10 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
       {'email' in found ? (
         <Active account={found} operatorId={ctx.actor.userId} />
       ) : (
-        <Part title="State" aside={<Badge>Deleted</Badge>}>
-          <p className="wrap-anywhere">This account was deleted: {idLink('withdrawals')(found.withdrawal_id)}</p>
+        <Part title="State" aside={<Badge>{found.is_over ? 'Deleted' : 'Being deleted'}</Badge>}>
+          <p className="wrap-anywhere">
+            This account {found.is_over ? 'was' : 'is being'} deleted: {idLink('withdrawals')(found.withdrawal_id)}
+          </p>
         </Part>
       )}
     </AdminPage>
@@ -147,7 +149,12 @@ const subjectAmong =
 
 const FOLDERS = { app_: 'apps', usr_: 'users', wd_: 'withdrawals' }
 
+/** The id of a deletion task names its deletion. */
+const TASK = /^msg_([\w-]{22})_/
+
 function linkOf(id: string) {
+  const [, deletion] = TASK.exec(id) ?? []
+  if (deletion) return <>A task of {idLink('withdrawals')(`wd_${deletion}`)}</>
   const [, folder] = Object.entries(FOLDERS).find(([prefix]) => id.startsWith(prefix)) ?? []
   return folder ? idLink(folder)(id) : <span className="font-mono">{id}</span>
 }
@@ -216,7 +223,7 @@ const Access = ({ count, role, ends }: { count: number; role: string | null; end
     {count > MAX_ACCESS_COUNTED ? `More than ${MAX_ACCESS_COUNTED}` : count}
     {role !== null && count > 0 && (
       <div className="text-ink-muted text-sm">
-        This command ends them all: <Command words={ends} />
+        The account has a role, so the operator command alone ends them: <Command words={ends} />
       </div>
     )}
   </>

@@ -270,10 +270,17 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
         <p className="flex flex-wrap items-center gap-2">
           <Word of={isUntried(step) ? 'pending' : step.status} />
           {(failing.length > 0 || (step.last_error && waitsFor.length === 0)) && <Badge tone="danger">Failing</Badge>}
+          {step.is_overdue && <Badge tone="danger">Late</Badge>}
           <NotConfirmed of={countsOf(own)} />
         </p>
         <p className="mt-1 text-ink-muted">
           <StepState step={step} failing={failing.length} waitsFor={waitsFor} />
+          {step.is_overdue && (
+            <>
+              {' '}
+              It was planned for <LocalTime dateTime={step.estimated_completion} mayBreak />.
+            </>
+          )}
         </p>
       </>
     )

@@ -17,8 +17,7 @@ const PASSWORD = 'correct horse battery'
 
 const DATA_DIR = join(root, '.data/picture')
 rmSync(DATA_DIR, { recursive: true, force: true })
-// Half of the steps are done within seconds.
-const env = { PORT, DATA_DIR, APP_URL: URL, WITHDRAWAL_TIME_SCALE: '0.005' }
+const env = { PORT, DATA_DIR, APP_URL: URL }
 const { child } = await startUntilAnswer({
   nodeArgs: [join(root, 'scripts/start.mjs')],
   env,
@@ -65,6 +64,6 @@ async function pictureOfDeletion(page: Page): Promise<Buffer> {
   await page.getByLabel(/to confirm/).fill('DELETE_MY_ACCOUNT')
   await page.getByLabel('Current password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Delete my account' }).click()
-  await page.getByText('2 of 4 steps done', { exact: true }).waitFor()
+  await page.getByText('1 of 4 steps done', { exact: true }).waitFor()
   return page.screenshot()
 }

@@ -160,10 +160,8 @@ export async function ensureInstalled() {
       if (readText(marker) === wanted) return
       if (!isInstalled()) {
         note('Installing packages (about 1.5 GB, with a Node 24), which takes one to three minutes …')
-        const begin = Date.now()
-        const timer = setInterval(() => note(`Still installing, after ${seconds(begin)} s …`), 30_000)
-        const code = await npm(['ci', '--include=dev', '--no-fund', '--no-audit', '--loglevel=error'])
-        clearInterval(timer)
+        const installing = npm(['ci', '--include=dev', '--no-fund', '--no-audit', '--loglevel=error'])
+        const code = await telling('Still installing', installing)
         if (code !== 0) fail('Installing the packages failed (npm ci).')
       }
       writeFileSync(marker, wanted)
@@ -172,8 +170,17 @@ export async function ensureInstalled() {
   )
 }
 
-/** @param {number} begin */
-const seconds = (begin) => Math.round((Date.now() - begin) / 1000)
+/**
+ * Says every half minute that something still runs.
+ * @template T
+ * @param {string} what
+ * @param {Promise<T>} running
+ */
+async function telling(what, running) {
+  const begin = Date.now()
+  const timer = setInterval(() => note(`${what}, after ${Math.round((Date.now() - begin) / 1000)} s …`), 30_000)
+  return running.finally(() => clearInterval(timer))
+}
 
 /** Whether `npm ci` has already installed what the lock file asks for. */
 function isInstalled() {
@@ -222,7 +229,8 @@ export function sourceHash(part) {
 export async function ensureBuilt(part) {
   if (isBuilt(part)) return
   const args = ['scripts/build.ts', part, '--if-stale']
-  if ((await run(projectNode(), args, { stdio: ['ignore', 2, 2] })) !== 0) fail('The build failed.')
+  const building = run(projectNode(), args, { stdio: ['ignore', 2, 2] })
+  if ((await telling('Still building', building)) !== 0) fail('The build failed.')
 }
 
 /**

@@ -589,6 +589,16 @@ test('a task that was tried is asked again, and one that was not keeps its time'
   expect(dueAt).toEqual(ctx.clock.now())
 })
 
+test('a second rotation within a day says that the oldest secret has ended', async () => {
+  const { app_id: id = '' } = await run('app register --name Shop --endpoint http://127.0.0.1:9/')
+  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => noted.mockRestore())
+  await run(`app rotate-secret ${id}`)
+  expect(noted.mock.calls).toEqual([])
+  await run(`app rotate-secret ${id}`)
+  expect(noted.mock.calls).toEqual([[expect.stringContaining('has ended, a day early')]])
+})
+
 test('a retry where nothing has failed says when the next step is due', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx)
   const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)

@@ -98,6 +98,9 @@ function problemOfPing({ status, problem }: Data<typeof pingContract>): string |
   return isGoodPing({ status }) ? null : `It answered with HTTP ${status} in place of 2xx.`
 }
 
+const OLDER_ENDED =
+  'The secret before the last one has ended, a day early: a receiver that has neither newer one refuses messages.'
+
 export const appCommands = [
   command({
     name: 'app list',
@@ -151,9 +154,15 @@ export const appCommands = [
   }),
   command({
     name: 'app rotate-secret',
-    summary: 'Makes a new signing secret and shows it this once; the one before signs beside it for a day.',
+    summary:
+      'Makes a new signing secret and shows it this once; the one before signs beside it for a day, and an older one ends at once.',
     options: { id },
-    run: (ctx, { id }) => rotateAppSecret(ctx, { appId: id }),
+    async run(ctx, { id }) {
+      const { previous_secret_until: until } = await getApp(ctx, { appId: id })
+      const rotated = await rotateAppSecret(ctx, { appId: id })
+      if (until) process.stderr.write(`${OLDER_ENDED}\n`)
+      return rotated
+    },
   }),
   command({
     name: 'app ping',

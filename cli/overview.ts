@@ -49,7 +49,7 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
 export const overviewCommands = [
   command({
     name: 'overview',
-    summary: 'Shows what fails or is late: numbers that are not zero, applications and withdrawals.',
+    summary: 'Shows what fails or is late: alarms, applications and withdrawals.',
     options: {},
     async run(ctx) {
       const { figures, ...troubles } = await watchOverview(ctx)

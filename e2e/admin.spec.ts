@@ -165,6 +165,8 @@ test('an operator disables an application, sees the deletion that waits for it, 
   await expect(page.getByText(`Disabled: ${name}.`)).toBeVisible()
   await expect(page.getByText('It answered HTTP 204')).toHaveCount(0)
   await expect(page.getByText('It gets no messages while it is disabled.')).toHaveCount(1)
+  page.once('dialog', (question) => question.dismiss())
+  await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await expect(page.getByText('It is shown only once.')).toHaveCount(0)
   await expect(page.getByText('Disabled', { exact: true })).toBeVisible()

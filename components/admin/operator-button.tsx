@@ -14,6 +14,7 @@ import { LocalTime } from '../ui/local-time'
 import { RefreshEvery } from '../ui/refresh-every'
 import { useServerTime } from '../ui/server-clock'
 import { Copyable } from './copyable'
+import { useKeptSecret } from './keep-secret'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
 import { attemptsOf, count, noAnswer } from './words'
@@ -99,7 +100,9 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
     if (result) status.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
   // A secret is shown this once.
-  const isShown = isNewest || operation === 'rotateAppSecret'
+  const isSecret = operation === 'rotateAppSecret'
+  const isShown = isNewest || isSecret
+  useKeptSecret(isSecret && result !== null)
   useOutcome((act.isSuccess && (outcome === true ? String(result) : outcome)) || '')
   const name = (
     <span>

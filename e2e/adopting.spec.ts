@@ -359,6 +359,19 @@ async function useHooks(page: Page, email: string) {
   await expect(page.getByText('The deletion is processing')).toBeVisible()
 }
 
+test('an element without an attribute that it needs says so in its place', async ({ page }) => {
+  const html = await snippetOf('html', given('customer-6'))
+  const files = { 'index.html': html.replaceAll(/ product="[^"]*"/g, '') }
+  await withPage(
+    () => undefined,
+    files,
+    async (url) => {
+      await page.goto(url)
+      await expect(page.getByText('<account-email> needs the attribute product.')).toBeVisible()
+    },
+  )
+})
+
 test('docs/adopting.md: whoever comes from the app finds the way back to it, after the sign-in and when the account is being deleted', async ({
   page,
 }) => {

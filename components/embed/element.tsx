@@ -48,7 +48,15 @@ abstract class AccountElement extends HTMLElement {
     if (this.root) void this.show()
   }
 
+  /** What keeps the part from being shown stands in its place, for whoever builds the page. */
   private async show(): Promise<void> {
+    await this.draw().catch((error: Error) => {
+      this.root?.render(<p>{error.message}</p>)
+      throw error
+    })
+  }
+
+  private async draw(): Promise<void> {
     const load = TEXTS[this.getAttribute('language') ?? 'en'] ?? (() => import('account-parts/texts/en'))
     const { default: texts } = await load()
     this.root?.render(

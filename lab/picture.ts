@@ -9,8 +9,8 @@ import { startUntilAnswer, stopService } from './bench/services.ts'
 const PICTURE = join(root, 'docs/screenshots/pages.png')
 const PORT = '4475'
 const URL = `http://localhost:${PORT}`
-/** Wide enough for the settings beside their list. */
-const HALF = { width: 1040, height: 1100 }
+/** Narrow enough that both can be read in the column of a README. */
+const HALF = { width: 660, height: 1100 }
 /** Around each page, so that both stand as windows of their own. */
 const GAP = 32
 const PASSWORD = 'correct horse battery'

@@ -2,19 +2,16 @@ import {
   alarmsIn,
   figures as contract,
   isDisabled,
+  leavesTasks,
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
-import type { ShownTask } from '@/contract/tasks'
 import { groupTroubles, lastAnswerOf, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { command } from './command.ts'
 
-const isUnfetched = ({ polls, state }: ShownTask) => polls && state === 'pending'
-
 /** What is wrong with an application, where it has not answered badly. */
 const problemOf = (app: TroubledApp): string | null =>
-  lastAnswerOf(app) ??
-  (isDisabled(app) ? 'disabled' : app.tasks.some(isUnfetched) ? 'has not asked for its deletion tasks' : null)
+  lastAnswerOf(app) ?? (isDisabled(app) ? 'disabled' : leavesTasks(app) ? 'has not asked for its deletion tasks' : null)
 
 const toApp = (app: TroubledApp) => ({
   app_id: app.app_id,

@@ -303,3 +303,7 @@ export const lookUp = contract({
 /** Whether it is told nothing; its tasks say so too, where the list of the applications could not be read. */
 export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
   (unreliable?.disabled_at ?? null) !== null || tasks.some(({ is_app_disabled }) => is_app_disabled)
+
+/** Whether it fetches its deletion tasks itself and has left some of them. */
+export const leavesTasks = (app: TroubledApp) =>
+  !isDisabled(app) && app.tasks.some(({ polls, state }) => polls && state === 'pending')

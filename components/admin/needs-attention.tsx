@@ -133,7 +133,6 @@ function App({ app }: { app: contract.TroubledApp }) {
   const isDisabled = contract.isDisabled(app)
   const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
-  const isPolled = !isDisabled && tasks.some(({ state, polls }) => polls && state === 'pending')
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
   const wasWaived = unreliable !== null && unreliable.waived_at !== null
   const canPing = isTried || (wasWaived && !unreliable.polls)
@@ -166,7 +165,7 @@ function App({ app }: { app: contract.TroubledApp }) {
               : 'Ping it once it is fixed: then it leaves this list.'}{' '}
           </>
         )}
-        {isPolled &&
+        {contract.leavesTasks(app) &&
           'It fetches its deletion tasks itself, and has not fetched these: check that it runs. Its page says when it last asked.'}
         {isTried && 'It is tried again by itself. Once it is fixed, ping it.'}
         {isDisabled &&

@@ -1,3 +1,4 @@
+import { cache } from 'react'
 import { Removal } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { auditFor, EventCounts, Word } from '@/components/admin/drawn'
@@ -19,21 +20,18 @@ import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
-export const generateMetadata = titleForOperators(
-  'App',
-  async (appId) => (await getApp(systemContext(), { appId })).name,
-)
+/** Read once for the title and the page. */
+const readApp = cache((appId: string) => getApp(systemContext(), { appId }))
+
+export const generateMetadata = titleForOperators('App', async (appId) => (await readApp(appId)).name)
 
 const SHOWN = 20
 const WHILE_DISABLED = 'It gets no messages while it is disabled.'
 
 /** A third secret would not be kept, so the one before the present one ends early. */
-const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answer<typeof getAppContract> }) => (
+const Rotation = ({ of: { previous_secret_until: until } }: { of: Answer<typeof getAppContract> }) => (
   <>
-    The new secret is shown once.{' '}
-    {endpoint
-      ? 'For a day messages are signed with it and with the present one.'
-      : 'Nothing is signed with it while the app has no endpoint.'}
+    The new secret is shown once. For a day messages are signed with it and with the present one.
     {until && (
       <>
         {' '}
@@ -47,7 +45,7 @@ const Rotation = ({ of: { endpoint, previous_secret_until: until } }: { of: Answ
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
-  const app = await getApp(ctx, { appId }).catch(orNotFound)
+  const app = await readApp(appId).catch(orNotFound)
   const [open, ended, recent, dead, acts, troubles] = await Promise.all([
     listTasks(ctx, { appId, limit: SHOWN }),
     endedTasksOf(ctx, appId, SHOWN),

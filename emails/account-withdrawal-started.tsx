@@ -12,14 +12,14 @@ interface Props extends WithdrawalLetterProps<'accountWithdrawalStarted'> {
 }
 
 export default function AccountWithdrawalStarted({ progressUrl, hasReceipt, checkUrl, ...letter }: Props) {
-  const { look, t, doneBy } = letter
+  const { look, t, doneBy, keptUntil } = letter
   return (
     <WithdrawalLetter
       {...letter}
       preview={t('preview', { doneBy })}
       action={
         <>
-          <Paragraph>{t('follow')}</Paragraph>
+          <Paragraph>{t('follow', { keptUntil })}</Paragraph>
           <LinkPanel look={look} href={progressUrl} label={t('button')} />
           <Paragraph>
             {hasReceipt

@@ -224,7 +224,7 @@ export function Paragraph({ children }: { children: ReactNode }) {
   )
 }
 
-function FinePrint({ children }: { children: ReactNode }) {
+export function FinePrint({ children }: { children: ReactNode }) {
   return (
     <Text className="muted" style={small}>
       {children}

@@ -1,5 +1,5 @@
 import { Fragment } from 'react'
-import { CodePanel, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
+import { CodePanel, FinePrint, Letter, type LetterProps, LinkPanel, Paragraph } from './layout'
 import { preview } from './preview'
 import type { Slot } from './slot'
 
@@ -23,8 +23,8 @@ export default function VerifyNewEmail(props: Props) {
   const codePanel = <CodePanel key="code" look={look} code={code} />
   const linkPanel = (
     <Fragment key="link">
-      <Paragraph>{t('elsewhere')}</Paragraph>
       <LinkPanel look={look} href={link} label={t(isOwn ? 'buttonOwn' : 'button')} />
+      <FinePrint>{t('elsewhere')}</FinePrint>
     </Fragment>
   )
   return (

@@ -49,6 +49,7 @@ test.each([
   ['user create --verified=yes', '--verified takes no value.'],
   ["user create --email '' --name Ada --password x", '--email is missing.'],
   ['user create --email a@b.test --name Ada', 'Give exactly one of --password, --password-stdin.'],
+  ['user create', '--email is missing. --name is missing. Give exactly one of --password, --password-stdin.'],
   ['user export', '--all is missing.'],
   ['user set-role --user usr_1 --role admin', '--role must be operator or none.'],
   [

@@ -207,14 +207,14 @@ function readValues(command: Command, texts: Record<string, string[]>): Record<s
     throw new UsageError(`${subjectOf(name, options[name] as Option)} contains characters that cannot be stored.`)
   }
   const isGiven = (name: string) => texts[name] !== undefined && (!options[name]?.value || texts[name][0] !== '')
-  if (oneOf && oneOf.filter(isGiven).length !== 1) {
-    throw new UsageError(
-      `Give exactly one of ${oneOf.map((name) => labelOf(name, options[name] as Option)).join(', ')}.`,
-    )
-  }
+  const faults = Object.entries(options).flatMap(([name, option]) =>
+    option.required && !isGiven(name) ? `${missing(command, name, option)}.` : [],
+  )
+  if (oneOf && oneOf.filter(isGiven).length !== 1)
+    faults.push(`Give exactly one of ${oneOf.map((name) => labelOf(name, options[name] as Option)).join(', ')}.`)
+  if (faults.length > 0) throw new UsageError(faults.join(' '))
   return Object.fromEntries(
     Object.entries(options).map(([name, option]) => {
-      if (option.required && !isGiven(name)) throw new UsageError(`${missing(command, name, option)}.`)
       if (!option.value) return [name, isGiven(name)]
       const given = texts[name] ?? (option.otherwise === undefined ? [] : [option.otherwise])
       const values = given.map((text) => readValue(name, option, text))

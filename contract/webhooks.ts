@@ -82,7 +82,7 @@ const BY_TYPE: Record<EventType, (name: EventType) => Webhook> = {
     webhook(
       name,
       'Account Withdrawn',
-      'Asks the application to delete everything of this person. Every application gets it, and the withdrawal stays open until it is answered.',
+      'Asks the application to delete everything of this person. Every application that is connected to the person, or told about everyone, gets it, and the withdrawal stays open until each has answered.',
       { subject, account: accountId, withdrawal_id: withdrawalId, task },
       {
         answer: ['The answer ends it', { ...EXAMPLE_WITHDRAWAL, ...EXAMPLE_PERSON }],

@@ -80,6 +80,11 @@ const given = (person: string) => ({ service: ADOPTING_URL, page: `http://localh
 /** Has the person use the page under a policy that refuses inline code, and expects that the policy refused nothing. */
 async function expectUsable(page: Page, url: string, email: string) {
   const faults = faultsOf(page)
+  await page.addInitScript(() =>
+    document.addEventListener('deletion-started', (event) => {
+      document.title = Object.keys((event as CustomEvent).detail).join(' and ')
+    }),
+  )
   await page.goto(url)
   await page.getByRole('button', { name: 'Change address' }).click()
   await expectTextKeptWhenMoved(page)
@@ -232,11 +237,6 @@ async function expectColorsOfPage(page: Page) {
   const title = page.getByRole('heading', { name: 'Delete account', exact: true })
   await expect(title).toHaveCSS('font-family', 'Courier')
   await expect(title).toHaveCSS('font-size', '30px')
-  await page.evaluate(() =>
-    document.addEventListener('deletion-started', (event) => {
-      document.title = Object.keys((event as CustomEvent).detail).join(' and ')
-    }),
-  )
 }
 
 /** A page without a dark scheme shows light parts even to a person who prefers dark, and titles in its own ink. */
@@ -375,8 +375,7 @@ test('an element without an attribute that it needs says so in its place', async
 test('docs/adopting.md: whoever comes from the app finds the way back to it, after the sign-in and when the account is being deleted', async ({
   page,
 }) => {
-  const [start = ''] = await blocksOf('Your own pages')
-  await shell.withService(start, async () => {
+  await withExample('Your mobile app', async () => {
     const max = '--email max@example.com --password "correct horse" --name Max --verified'
     await shell.outputOf(`npm run -s account -- user create ${max}`)
     await page.goto(await snippetOf('text', given('')))

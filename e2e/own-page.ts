@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
-import { codeIn, enterCode, type Inbox } from './fixtures'
+import { type Inbox, linkIn } from './fixtures'
 
 /** The only block of docs/adopting.md in this language, with the values of this test in place of the examples. */
 export async function snippetOf(
@@ -17,17 +17,31 @@ export async function snippetOf(
     .replaceAll('customer-6', person)
 }
 
-/** Changes the address with the mailed code and begins the deletion, in the page of an adopter that is open. */
+/** Changes the address with the mailed link and begins the deletion, in the page of an adopter that is open. */
 export async function driveOwnPage(page: Page, email: string, inbox: Inbox): Promise<void> {
   await expect(page.getByText(email).first()).toBeVisible()
   await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email address').fill(`new-${email}`)
   await page.getByRole('button', { name: 'Send verification email' }).click()
-  await enterCode(page, codeIn(await inbox.latest(`new-${email}`, 'Verify Your New Email Address')))
+  await verifyByLink(page, linkIn(await inbox.latest(`new-${email}`, 'Verify Your New Email Address'), '#'))
   await expect(page.getByText(`Your email address is now new-${email}`)).toBeVisible()
   // The other part shows the new address too.
   await expect(page.getByText(new RegExp(`(?<!new-)${email}`))).toHaveCount(0)
   await deleteAccount(page)
+}
+
+/** The link leads to the page, which fills in its code. Opened without one, a part leaves the focus to the page. */
+async function verifyByLink(page: Page, link: string): Promise<void> {
+  const code = page.getByLabel('Verification code')
+  await expect(code).toBeFocused()
+  await page.reload()
+  await expect(code).toBeVisible()
+  await expect(page.locator('body')).toBeFocused()
+  await page.evaluate((hash) => window.location.assign(hash), new URL(link).hash)
+  await page.reload()
+  await expect(code).toBeFocused()
+  await expect(page.getByText('is filled in')).toBeVisible()
+  await page.getByRole('button', { name: 'Verify', exact: true }).click()
 }
 
 /** Begins the deletion in a page where it stands; `prove` shows that the person is there. */

@@ -167,7 +167,8 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {contract.leavesTasks(app) &&
           'It fetches its deletion tasks itself, and has not fetched these: check that it runs. Its page says when it last asked.'}
-        {isTried && 'It is tried again by itself. Once it is fixed, ping it.'}
+        {isTried &&
+          'It is tried again by itself. Once it is fixed, ping it: that shows whether it answers. A retry asks it at once.'}
         {isDisabled &&
           `It is told nothing while it is disabled, and ${tasks.length > 0 ? 'these deletions wait' : 'deletions will wait for it'}.`}
       </p>

@@ -60,8 +60,9 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
             </p>
           )}
           <p>
-            The person reads that it has not confirmed, and the sentence that you choose. This cannot be taken back. The
-            audit log notes that you did it.
+            It is not asked again about this person, and the deletion goes on without it. The person reads that it has
+            not confirmed, and the sentence that you choose. This cannot be taken back. The audit log notes that you did
+            it.
           </p>
           <RadioField
             legend="What does the person read?"

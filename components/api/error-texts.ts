@@ -60,7 +60,8 @@ export function useErrorTexts() {
     const message = errorText(error)
     if (!field || !(field in form.getValues())) {
       // Once there is a connection again, nobody has to check it.
-      if (isUnreached(error)) window.addEventListener('online', () => form.clearErrors('root'), { once: true })
+      const clear = () => form.formState.errors.root?.message === message && form.clearErrors('root')
+      if (isUnreached(error)) window.addEventListener('online', clear, { once: true })
       return form.setError('root', { type: 'answer', message })
     }
     form.setError(field as Path<Values>, { type: 'answer', message })

@@ -30,7 +30,11 @@ export interface FoundEntry extends ContentsEntry {
 }
 
 /** They tell no place from another. */
-const FILLERS = new Set('a an the from to of my in how do i for your'.split(' '))
+const FILLERS = new Set(
+  'a an and are at can do does for from how i if in is it me my of on or that the this to we what when where which will with you your'.split(
+    ' ',
+  ),
+)
 
 const literally = (text: string) => text.replace(/[^a-z0-9]/g, '\\$&')
 

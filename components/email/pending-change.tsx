@@ -2,7 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query'
 import { type BaseSyntheticEvent, useEffect, useId, useRef, useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
@@ -18,6 +18,7 @@ import { CardHeader } from '../ui/card-header'
 import { useTimeLeft } from '../ui/countdown'
 import { Disclosure } from '../ui/disclosure'
 import { ErrorAlert } from '../ui/error-alert'
+import { useIsFocusLost } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
 import { useVerifyEmail } from './email-calls'
@@ -98,6 +99,8 @@ function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFor
   return { form, left, submit, isPending: verify.isPending, focus, refused, readAgain }
 }
 
+type CodeForm = ReturnType<typeof useCodeForm>['form']
+
 export function PendingChange(props: PendingChangeProps) {
   const { userId, pending, isOwn, takesFocus, onVerified, onCancelled, onEnded } = props
   const t = useTranslations('EmailSettings')
@@ -107,28 +110,21 @@ export function PendingChange(props: PendingChangeProps) {
   const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
   const { form } = code
 
-  // A mailed link may lead to a page of the adopter, which has no page of its own for links.
-  useEffect(() => {
-    const link = parseLink(new URLSearchParams(window.location.hash.slice(1)))
-    if (link?.secret.change_request_id !== pending.changeRequestId) return
-    form.setValue('verification_code', link.secret.verification_code)
-    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
-  }, [form, pending.changeRequestId])
-
   const takesCode = useRef(takesFocus)
+  const isFocusLost = useIsFocusLost()
+  const isFilled = useMailedCode(form, pending, () => (takesCode.current = true))
   useEffect(() => {
     if (!takesCode.current || isUndeliverable) return
-    const isFree = document.activeElement === document.body
-    if (takesCode.current === true || isFree) form.setFocus('verification_code')
+    if (takesCode.current === true || isFocusLost()) form.setFocus('verification_code')
     takesCode.current = false
-  }, [form, isUndeliverable])
+  }, [form, isUndeliverable, isFocusLost])
 
   return (
     <Card>
       <Form onSubmit={code.submit}>
         <CardHeader title={t(isOwn ? 'ownTitle' : 'pendingTitle')} aside={<TimeLeft until={pending.expiresAt} />} />
         <CardBody className="flex flex-col gap-5 pt-3">
-          <SentTo id={sentTo} pending={pending} />
+          <SentTo id={sentTo} pending={pending} isFilled={isFilled} />
           <LiveRegion>
             {wasSentAgain && !isUndeliverable && (
               <Alert tone="success" title={t('sentAgainTitle')} text={t('sentAgainText')} />
@@ -149,7 +145,7 @@ export function PendingChange(props: PendingChangeProps) {
         </CardBody>
       </Form>
       <CardFooter>
-        {!isUndeliverable && <p className="w-full text-ink-muted text-sm">{t('notReceived')}</p>}
+        {!isUndeliverable && !isFilled && <p className="w-full text-ink-muted text-sm">{t('notReceived')}</p>}
         <ResendMessage
           userId={userId}
           pending={pending}
@@ -180,8 +176,31 @@ export function PendingChange(props: PendingChangeProps) {
   )
 }
 
+/** Fills in the code of a mailed link: it may lead to a page of the adopter, which has no page of its own for links. */
+function useMailedCode(form: CodeForm, { changeRequestId }: Pending, onFilled: () => void): boolean {
+  const [code, setCode] = useState<string>()
+  const typed = useWatch({ control: form.control, name: 'verification_code' })
+  const filled = useRef(onFilled)
+  useEffect(() => {
+    const secret = parseLink(new URLSearchParams(window.location.hash.slice(1)))?.secret
+    if (secret?.change_request_id !== changeRequestId) return
+    form.setValue('verification_code', secret.verification_code)
+    setCode(secret.verification_code)
+    filled.current()
+    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+  }, [form, changeRequestId])
+  return code !== undefined && typed === code
+}
+
+interface SentToProps {
+  id: string
+  pending: Pending
+  /** Whether the code of the message is in the field. */
+  isFilled: boolean
+}
+
 /** Says where the newest message went, or that it came back. */
-function SentTo({ id, pending: { newEmail: email, isUndeliverable } }: { id: string; pending: Pending }) {
+function SentTo({ id, pending: { newEmail: email, isUndeliverable }, isFilled }: SentToProps) {
   const t = useTranslations('EmailSettings')
   return (
     <>
@@ -197,7 +216,7 @@ function SentTo({ id, pending: { newEmail: email, isUndeliverable } }: { id: str
           <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
             <bdi>{email}</bdi>
           </p>
-          <p className="text-ink-muted">{t('codeSent')}</p>
+          <p className="text-ink-muted">{t(isFilled ? 'codeFilled' : 'codeSent')}</p>
         </div>
       )}
     </>

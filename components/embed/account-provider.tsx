@@ -18,6 +18,7 @@ import type { WaysToConfirm } from '../access/confirm-identity'
 import { keepDraft, takeDraft } from '../forms/draft'
 import { type Host, HostProvider } from '../host/host'
 import { serverNow } from '../ui/server-clock'
+import { PartsUse } from '../ui/use-focus-on-mount'
 import { createCalls } from './embedded-host'
 import type { AccountProviderProps, OwnAccount, StartedDeletion } from './types'
 
@@ -64,6 +65,7 @@ function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props
   useLayoutEffect(adoptColors, [])
   const { client, started, isGone, change, found, notices } = useShared(`${baseUrl} ${userId}`)
+  const [use] = useState(() => ({ hasBegun: false }))
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
   const [calls] = useState(() =>
     createCalls({
@@ -120,7 +122,9 @@ function OneAccount(props: AccountProviderProps) {
     <IntlProvider locale={props.texts.language} timeZone="UTC" messages={messagesOf(props)}>
       <QueryClientProvider client={client}>
         <HostProvider value={host}>
-          <AccountContext value={account}>{children}</AccountContext>
+          <AccountContext value={account}>
+            <PartsUse value={use}>{children}</PartsUse>
+          </AccountContext>
         </HostProvider>
       </QueryClientProvider>
     </IntlProvider>

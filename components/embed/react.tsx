@@ -1,7 +1,7 @@
 'use client'
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useCallback, useContext, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
@@ -14,6 +14,7 @@ import { CardLevel } from '../ui/card-header'
 import { formatDuration } from '../ui/duration'
 import { mailLink } from '../ui/mail-link'
 import { serverNow } from '../ui/server-clock'
+import { PartsUse } from '../ui/use-focus-on-mount'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/progress'
 import { AccountProvider, useAccount } from './account-provider'
@@ -47,11 +48,15 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
 }
 
 /** The style sheet applies to this element and below it. */
-const Styled = ({ children }: { children: ReactNode }) => (
-  <div className="account-parts" lang={useLocale()}>
-    <CardLevel value="h3">{children}</CardLevel>
-  </div>
-)
+function Styled({ children }: { children: ReactNode }) {
+  const use = useContext(PartsUse)
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only notes that the focus has been inside.
+    <div className="account-parts" lang={useLocale()} onFocus={() => (use.hasBegun = true)}>
+      <CardLevel value="h3">{children}</CardLevel>
+    </div>
+  )
+}
 
 const Heading = ({ children }: { children: string }) => (
   <h2 className="mb-4 font-semibold text-[length:var(--account-title-size,1.25rem)] leading-[1.4] tracking-[-0.02em]">

@@ -1,12 +1,21 @@
-import { useEffect, useRef } from 'react'
+import { createContext, useCallback, useContext, useEffect, useRef } from 'react'
+
+/** Whether the person has been in the parts around. On a page of an adopter nothing can have lost the focus before that. */
+export const PartsUse = createContext({ hasBegun: true })
+
+/** Whether the control that had the focus may be gone. */
+export function useIsFocusLost() {
+  const use = useContext(PartsUse)
+  return useCallback(() => use.hasBegun && document.activeElement === document.body, [use])
+}
 
 /** Focuses an element that replaces the pressed control, or (`if-lost`) one that may have held the focus. The element needs tabIndex={-1}. */
 export function useFocusOnMount<E extends HTMLElement>(when: boolean | 'if-lost') {
   const ref = useRef<E>(null)
-  const atMount = useRef(when)
+  const isLost = useIsFocusLost()
+  const takesFocus = useRef(() => (when === 'if-lost' ? isLost() : when))
   useEffect(() => {
-    const isLost = document.activeElement === document.body
-    if (atMount.current === 'if-lost' ? isLost : atMount.current) ref.current?.focus()
+    if (takesFocus.current()) ref.current?.focus()
   }, [])
   return ref
 }

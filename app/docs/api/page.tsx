@@ -53,7 +53,7 @@ export default async function ApiDocumentationPage() {
 const TASKS = [
   ['change an address', `${pathOf('email')}#changeEmail`],
   ['delete an account from your backend', '#deleting'],
-  ['receive deletion tasks', `${pathOf(WEBHOOKS.id)}#account.withdrawn`],
+  ['receive deletion tasks', `${pathOf(WEBHOOKS.id)}#registering`],
   ['verify a signature', `${pathOf(WEBHOOKS.id)}#verifying`],
 ] as const
 
@@ -114,10 +114,17 @@ const Examples = ({ userId }: { userId: string }) => (
       <a href="/settings/access-tokens" className={textLink}>
         Access tokens
       </a>
-      , and the operator creates service tokens. For a trial,{' '}
-      <Code>npm run -s account -- token create --email demo@example.com --scope email:manage</Code> prints one.
-      TypeScript takes the typed client, and Python its standard library.
+      , and the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
     </p>
+    <p>For a trial, the operator command sets both for the account of the first start:</p>
+    <CodeBlock
+      title="Operator command"
+      label="the settings for a trial"
+      code={[
+        'export USER_ID=$(npm run -s account -- user find demo@example.com --only user_id)',
+        'export TOKEN=$(npm run -s account -- token create --user $USER_ID --scope email:manage --only access_token)',
+      ].join('\n')}
+    />
     <p>A first call:</p>
     <CodeBlock title="curl" label="a first call" code={sampleOf(FIRST_CALL, 'curl')} />
     <CodeBlock title="Answer" label="its answer" code={JSON.stringify(exampleAnswer(FIRST_CALL), null, 2)} />

@@ -19,17 +19,38 @@ const operationLink = (group: string, name: OperationName, text: string) => (
 
 export const Registering = () => (
   <Chapter id="registering" title={WEBHOOK_CHAPTERS.registering}>
-    <p>An operator registers it. This prints its id and its signing secret, which is shown this once:</p>
-    <CodeBlock
-      title="Operator command"
-      label="the command that registers an application"
-      code="npm run -s account -- app register --name Shop --endpoint https://shop.example.com/account-messages"
-    />
-    <p>
-      Then {operationLink('applications', 'putConnection', 'connect')} each person to it, by the id under which it knows
-      them. With <Code>--poll</Code> in place of an endpoint nothing is sent to it, and it{' '}
-      {operationLink('tasks', 'takeTasks', 'takes its deletion tasks')} itself.
-    </p>
+    <p>Four steps lead from nothing to the first deletion task:</p>
+    <ol className="list-decimal space-y-2 ps-5 text-ink-muted">
+      <li>
+        An operator registers it. This prints its id and its signing secret, which is shown this once:
+        <div className="pt-2">
+          <CodeBlock
+            title="Operator command"
+            label="the command that registers an application"
+            code="npm run -s account -- app register --name Shop --endpoint https://shop.example.com/account-messages"
+          />
+        </div>
+      </li>
+      <li>
+        {operationLink('applications', 'putConnection', 'Connect')} each person to it, by the id under which it knows
+        them. With <Code>--audience everyone</Code> in the command it is told about all people, and none is connected.
+      </li>
+      <li>
+        <a href="#verifying" className={textLink}>
+          Verify the signature
+        </a>{' '}
+        of each message.
+      </li>
+      <li>
+        On{' '}
+        <a href="#account.withdrawn" className={textLink}>
+          <Code>account.withdrawn</Code>
+        </a>
+        , delete the person and answer 200. With <Code>--poll</Code> in place of an endpoint nothing is sent: it{' '}
+        {operationLink('tasks', 'takeTasks', 'takes its deletion tasks')} itself, with a service token, and{' '}
+        {operationLink('tasks', 'reportOnTask', 'reports')} each.
+      </li>
+    </ol>
   </Chapter>
 )
 

@@ -26,6 +26,9 @@ test.each([
   ['register an application', '/docs/api/webhooks#registering'],
   ['error codes', '/docs/api/errors#codes'],
   ['EMAIL_003', '/docs/api/errors#EMAIL_003'],
+  ['what happens when my endpoint is down', '/docs/api/webhooks#attempts'],
+  ['how do I know when a deletion is done', '/docs/api/account#getWithdrawalStatus'],
+  ['how often may I call', '/docs/api#limits'],
   ['email', '/docs/api/email#changeEmail'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)

@@ -38,14 +38,15 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   authentication:
     'Authorization Bearer access tokens service tokens API keys uat_ svc_ login session X-Required-Scope header scopes expired external id',
   envelope: 'success data error JSON body format timestamp X-Request-Id',
-  limits: 'Retry-After RateLimit 429 too many requests throttling',
+  limits: 'Retry-After RateLimit 429 too many requests throttling quota often calls',
   idempotency: 'Idempotency-Key idempotent repeat retry twice duplicates',
   deleting: 'withdraw remove erase user person GDPR guide',
   errors: 'codes status refused',
   operations: 'endpoints paths index list overview webhooks events',
   registering: 'register app applications create add new signing secret endpoint connect subject poll',
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
-  attempts: 'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter',
+  attempts:
+    'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter receiver endpoint down outage happens',
   verifying:
     'signing webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
 }
@@ -56,6 +57,8 @@ const STATUSES = [...new Set(Object.values(ERRORS).map(({ status }) => status))]
 const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
   withdrawAccount: 'delete remove account user erase GDPR',
   withdrawUser: 'delete remove account from your backend user erase GDPR',
+  verifyEmail: 'code long valid expires',
+  getWithdrawalStatus: 'know deletion done finished progress',
   requestWithdrawal: 'delete remove account by link',
   listUndeliverableUsers: 'pagination paging next page cursor',
   listEvents: 'pagination paging limit',

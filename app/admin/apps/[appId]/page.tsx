@@ -7,6 +7,7 @@ import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { TaskTable } from '@/components/admin/task-table'
 import { Badge } from '@/components/ui/badge'
+import { Disclosure } from '@/components/ui/disclosure'
 import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
@@ -113,9 +114,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             />
           )}
         </div>
-        <div className="mt-4">
+        <Disclosure summary="Remove the app" className="mt-4 text-sm">
           <Removal of={appId} />
-        </div>
+        </Disclosure>
       </Part>
       <Part
         title="Open deletion tasks"

@@ -174,7 +174,7 @@ function TaskCause({ task }: { task: ShownTask }) {
       )}
       {!is_app_disabled &&
         !last_error &&
-        (polls && attempts === 0 ? ', which has not asked for its task: check that it runs.' : '.')}
+        (polls && attempts === 0 ? ', which has not asked for its task yet: check that it runs.' : '.')}
     </p>
   )
 }
@@ -202,7 +202,9 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
       <Word of={status} />
       {open.some(({ last_error }) => last_error !== null) && <Badge tone="danger">Failing</Badge>}
       <NotConfirmed of={withdrawal} />
-      {!is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue) && <Badge tone="danger">Late</Badge>}
+      {!is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue) && (
+        <Badge tone="danger">A step is late</Badge>
+      )}
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />
     </div>
@@ -228,7 +230,7 @@ const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
       </>
     ),
   completed_at: true,
-  due_by: true,
+  due_by: ({ due_by, completed_at }) => due_by && completed_at === null && <LocalTime dateTime={due_by} mayBreak />,
   purge_due_at: true,
   purged_at: true,
   receipts: ({ withdrawal_id, receipts, receipt_due_at }) => (

@@ -16,7 +16,7 @@ import {
   rotateAppSecret,
   setApp,
 } from '@/domain/applications/manage'
-import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { checkReceiver } from './app-check.ts'
 import { command, listOfChoices, UsageError, type ValuesOf } from './command.ts'
 import { idOf, namedAccount, namedApp, toEndpoint, toHost, toSeconds, toSubject, waiveReason } from './values.ts'
@@ -104,19 +104,22 @@ const OLDER_ENDED =
 export const appCommands = [
   command({
     name: 'app list',
-    summary: 'Lists the applications, with what waits for them, and the last answer of those that fail.',
+    summary: 'Lists the applications, with what waits for them, and what is wrong with those that fail.',
     options: {},
     async run(ctx) {
       const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
-      const lastAnswers = lastAnswersOf(troubles)
-      return { apps: apps.map((app) => ({ ...app, failing: lastAnswers.get(app.app_id) ?? null })) }
+      const problems = problemsOf(troubles)
+      return { apps: apps.map((app) => ({ ...app, failing: problems.get(app.app_id) ?? null })) }
     },
   }),
   command({
     name: 'app show',
-    summary: 'Shows an application.',
+    summary: 'Shows an application, and what is wrong with it.',
     options: { id },
-    run: (ctx, { id }) => getApp(ctx, { appId: id }),
+    async run(ctx, { id }) {
+      const [app, troubles] = await Promise.all([getApp(ctx, { appId: id }), watchTroubles(ctx)])
+      return { ...app, failing: problemsOf(troubles).get(id) ?? null }
+    },
   }),
   command({
     name: 'app register',

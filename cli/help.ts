@@ -68,7 +68,7 @@ function helpForCommand(command: Command): string {
 function remarksOn(option: Option): string[] {
   const { choices, otherwise, multiple } = option
   return [
-    ...(choices ? [`One of ${listOfChoices(option)}.`] : []),
+    ...(choices ? [`${choices.length > 1 ? 'One of' : 'Only'} ${listOfChoices(option)}.`] : []),
     ...(multiple ? ['It can be repeated.'] : []),
     ...(otherwise === undefined ? [] : [`If it is missing: ${otherwise}.`]),
   ]

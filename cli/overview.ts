@@ -2,21 +2,16 @@ import {
   alarmsIn,
   figures as contract,
   isDisabled,
-  leavesTasks,
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
-import { groupTroubles, lastAnswerOf, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, lastAnswerOf, problemOf, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { command } from './command.ts'
-
-/** What is wrong with an application, where it has not answered badly. */
-const problemOf = (app: TroubledApp): string | null =>
-  lastAnswerOf(app) ?? (isDisabled(app) ? 'disabled' : leavesTasks(app) ? 'has not asked for its deletion tasks' : null)
 
 const toApp = (app: TroubledApp) => ({
   app_id: app.app_id,
   name: app.name,
-  problem: problemOf(app),
+  problem: problemOf(app) ?? (isDisabled(app) ? 'disabled' : null),
   last_error: lastAnswerOf(app),
   is_disabled: isDisabled(app),
   withdrawal_ids: [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))],

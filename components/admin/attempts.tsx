@@ -61,12 +61,7 @@ export function WaitsFor({ task }: { task: ShownTask }) {
   if (state === 'calling') return 'Is being asked now.'
   if (state === 'present') return 'Still has the person after every request: retry it, or stop waiting.'
   if (state === 'unconfirmed') return <WaitsForAbsence task={tried} />
-  if (due_at === null)
-    return (
-      <>
-        Waits until the app is enabled. <Attempts of={tried} />
-      </>
-    )
+  if (due_at === null) return <>Waits until the app is enabled. {tried.attempts > 0 && <Attempts of={tried} />}</>
   if (state === 'accepted')
     return (
       <>
@@ -78,6 +73,12 @@ export function WaitsFor({ task }: { task: ShownTask }) {
       <>
         Has waited since <LocalTime dateTime={due_at} mayBreak /> for the app to ask for it.{' '}
         {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}
+      </>
+    )
+  if (polls && tried.attempts === 0)
+    return (
+      <>
+        The app can fetch it in <Countdown until={due_at} />
       </>
     )
   return <Attempts of={tried} />

@@ -158,17 +158,16 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {unreliable?.waived_at && (
           <>
-            Its last answer to a deletion was {unreliable.waived_error}. Waiting for it was stopped on{' '}
-            <LocalTime dateTime={unreliable.waived_at} mayBreak />.{' '}
-            {unreliable.polls
-              ? 'It leaves this list once it has done a deletion.'
-              : 'Ping it once it is fixed: then it leaves this list.'}{' '}
+            A deletion no longer waits for it since <LocalTime dateTime={unreliable.waived_at} mayBreak />; its last
+            answer there was {unreliable.waived_error}.{' '}
+            {unreliable.polls && 'It leaves this list once it has done a deletion.'}
+            {!unreliable.polls && !isTried && 'Ping it once it is fixed: then it leaves this list.'}{' '}
           </>
         )}
         {contract.leavesTasks(app) &&
           'It fetches its deletion tasks itself, and has not fetched these: check that it runs. Its page says when it last asked.'}
         {isTried &&
-          'It is tried again by itself. Once it is fixed, ping it: that shows whether it answers. A retry asks it at once.'}
+          'It is tried again by itself, and a retry asks it at once. Once it is fixed, ping it: that shows whether it answers.'}
         {isDisabled &&
           `It is told nothing while it is disabled, and ${tasks.length > 0 ? 'these deletions wait' : 'deletions will wait for it'}.`}
       </p>

@@ -51,7 +51,7 @@ const RESULTS: {
       tone={isGoodPing({ status }) ? 'success' : 'danger'}
       title={
         problem === null
-          ? `It answered HTTP ${status} in ${took_ms} ms${isGoodPing({ status }) ? '' : ', and a ping wants 2xx'}.`
+          ? `It answered HTTP ${status} in ${took_ms} ms${isGoodPing({ status }) ? '' : ', and a ping expects 2xx'}.`
           : `${noAnswer(problem, host)}, after ${took_ms} ms.`
       }
     />

@@ -79,7 +79,7 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
             }}
           />
           <SignInFirst />
-          <Disclosure summary="Add a sentence, by the operator command" className="text-sm">
+          <Disclosure summary="Add another sentence, by a command" className="text-sm">
             <p>This command adds it to the list:</p>
             {addReason}
           </Disclosure>

@@ -25,7 +25,7 @@ const LABELS: Record<string, string> = {
   phase: 'Deletion step',
   previous_secret_until: 'Old secret valid until',
   purge_due_at: 'Kept records are erased',
-  purged_at: 'Fully erased',
+  purged_at: 'Kept records were erased',
   requested_by: 'Asked for by',
   retained: 'Kept',
   scheduled_completion: 'Planned to be complete',

@@ -32,7 +32,7 @@ export function RefreshEvery({ seconds }: { seconds: number }) {
     <p role="status" className="mb-6 font-medium text-danger empty:sr-only">
       {staleSince && (
         <>
-          The service, or its database, does not answer. This page is as it was at{' '}
+          You are offline, or the service does not answer. This page is as it was at{' '}
           <LocalTime dateTime={staleSince} format="time" />.
         </>
       )}

@@ -8,7 +8,7 @@ import { pingApp, setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
 import { waiveTask } from '../applications/operate-tasks'
 import { reportOnTask } from './report-on-task'
-import { groupTroubles, lastAnswersOf, watchOverview, watchTroubles } from './watch-overview'
+import { groupTroubles, problemsOf, watchOverview, watchTroubles } from './watch-overview'
 
 let ctx: TestContext
 let appId: string
@@ -53,7 +53,7 @@ test('a delivery that failed three times needs attention at once, and so does a 
   expect(await failing()).toEqual([])
   await ctx.db.eventDelivery.updateMany({ where: { appId }, data: { attempts: 3 } })
   expect(await failing()).toMatchObject([{ waiting: 1, dead: 0, last_error: 'HTTP 503' }])
-  expect(lastAnswersOf(await watchTroubles(ctx))).toEqual(new Map([[appId, 'HTTP 503']]))
+  expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[appId, 'HTTP 503']]))
   expect(await execute(ctx, ['app', 'list'], null)).toMatchObject({ apps: [{ app_id: appId, failing: 'HTTP 503' }] })
   for (let days = 0; days < 8; days++) await pass(ctx, 24 * 60 * minute)
   expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
@@ -65,6 +65,15 @@ test('a disabled application needs attention also while nothing waits for it', a
   expect(groupTroubles(await watchTroubles(ctx)).apps).toMatchObject([disabled])
   await setApp(ctx, { appId, disabled: false })
   expect(groupTroubles(await watchTroubles(ctx)).apps).toEqual([])
+})
+
+test('an application that leaves its deletion tasks is named in the overview, in the list and by itself', async () => {
+  const poller = await givenParticipant(ctx, 'poller', { endpoint: null })
+  await givenWithdrawal(ctx)
+  for (let hours = 0; hours < 25; hours++) await pass(ctx, 60 * minute)
+  const failing = 'has not asked for its deletion tasks'
+  expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[poller, failing]]))
+  expect(await execute(ctx, ['app', 'show', poller], null)).toMatchObject({ app_id: poller, failing })
 })
 
 test('a deletion that waits for a disabled application needs attention under that application', async () => {

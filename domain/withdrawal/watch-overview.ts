@@ -1,4 +1,4 @@
-import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
+import { type Figures, leavesTasks, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
 import { isFailing, type ShownTask } from '@/contract/tasks'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
@@ -83,14 +83,18 @@ export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles
   }
 }
 
-/** What each application that fails answered last to its events or its deletion tasks, by the id of the application. */
-export const lastAnswersOf = (troubles: Troubles): Map<string, string> =>
+/** What is wrong with each application that fails or leaves its deletion tasks, by its id. */
+export const problemsOf = (troubles: Troubles): Map<string, string> =>
   new Map(
     groupTroubles(troubles).apps.flatMap((app) => {
-      const answer = lastAnswerOf(app)
-      return answer ? [[app.app_id, answer]] : []
+      const problem = problemOf(app)
+      return problem ? [[app.app_id, problem]] : []
     }),
   )
+
+/** Its last answer to an event or a deletion task, or else that it does not ask for its tasks. */
+export const problemOf = (app: TroubledApp): string | null =>
+  lastAnswerOf(app) ?? (leavesTasks(app) ? 'has not asked for its deletion tasks' : null)
 
 export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
   deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null

@@ -3,7 +3,7 @@ import { TablePart } from '@/components/admin/part'
 import { Badge } from '@/components/ui/badge'
 import { app } from '@/contract/apps'
 import { listApps } from '@/domain/applications/manage'
-import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
@@ -12,7 +12,7 @@ export const generateMetadata = titleForOperators('Apps')
 export default async function ApplicationsPage() {
   const ctx = await operatorContext('/admin/apps')
   const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
-  const lastAnswers = lastAnswersOf(troubles)
+  const problems = problemsOf(troubles)
   return (
     <AdminPage
       section="/admin/apps"
@@ -33,7 +33,7 @@ export default async function ApplicationsPage() {
                   Disabled
                 </Badge>
               )}
-              <Failing answer={lastAnswers.get(app_id)} />
+              <Failing problem={problems.get(app_id)} />
             </>
           ),
           endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
@@ -49,13 +49,12 @@ export default async function ApplicationsPage() {
 /** A badge beside a name makes its line no higher. */
 const BESIDE = '-my-0.5 ms-1'
 
-/** What the application answers to its events or its deletion tasks. */
-const Failing = ({ answer }: { answer: string | undefined }) =>
-  answer && (
+const Failing = ({ problem }: { problem: string | undefined }) =>
+  problem && (
     <>
       <Badge tone="danger" className={BESIDE}>
         Failing
       </Badge>{' '}
-      <span className="block font-normal text-ink-muted">Last answer: {answer}</span>
+      <span className="block font-normal text-ink-muted first-letter:uppercase">{problem}</span>
     </>
   )

@@ -116,7 +116,14 @@ const Examples = ({ userId }: { userId: string }) => (
       </a>
       , and the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
     </p>
-    <p>For a trial, the operator command sets both for the account of the first start:</p>
+    <p>
+      For a trial, these set USER_ID and TOKEN for the account of the first start. Without a mail server, mails with
+      their codes stand at{' '}
+      <a href="/dev/mailbox" className={textLink}>
+        /dev/mailbox
+      </a>
+      :
+    </p>
     <CodeBlock
       title="Operator command"
       label="the settings for a trial"

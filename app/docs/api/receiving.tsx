@@ -46,11 +46,22 @@ export const Registering = () => (
         <a href="#account.withdrawn" className={textLink}>
           <Code>account.withdrawn</Code>
         </a>
-        , delete the person and answer 200. With <Code>--poll</Code> in place of an endpoint nothing is sent: it{' '}
-        {operationLink('tasks', 'takeTasks', 'takes its deletion tasks')} itself, with a service token, and{' '}
-        {operationLink('tasks', 'reportOnTask', 'reports')} each.
+        , delete the person and answer 200.
       </li>
     </ol>
+    <p>
+      Without an endpoint nothing is sent: the application{' '}
+      {operationLink('tasks', 'takeTasks', 'takes its deletion tasks')} itself, with a service token of its own, and{' '}
+      {operationLink('tasks', 'reportOnTask', 'reports')} each.
+    </p>
+    <CodeBlock
+      title="Operator command"
+      label="the commands for an application without an endpoint"
+      code={[
+        'npm run -s account -- app register --name Loyalty --poll',
+        'export SERVICE_TOKEN=$(npm run -s account -- service-token create --name loyalty --scope tasks:work --app Loyalty --only service_token)',
+      ].join('\n')}
+    />
   </Chapter>
 )
 

@@ -29,6 +29,8 @@ test.each([
   ['what happens when my endpoint is down', '/docs/api/webhooks#attempts'],
   ['how do I know when a deletion is done', '/docs/api/account#getWithdrawalStatus'],
   ['how often may I call', '/docs/api#limits'],
+  ['bounce', '/docs/api/users#listUndeliverableUsers'],
+  ['stop a deletion while an order is unpaid', '/docs/api/users#putBlocker'],
   ['email', '/docs/api/email#changeEmail'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)

@@ -60,7 +60,8 @@ const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
   verifyEmail: 'code long valid expires',
   getWithdrawalStatus: 'know deletion done finished progress',
   requestWithdrawal: 'delete remove account by link',
-  listUndeliverableUsers: 'pagination paging next page cursor',
+  listUndeliverableUsers: 'pagination paging next page cursor bounce bounced undeliverable',
+  putBlocker: 'block stop prevent deletion unpaid open order payment',
   listEvents: 'pagination paging limit',
   takeTasks: 'poll polling without an endpoint',
 }

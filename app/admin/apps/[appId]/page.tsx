@@ -6,6 +6,7 @@ import { Facts } from '@/components/admin/facts'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { TaskTable } from '@/components/admin/task-table'
+import { count } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { Disclosure } from '@/components/ui/disclosure'
 import { LocalTime } from '@/components/ui/local-time'
@@ -16,7 +17,7 @@ import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/li
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { actsOnApp } from '@/domain/audit'
-import { lastAnswersOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
@@ -55,7 +56,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     actsOnApp(ctx, { appId, maxRows: SHOWN }),
     watchTroubles(ctx),
   ])
-  const lastAnswer = lastAnswersOf(troubles).get(appId)
+  const problem = problemsOf(troubles).get(appId)
   const { action, at, actor } = auditFor(ctx.actor.userId)
   return (
     <AdminPage
@@ -66,9 +67,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       aside={
         <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">
           {app.disabled_at && <Badge tone="warning">Disabled</Badge>}
-          {lastAnswer && (
+          {problem && (
             <>
-              <Badge tone="danger">Failing</Badge> Last answer: {lastAnswer}
+              <Badge tone="danger">Failing</Badge> <span className="first-letter:uppercase">{problem}</span>
             </>
           )}
         </p>
@@ -106,7 +107,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
               label="Disable"
               ask={{
                 question: `Disable ${app.name}?`,
-                consequence: `${WHILE_DISABLED} Deletions wait for its deletion tasks.`,
+                consequence: `${WHILE_DISABLED} Deletions wait for it: ${count(app.open_tasks, 'open task')} now.`,
                 keep: 'Keep it',
                 confirm: 'Disable',
               }}
@@ -128,7 +129,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       <Part
         title="Recent deletion tasks"
         description={`The newest first, from the last ${MAX_LOOKED_AT} deletions that still have records.`}
-        none={ended.length === 0 && 'It has ended none of them.'}
+        none={ended.length === 0 && 'None has ended yet.'}
       >
         <TaskTable label="Recent deletion tasks" tasks={ended} fields={{ withdrawal_id: true }} />
       </Part>

@@ -53,7 +53,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         of={shownStep}
         rows={deletion_steps}
         id="step"
-        fields={stepFields(tasks)}
+        fields={stepFields(withdrawal)}
         none="It has no steps."
       />
       <Part title="Deletion tasks of apps" none={tasks.length === 0 && noTasks(withdrawal)}>
@@ -231,7 +231,8 @@ const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
     ),
   completed_at: true,
   due_by: ({ due_by, completed_at }) => due_by && completed_at === null && <LocalTime dateTime={due_by} mayBreak />,
-  purge_due_at: true,
+  purge_due_at: ({ purge_due_at, purged_at }) =>
+    purge_due_at && !purged_at && <LocalTime dateTime={purge_due_at} mayBreak />,
   purged_at: true,
   receipts: ({ withdrawal_id, receipts, receipt_due_at }) => (
     <>
@@ -255,7 +256,7 @@ const countsOf = (tasks: readonly ShownTask[]) => ({
   waived_tasks: tasks.filter(({ waived }) => waived).length,
 })
 
-const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
+const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownStep> => ({
   step: true,
   status: (shown) => {
     const own = tasks.filter(({ phase }) => phase === shown.step)
@@ -288,7 +289,7 @@ const stepFields = (tasks: readonly ShownTask[]): Fields<typeof shownStep> => ({
     )
   },
   erased: ({ erased }) => erased && erased.length > 0 && counted(<Counts of={erased} />),
-  retained: ({ retained = [] }) => retained.length > 0 && kept(retained),
+  retained: ({ retained = [] }) => retained.length > 0 && (purged_at ? 'Erased since' : kept(retained)),
 })
 
 /** A step whose own part is done waits for its apps, and what it tried itself says nothing more. */

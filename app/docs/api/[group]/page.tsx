@@ -52,7 +52,8 @@ export default async function GroupPage({ params }: Props) {
               </a>
               , and its answer ends the task. One without an endpoint takes its tasks here, with a token of{' '}
               <code className="font-mono">
-                service-token create <span className="whitespace-nowrap">--scope tasks:work</span>{' '}
+                service-token create <span className="whitespace-nowrap">--name loyalty</span>{' '}
+                <span className="whitespace-nowrap">--scope tasks:work</span>{' '}
                 <span className="whitespace-nowrap">--app app_…</span>
               </code>
               . Either can accept a task first and report on it later.

@@ -110,10 +110,10 @@ test('an operator sees an application that does not answer, retries it, and stop
 
   // Without a network the page stays, and says how old it is.
   await page.context().setOffline(true)
-  await expect(page.getByText('The service, or its database, does not answer.')).toBeVisible()
+  await expect(page.getByText('You are offline, or the service does not answer.')).toBeVisible()
   await expect(row).toBeVisible()
   await page.context().setOffline(false)
-  await expect(page.getByText('The service, or its database, does not answer.')).toBeHidden()
+  await expect(page.getByText('You are offline, or the service does not answer.')).toBeHidden()
 
   status = 204
   await expect(row).toBeVisible()

@@ -117,8 +117,8 @@ const Examples = ({ userId }: { userId: string }) => (
       , and the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
     </p>
     <p>
-      For a trial, these set USER_ID and TOKEN for the account of the first start. Without a mail server, mails with
-      their codes stand at{' '}
+      For a trial, these set <Code>USER_ID</Code> and <Code>TOKEN</Code> for the account of the first start. Without a
+      mail server, mails with their codes stand at{' '}
       <a href="/dev/mailbox" className={textLink}>
         /dev/mailbox
       </a>
@@ -129,7 +129,8 @@ const Examples = ({ userId }: { userId: string }) => (
       label="the settings for a trial"
       code={[
         'export USER_ID=$(npm run -s account -- user find demo@example.com --only user_id)',
-        'export TOKEN=$(npm run -s account -- token create --user $USER_ID --scope email:manage --only access_token)',
+        'export TOKEN=$(npm run -s account -- token create --user $USER_ID \\',
+        '  --scope email:manage --only access_token)',
       ].join('\n')}
     />
     <p>A first call:</p>

@@ -59,7 +59,8 @@ export const Registering = () => (
       label="the commands for an application without an endpoint"
       code={[
         'npm run -s account -- app register --name Loyalty --poll',
-        'export SERVICE_TOKEN=$(npm run -s account -- service-token create --name loyalty --scope tasks:work --app Loyalty --only service_token)',
+        'export SERVICE_TOKEN=$(npm run -s account -- service-token create --name loyalty \\',
+        '  --scope tasks:work --app Loyalty --only service_token)',
       ].join('\n')}
     />
   </Chapter>

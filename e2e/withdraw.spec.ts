@@ -216,10 +216,12 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   await deleteButton(page).click()
   await page.waitForURL(/\/withdrawal\/wd_/)
   const id = /wd_[\w-]+/.exec(page.url())?.[0] as string
-  await expect
-    .poll(async () => JSON.stringify(await operator.run('withdrawal', 'show', id)), { timeout: 30_000 })
-    .toMatch(/"step":"data_archives","status":"completed"/)
-  const shown = await operator.run('withdrawal', 'show', id)
+  // On a busy machine a command may not get its connection in time.
+  let shown: object = {}
+  await expect(async () => {
+    shown = await operator.run('withdrawal', 'show', id)
+    expect(JSON.stringify(shown)).toMatch(/"step":"data_archives","status":"completed"/)
+  }).toPass({ timeout: 60_000 })
   expect(shown).toMatchObject({
     status: 'processing',
     tasks: [

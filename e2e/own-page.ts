@@ -37,10 +37,17 @@ async function verifyByLink(page: Page, link: string): Promise<void> {
   await page.reload()
   await expect(code).toBeVisible()
   await expect(page.locator('body')).toBeFocused()
-  await page.evaluate((hash) => window.location.assign(hash), new URL(link).hash)
-  await page.reload()
+  const { hash } = new URL(link)
+  const home = page.url()
+  await page.goto('about:blank')
+  await page.goto(`${home}${hash}`)
   await expect(code).toBeFocused()
   await expect(page.getByText('is filled in')).toBeVisible()
+  await expect(page).toHaveURL(home)
+  // The same in a page that is open.
+  await code.fill('')
+  await page.evaluate((hash) => window.location.assign(hash), hash)
+  await expect(code).toHaveValue(/^\d{6}$/)
   await page.getByRole('button', { name: 'Verify', exact: true }).click()
 }
 

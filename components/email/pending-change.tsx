@@ -112,7 +112,7 @@ export function PendingChange(props: PendingChangeProps) {
 
   const takesCode = useRef(takesFocus)
   const isFocusLost = useIsFocusLost()
-  const isFilled = useMailedCode(form, pending, () => (takesCode.current = true))
+  const isFilled = useMailedCode(form, pending)
   useEffect(() => {
     if (!takesCode.current || isUndeliverable) return
     if (takesCode.current === true || isFocusLost()) form.setFocus('verification_code')
@@ -176,18 +176,23 @@ export function PendingChange(props: PendingChangeProps) {
   )
 }
 
-/** Fills in the code of a mailed link: it may lead to a page of the adopter, which has no page of its own for links. */
-function useMailedCode(form: CodeForm, { changeRequestId }: Pending, onFilled: () => void): boolean {
+/** Fills in the code of a mailed link: it may lead to a page of the adopter, also one that is open, which has no page of its own for links. */
+function useMailedCode(form: CodeForm, { changeRequestId }: Pending): boolean {
   const [code, setCode] = useState<string>()
   const typed = useWatch({ control: form.control, name: 'verification_code' })
-  const filled = useRef(onFilled)
   useEffect(() => {
-    const secret = parseLink(new URLSearchParams(window.location.hash.slice(1)))?.secret
-    if (secret?.change_request_id !== changeRequestId) return
-    form.setValue('verification_code', secret.verification_code)
-    setCode(secret.verification_code)
-    filled.current()
-    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+    function take() {
+      const secret = parseLink(new URLSearchParams(window.location.hash.slice(1)))?.secret
+      if (!secret) return
+      window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+      if (secret.change_request_id !== changeRequestId) return
+      form.setValue('verification_code', secret.verification_code)
+      form.setFocus('verification_code')
+      setCode(secret.verification_code)
+    }
+    take()
+    window.addEventListener('hashchange', take)
+    return () => window.removeEventListener('hashchange', take)
   }, [form, changeRequestId])
   return code !== undefined && typed === code
 }

@@ -75,7 +75,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         rows={audit}
         id="audit_id"
         fields={{ ...auditFor(ctx.actor.userId), subject_id: subjectAmong(withdrawal) }}
-        none="No act of an operator. What the person did is deleted with the logs."
+        none={noActs(withdrawal)}
       />
     </AdminPage>
   )
@@ -86,6 +86,12 @@ const noTasks = ({ withdrawal_id: id, purged_at }: ShownWithdrawal) =>
   purged_at
     ? `They were deleted with what was kept. What each app answered stands in the receipt: ${lineOf(`receipt show ${id}`)}`
     : 'No app has a task.'
+
+/** What operators did leaves this page with what was kept, and stays in the audit. */
+const noActs = ({ purged_at }: ShownWithdrawal) =>
+  purged_at
+    ? `Acts of operators are no longer shown here. This command still has them: ${lineOf('audit export --since TIME')}`
+    : 'No act of an operator. What the person did is deleted with the logs.'
 
 /** An act on a task concerns its application; the others concern this deletion. */
 const subjectAmong =

@@ -54,9 +54,7 @@ async function printMember(answer: object, name: string) {
   const member = memberOf(answer, name)
   if (member !== undefined) return write(member)
   await print(answer)
-  throw new Error(
-    `The command was carried out, but its answer has no member ${name}, so all of it is printed: ${Object.keys(answer).join(', ')}.`,
-  )
+  throw new Error(`The command was carried out, but its answer has no member ${name}: all of it is printed.`)
 }
 
 const runLine = async (ctx: SystemContext, line: string) => execute(ctx, splitWords(line), null)

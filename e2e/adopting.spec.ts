@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, type Page, test } from '@playwright/test'
 import { build } from 'esbuild'
 import { codeIn, inboxOf, submitSignIn } from './fixtures'
-import { deleteAccount, driveOwnPage, faultsOf, snippetOf } from './own-page'
+import { deleteAccount, driveOwnPage, faultsOf, snippetOf, verifyByLink } from './own-page'
 import { blocksBelow, Shell } from './page-commands'
 import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
 
@@ -78,7 +78,7 @@ async function withPage(answer: Backend, files: Record<string, string>, use: (ur
 const given = (person: string) => ({ service: ADOPTING_URL, page: `http://localhost:${PAGE_PORT}`, person })
 
 /** Has the person use the page under a policy that refuses inline code, and expects that the policy refused nothing. */
-async function expectUsable(page: Page, url: string, email: string) {
+async function expectUsable(page: Page, url: string, email: string, verify?: typeof verifyByLink) {
   const faults = faultsOf(page)
   await page.addInitScript(() =>
     document.addEventListener('deletion-started', (event) => {
@@ -93,7 +93,7 @@ async function expectUsable(page: Page, url: string, email: string) {
   await expectSameSizeAtSmallRem(page)
   await expectSameUnderLoudStyles(page)
   await page.getByRole('button', { name: 'Close' }).click()
-  await driveOwnPage(page, email, inboxOf(DATA_DIR))
+  await driveOwnPage(page, email, inboxOf(DATA_DIR), verify)
   expect(faults).toEqual([])
 }
 
@@ -108,7 +108,7 @@ test('B58 B59 docs/adopting.md: a person changes the address and deletes the acc
       () => tokenIn(printed),
       elements,
       async (url) => {
-        await expectUsable(page, url, 'liv@example.com')
+        await expectUsable(page, url, 'liv@example.com', verifyByLink)
         await expect(page).toHaveTitle('withdrawalId and statusToken')
         await page.reload()
         await expect(page.getByText('Your account is being deleted')).toBeVisible()

@@ -221,7 +221,7 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   await expect(async () => {
     shown = await operator.run('withdrawal', 'show', id)
     expect(JSON.stringify(shown)).toMatch(/"step":"data_archives","status":"completed"/)
-  }).toPass({ timeout: 60_000 })
+  }).toPass({ timeout: 30_000 })
   expect(shown).toMatchObject({
     status: 'processing',
     tasks: [

@@ -127,9 +127,6 @@ const MAX_EVENTS = 1_000
 /** So many deletion tasks of one application are shown unfolded. */
 const MAX_OPEN = 3
 
-/** By how many deletions wait, up to two. */
-const WAIT = ['deletions will wait for it', 'this deletion waits', 'these deletions wait'] as const
-
 function App({ app }: { app: contract.TroubledApp }) {
   const { app_id, name, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
@@ -168,10 +165,10 @@ function App({ app }: { app: contract.TroubledApp }) {
           </>
         )}
         {contract.leavesTasks(app) &&
-          `It fetches its deletion tasks itself, and has not fetched ${tasks.length === 1 ? 'this one' : 'these'}: check that it runs. Its page says when it last asked.`}
+          'It fetches its deletion tasks itself, and has not asked for all of them: check that it runs. Its page says when it last asked.'}
         {isTried &&
           'It is tried again by itself, and a retry asks it at once. Once it is fixed, ping it: that shows whether it answers.'}
-        {isDisabled && `It is told nothing while it is disabled, and ${WAIT[Math.min(tasks.length, 2) as 0 | 1 | 2]}.`}
+        {isDisabled && 'It is told nothing while it is disabled, and deletions wait for it.'}
       </p>
       {wasWaived && <Removal of={app_id} />}
       <div className="flex flex-wrap gap-2 pt-1 empty:hidden">

@@ -176,7 +176,7 @@ export function PendingChange(props: PendingChangeProps) {
   )
 }
 
-/** Fills in the code of a mailed link: it may lead to a page of the adopter, also one that is open, which has no page of its own for links. */
+/** Fills in the code of a mailed link. A page of an adopter has no page of its own for links, may be open already, and must not be reloaded. */
 function useMailedCode(form: CodeForm, { changeRequestId }: Pending): boolean {
   const [code, setCode] = useState<string>()
   const typed = useWatch({ control: form.control, name: 'verification_code' })

@@ -12,10 +12,10 @@ export function useIsFocusLost() {
 /** Focuses an element that replaces the pressed control, or (`if-lost`) one that may have held the focus. The element needs tabIndex={-1}. */
 export function useFocusOnMount<E extends HTMLElement>(when: boolean | 'if-lost') {
   const ref = useRef<E>(null)
+  const atMount = useRef(when)
   const isLost = useIsFocusLost()
-  const takesFocus = useRef(() => (when === 'if-lost' ? isLost() : when))
   useEffect(() => {
-    if (takesFocus.current()) ref.current?.focus()
-  }, [])
+    if (atMount.current === 'if-lost' ? isLost() : atMount.current) ref.current?.focus()
+  }, [isLost])
   return ref
 }

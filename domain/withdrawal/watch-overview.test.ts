@@ -67,13 +67,16 @@ test('a disabled application needs attention also while nothing waits for it', a
   expect(groupTroubles(await watchTroubles(ctx)).apps).toEqual([])
 })
 
-test('an application that leaves its deletion tasks is named in the overview, in the list and by itself', async () => {
+test('an application that leaves its deletion tasks is named with what is wrong, in the list and by itself', async () => {
   const poller = await givenParticipant(ctx, 'poller', { endpoint: null })
   await givenWithdrawal(ctx)
   for (let hours = 0; hours < 25; hours++) await pass(ctx, 60 * minute)
   const failing = 'has not asked for its deletion tasks'
   expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[poller, failing]]))
-  expect(await execute(ctx, ['app', 'show', poller], null)).toMatchObject({ app_id: poller, failing })
+  const named = { app_id: poller, failing }
+  expect(await execute(ctx, ['app', 'show', poller], null)).toMatchObject(named)
+  const { apps } = (await execute(ctx, ['app', 'list'], null)) as { apps: object[] }
+  expect(apps).toContainEqual(expect.objectContaining(named))
 })
 
 test('a deletion that waits for a disabled application needs attention under that application', async () => {

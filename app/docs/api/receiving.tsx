@@ -74,7 +74,7 @@ export const EndOfTask = () => (
     <a href="#attempts" className={textLink}>
       again
     </a>
-    . An application without an endpoint {operationLink('tasks', 'takeTasks', 'takes its tasks')} itself.
+    .
   </p>
 )
 

@@ -27,12 +27,17 @@ export async function driveOwnPage(page: Page, email: string, inbox: Inbox, veri
   await page.getByRole('button', { name: 'Change address' }).click()
   await page.getByLabel('New email address').fill(`new-${email}`)
   await page.getByRole('button', { name: 'Send verification email' }).click()
-  await verify(page, await inbox.latest(`new-${email}`, 'Verify Your New Email Address'))
+  const mail = await inbox.latest(`new-${email}`, 'Verify Your New Email Address')
+  await verify(page, mail)
   await expect(page.getByText(`Your email address is now new-${email}`)).toBeVisible()
   // The other part shows the new address too.
   await expect(page.getByText(new RegExp(`(?<!new-)${email}`))).toHaveCount(0)
+  await followInPage(page, new URL(linkIn(mail, '#')).hash)
+  await expect(page.getByText('This link has been used')).toBeVisible()
   await deleteAccount(page)
 }
+
+const followInPage = (page: Page, hash: string) => page.evaluate((hash) => window.location.assign(hash), hash)
 
 /** The link leads to the page, which fills in its code. Opened without one, a part leaves the focus to the page. */
 export const verifyByLink: Verify = async (page, mail) => {
@@ -50,7 +55,7 @@ export const verifyByLink: Verify = async (page, mail) => {
   await expect(page).toHaveURL(home)
   // The same in a page that is open.
   await code.fill('')
-  await page.evaluate((hash) => window.location.assign(hash), hash)
+  await followInPage(page, hash)
   await expect(code).toHaveValue(/^\d{6}$/)
   await page.getByRole('button', { name: 'Verify', exact: true }).click()
 }

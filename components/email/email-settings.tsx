@@ -12,6 +12,7 @@ import { CardHeader } from '../ui/card-header'
 import { LocalTime } from '../ui/local-time'
 import { ChangeEmailForm } from './change-email-form'
 import { type EmailStatus, isSameAddress, type Pending, pendingOf, useEmailStatus } from './email-status'
+import { useMailedLink } from './mailed-link'
 import { type Notice, NoticeAlert, noticeBetween, type Outcome } from './notice'
 import { PendingChange } from './pending-change'
 import { Choices, VerifyOwnAddress } from './verify-own-address'
@@ -53,6 +54,14 @@ export function EmailSettings(props: EmailSettingsProps) {
     // What ended has been read by then, unless the form offers its address again.
     if (what !== null && !pending && !canTryAgain) setNotice(null)
   }
+  const onOldLink = useCallback(
+    (changeRequestId: string, wasVerified: boolean) => {
+      const about = { changeRequestId, newEmail: '', isAfterAction: true, isOwn: false }
+      setNotice({ ...about, outcome: wasVerified ? 'linkUsed' : 'linkEnded' })
+    },
+    [setNotice],
+  )
+  const link = useMailedLink(userId, onOldLink)
   const onFilled = useCallback(() => setOpened('change'), [])
   const onSent = () => {
     setWasSent(true)
@@ -88,6 +97,7 @@ export function EmailSettings(props: EmailSettingsProps) {
           userId={userId}
           pending={shown}
           isOwn={isOwn}
+          mailed={link?.change_request_id === shown.changeRequestId ? link : undefined}
           takesFocus={wasSent || 'if-lost'}
           onVerified={(answer) =>
             say(shown, { outcome: isOwn ? 'verified' : 'changed', isNotified: answer.notification_sent })

@@ -18,7 +18,7 @@ export type Notice = {
 
 export type Outcome =
   | { outcome: 'changed' | 'verified'; isNotified: boolean }
-  | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' }
+  | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' | 'linkUsed' | 'linkEnded' }
   | { outcome: 'ended'; title: 'attemptsTitle' | 'codeExpiredTitle' }
 
 /** What a newer status says about the change that was pending. Another browser may have verified or cancelled it. */
@@ -77,6 +77,10 @@ function NoticeText({ notice, hasPassword, undoneWithin }: NoticeProps) {
       return <HeadedAlert tone="info" title={t('goneTitle', { email })} text={t('goneText')} />
     case 'replaced':
       return <HeadedAlert tone="warning" title={t('replacedTitle')} text={t('replacedText', { email })} />
+    case 'linkUsed':
+      return <HeadedAlert tone="info" title={t('linkUsedTitle')} text={t('linkUsedText')} />
+    case 'linkEnded':
+      return <HeadedAlert tone="warning" title={t('linkEndedTitle')} text={t('linkEndedText')} />
     case 'ended': {
       const text = isOwn ? t('expiredText') : `${t('endedText', { email })} ${t('startAgainText')}`
       return <HeadedAlert tone="warning" title={t(notice.title)} text={text} />

@@ -24,13 +24,14 @@ import { CodeField } from './code-field'
 import { useVerifyEmail } from './email-calls'
 import { emailStatusKey, type Pending } from './email-status'
 import { ResendMessage } from './resend-message'
-import { parseLink } from './verification-link'
 
 interface PendingChangeProps {
   userId: string
   pending: Pending
   /** The account's own address is to be verified. */
   isOwn: boolean
+  /** What the mailed link of this change has, with which the page was opened. */
+  mailed: { verification_code: string } | undefined
   /** True when it appears after a press; `if-lost` when the page is opened again. */
   takesFocus: boolean | 'if-lost'
   onVerified: (answer: Answer<typeof verifyEmail>) => void
@@ -102,7 +103,7 @@ function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFor
 type CodeForm = ReturnType<typeof useCodeForm>['form']
 
 export function PendingChange(props: PendingChangeProps) {
-  const { userId, pending, isOwn, takesFocus, onVerified, onCancelled, onEnded } = props
+  const { userId, pending, isOwn, mailed, takesFocus, onVerified, onCancelled, onEnded } = props
   const t = useTranslations('EmailSettings')
   const { isUndeliverable } = pending
   const sentTo = useId()
@@ -112,7 +113,7 @@ export function PendingChange(props: PendingChangeProps) {
 
   const takesCode = useRef(takesFocus)
   const isFocusLost = useIsFocusLost()
-  const isFilled = useMailedCode(form, pending)
+  const isFilled = useFilledCode(form, mailed)
   useEffect(() => {
     if (!takesCode.current || isUndeliverable) return
     if (takesCode.current === true || isFocusLost()) form.setFocus('verification_code')
@@ -176,25 +177,15 @@ export function PendingChange(props: PendingChangeProps) {
   )
 }
 
-/** Fills in the code of a mailed link. A page of an adopter has no page of its own for links, may be open already, and must not be reloaded. */
-function useMailedCode(form: CodeForm, { changeRequestId }: Pending): boolean {
-  const [code, setCode] = useState<string>()
+/** Fills in the code of a mailed link. */
+function useFilledCode(form: CodeForm, mailed: PendingChangeProps['mailed']): boolean {
   const typed = useWatch({ control: form.control, name: 'verification_code' })
   useEffect(() => {
-    function take() {
-      const secret = parseLink(new URLSearchParams(window.location.hash.slice(1)))?.secret
-      if (!secret) return
-      window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
-      if (secret.change_request_id !== changeRequestId) return
-      form.setValue('verification_code', secret.verification_code)
-      form.setFocus('verification_code')
-      setCode(secret.verification_code)
-    }
-    take()
-    window.addEventListener('hashchange', take)
-    return () => window.removeEventListener('hashchange', take)
-  }, [form, changeRequestId])
-  return code !== undefined && typed === code
+    if (!mailed) return
+    form.setValue('verification_code', mailed.verification_code)
+    form.setFocus('verification_code')
+  }, [form, mailed])
+  return mailed !== undefined && typed === mailed.verification_code
 }
 
 interface SentToProps {

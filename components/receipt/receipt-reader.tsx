@@ -25,9 +25,14 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
     // A long text may be verified after a shorter one that has taken its place.
     if (newest.current === given) setFindings(shown)
   }
-  const firstRead = findings.findIndex(({ state }) => state === 'genuine')
   const genuine = findings.filter((finding) => finding.state === 'genuine')
   const isProvenDone = genuine.some(({ claims }) => claims.kind !== 'acceptance')
+  // The newest of a deletion says all that those before it said.
+  const [first, ...others] = genuine
+  const earlier = others.filter(({ claims }) => claims.sub !== undefined && claims.sub === first?.claims.sub)
+  const card = (finding: Finding, index: number) => (
+    <FindingCard key={index} {...{ finding, ownIssuer, isProvenDone }} takesFocus={finding === first} />
+  )
   return (
     <div className="space-y-6">
       <noscript className="block">
@@ -42,18 +47,15 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
             })}
           </p>
         )}
-        {findings.map((finding, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: one text may stand there twice, and the order never changes.
-          <FindingCard key={index} {...{ finding, ownIssuer, isProvenDone }} takesFocus={index === firstRead} />
-        ))}
+        {findings.filter((finding) => !earlier.some((one) => one === finding)).map(card)}
+        {earlier.length > 0 && (
+          <Disclosure summary={t('earlier', { count: earlier.length })} className="print:hidden">
+            <div className="space-y-6 pt-2">{earlier.map(card)}</div>
+          </Disclosure>
+        )}
       </div>
       <Card className="print:hidden">
-        <Disclosure
-          open={firstRead < 0}
-          summary={t('another')}
-          isSummaryHidden={firstRead < 0}
-          className="px-5 py-3 sm:px-6"
-        >
+        <Disclosure open={!first} summary={t('another')} isSummaryHidden={!first} className="px-5 py-3 sm:px-6">
           <div className="space-y-4 py-3">
             <TextAreaField
               label={t('receipt')}

@@ -556,9 +556,11 @@ test('an application is given by its name, unless two have it', async () => {
   const register = (name: string) => run(`app register --name "${name}" --endpoint http://127.0.0.1:9/`)
   const { app_id: id } = await register('Only one')
   expect(await run('app disable "Only one"')).toMatchObject({ app_id: id })
-  expect(await run('task list --app "Only one"')).toMatchObject({ tasks: [] })
+  expect(await run('task list --app "only ONE"')).toMatchObject({ tasks: [] })
   const twins = [await register('Twin'), await register('Twin')].map(({ app_id }) => app_id).sort()
   expect(await refusal('app ping Twin')).toBe(`Several applications have this name: ${twins.join(', ')}.`)
+  const { app_id: written } = await register('TWIN')
+  expect(await run('app disable TWIN')).toMatchObject({ app_id: written })
 })
 
 test('an application with open deletion tasks is removed only with --waive, and the refusal says so', async () => {
@@ -574,6 +576,15 @@ test('a list of transactions of an empty --user is not the list of everybody', a
   const { userId } = await givenUser(ctx)
   await run(`transaction add --user ${userId} --title Order`)
   expect(await run("transaction list --user ''")).toMatchObject({ transactions: [] })
+})
+
+test('the receipts of a withdrawal come with what the newest one says', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  await runDueWork(ctx)
+  expect(await run(`receipt show ${withdrawalId}`)).toMatchObject({
+    receipts: [{ kind: 'acceptance' }],
+    newest: { withdrawal: { started_at: expect.any(String) } },
+  })
 })
 
 test('a task that was tried is asked again, and one that was not keeps its time', async () => {

@@ -118,7 +118,8 @@ export const appCommands = [
     options: { id },
     async run(ctx, { id }) {
       const [app, troubles] = await Promise.all([getApp(ctx, { appId: id }), watchTroubles(ctx)])
-      return { ...app, failing: problemsOf(troubles).get(id) ?? null }
+      const { app_id, name, ...settings } = app
+      return { app_id, name, failing: problemsOf(troubles).get(id) ?? null, ...settings }
     },
   }),
   command({

@@ -23,7 +23,7 @@ const toApp = (app: TroubledApp) => ({
 /** A step that waits for its applications is late because of them. */
 function lateBecauseOf({ tasks }: TroubledWithdrawal, step: string): string {
   const names = tasks.filter(({ phase }) => phase === step).map(({ name }) => name)
-  return names.length > 0 ? `late: waits for ${names.join(', ')}` : 'late'
+  return names.length > 0 ? `this step is late: it waits for ${names.join(', ')}` : 'this step is late'
 }
 
 /** A withdrawal in which several steps fail has a row for each, also where they wait for an application that fails. */

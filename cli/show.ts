@@ -30,7 +30,7 @@ const SHOWN: Record<string, readonly string[]> = {
   deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
-  withdrawals: ['due_by', 'open_tasks', 'waived_tasks', 'withdrawal_id'],
+  withdrawals: ['due_by', 'waits_for', 'waived_tasks', 'withdrawal_id'],
   tasks: ['state', 'name', 'attempts', 'due_at', 'last_error', 'task_id', 'withdrawal_id'],
 }
 

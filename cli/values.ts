@@ -102,16 +102,14 @@ export function toAmount(text: string): Amount {
   return amount
 }
 
-/** An application, by its id or by a name that no other has. */
+/** An application, by its id or by a name that no other has; capitals matter only where two names differ in them alone. */
 export const namedApp = { value: 'APP', find: appIdOf, means: 'The application, by its app_… or its name.' } as const
 
 async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
   if (given.startsWith('app_')) return given
-  const apps = await ctx.db.connectedApp.findMany({
-    where: { name: given },
-    select: { id: true },
-    orderBy: { id: 'asc' },
-  })
+  const all = await ctx.db.connectedApp.findMany({ select: { id: true, name: true }, orderBy: { id: 'asc' } })
+  const exact = all.filter(({ name }) => name === given)
+  const apps = exact.length > 0 ? exact : all.filter(({ name }) => name.toLowerCase() === given.toLowerCase())
   if (apps.length > 1) {
     throw new AppError('REQUEST_001', `Several applications have this name: ${apps.map(({ id }) => id).join(', ')}.`)
   }

@@ -1,5 +1,7 @@
+import { decodeJwt } from 'jose'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
 import { WITHDRAWAL_STATES } from '@/contract/operator'
+import type { ReceiptClaims } from '@/contract/receipt'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
 import { lookUp } from '@/domain/accounts/look-up'
@@ -81,14 +83,14 @@ export const withdrawalCommands = [
   }),
   command({
     name: 'receipt show',
-    summary: 'Shows the receipts of a withdrawal.',
+    summary: 'Shows the receipts of a withdrawal, and what the newest one says.',
     options: { id },
     run: async (ctx, { id }) => {
       const { receipts } = await listReceipts(ctx, { withdrawalId: id })
-      if (receipts.length === 0) {
-        throw new AppError('REQUEST_001', 'There is no receipt of a withdrawal with this id.')
-      }
-      return { withdrawal_id: id, receipts }
+      const newest = receipts.at(-1)
+      if (!newest) throw new AppError('REQUEST_001', 'There is no receipt of a withdrawal with this id.')
+      const { withdrawal, erased, retained, applications } = decodeJwt<ReceiptClaims>(newest.receipt)
+      return { withdrawal_id: id, receipts, newest: { withdrawal, erased, retained, applications } }
     },
   }),
 ]

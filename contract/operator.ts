@@ -45,6 +45,8 @@ export const listedWithdrawal = z.object({
   /** A list has the open steps. A withdrawal that needs attention has the steps that failed or are overdue. */
   deletion_steps: z.array(shownStep),
   open_tasks: z.int(),
+  /** The applications of these tasks. */
+  waits_for: z.array(z.string()),
   /** Those for which nobody waits any more; null once the purge has deleted them. */
   waived_tasks: z.int().nullable(),
 })

@@ -283,7 +283,7 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
   await typeInto(page, confirmation, 'delete_my_account')
   await tabTo(page, proceed)
   await page.keyboard.press('Enter')
-  await expectRefusedAt(confirmation, /Type “delete my account”/)
+  await expectRefusedAt(confirmation, /“delete my account”/)
   await expect(password).toHaveAttribute('aria-invalid', 'true')
   await page.keyboard.press('ControlOrMeta+A')
   await page.keyboard.type('DELETE_MY_ACCOUNT')

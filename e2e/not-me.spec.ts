@@ -30,7 +30,9 @@ async function steal(thief: Page, user: User, inbox: Inbox) {
   await requestChange(thief, user, stolen)
   const mail = await inbox.latest(stolen, 'Verify Your New Email Address')
   await enterCode(thief, codeIn(mail))
-  await expect(thief.getByText('We emailed your old address. From there you can undo this for 7 days.')).toBeVisible()
+  await expect(
+    thief.getByText('We emailed your old address. “This wasn’t me” there undoes it for 7 days.'),
+  ).toBeVisible()
   await expect(thief.getByText(stolen).first()).toBeVisible()
   return stolen
 }

@@ -67,7 +67,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Your email address is now ${newEmail}" [level=2]
     - paragraph: Sign in with it from now on.
-    - paragraph: We emailed your old address. From there you can undo this for 7 days.
+    - paragraph: We emailed your old address. “This wasn’t me” there undoes it for 7 days.
     - heading "Current address" [level=2]
     - text: Verified
     - paragraph: ${newEmail}
@@ -97,7 +97,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await page.goto(link)
   await expect(page.getByRole('main')).toMatchAriaSnapshot(`
     - heading "Verify your new address" [level=1]
-    - paragraph: This changes the email address of the account ${user.name}. Other browsers are signed out, except the one where you asked.
+    - paragraph: This changes the email address of ${user.name}’s account. Other browsers are signed out, except the one where you asked.
     - term: Current address
     - definition: ${user.email}
     - term: New address
@@ -109,7 +109,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await expect(page.getByRole('main')).toMatchAriaSnapshot(`
     - status:
       - heading "Your email address has been changed" [level=1]
-      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We emailed your old address. From there you can undo this for 7 days.
+      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We emailed your old address. “This wasn’t me” there undoes it for 7 days.
     - link "Go to settings"
   `)
   await phone.reload()

@@ -311,9 +311,13 @@ export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label
       <div data-skip-in-text="true">
         <FinePrint>
           {look.t('openLink')}{' '}
-          <TextLink look={look} href={href}>
+          <Link
+            href={String(href)}
+            className="muted"
+            style={{ ...breakAnywhere, color: small.color, textDecoration: 'underline' }}
+          >
             {href}
-          </TextLink>
+          </Link>
         </FinePrint>
       </div>
     </>

@@ -116,16 +116,25 @@ export const EventCounts = ({
   </>
 )
 
-/** Nothing waits for an application any more, and some were waived: nobody knows whether they have deleted anything. */
-export const NotConfirmed = ({ of: { open_tasks, waived_tasks: apps } }: { of: Pick<ListedWithdrawal, TaskCount> }) =>
-  open_tasks === 0 &&
-  apps !== null &&
-  apps > 0 && (
-    <Badge className="whitespace-normal! shrink!">
-      {count(apps, 'app')} {apps === 1 ? 'has' : 'have'} not confirmed
-    </Badge>
-  )
-type TaskCount = 'open_tasks' | 'waived_tasks'
+type Waived = Pick<ListedWithdrawal, 'open_tasks' | 'waived_tasks'>
+
+/** “1 app has not confirmed”, where nothing waits for an application any more and some were waived: nobody knows what they have deleted. */
+export function notConfirmed({ open_tasks, waived_tasks: apps }: Waived): string | null {
+  if (open_tasks > 0 || apps === null || apps === 0) return null
+  return `${count(apps, 'app')} ${apps === 1 ? 'has' : 'have'} not confirmed`
+}
+
+/** A state; it is not green while an application has not confirmed. */
+export function StateOf({ state, tasks }: { state: string; tasks: Waived }) {
+  const missing = notConfirmed(tasks)
+  return missing ? <NotConfirmed>{`${WORDS[state] ?? state}, ${missing}`}</NotConfirmed> : <Word of={state} />
+}
+
+export const NotConfirmed = ({ children }: { children: string }) => (
+  <Badge tone="warning" className="whitespace-normal! shrink!">
+    {children}
+  </Badge>
+)
 
 /** For a retry of what a step does by itself. */
 export const triedStep = ({ step, attempts, last_error, due_at }: ShownStep): Tried => ({

@@ -142,7 +142,7 @@ function App({ app }: { app: contract.TroubledApp }) {
         <AppLink id={app_id} name={name} />
         {isDisabled && <Badge tone="warning">Disabled</Badge>}
         {wasWaived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
-        {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} waiting</Badge>}
+        {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} held up</Badge>}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
       <p className="text-ink-muted text-sm empty:hidden">

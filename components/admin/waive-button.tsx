@@ -8,7 +8,7 @@ import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Disclosure } from '../ui/disclosure'
 import { RadioField } from '../ui/field'
-import { WillBeAsked } from './attempts'
+import { Attempts, WillBeAsked } from './attempts'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
 import { isAsked, willBeCalled } from './words'
@@ -26,7 +26,7 @@ class Unchosen extends Error {}
 
 /** Asks why nobody should wait for the application any more. The reasons are the sentences that the person reads. */
 export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
-  const { task_id: id, name, waive_reasons } = task
+  const { task_id: id, name, withdrawal_id, waive_reasons } = task
   const reasons = willBeCalled(task) ? WAIVE_REASONS.filter((reason) => reason !== 'unreachable') : WAIVE_REASONS
   const router = useRouter()
   const t = useTranslations('Deletion')
@@ -54,11 +54,16 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
       question={`Stop waiting for ${name}?`}
       consequence={
         <div className="space-y-4">
-          {!isAsked(task) && (
-            <p className="font-medium text-ink">
-              It has not been asked yet: <WillBeAsked task={task} />.
-            </p>
-          )}
+          <p className="font-medium text-ink">
+            {isAsked(task) ? (
+              <Attempts of={{ ...task, due_at: null }} />
+            ) : (
+              <>
+                It has not been asked yet: <WillBeAsked task={task} />
+              </>
+            )}
+            . <span className="block font-mono font-normal text-ink-muted text-sm">{withdrawal_id}</span>
+          </p>
           <p>
             It is not asked again about this person, and the deletion goes on without it. The person reads that it has
             not confirmed, and the sentence that you choose. This cannot be taken back. The audit log notes that you did

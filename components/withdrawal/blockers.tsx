@@ -161,7 +161,6 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
                 })}
               </p>
             )}
-            {help}
           </HeadedAlert>
         </div>
         <ul className="divide-y divide-line">
@@ -170,6 +169,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
             <ItemRow key={`${item.source} ${item.code} ${index}`} item={item} isOnly={items.length === 1} />
           ))}
         </ul>
+        <div className="space-y-2 text-ink-muted text-sm">{help}</div>
       </CardBody>
       <CheckAgain held={held} />
     </Card>

@@ -206,18 +206,21 @@ function Expected({ by }: { by: string }) {
   return t.rich(isLate ? 'lateStep' : 'expectedBy', { date: () => <LocalTime dateTime={by} /> })
 }
 
-const useIsLate = ({ scheduled_completion: planned }: WithdrawalStatus) => useServerTime() > Date.parse(planned)
+/** The whole, or an application, takes longer than planned. */
+function useIsLate(status: WithdrawalStatus): boolean {
+  const isPast = useServerTime() > Date.parse(status.scheduled_completion)
+  return status.applications.some(useLate(status)) || isPast
+}
 
 /** The last day belongs to the headline once something takes longer; until then the planned day stands there alone. */
 function LastDay({ status, inHeadline }: { status: WithdrawalStatus; inHeadline: boolean }) {
   const t = useTranslations('Deletion')
   const isOver = useServerTime() > Date.parse(status.due_by)
   const isLate = useIsLate(status)
-  const isHeldUp = status.applications.some(useLate(status)) || isLate
-  if ((isOver || isHeldUp) !== inHeadline) return null
+  if ((isOver || isLate) !== inHeadline) return null
   return (
     <p className="text-ink-muted text-sm">
-      {t.rich(isOver ? 'overdue' : isHeldUp ? 'dueByLate' : 'dueBy', {
+      {t.rich(isOver ? 'overdue' : isLate ? 'dueByLate' : 'dueBy', {
         date: () => <LocalTime dateTime={status.due_by} format="date" />,
       })}
     </p>

@@ -28,14 +28,14 @@ export const FACTS = {
   purge_due_at: time,
   purged_at: time.orNull,
   receipt_due_at: time.orNull,
-  open_tasks: integer,
+  waits_for: text.list,
   waived_tasks: integer,
 } satisfies Shape
 
 /** Of `withdrawals w`. */
 export const SELECT_FACTS = sql`w.id, w.reason, w.started_at, w.due_by, w.scheduled_completion, w.completed_at, w.purge_due_at, w.purged_at,
      w.receipt_due_at,
-     (SELECT count(*)::int FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks,
+     ARRAY(SELECT n.app_name FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS waits_for,
      (SELECT count(*)::int FROM deletion_tasks n WHERE n.withdrawal_id = w.id AND n.waived_at IS NOT NULL) AS waived_tasks`
 
 export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWithdrawal, 'deletion_steps'> => ({
@@ -49,7 +49,8 @@ export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWit
   completed_at: isoOf(row.completed_at),
   purge_due_at: row.purge_due_at.toISOString(),
   purged_at: isoOf(row.purged_at),
-  open_tasks: row.open_tasks,
+  open_tasks: row.waits_for.length,
+  waits_for: row.waits_for.toSorted(),
   waived_tasks: stateOf(row) === 'purged' ? null : row.waived_tasks,
 })
 

@@ -1,4 +1,4 @@
-import { DueBy, type Fields, idLink, NotConfirmed } from '@/components/admin/drawn'
+import { DueBy, type Fields, idLink, NotConfirmed, notConfirmed } from '@/components/admin/drawn'
 import { NextPage } from '@/components/admin/next-page'
 import { StepName } from '@/components/admin/step-texts'
 import { Table } from '@/components/admin/table'
@@ -14,27 +14,36 @@ import { operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Deletions')
 
+/** So many apps of a deletion are named. */
+const MAX_APPS = 4
+const NAMED = new Intl.ListFormat('en')
+
 const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
   processing: {
+    deletion_steps: ({ deletion_steps, waits_for: apps }) => (
+      <>
+        {deletion_steps.map(({ step, last_error, is_overdue }) => (
+          <span key={step} className="flex flex-wrap items-center gap-x-2">
+            <StepName step={step} />{' '}
+            {last_error && (
+              <Badge tone="danger" className="-my-0.5">
+                Failing
+              </Badge>
+            )}
+            {is_overdue && (
+              <Badge tone="danger" className="-my-0.5">
+                Late
+              </Badge>
+            )}
+          </span>
+        ))}
+        <span className="block text-ink-muted empty:hidden">
+          {apps.length > 0 && NAMED.format(apps.length > MAX_APPS ? [...apps.slice(0, MAX_APPS), 'more'] : apps)}
+        </span>
+      </>
+    ),
     due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
     started_at: true,
-    deletion_steps: ({ deletion_steps }) =>
-      deletion_steps.map(({ step, last_error, is_overdue }) => (
-        <span key={step} className="flex flex-wrap items-center gap-x-2">
-          <StepName step={step} />{' '}
-          {last_error && (
-            <Badge tone="danger" className="-my-0.5">
-              Failing
-            </Badge>
-          )}
-          {is_overdue && (
-            <Badge tone="danger" className="-my-0.5">
-              Late
-            </Badge>
-          )}
-        </span>
-      )),
-    open_tasks: true,
   },
   completed: { started_at: true, completed_at: true, purge_due_at: true },
   purged: { started_at: true, completed_at: true, purged_at: true },
@@ -45,14 +54,19 @@ const NONE = {
   purged: 'No deletion is fully erased yet.',
 } as const
 
-const named = (withdrawal: ListedWithdrawal) => (
-  <>
-    {idLink('withdrawals')(withdrawal.withdrawal_id)}{' '}
-    <span className="mt-1 block empty:hidden">
-      <NotConfirmed of={withdrawal} />
-    </span>
-  </>
-)
+function named(withdrawal: ListedWithdrawal) {
+  const missing = notConfirmed(withdrawal)
+  return (
+    <>
+      {idLink('withdrawals')(withdrawal.withdrawal_id)}{' '}
+      {missing && (
+        <span className="mt-1 block">
+          <NotConfirmed>{missing}</NotConfirmed>
+        </span>
+      )}
+    </>
+  )
+}
 
 const placeOf = (state: WithdrawalState) => `/admin/withdrawals?state=${state}`
 const TABS = Object.fromEntries(WITHDRAWAL_STATES.map((state) => [placeOf(state), WORDS[state] ?? state]))

@@ -129,7 +129,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       <Part
         title="Recent deletion tasks"
         description={`The newest first, from the last ${MAX_LOOKED_AT} deletions that still have records.`}
-        none={ended.length === 0 && 'None has ended yet.'}
+        none={ended.length === 0 && 'None of them has ended.'}
       >
         <TaskTable label="Recent deletion tasks" tasks={ended} fields={{ withdrawal_id: true }} />
       </Part>

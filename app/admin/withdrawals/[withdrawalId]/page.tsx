@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { StepWaitsFor } from '@/components/admin/attempts'
 import { Command, lineOf } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { AppLink, auditFor, type Fields, NotConfirmed, triedStep, Word } from '@/components/admin/drawn'
+import { AppLink, auditFor, type Fields, StateOf, triedStep } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -205,9 +205,8 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   ]
   return (
     <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
-      <Word of={status} />
+      <StateOf state={status} tasks={withdrawal} />
       {open.some(({ last_error }) => last_error !== null) && <Badge tone="danger">Failing</Badge>}
-      <NotConfirmed of={withdrawal} />
       {!is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue) && (
         <Badge tone="danger">A step is late</Badge>
       )}
@@ -277,10 +276,9 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
     return (
       <>
         <p className="flex flex-wrap items-center gap-2">
-          <Word of={isUntried(step) ? 'pending' : step.status} />
+          <StateOf state={isUntried(step) ? 'pending' : step.status} tasks={countsOf(own)} />
           {(failing.length > 0 || (step.last_error && waitsFor.length === 0)) && <Badge tone="danger">Failing</Badge>}
           {step.is_overdue && <Badge tone="danger">Late</Badge>}
-          <NotConfirmed of={countsOf(own)} />
         </p>
         <p className="mt-1 text-ink-muted">
           <StepState step={step} failing={failing.length} waitsFor={waitsFor} />

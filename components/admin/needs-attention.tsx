@@ -2,7 +2,7 @@ import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as contract from '@/contract/operator'
-import type { ShownTask } from '@/contract/tasks'
+import { isFailing, type ShownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
@@ -132,6 +132,7 @@ function App({ app }: { app: contract.TroubledApp }) {
   const label = `Deletions that wait for ${name}`
   const isDisabled = contract.isDisabled(app)
   const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
+  const lastAnswer = tasks.find(isFailing)?.last_error
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
   const wasWaived = unreliable !== null && unreliable.waived_at !== null
@@ -153,7 +154,8 @@ function App({ app }: { app: contract.TroubledApp }) {
         )}
         {since && (
           <>
-            No good answer since <LocalTime dateTime={since} mayBreak />.{' '}
+            No good answer since <LocalTime dateTime={since} mayBreak />
+            {lastAnswer && `: ${lastAnswer}`}.{' '}
           </>
         )}
         {unreliable?.waived_at && (

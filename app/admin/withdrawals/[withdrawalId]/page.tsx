@@ -281,7 +281,7 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
           {step.is_overdue && <Badge tone="danger">Late</Badge>}
         </p>
         <p className="mt-1 text-ink-muted">
-          <StepState step={step} failing={failing.length} waitsFor={waitsFor} />
+          <StepState step={step} failing={failing} waitsFor={waitsFor} />
           {step.is_overdue && (
             <>
               {' '}
@@ -297,11 +297,16 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
 })
 
 /** A step whose own part is done waits for its apps, and what it tried itself says nothing more. */
-function StepState({ step, failing, waitsFor }: { step: ShownStep; failing: number; waitsFor: readonly ShownTask[] }) {
+function StepState({
+  step,
+  failing,
+  waitsFor,
+}: Record<'failing' | 'waitsFor', readonly ShownTask[]> & { step: ShownStep }) {
+  const listed = (tasks: readonly ShownTask[]) => LISTED.format(tasks.map(({ name }) => name))
   if (step.completed_at) return <LocalTime dateTime={step.completed_at} />
-  if (failing > 0) return `${count(failing, 'app')} below ${failing === 1 ? 'fails' : 'fail'}.`
+  if (failing.length > 0) return `${listed(failing)} ${failing.length === 1 ? 'fails' : 'fail'}, see below.`
   if (waitsFor.length > 0)
-    return `${step.erased_at ? 'Its own part is done, and it waits' : 'Waits'} for ${LISTED.format(waitsFor.map(({ name }) => name))}.`
+    return `${step.erased_at ? 'Its own part is done, and it waits' : 'Waits'} for ${listed(waitsFor)}.`
   // Its attempts were those of its apps, which are done or waived.
   if (!step.last_error && step.attempts > 0) return 'Runs by itself within minutes.'
   return <StepWaitsFor step={step} />

@@ -127,7 +127,7 @@ const PARTS = `.account-parts${ABOVE_THE_PAGE}`
  * it, so that it is said here once more.
  */
 const FROM_NOTHING = `
-${PARTS}:not(:first-child) { margin-top: var(--account-gap, max(2.5rem, 40px)) }
+${PARTS} + ${PARTS} { margin-top: var(--account-gap, max(2.5rem, 40px)) }
 ${PARTS}::before, ${PARTS}::after,
 ${PARTS} :where(:not(svg *)), ${PARTS} ::before, ${PARTS} ::after, ${PARTS} ::placeholder { all: revert }
 ${PARTS} svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
@@ -159,7 +159,7 @@ ${PARTS} {
 }
 ${PARTS} :where(.bg-surface, [class*="-soft"]) { color: var(--ink) }
 :host { display: block; box-sizing: border-box; ${WIDE} }
-:host(:not(:first-child)) .account-parts { margin-top: var(--account-gap, max(2.5rem, 40px)) }`
+:host .follows { margin-top: var(--account-gap, max(2.5rem, 40px)) }`
 
 const ACCENT_OF_THE_PAGE = `
   --own-accent: light-dark(var(--account-accent), oklch(from var(--account-accent) max(l, 0.75) c h));

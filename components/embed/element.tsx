@@ -70,7 +70,7 @@ abstract class AccountElement extends HTMLElement {
         product={this.given('product')}
         supportEmail={this.given('support-email')}
       >
-        {this.content()}
+        <div className={this.previousElementSibling instanceof AccountElement ? 'follows' : ''}>{this.content()}</div>
       </AccountProvider>,
     )
   }

@@ -64,7 +64,6 @@ const Heading = ({ children }: { children: string }) => (
   </h2>
 )
 
-const isServiceAway = (error: Error) => error instanceof ApiError && error.status >= 500
 const codeOf = (error: Error) => (error instanceof ApiError ? error.code : '')
 const hasEnded = (error: Error) => codeOf(error) === 'AUTH_001'
 const isOther = (error: Error) => isOtherPerson(codeOf(error))
@@ -142,7 +141,7 @@ function Unread({ error }: { error: Error }) {
     // The other parts of the page wait for the same.
     await client.refetchQueries({ predicate: ({ queryKey, state }) => queryKey[2] === 'first' && state.error !== null })
   }
-  const isAway = isServiceAway(error)
+  const isAway = !isFinal(error)
   return (
     <Alert
       tone="warning"

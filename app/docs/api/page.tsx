@@ -2,6 +2,7 @@ import type { Metadata } from 'next'
 import { Fragment, type ReactNode } from 'react'
 import { CodeBlock } from '@/components/docs/code-block'
 import { Code, ReferenceRows } from '@/components/docs/reference-rows'
+import { formatDuration } from '@/components/ui/duration'
 import { textLink } from '@/components/ui/text-link'
 import { SCOPES, SERVICE_SCOPES } from '@/contract/define'
 import { ERRORS } from '@/contract/errors'
@@ -61,15 +62,9 @@ const TASKS = [
 const Pages = () => (
   <Chapter id="introduction" title={CHAPTERS.introduction}>
     <p>
-      For code generators and test tools, the whole contract as{' '}
-      <a href="/api/v1/openapi.json" className={textLink}>
-        OpenAPI 3.1
-      </a>
-      . New members, codes and operations may be added to this version at any time; nothing is renamed or removed. The
-      deletion of an account is a <em>withdrawal</em> in its names.
-    </p>
-    <p>
-      Begin with what you want to do:{' '}
+      People change and verify their e-mail address and delete their account, which the names of the API call a{' '}
+      <em>withdrawal</em>; your own applications are told, and confirm what they have deleted. Begin with what you want
+      to do:{' '}
       {TASKS.map(([task, path], index) => (
         <Fragment key={path}>
           {index > 0 && ', '}
@@ -90,6 +85,13 @@ const Pages = () => (
         </li>
       ))}
     </ul>
+    <p>
+      For code generators and test tools, the whole contract as{' '}
+      <a href="/api/v1/openapi.json" className={textLink}>
+        OpenAPI 3.1
+      </a>
+      . New members, codes and operations may be added to this version at any time; nothing is renamed or removed.
+    </p>
   </Chapter>
 )
 
@@ -194,9 +196,21 @@ const Envelope = () => (
 )
 
 const RETRY_AFTER = 1800
+/** The limits that a program meets, and for what each counts. Those of sign-ins and mails are the operator's. */
+const LIMITED = [
+  ['change', OPERATIONS.changeEmail.summary, 'each account'],
+  ['verify', OPERATIONS.verifyEmail.summary, 'each account'],
+  ['preview', OPERATIONS.previewWithdrawal.summary, 'each account'],
+  ['withdraw', OPERATIONS.withdrawAccount.summary, 'each account'],
+  ['report', OPERATIONS.reportOnTask.summary, 'each task'],
+  ['accessToken', OPERATIONS.createAccessToken.summary, 'each account'],
+  ['read', 'Every read', 'each account'],
+  ['service', 'Every call of a service', 'each service token'],
+] as const
 
 function RateLimits() {
-  const { change } = systemContext().limits
+  const { limits } = systemContext()
+  const { change } = limits
   return (
     <Chapter id="limits" title={CHAPTERS.limits}>
       <p>Limits are rolling windows. A limited answer, success and error alike, carries these headers:</p>
@@ -221,6 +235,14 @@ function RateLimits() {
             text: 'In whole seconds. After a 429, waiting exactly that long makes the next call pass; elsewhere it is a good guess.',
           },
         ]}
+      />
+      <p>This installation allows:</p>
+      <ReferenceRows
+        rows={LIMITED.map(([name, what, whom]) => ({
+          key: name,
+          name: what,
+          text: `${limits[name].places} within ${formatDuration(limits[name].windowMs / 1000, 'en')}, for ${whom}.`,
+        }))}
       />
     </Chapter>
   )
@@ -302,7 +324,7 @@ const AllOperations = () => (
     {OPERATION_GROUPS.map((group) => (
       <Group key={group.id} {...group}>
         {group.operations.map(({ name, method, summary, path }) => (
-          <Line key={name} group={group.id} id={name} mark={method} title={summary} code={path} />
+          <Line key={name} group={group.id} id={name} mark={method} title={summary} code={`/api/v1${path}`} />
         ))}
       </Group>
     ))}

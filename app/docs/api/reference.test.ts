@@ -12,7 +12,7 @@ test.each([
   ['openapi', '/docs/api#introduction'],
   ['swagger', '/docs/api#introduction'],
   ['SDK', '/docs/api#examples'],
-  ['receive deletion tasks', '/docs/api/webhooks#account.withdrawn'],
+  ['receive deletion tasks', '/docs/api/webhooks#registering'],
   ['poll', '/docs/api/tasks#takeTasks'],
   ['polling', '/docs/api/tasks#takeTasks'],
   ['receive deletion tasks without an endpoint', '/docs/api/tasks#takeTasks'],

@@ -43,7 +43,8 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   deleting: 'withdraw remove erase user person GDPR guide',
   errors: 'codes status refused',
   operations: 'endpoints paths index list overview webhooks events',
-  registering: 'register app applications create add new signing secret endpoint connect subject poll',
+  registering:
+    'receive deletion tasks register app applications create add new signing secret endpoint connect subject poll',
   receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
   attempts:
     'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter receiver endpoint down outage happens',
@@ -63,7 +64,7 @@ const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
   listUndeliverableUsers: 'pagination paging next page cursor bounce bounced undeliverable',
   putBlocker: 'block stop prevent deletion unpaid open order payment',
   listEvents: 'pagination paging limit',
-  takeTasks: 'poll polling without an endpoint',
+  takeTasks: 'receive deletion tasks poll polling without an endpoint',
 }
 
 /** Codes that every operation can answer with. */
@@ -107,6 +108,7 @@ const chaptersIn = (titles: Partial<Record<keyof typeof CHAPTER_WORDS, string>>)
     words: CHAPTER_WORDS[id],
     ...(id === 'errors' && { codes: COMMON_CODES }),
     ...(id === 'verifying' && { first: 'signing secret' }),
+    ...(id === 'registering' && { first: 'receive deletion tasks' }),
   }))
 
 const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry => ({
@@ -115,7 +117,8 @@ const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry =>
   mark: contract.method,
   words: `${contract.name} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''}`,
   description: contract.description,
-  codes: codesOf(contract),
+  // What every operation can answer is found once, among the common errors.
+  codes: codesOf(contract).filter((code) => !COMMON_CODES.includes(code)),
   members: [
     ...members('query', contract.query, 'input'),
     ...members('body', contract.body, 'input'),

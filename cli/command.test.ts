@@ -62,6 +62,7 @@ test.each([
   ['app register --name x --endpoint https://user@a.test/', SIGNS_IN],
   ['app register --name x --endpoint https://:pw@a.test/', SIGNS_IN],
   ['withdrawal show', 'withdrawal show takes exactly one id: withdrawal list shows the ids.'],
+  ['app enable', 'app enable takes exactly one id or name: app list shows the ids.'],
   ['withdrawal show --id wd_1', 'withdrawal show has no option --id. --help lists all of them.'],
   ['user set-password --user a@b.test --password-stdin', ID_OF_ADDRESS],
   ['user set-password --email a@b.test --password-stdin', ID_OF_ADDRESS],

@@ -224,7 +224,7 @@ function readValues(command: Command, texts: Record<string, string[]>): Record<s
 }
 
 function missing(command: Command, name: string, option: Option): string {
-  if (option.positional) return `${command.name} takes exactly one ${name}`
+  if (option.positional) return `${command.name} takes exactly one ${name}${option.find ? ' or name' : ''}`
   if (option.value === 'TIME') return `--${name} is missing: a time such as 2026-11-20 or 2026-11-20T09:00:00Z`
   return option.choices ? choiceSentence(name, option) : `--${name} is missing`
 }

@@ -59,7 +59,7 @@ const SHOWN_BY: Record<string, string> = {
 
 /** Whoever gives no id, or a name in its place, learns where ids are. */
 function withWhereIdsAre(sentence: string): string {
-  const [, missing] = /^(\S+) \S+ takes exactly one id\.$/.exec(sentence) ?? []
+  const [, missing] = /^(\S+) \S+ takes exactly one id(?: or name)?\.$/.exec(sentence) ?? []
   const shown = missing
     ? Object.values(SHOWN_BY).find((list) => list.startsWith(`${missing} list `))
     : SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']

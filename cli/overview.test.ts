@@ -20,7 +20,7 @@ function stderr() {
   return write
 }
 
-const NOTHING = { figures: [], failing_apps: [], failing_withdrawals: [], is_cut: false }
+const NOTHING = { figures: [], counts: {}, failing_apps: [], failing_withdrawals: [], is_cut: false }
 
 test('an overview of nothing that fails says so', async () => {
   const write = stderr()
@@ -52,6 +52,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   }
   expect(await execute(ctx, ['overview'], null)).toEqual({
     figures: [{ figure: 'undeliverable', count: 1, means: 'Addresses that take no mail' }],
+    counts: { failing_steps: 2, overdue_steps: 1, processing: 1, waiting_deliveries: 1 },
     failing_apps: [
       {
         ...none,

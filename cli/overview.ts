@@ -58,6 +58,9 @@ export const overviewCommands = [
           count: figures[name],
           means: contract.shape[name].meta()?.title,
         })),
+        counts: Object.fromEntries(
+          Object.entries(figures).filter(([name, count]) => count !== 0 && !alarms.some((alarm) => alarm === name)),
+        ),
         failing_apps: apps.map(toApp),
         failing_withdrawals: withdrawals.flatMap(toWithdrawals),
         is_cut: isCut,

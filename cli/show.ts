@@ -13,7 +13,7 @@ export interface Look {
 
 /**
  * The columns of a list that are always shown, where its rows have more than a terminal has room for. What does not fit into a line stands
- * in the next one, so the columns to look at first come first.
+ * in the next one, so the columns to look at first come first. Rows of one status may have their own.
  */
 const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
@@ -31,6 +31,8 @@ const SHOWN: Record<string, readonly string[]> = {
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
   withdrawals: ['due_by', 'waits_for', 'waived_tasks', 'withdrawal_id'],
+  'completed withdrawals': ['completed_at', 'purge_due_at', 'waived_tasks', 'withdrawal_id'],
+  'purged withdrawals': ['purged_at', 'completed_at', 'withdrawal_id'],
   tasks: ['state', 'name', 'attempts', 'due_at', 'last_error', 'task_id', 'withdrawal_id'],
 }
 
@@ -90,7 +92,8 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
   const isTold = (value: unknown) => value !== false && textOf(value, look) !== '-'
   const telling = all.filter((name) => !isSaid(name) && flat.some((row) => isTold(row[name])))
-  const shown = SHOWN[title]?.filter((name) => telling.includes(name)) ?? telling
+  const shown =
+    (SHOWN[`${rows[0]?.status} ${title}`] ?? SHOWN[title])?.filter((name) => telling.includes(name)) ?? telling
   const names = look.wide ? all : filledUp(shown, telling, (some) => lineWidthOf(cellsOf(some)) <= look.width)
   const cells = cellsOf(names)
   const hidden = all.length - names.length

@@ -29,7 +29,11 @@ export const taskCommands = [
     options: { id },
     async run(ctx, { id: taskId }) {
       const answer = await retryTask(ctx, { taskId })
-      if (!answer.retried) process.stderr.write('Nothing was tried yet; the task keeps its time.\n')
+      process.stderr.write(
+        answer.retried
+          ? 'It is asked within a minute; task list shows what it answers.\n'
+          : 'Nothing was tried yet; the task keeps its time.\n',
+      )
       return answer
     },
   }),

@@ -74,7 +74,9 @@ export const withdrawalCommands = [
     options: { id },
     async run(ctx, { id }) {
       const answer = await retryWithdrawal(ctx, { withdrawalId: id })
-      if (!answer.retried) {
+      if (answer.retried)
+        process.stderr.write('What failed is tried within a minute; withdrawal show has the answers.\n')
+      else {
         const next = answer.retried_steps.length > 0 ? '; what waits looks again now' : await nextStep(ctx, id)
         process.stderr.write(`Nothing has failed${next}.\n`)
       }

@@ -92,7 +92,6 @@ test('an operator sees an application that does not answer, retries it, and stop
   const row = table.getByRole('row').filter({ has: page.getByRole('link', { name: withdrawalId }) })
   // The page refreshes itself.
   await expect(row).toBeVisible({ timeout: 30_000 })
-  await expect(row.getByText('Connected apps')).toBeVisible()
   await expect(row.getByText('Failing')).toBeVisible()
   await expect(row.getByText('1 attempt, last answer HTTP 503, next try in 1 hour')).toBeVisible()
   await expect(page.locator('#needs-attention').getByRole('link', { name: withdrawalId })).toBeVisible()
@@ -107,6 +106,9 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(row.getByText(`${name} fails again: HTTP 503. The next attempt is at `)).toBeVisible()
 
   await followCause(page, withdrawalId, name)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await expect(page.getByText('Paused.')).toBeVisible()
+  await page.getByRole('button', { name: 'Refresh again' }).click()
 
   // Without a network the page stays, and says how old it is.
   await page.context().setOffline(true)

@@ -14,12 +14,7 @@ export default async function OperationsPage() {
   const { apps, withdrawals, others, isUnread, isCut } = groupTroubles(troubles)
   const { tasks } = troubles
   return (
-    <AdminPage
-      section="/admin"
-      title="Overview"
-      description="What fails or is late, and what waits. Refreshes every few seconds."
-      refreshes
-    >
+    <AdminPage section="/admin" title="Overview" description="What fails or is late, and what waits." refreshes>
       <NeedsAttention
         figures={figures}
         lookedAt={ctx.clock.now().toISOString()}

@@ -58,7 +58,7 @@ export function WaitsFor({ task }: { task: ShownTask }) {
   const { state, polls, last_error, failure_code, due_at } = task
   const now = useServerTime()
   const tried = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
-  if (state === 'calling') return 'Is being asked now.'
+  if (state === 'calling') return tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />
   if (state === 'present') return 'Still has the person after every request: retry it, or stop waiting.'
   if (state === 'unconfirmed') return <WaitsForAbsence task={tried} />
   if (due_at === null) return <>Waits until the app is enabled. {tried.attempts > 0 && <Attempts of={tried} />}</>

@@ -1,6 +1,7 @@
 import 'server-only'
 import { existsSync } from 'node:fs'
 import { Copyable } from './copyable'
+import { count } from './words'
 
 /** A packed folder and the image have no npm. */
 const PREFIX = existsSync('scripts/account.mjs') ? 'npm run -s account --' : 'node dist/account.mjs'
@@ -11,8 +12,11 @@ export const lineOf = (words: string) => `${PREFIX} ${words}`
 export const Command = ({ words }: { words: string }) => <Copyable text={lineOf(words)} label="the command" />
 
 /** How an application that is no more leaves the lists. */
-export const Removal = ({ of }: { of: string }) => (
+export const Removal = ({ of, openTasks }: { of: string; openTasks: number }) => (
   <div className="text-ink-muted text-sm">
-    If it no longer exists, this command removes it: <Command words={`app remove ${of}`} />
+    {openTasks > 0
+      ? `If it no longer exists, this command removes it and stops waiting for it in ${count(openTasks, 'deletion')}. Each person reads that it no longer exists: `
+      : 'If it no longer exists, this command removes it: '}
+    <Command words={`app remove ${of}${openTasks > 0 ? ' --waive gone' : ''}`} />
   </div>
 )

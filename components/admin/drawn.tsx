@@ -38,7 +38,7 @@ export const drawn = <Contract extends z.ZodObject>(contract: Contract, fields: 
 export const idLink = (folder: string) => (id: string) => (
   <Link
     href={`/admin/${folder}/${encodeURIComponent(id)}`}
-    className={cn(textLink, 'font-mono text-sm @4xl:whitespace-nowrap')}
+    className={cn(textLink, 'font-mono text-xs @2xl:text-sm @4xl:whitespace-nowrap')}
   >
     {id}
   </Link>

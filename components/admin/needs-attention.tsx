@@ -2,7 +2,7 @@ import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as contract from '@/contract/operator'
-import { isFailing, type ShownTask } from '@/contract/tasks'
+import { isFailing } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
@@ -131,50 +131,40 @@ function App({ app }: { app: contract.TroubledApp }) {
   const { app_id, name, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = contract.isDisabled(app)
-  const isTask = ({ state, polls }: ShownTask) => !polls && (state === 'pending' || state === 'calling')
-  const lastAnswer = tasks.find(isFailing)?.last_error
-  const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
-  const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || tasks.some(isTask))
+  const called = tasks.filter(({ polls, state }) => !polls && (state === 'pending' || state === 'calling'))
+  const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || called.length > 0)
+  const isFailingNow = deliveries !== null || tasks.some(isFailing)
   const wasWaived = unreliable !== null && unreliable.waived_at !== null
-  const canPing = isTried || (wasWaived && !unreliable.polls)
+  const canPing = (isTried && isFailingNow) || (wasWaived && !unreliable.polls)
+  const retried = isDisabled ? [] : called.filter(isFailing)
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
         {isDisabled && <Badge tone="warning">Disabled</Badge>}
         {wasWaived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
-        {tasks.length > 0 && <Badge tone="danger">{count(tasks.length, 'deletion')} held up</Badge>}
+        {tasks.length > 0 && (
+          <Badge tone={isDisabled || isFailingNow || contract.leavesTasks(app) ? 'danger' : 'accent'}>
+            {count(tasks.length, 'deletion')} held up
+          </Badge>
+        )}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
       <p className="text-ink-muted text-sm empty:hidden">
-        {deliveries && (
-          <>
-            Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
-          </>
-        )}
-        {since && (
-          <>
-            No good answer since <LocalTime dateTime={since} mayBreak />
-            {lastAnswer && `: ${lastAnswer}`}.{' '}
-          </>
-        )}
-        {unreliable?.waived_at && (
-          <>
-            A deletion no longer waits for it since <LocalTime dateTime={unreliable.waived_at} mayBreak />; its last
-            answer there was {unreliable.waived_error}.{' '}
-            {unreliable.polls && 'It leaves this list once it has done a deletion.'}
-            {!unreliable.polls && !isTried && 'Ping it once it is fixed: then it leaves this list.'}{' '}
-          </>
-        )}
-        {contract.leavesTasks(app) &&
-          'It fetches its deletion tasks itself, and has not asked for all of them: check that it runs. Its page says when it last asked.'}
-        {isTried &&
-          'It is tried again by itself, and a retry asks it at once. Once it is fixed, ping it: that shows whether it answers.'}
+        <Trouble app={app} />
+        {isTried && (isFailingNow ? 'It is tried again by itself; a retry asks it at once.' : 'It is being asked now.')}
         {isDisabled && 'It is told nothing while it is disabled, and deletions wait for it.'}
       </p>
-      {wasWaived && <Removal of={app_id} />}
       <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
         {isDisabled && <Enable app={app} />}
+        {retried.length > 1 && (
+          <Retry
+            operation="retryTask"
+            params={retried.map(({ task_id: taskId }) => ({ taskId }))}
+            of={`the tasks of ${name}`}
+            tried={retried.map(triedTask)}
+          />
+        )}
         {canPing && (
           <OperatorButton
             operation="pingApp"
@@ -185,6 +175,11 @@ function App({ app }: { app: contract.TroubledApp }) {
           />
         )}
       </div>
+      {wasWaived && (
+        <Disclosure summary="Remove the app" className="text-sm">
+          <Removal of={app_id} openTasks={tasks.length} />
+        </Disclosure>
+      )}
       {tasks.length > 0 && (
         <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
           <div className="mt-2 border-line border-s-2 ps-4">
@@ -193,5 +188,38 @@ function App({ app }: { app: contract.TroubledApp }) {
         </Disclosure>
       )}
     </section>
+  )
+}
+
+/** What is wrong with an application, and since when. */
+function Trouble({ app }: { app: contract.TroubledApp }) {
+  const { deliveries, tasks, unreliable } = app
+  const lastAnswer = tasks.find(isFailing)?.last_error
+  const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
+  return (
+    <>
+      {deliveries && (
+        <>
+          Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
+        </>
+      )}
+      {since && (
+        <>
+          No good answer since <LocalTime dateTime={since} mayBreak />
+          {lastAnswer && `: ${lastAnswer}`}.{' '}
+        </>
+      )}
+      {unreliable?.waived_at && (
+        <>
+          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} mayBreak />
+          {!lastAnswer && `; its answer was ${unreliable.waived_error}`}.{' '}
+          {unreliable.polls
+            ? 'It leaves this list once it has done a deletion.'
+            : 'Ping it once it is fixed: a good answer ends this.'}{' '}
+        </>
+      )}
+      {contract.leavesTasks(app) &&
+        'It fetches its deletion tasks itself, and has not asked for all of them: check that it runs. Its page says when it last asked. '}
+    </>
   )
 }

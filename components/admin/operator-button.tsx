@@ -23,7 +23,8 @@ type Operations = typeof OPERATOR_OPERATIONS
 
 interface OperatorButtonProps<Name extends keyof Operations> {
   operation: Name
-  params: Place<Operations[Name]>
+  /** One place, or several that are called one after the other. */
+  params: Place<Operations[Name]> | Place<Operations[Name]>[]
   body?: Body<Operations[Name]>
   label: string
   /** What it acts on, as screen readers say it after the label. */
@@ -38,7 +39,9 @@ interface OperatorButtonProps<Name extends keyof Operations> {
 }
 
 const triedAgain = ({ retried }: { retried?: boolean | undefined }) =>
-  retried === false ? 'Nothing has failed. What was never tried keeps its time.' : 'Will be tried within a minute.'
+  retried === false
+    ? 'Nothing has failed. What was never tried keeps its time.'
+    : 'What failed is tried again within a minute.'
 /** What the page itself does not show after the act. */
 const RESULTS: {
   [Name in keyof Operations]?: (answer: Answer<Operations[Name]>, of: string, hide: () => void) => ReactNode
@@ -84,7 +87,12 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
     status.current?.focus()
   }
   const act = useMutation({
-    mutationFn: () => operate(operation, params, body),
+    mutationFn: async () => {
+      const [first, ...others] = [params].flat() as [Place<Operations[Name]>, ...Place<Operations[Name]>[]]
+      const answer = await operate(operation, first, body)
+      for (const other of others) await operate(operation, other, body)
+      return answer
+    },
     onMutate: () => {
       begin()
       setResult(null)
@@ -159,7 +167,7 @@ export interface Tried {
 
 interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
   operation: Name
-  params: Place<Operations[Name]>
+  params: OperatorButtonProps<Name>['params']
   of: string
   /** Without an attempt so far there is nothing to retry. */
   tried: readonly Tried[]
@@ -177,12 +185,12 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   if (attempts === 0) return null
   const failing = tried.filter(({ last_error }) => last_error !== null)
   const good = `No longer fails: ${button.of}.`
-  const [only] = failing
-  const failed = button.operation === 'retryTask' && only ? <FailsAgain of={only} /> : <FailAgain of={failing} />
+  const [only, ...more] = failing
+  const failed = only && more.length === 0 ? <FailsAgain of={only} /> : <FailAgain of={failing} />
   return (
     <>
       <OperatorButton
-        label={button.operation === 'retryTask' ? 'Retry' : 'Retry all'}
+        label={button.operation === 'retryTask' && tried.length === 1 ? 'Retry' : 'Retry all'}
         outcome={good}
         later={isOver && (failing.length > 0 ? failed : good)}
         onDone={({ retried }) => {

@@ -25,7 +25,12 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
       of={shownTask}
       rows={tasks}
       id="task_id"
-      fields={{ ...fields, phase: true, state: (task) => <TaskState task={task} /> }}
+      // Nearly every task belongs to this step.
+      fields={{
+        ...fields,
+        ...(tasks.some(({ phase }) => phase !== 'third_party_integrations') && { phase: true as const }),
+        state: (task) => <TaskState task={task} />,
+      }}
       actions={(task) => {
         const of = `the task of ${task.name}${fields.withdrawal_id ? ` for ${task.withdrawal_id}` : ''}`
         return (
@@ -76,14 +81,18 @@ export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} nam
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
+function TaskBadge({ task }: { task: ShownTask }) {
+  if (task.is_app_disabled && isOpenTask(task)) return <Badge tone="warning">App is disabled</Badge>
+  if (isFailing(task) && task.state !== 'calling') return <Badge tone="danger">Failing</Badge>
+  return <Word of={task.state} />
+}
+
 function TaskState({ task }: { task: ShownTask }) {
-  const { state, is_app_disabled, progress, waived, completed_at } = task
+  const { state, progress, waived, completed_at } = task
   return (
     <>
       <p className="flex flex-wrap items-center gap-2">
-        <Word of={state} />
-        {isFailing(task) && !is_app_disabled && <Badge tone="danger">Failing</Badge>}
-        {is_app_disabled && isOpenTask(task) && <Badge tone="warning">Disabled</Badge>}
+        <TaskBadge task={task} />
         {progress && `${progress.done} of ${progress.total}`}
       </p>
       <p className="mt-1 text-ink-muted">

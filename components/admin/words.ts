@@ -24,7 +24,7 @@ const LABELS: Record<string, string> = {
   name: 'App',
   phase: 'Deletion step',
   previous_secret_until: 'Old secret valid until',
-  purge_due_at: 'Kept records are erased',
+  purge_due_at: 'Kept records will be erased',
   purged_at: 'Kept records were erased',
   requested_by: 'Asked for by',
   retained: 'Kept',

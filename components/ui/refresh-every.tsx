@@ -4,15 +4,24 @@ import { useRouter } from 'next/navigation'
 import { useEffect, useState } from 'react'
 import { LocalTime } from './local-time'
 import { serverNow } from './server-clock'
+import { textLink } from './text-link'
+
+interface RefreshEveryProps {
+  seconds: number
+  /** Whether it says that it refreshes, and has a button that stops it. */
+  canPause?: boolean
+}
 
 /**
  * Refreshes the page while its tab is visible and no dialog is open. While nothing answers, the page stays as it is and says how old it
  * is: Next would put the browser's own error page in its place, or ours, where the service cannot reach its data.
  */
-export function RefreshEvery({ seconds }: { seconds: number }) {
+export function RefreshEvery({ seconds, canPause = false }: RefreshEveryProps) {
   const router = useRouter()
+  const [isPaused, setPaused] = useState(false)
   const [staleSince, setStaleSince] = useState<string>()
   useEffect(() => {
+    if (isPaused) return
     let refreshedAt = serverNow()
     async function refresh() {
       if (document.visibilityState !== 'visible' || document.querySelector('dialog[open]')) return
@@ -27,15 +36,25 @@ export function RefreshEvery({ seconds }: { seconds: number }) {
     }
     const timer = setInterval(refresh, seconds * 1000)
     return () => clearInterval(timer)
-  }, [router, seconds])
+  }, [router, seconds, isPaused])
   return (
-    <p role="status" className="mb-6 font-medium text-danger empty:sr-only">
-      {staleSince && (
-        <>
-          You are offline, or the service does not answer. This page is as it was at{' '}
-          <LocalTime dateTime={staleSince} format="time" />.
-        </>
+    <>
+      {canPause && (
+        <p className="-mt-6 mb-7 text-ink-muted">
+          {isPaused ? 'Paused.' : 'Refreshes every few seconds.'}{' '}
+          <button type="button" className={textLink} onClick={() => setPaused(!isPaused)}>
+            {isPaused ? 'Refresh again' : 'Pause'}
+          </button>
+        </p>
       )}
-    </p>
+      <p role="status" className="mb-6 font-medium text-danger empty:sr-only">
+        {staleSince && (
+          <>
+            You are offline, or the service does not answer. This page is as it was at{' '}
+            <LocalTime dateTime={staleSince} format="time" />.
+          </>
+        )}
+      </p>
+    </>
   )
 }

@@ -55,8 +55,8 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
 type Troubles = Awaited<ReturnType<typeof watchTroubles>>
 
 /**
- * Each application that is disabled, or of which something fails, the withdrawals that fail for another reason, and
- * the other tasks.
+ * Each application that is disabled, or of which something fails, with all its tasks that are due; the withdrawals that fail for another
+ * reason; and the tasks of the other applications.
  */
 export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles) {
   const withdrawals = troubled?.withdrawals ?? []
@@ -71,11 +71,12 @@ export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles
   const failed = withdrawals.flatMap(({ tasks }) => tasks)
   const isShown = new Set(failed.map(({ task_id }) => task_id))
   const others = (tasks?.tasks ?? []).filter(({ task_id }) => !isShown.has(task_id))
-  for (const task of [...failed, ...others.filter(isHeld)]) appOf(task).tasks.push(task)
+  for (const task of failed) appOf(task).tasks.push(task)
+  for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)
   return {
-    apps: [...apps.values()],
+    apps: [...apps.values()].sort((one, other) => other.tasks.length - one.tasks.length),
     withdrawals: withdrawals.filter((withdrawal) => ownSteps(withdrawal).length > 0),
-    others: others.filter((task) => !isHeld(task)),
+    others: others.filter(({ app_id }) => !apps.has(app_id)),
     /** A part could not be read. */
     isUnread: !troubled || !failing || !unreliable || !tasks,
     /** More fails than these hold. */

@@ -116,7 +116,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           )}
         </div>
         <Disclosure summary="Remove the app" className="mt-4 text-sm">
-          <Removal of={appId} />
+          <Removal of={appId} openTasks={app.open_tasks} />
         </Disclosure>
       </Part>
       <Part

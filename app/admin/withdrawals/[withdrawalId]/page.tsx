@@ -40,7 +40,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       section="/admin/withdrawals"
       title="Deletion"
       id={id}
-      description="What it has deleted, and what it waits for. Refreshes every few seconds."
+      description="What it has deleted, and what it waits for."
       refreshes
     >
       <Part title="State" aside={<State withdrawal={withdrawal} />}>

@@ -30,9 +30,7 @@ async function steal(thief: Page, user: User, inbox: Inbox) {
   await requestChange(thief, user, stolen)
   const mail = await inbox.latest(stolen, 'Verify Your New Email Address')
   await enterCode(thief, codeIn(mail))
-  await expect(
-    thief.getByText('We emailed your old address. “This wasn’t me” there undoes it for 7 days.'),
-  ).toBeVisible()
+  await expect(thief.getByText('We emailed your old address. For 7 days, the link there can undo this.')).toBeVisible()
   await expect(thief.getByText(stolen).first()).toBeVisible()
   return stolen
 }

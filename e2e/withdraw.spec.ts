@@ -102,6 +102,10 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   await stranger.getByRole('button', { name: 'Save receipt' }).click()
   // As the mail names it.
   expect((await download).suggestedFilename()).toBe('deletion-receipt-final.jws')
+  const receipt = stranger.waitForEvent('popup')
+  await stranger.getByRole('link', { name: 'View or print receipt' }).click()
+  await expect((await receipt).getByRole('heading', { name: /^Genuine: .+ deleted the account/ })).toBeVisible()
+  await expect((await receipt).getByText('The earlier receipt of this deletion')).toBeVisible()
 })
 
 test('a second progress link in the same tab shows nothing of the first', async ({ page, operator, user }) => {
@@ -208,7 +212,9 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   await operator.run('app', 'connect', '--user', user.id, '--app', quickId, '--subject', 'notes-1')
   await startSession(page, user, IMPATIENT_URL)
   await page.goto(at('/settings/withdraw'))
-  await expect(page.getByText('We also ask Quick Notes and Silent Calendar to delete your data.')).toBeVisible()
+  await expect(
+    page.getByText('We also ask these apps to delete your data: Quick Notes and Silent Calendar.'),
+  ).toBeVisible()
   await page.getByText('What exactly happens').click()
   await expect(page.getByText('Immediately, that you no longer have access: Quick Notes')).toBeVisible()
   await expect(page.getByText('Within a day, to delete your data: Quick Notes and Silent Calendar')).toBeVisible()

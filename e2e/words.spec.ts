@@ -42,11 +42,11 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - heading "Pending change" [level=2]
     - time: /Expires in/
     - paragraph: ${newEmail}
-    - paragraph: We’ve emailed you. Enter the 6-digit code, or open the link.
+    - paragraph: We emailed this address. Enter the 6-digit code, or open the link.
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
-    - paragraph: Didn’t get it? Check your spam folder.
+    - paragraph: Nothing yet? Check your spam folder.
     - button /Resend in \\d minutes/ [disabled]
     - button "Cancel change"
     - heading "Current address" [level=2]
@@ -54,7 +54,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   const code = codeIn(await inbox.latest(newEmail, VERIFY))
   await enterCode(page, code === '000000' ? '000001' : '000000')
   const field = page.getByLabel('Verification code')
-  const sentTo = `${newEmail} We’ve emailed you. Enter the 6-digit code, or open the link.`
+  const sentTo = `${newEmail} We emailed this address. Enter the 6-digit code, or open the link.`
   await expect(field).toHaveAccessibleDescription(
     `That code isn’t right; use the one from the latest email. 4 attempts left. ${sentTo}`,
   )
@@ -67,7 +67,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Your email address is now ${newEmail}" [level=2]
     - paragraph: Sign in with it from now on.
-    - paragraph: We emailed your old address. “This wasn’t me” there undoes it for 7 days.
+    - paragraph: We emailed your old address. For 7 days, the link there can undo this.
     - heading "Current address" [level=2]
     - text: Verified
     - paragraph: ${newEmail}
@@ -109,7 +109,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await expect(page.getByRole('main')).toMatchAriaSnapshot(`
     - status:
       - heading "Your email address has been changed" [level=1]
-      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We emailed your old address. “This wasn’t me” there undoes it for 7 days.
+      - paragraph: It’s now ${newEmail}. Sign in with it from now on. We emailed your old address. For 7 days, the link there can undo this.
     - link "Go to settings"
   `)
   await phone.reload()

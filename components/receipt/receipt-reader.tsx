@@ -1,12 +1,12 @@
 'use client'
 
 import { FileText } from 'lucide-react'
-import { type ComponentProps, useRef, useState } from 'react'
+import { type ComponentProps, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { Alert } from '../ui/alert'
 import { Card } from '../ui/card'
 import { Disclosure } from '../ui/disclosure'
 import { TextAreaField } from '../ui/field'
+import { HeadedAlert } from '../ui/headed-alert'
 import { ReceiptLines } from './receipt-lines'
 import { type Finding, type ReceiptKey, verifyReceipts } from './verify-receipts'
 
@@ -25,13 +25,22 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
     // A long text may be verified after a shorter one that has taken its place.
     if (newest.current === given) setFindings(shown)
   }
+  const readOnce = useRef(read)
+  useEffect(() => {
+    const { hash } = window.location
+    if (hash.startsWith('#eyJ')) void readOnce.current(hash.slice(1).replaceAll('~', '\n'))
+  }, [])
   const genuine = findings.filter((finding) => finding.state === 'genuine')
   const isProvenDone = genuine.some(({ claims }) => claims.kind !== 'acceptance')
   // The newest of a deletion says all that those before it said.
   const [first, ...others] = genuine
   const earlier = others.filter(({ claims }) => claims.sub !== undefined && claims.sub === first?.claims.sub)
   const card = (finding: Finding, index: number) => (
-    <FindingCard key={index} {...{ finding, ownIssuer, isProvenDone }} takesFocus={finding === first} />
+    <FindingCard
+      key={index}
+      {...{ finding, ownIssuer, isProvenDone }}
+      takesFocus={finding === first && genuine.length === findings.length}
+    />
   )
   return (
     <div className="space-y-6">
@@ -96,17 +105,17 @@ function FindingCard({
       return <ReceiptLines receipt={finding} {...props} />
     case 'unknown_key':
       return (
-        <Alert
+        <HeadedAlert
           tone="warning"
           title={t('unknownKeyTitle')}
           text={t.rich('unknownKeyText', { kid: finding.kid, code: (text) => <code dir="ltr">{text}</code> })}
         />
       )
     case 'changed':
-      return <Alert tone="danger" title={t('changedTitle')} text={t('changedText')} />
+      return <HeadedAlert tone="danger" title={t('changedTitle')} text={t('changedText')} />
     case 'no_receipt':
-      return <Alert tone="danger" title={t('noReceiptTitle')} text={t('noReceiptText')} />
+      return <HeadedAlert tone="danger" title={t('noReceiptTitle')} text={t('noReceiptText')} />
     case 'cannot_verify':
-      return <Alert tone="warning" title={t('cannotTitle')} text={t('cannotText')} />
+      return <HeadedAlert tone="warning" title={t('cannotTitle')} text={t('cannotText')} />
   }
 }

@@ -5,6 +5,22 @@ import { type ComponentProps, useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { Button } from './button'
 
+/** A page without TLS has no clipboard; there the browser copies what is selected. */
+async function copy(text: string, button: HTMLElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    const field = document.createElement('textarea')
+    field.value = text
+    // Beside the button, because a dialog lets nothing outside be selected.
+    button.after(field)
+    field.select()
+    document.execCommand('copy')
+    field.remove()
+    button.focus()
+  }
+}
+
 interface CopyButtonProps extends Pick<ComponentProps<typeof Button>, 'variant'> {
   text: string
   /** Names the copied text for screen readers: “Copy the curl example”. */
@@ -29,8 +45,8 @@ export function CopyButton({ text, label, variant = 'quiet', children }: CopyBut
         variant={variant}
         size="small"
         className={variant === 'quiet' ? 'text-ink-muted! hover:text-ink!' : undefined}
-        onClick={async () => {
-          await navigator.clipboard.writeText(text)
+        onClick={async ({ currentTarget }) => {
+          await copy(text, currentTarget)
           setCopied(true)
         }}
       >

@@ -1,6 +1,6 @@
 'use client'
 
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
 import { RECEIPT_FILE } from '@/contract/vocabulary'
@@ -26,12 +26,13 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
   const t = useTranslations('Deletion')
   const { callWith, receiptPage } = useHost()
   const { errorText } = useErrorTexts()
+  const read = async () => {
+    const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
+    return receipts.map(({ receipt }) => `${receipt}\n`)
+  }
+  const { data: lines } = useQuery({ queryKey: ['receipts', withdrawalId], queryFn: read })
   const save = useMutation({
-    mutationFn: async () => {
-      const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
-      const lines = receipts.map(({ receipt }) => `${receipt}\n`)
-      saveFile(new Blob(lines, { type: RECEIPT_FILE.type }), RECEIPT_FILE.finalName)
-    },
+    mutationFn: async () => saveFile(new Blob(await read(), { type: RECEIPT_FILE.type }), RECEIPT_FILE.finalName),
   })
   return (
     <Card>
@@ -43,7 +44,13 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
             <Download className="size-4" aria-hidden /> {t('receiptSave')}
           </Button>
           {/* Opened apart, so that the link of this page stays open. */}
-          <a href={receiptPage} target="_blank" rel="noreferrer" className={`-my-2.5 inline-block py-2.5 ${textLink}`}>
+          <a
+            // No server sees a fragment, and the page reads the receipts in it.
+            href={`${receiptPage}#${lines?.join('').trim().replaceAll('\n', '~') ?? ''}`}
+            target="_blank"
+            rel="noreferrer"
+            className={`-my-2.5 inline-block py-2.5 ${textLink}`}
+          >
             {t('receiptCheck')}
             <NewTab />
           </a>

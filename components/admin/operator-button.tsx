@@ -186,7 +186,8 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   const failing = tried.filter(({ last_error }) => last_error !== null)
   const good = `No longer fails: ${button.of}.`
   const [only, ...more] = failing
-  const failed = only && more.length === 0 ? <FailsAgain of={only} /> : <FailAgain of={failing} />
+  const isOne = only && more.every(({ name }) => name === only.name)
+  const failed = isOne ? <FailsAgain of={only} times={failing.length} /> : <FailAgain of={failing} />
   return (
     <>
       <OperatorButton
@@ -204,10 +205,10 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   )
 }
 
-const FailsAgain = ({ of: { name, last_error, due_at } }: { of: Tried }) => (
+const FailsAgain = ({ of: { name, last_error, due_at }, times }: { of: Tried; times: number }) => (
   <>
-    {name} fails again: {last_error}.{' '}
-    {due_at && (
+    {name} fails again{times > 1 && ` in ${count(times, 'deletion')}`}: {last_error}.{' '}
+    {due_at && times === 1 && (
       <>
         The next attempt is at <LocalTime dateTime={due_at} format="time" />.
       </>

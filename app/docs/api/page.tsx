@@ -62,7 +62,7 @@ const TASKS = [
 const Pages = () => (
   <Chapter id="introduction" title={CHAPTERS.introduction}>
     <p>
-      People change and verify their e-mail address and delete their account, which the names of the API call a{' '}
+      People change and verify their email address and delete their account, which the names of the API call a{' '}
       <em>withdrawal</em>; your own applications are told, and confirm what they have deleted. Begin with what you want
       to do:{' '}
       {TASKS.map(([task, path], index) => (

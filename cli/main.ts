@@ -114,6 +114,8 @@ const tell = (error: unknown) => void process.stderr.write(`${sentenceOf(error)}
 async function end(code: number) {
   if (isEnding) return
   isEnding = true
+  // What still runs beside it is found by the service, and its end is no fault.
+  processState.isStopping = true
   for (let closer = closers.pop(); closer; closer = closers.pop()) await closer().catch(tell)
   process.exit(code)
 }

@@ -168,7 +168,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   for (const failing of [undefined, { error: 'down' }]) {
     answers(failing)
     await page.goto(url)
-    await expect(page.getByText('We can’t show these settings right now')).toHaveCount(1)
+    await expect(page.getByText('We can’t show all settings right now')).toHaveCount(1)
   }
   answers({ error: { code: 'USER_001' } })
   await page.goto(url)
@@ -180,7 +180,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
   answers(undefined)
   await page.goto(url)
-  await expect(page.getByText('We can’t show these settings right now')).toHaveCount(1)
+  await expect(page.getByText('We can’t show all settings right now')).toHaveCount(1)
   answers({ page_token: 'pgt_of_nobody', expires_at: '2100-01-01T00:00:00.000Z' })
   await page.getByRole('button', { name: 'Try again' }).first().click()
   await expect(page.getByText('Your session has ended.')).toHaveCount(1)
@@ -192,7 +192,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   await signIn
   answers(undefined)
   await page.goto(url)
-  await expect(page.getByText('We can’t show these settings right now')).toHaveCount(1)
+  await expect(page.getByText('We can’t show all settings right now')).toHaveCount(1)
   answers(good)
   // By themselves, within seconds.
   await expect(page.getByRole('button', { name: 'Change address' })).toBeVisible()

@@ -88,8 +88,8 @@ function writePackage() {
         },
         dependencies: { zod: `^${packages.zod}` },
         // The parts alone need them; the client and the elements do not.
-        peerDependencies: Object.fromEntries(OF_REACT.map((name) => [name, `^${packages[name]}`])),
-        peerDependenciesMeta: Object.fromEntries(OF_REACT.map((name) => [name, { optional: true }])),
+        peerDependencies: OF_REACT,
+        peerDependenciesMeta: Object.fromEntries(Object.keys(OF_REACT).map((name) => [name, { optional: true }])),
       },
       null,
       2,

@@ -9,8 +9,13 @@ import { root } from './ensure.mjs'
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt-BR', 'ja']
 /** What the parts show of the catalogue. */
 const AREAS = ['Blockers', 'Common', 'DeleteAccount', 'Deletion', 'EmailSettings', 'Errors', 'Failure', 'Identity']
-/** Packages that an adopter's React page has or installs. */
-export const OF_REACT = ['react', 'react-dom', '@tanstack/react-query', 'react-hook-form']
+/** Packages that an adopter's React page has or installs, from the oldest with which `npm run lab -- hosts` drives the parts. */
+export const OF_REACT = {
+  react: '^19.0.0',
+  'react-dom': '^19.0.0',
+  '@tanstack/react-query': '^5.62.0',
+  'react-hook-form': '^7.54.0',
+}
 
 /** The options of every build of the package. */
 const COMMON: BuildOptions = {
@@ -70,7 +75,7 @@ async function buildClientAndReact(contents: string, colors: string): Promise<st
     platform: 'neutral',
     mainFields: ['module', 'main'],
     conditions: ['import'],
-    external: [...OF_REACT, 'zod'],
+    external: [...Object.keys(OF_REACT), 'zod'],
     banner: { js: "'use client'" },
     plugins: [builtModules({ colors })],
   })

@@ -78,7 +78,7 @@ createApp(App).mount('#app')
       // Without types, for which Next would install a compiler.
       'app/settings.jsx': `'use client'\n${transformSync(tsx, { loader: 'tsx', jsx: 'preserve' }).code}`,
       // Adapts the handler of the snippet to a route handler of Next.
-      'app/page-token/route.js': `${/const service = [^\n]*\n/.exec(js)?.[0]}${/const origin = [^\n]*\n/.exec(js)?.[0]}${/const headersFor.*?(?=export const)/s.exec(js)?.[0]}${/const sessionOf[^\n]*\n/.exec(js)?.[0]}export async function POST(request) {
+      'app/page-token/route.js': `${/const service = [^\n]*\n/.exec(js)?.[0]}${/const origin = [^\n]*\n/.exec(js)?.[0]}${/const headersFor.*?(?=export const)/s.exec(js)?.[0]}${/let provedAt[^\n]*\nconst sessionOf[^\n]*\n/.exec(js)?.[0]}export async function POST(request) {
 ${/=> \{\n( {2}const session =.*?const \{ data, error \}[^\n]*\n)/s
   .exec(js)?.[1]
   ?.replaceAll(/return response\.sendStatus\((\d+)\)/g, 'return new Response(null, { status: $1 })')}

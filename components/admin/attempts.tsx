@@ -97,10 +97,9 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
 }
 
 /** When an application is asked for the first time. */
-export function WillBeAsked({ task: { due_at, polls } }: { task: ShownTask }) {
+export function WillBeAsked({ task: { due_at } }: { task: ShownTask }) {
   const now = useServerTime()
   if (due_at === null) return 'that waits until it is enabled'
-  if (polls) return 'it asks for its tasks itself'
   if (Date.parse(due_at) <= now) return 'that is due now'
   return (
     <>

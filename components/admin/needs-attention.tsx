@@ -9,14 +9,13 @@ import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
-import { Removal } from './command'
 import { AppLink, DueBy, EventCounts, type Fields, triedStep } from './drawn'
 import { Facts } from './facts'
 import { Enable, OperatorButton, Retry } from './operator-button'
 import { Part, Unread } from './part'
 import { StepName } from './step-texts'
 import { Table } from './table'
-import { TaskTable, triedTask } from './task-table'
+import { RetryTasks, TaskTable, triedTask } from './task-table'
 import { capped, count } from './words'
 
 interface NeedsAttentionProps {
@@ -152,19 +151,15 @@ function App({ app }: { app: contract.TroubledApp }) {
       </h3>
       <p className="text-ink-muted text-sm empty:hidden">
         <Trouble app={app} />
-        {isTried && (isFailingNow ? 'It is tried again by itself; a retry asks it at once.' : 'It is being asked now.')}
+        {isTried &&
+          (isFailingNow
+            ? 'It is tried again by itself; once it is fixed, a retry asks it at once.'
+            : 'It is being asked now.')}
         {isDisabled && 'It is told nothing while it is disabled, and deletions wait for it.'}
       </p>
       <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
         {isDisabled && <Enable app={app} />}
-        {retried.length > 1 && (
-          <Retry
-            operation="retryTask"
-            params={retried.map(({ task_id: taskId }) => ({ taskId }))}
-            of={`the tasks of ${name}`}
-            tried={retried.map(triedTask)}
-          />
-        )}
+        {retried.length > 1 && <RetryTasks tasks={retried} of={name} />}
         {canPing && (
           <OperatorButton
             operation="pingApp"
@@ -175,11 +170,6 @@ function App({ app }: { app: contract.TroubledApp }) {
           />
         )}
       </div>
-      {wasWaived && (
-        <Disclosure summary="Remove the app" className="text-sm">
-          <Removal of={app_id} openTasks={tasks.length} />
-        </Disclosure>
-      )}
       {tasks.length > 0 && (
         <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
           <div className="mt-2 border-line border-s-2 ps-4">
@@ -192,7 +182,7 @@ function App({ app }: { app: contract.TroubledApp }) {
 }
 
 /** What is wrong with an application, and since when. */
-function Trouble({ app }: { app: contract.TroubledApp }) {
+export function Trouble({ app }: { app: contract.TroubledApp }) {
   const { deliveries, tasks, unreliable } = app
   const lastAnswer = tasks.find(isFailing)?.last_error
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
@@ -209,13 +199,13 @@ function Trouble({ app }: { app: contract.TroubledApp }) {
           {lastAnswer && `: ${lastAnswer}`}.{' '}
         </>
       )}
-      {unreliable?.waived_at && (
+      {unreliable?.waived_at && !lastAnswer && (
         <>
-          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} mayBreak />
-          {!lastAnswer && `; its answer was ${unreliable.waived_error}`}.{' '}
+          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} mayBreak />; its answer
+          was {unreliable.waived_error}.{' '}
           {unreliable.polls
-            ? 'It leaves this list once it has done a deletion.'
-            : 'Ping it once it is fixed: a good answer ends this.'}{' '}
+            ? 'Once it has done a deletion, it leaves this list.'
+            : 'Once it is fixed, ping it: a good answer takes it off this list.'}{' '}
         </>
       )}
       {contract.leavesTasks(app) &&

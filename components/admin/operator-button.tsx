@@ -182,8 +182,9 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   // While a call runs it is counted already, and has no answer yet.
   const isRunning = tried.some(({ due_at }) => due_at !== null && Date.parse(due_at) <= now)
   if (before !== null && !isOver && attempts !== before && !isRunning) setOver(true)
-  if (attempts === 0) return null
   const failing = tried.filter(({ last_error }) => last_error !== null)
+  const isForAll = button.operation === 'retryWithdrawal'
+  if (attempts === 0 || (isForAll && failing.length === 0 && before === null)) return null
   const good = `No longer fails: ${button.of}.`
   const [only, ...more] = failing
   const isOne = only && more.every(({ name }) => name === only.name)

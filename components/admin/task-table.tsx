@@ -67,6 +67,16 @@ function AbsenceHints({ tasks }: Pick<TaskTableProps, 'tasks'>) {
   ))
 }
 
+/** Retries several failing tasks of one application. */
+export const RetryTasks = ({ tasks, of: name }: { tasks: readonly ShownTask[]; of: string }) => (
+  <Retry
+    operation="retryTask"
+    params={tasks.map(({ task_id: taskId }) => ({ taskId }))}
+    of={`the tasks of ${name}`}
+    tried={tasks.map(triedTask)}
+  />
+)
+
 /** Nothing tries a task whose application asks for it. */
 export const triedTask = ({ task_id: id, name, attempts, last_error, due_at, polls }: ShownTask): Tried => ({
   id,

@@ -57,6 +57,8 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
           <p className="font-medium text-ink">
             {isAsked(task) ? (
               <Attempts of={{ ...task, due_at: null }} />
+            ) : task.polls ? (
+              'It has not fetched this task yet'
             ) : (
               <>
                 It has not been asked yet: <WillBeAsked task={task} />
@@ -65,9 +67,9 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
             . <span className="block font-mono font-normal text-ink-muted text-sm">{withdrawal_id}</span>
           </p>
           <p>
-            It is not asked again about this person, and the deletion goes on without it. The person reads that it has
-            not confirmed, and the sentence that you choose. This cannot be taken back. The audit log notes that you did
-            it.
+            {task.polls ? 'It can no longer fetch this task' : 'It is not asked again about this person'}, and the
+            deletion goes on without it. The person reads that it has not confirmed, and the sentence that you choose.
+            This cannot be taken back. The audit log notes that you did it.
           </p>
           <RadioField
             legend="What does the person read?"

@@ -37,6 +37,7 @@ const LABELS: Record<string, string> = {
   url: 'Link',
   user_id: 'Account',
   waive_reasons: 'Own reasons to stop waiting',
+  waived_tasks: 'Apps',
   withdrawal_id: 'Deletion',
 }
 

@@ -14,6 +14,7 @@ import { connectApp } from '../applications/connect'
 import { day, hour, minute } from '../limits/durations'
 import { retryWithdrawal } from './operate-withdrawal'
 import { DELETION_STEPS } from './steps/deletion-steps'
+import { groupTroubles, watchTroubles } from './watch-overview'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
 
 let ctx: TestContext
@@ -107,6 +108,21 @@ test('an application that does not answer is shown with its attempts, its error 
   ])
   const text = JSON.stringify(withdrawals)
   for (const personal of [userId, email, '"Ada']) expect(text).not.toContain(personal)
+})
+
+test('an application that a late withdrawal waits for is named although another one fails', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar', 'shop'])
+  ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('calendar') ? 503 : 202 })
+  await ctx.db.connectedApp.updateMany({ where: { name: 'shop' }, data: { endpoint: null } })
+  const named = async () => (await troubledWithdrawals(ctx)).withdrawals[0]?.tasks.map(({ name }) => name)
+  await pass(ctx, hour)
+  expect(await named()).toEqual(['calendar'])
+  await pass(ctx, day)
+  expect(await named()).toEqual(['calendar', 'shop'])
+  expect(groupTroubles(await watchTroubles(ctx)).apps).toMatchObject([
+    { name: 'calendar', tasks: [{ withdrawal_id: withdrawalId }] },
+    { name: 'shop', tasks: [{ withdrawal_id: withdrawalId }] },
+  ])
 })
 
 /** The warnings to the operator from here on. */

@@ -192,18 +192,21 @@ export async function troubledWithdrawals(
   const ids = rows.slice(0, MAX_TROUBLED).map(({ id }) => id)
   const [steps, tasks] = await Promise.all([stepsOf(ctx, ids), tasksOf(ctx, ids, MAX_TASKS)])
   const withdrawals = rows.slice(0, MAX_TROUBLED).map((row) => {
+    const own = tasks.filter(
+      ({ withdrawal_id, state }) => withdrawal_id === row.id && state !== 'completed' && state !== 'waived',
+    )
     const troubled = steps(row.id).filter((step) => step.due_at && (step.last_error || step.is_overdue))
-    const waiting = new Set(troubled.filter(waitsForApps).map(({ step }) => step))
+    const failing = new Set(own.filter(({ last_error }) => last_error !== null).map(({ phase }) => phase))
+    // Where one application fails, a late step may wait for others too.
+    const waiting = new Set(
+      troubled
+        .filter((each) => waitsForApps(each) || (each.is_overdue && failing.has(each.step)))
+        .map(({ step }) => step),
+    )
     return {
       ...toFacts({ ...row, due_by: row.due_by ?? addPeriod(row.started_at, ctx.statutoryPeriod) }, moments.now),
       deletion_steps: troubled,
-      tasks: tasks.filter(
-        ({ withdrawal_id, state, last_error, phase }) =>
-          withdrawal_id === row.id &&
-          state !== 'completed' &&
-          state !== 'waived' &&
-          (last_error !== null || waiting.has(phase)),
-      ),
+      tasks: own.filter(({ last_error, phase }) => last_error !== null || waiting.has(phase)),
     }
   })
   return { withdrawals, is_cut: rows.length > MAX_TROUBLED }

@@ -1,4 +1,4 @@
-import { DueBy, type Fields, idLink, NotConfirmed, notConfirmed } from '@/components/admin/drawn'
+import { DueBy, type Fields, NotConfirmed, notConfirmed } from '@/components/admin/drawn'
 import { NextPage } from '@/components/admin/next-page'
 import { StepName } from '@/components/admin/step-texts'
 import { Table } from '@/components/admin/table'
@@ -45,7 +45,7 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
     due_by: ({ due_by, is_past_due }) => <DueBy time={due_by} isPast={is_past_due} />,
     started_at: true,
   },
-  completed: { started_at: true, completed_at: true, purge_due_at: true },
+  completed: { waived_tasks: unconfirmed, started_at: true, completed_at: true, purge_due_at: true },
   purged: { started_at: true, completed_at: true, purged_at: true },
 }
 const NONE = {
@@ -54,18 +54,10 @@ const NONE = {
   purged: 'No deletion is fully erased yet.',
 } as const
 
-function named(withdrawal: ListedWithdrawal) {
+/** The apps that have not confirmed, in a column that is left out where all have. */
+function unconfirmed(withdrawal: ListedWithdrawal) {
   const missing = notConfirmed(withdrawal)
-  return (
-    <>
-      {idLink('withdrawals')(withdrawal.withdrawal_id)}{' '}
-      {missing && (
-        <span className="mt-1 block">
-          <NotConfirmed>{missing}</NotConfirmed>
-        </span>
-      )}
-    </>
-  )
+  return missing && <NotConfirmed>{missing}</NotConfirmed>
 }
 
 const placeOf = (state: WithdrawalState) => `/admin/withdrawals?state=${state}`
@@ -98,7 +90,7 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
             of={listedWithdrawal}
             rows={withdrawals}
             id="withdrawal_id"
-            fields={{ withdrawal_id: named, ...COLUMNS[state] }}
+            fields={{ withdrawal_id: true, ...COLUMNS[state] }}
             none={NONE[state]}
           />
         </CardBody>

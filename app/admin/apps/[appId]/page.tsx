@@ -3,9 +3,10 @@ import { Removal } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
 import { auditFor, EventCounts, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
+import { Trouble } from '@/components/admin/needs-attention'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
-import { TaskTable } from '@/components/admin/task-table'
+import { RetryTasks, TaskTable } from '@/components/admin/task-table'
 import { count } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { Disclosure } from '@/components/ui/disclosure'
@@ -13,11 +14,12 @@ import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
 import { shownAudit } from '@/contract/operator'
+import { isFailing } from '@/contract/tasks'
 import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { actsOnApp } from '@/domain/audit'
-import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
@@ -57,6 +59,8 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     watchTroubles(ctx),
   ])
   const problem = problemsOf(troubles).get(appId)
+  const trouble = groupTroubles(troubles).apps.find(({ app_id }) => app_id === appId)
+  const failing = app.disabled_at ? [] : open.tasks.filter((task) => isFailing(task) && !task.polls)
   const { action, at, actor } = auditFor(ctx.actor.userId)
   return (
     <AdminPage
@@ -76,7 +80,13 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       }
     >
       <Part title="Actions">
+        {trouble && (
+          <p className="mb-3 text-ink-muted empty:hidden">
+            <Trouble app={trouble} />
+          </p>
+        )}
         <div className="flex flex-wrap gap-3">
+          {failing.length > 1 && <RetryTasks tasks={failing} of={app.name} />}
           {app.endpoint && (
             <OperatorButton operation="pingApp" params={{ appId }} label="Ping" of={new URL(app.endpoint).host} />
           )}

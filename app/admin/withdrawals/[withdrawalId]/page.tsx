@@ -91,7 +91,7 @@ const noTasks = ({ withdrawal_id: id, purged_at }: ShownWithdrawal) =>
 const noActs = ({ purged_at }: ShownWithdrawal) =>
   purged_at
     ? `Acts of operators are no longer shown here. This command still has them: ${lineOf('audit export --since TIME')}`
-    : 'No act of an operator. What the person did is deleted with the logs.'
+    : 'No operator has done anything here. What the person did is deleted with the logs.'
 
 /** An act on a task concerns its application; the others concern this deletion. */
 const subjectAmong =

@@ -38,6 +38,8 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
     last_error,
   }))
 
+const FIGURES = Object.keys(contract.shape) as (keyof typeof contract.shape)[]
+
 export const overviewCommands = [
   command({
     name: 'overview',
@@ -48,19 +50,20 @@ export const overviewCommands = [
       const { apps, isCut, ...grouped } = groupTroubles(troubles)
       const withdrawals = troubles.troubled?.withdrawals ?? []
       const alarms = alarmsIn(figures)
+      const isAlarm = (name: string) => alarms.some((alarm) => alarm === name)
+      const others = FIGURES.filter((name) => figures[name] !== 0 && !isAlarm(name))
+      const shown = (name: keyof typeof figures) => ({
+        figure: name,
+        count: figures[name],
+        means: contract.shape[name].meta()?.title,
+      })
       const isUnread = grouped.isUnread || alarms.some((name) => figures[name] === null)
       if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {
         process.stderr.write('Nothing is late, and nothing fails.\n')
       }
       return {
-        figures: alarms.map((name) => ({
-          figure: name,
-          count: figures[name],
-          means: contract.shape[name].meta()?.title,
-        })),
-        counts: Object.fromEntries(
-          Object.entries(figures).filter(([name, count]) => count !== 0 && !alarms.some((alarm) => alarm === name)),
-        ),
+        figures: alarms.map(shown),
+        counts: others.map(shown),
         failing_apps: apps.map(toApp),
         failing_withdrawals: withdrawals.flatMap(toWithdrawals),
         is_cut: isCut,

@@ -21,7 +21,9 @@ const SHOWN: Record<string, readonly string[]> = {
   transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
   failing_apps: ['name', 'problem', 'withdrawal_ids', 'app_id'],
   failing_withdrawals: ['step', 'problem', 'due_by', 'withdrawal_id'],
-  apps: ['app_id', 'name', 'open_tasks', 'failing', 'disabled_at', 'endpoint'],
+  apps: ['name', 'open_tasks', 'failing', 'disabled_at', 'app_id'],
+  counts: ['count', 'means'],
+  figures: ['count', 'means'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
@@ -30,7 +32,7 @@ const SHOWN: Record<string, readonly string[]> = {
   deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
-  withdrawals: ['due_by', 'waits_for', 'waived_tasks', 'withdrawal_id'],
+  withdrawals: ['due_by', 'problem', 'waits_for', 'waived_tasks', 'withdrawal_id'],
   'completed withdrawals': ['completed_at', 'purge_due_at', 'waived_tasks', 'withdrawal_id'],
   'purged withdrawals': ['purged_at', 'completed_at', 'withdrawal_id'],
   tasks: ['state', 'name', 'attempts', 'due_at', 'last_error', 'task_id', 'withdrawal_id'],
@@ -45,7 +47,7 @@ export function showAnswer(answer: object, look: Look): string {
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members
     .filter((member) => !isTable(member) && !isEnd(member))
-    .map(([name, value]) => [name, isEmptyList(value) ? 'none' : shortened(textOf(value, look), look)])
+    .map(([name, value]) => [name, isEmptyList(value) ? 'none' : shortened(cellOf(name, value, look), look)])
   const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], rest, look))
   return `${[columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
     .filter((part) => part.length > 0)
@@ -136,7 +138,12 @@ const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
 
 /** A deletion step is called as the person reads it. */
 const cellOf = (column: string, value: unknown, look: Look): string =>
-  ((column === 'step' || column === 'phase') && STEPS[String(value)]?.title) || textOf(value, look)
+  ['step', 'phase', 'retried_steps'].includes(column) && value !== null
+    ? [value]
+        .flat()
+        .map((step) => STEPS[String(step)]?.title ?? String(step))
+        .join(', ')
+    : textOf(value, look)
 
 function cut(line: string, width: number): string {
   const letters = [...line]

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
-import { WITHDRAWAL_STATES } from '@/contract/operator'
+import { type ShownStep, WITHDRAWAL_STATES } from '@/contract/operator'
 import type { ReceiptClaims } from '@/contract/receipt'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
@@ -54,7 +54,13 @@ export const withdrawalCommands = [
       state: { value: 'STATE', otherwise: 'processing', choices: WITHDRAWAL_STATES, means: 'How far they are.' },
       after: { value: 'PLACE', means: 'The "next" of the list before.' },
     },
-    run: (ctx, { state, after }) => listWithdrawals(ctx, { state, after }),
+    async run(ctx, { state, after }) {
+      const { withdrawals, next } = await listWithdrawals(ctx, { state, after })
+      const problemOf = (steps: ShownStep[]) =>
+        steps.find(({ last_error }) => last_error !== null)?.last_error ??
+        (steps.some(({ is_overdue }) => is_overdue) ? 'late' : null)
+      return { withdrawals: withdrawals.map((one) => ({ ...one, problem: problemOf(one.deletion_steps) })), next }
+    },
   }),
   command({
     name: 'withdrawal show',

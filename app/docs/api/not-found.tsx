@@ -5,7 +5,7 @@ import { ReferencePage } from './reference-page'
 const DocumentationNotFound = () => (
   <ReferencePage
     title="The reference has no such page"
-    description="The address may be mistyped. Every operation stands in the overview, and the search finds it by a word."
+    description="The address may be mistyped. Basics lists every operation, and the search finds it by a word."
   >
     <a href={OVERVIEW} className={buttonStyle()}>
       To the API reference

@@ -2,9 +2,11 @@ import { CodeBlock } from '@/components/docs/code-block'
 import { Code, Described, ReferenceRows } from '@/components/docs/reference-rows'
 import { Badge } from '@/components/ui/badge'
 import { Disclosure } from '@/components/ui/disclosure'
+import { textLink } from '@/components/ui/text-link'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
-import { codesOf } from './reference'
+import { bucketOf, limitText } from './limit-text'
+import { codesOf, OVERVIEW } from './reference'
 import { Section } from './reference-page'
 import { SampleBlocks } from './sample-blocks'
 import { isForBrowsers, LANGUAGES, sampleOf, VARIABLES, variablesOf } from './samples'
@@ -15,6 +17,7 @@ const METHOD_TONES = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: '
 export function Operation({ contract }: { contract: Contract }) {
   const { name, summary, description, method, path, params, body, query } = contract
   const errors = codesOf(contract)
+  const bucket = bucketOf(contract)
   const inputs = [
     { title: 'Path', anchor: 'path', schema: Object.keys(params.shape).length > 0 ? params : undefined },
     { title: 'Query', anchor: 'query', schema: query },
@@ -33,6 +36,15 @@ export function Operation({ contract }: { contract: Contract }) {
       </p>
       <p className="mt-2 text-ink-muted">
         <Opener contract={contract} />
+        {bucket && (
+          <>
+            {' '}
+            <a href={`${OVERVIEW}#limits`} className={textLink}>
+              Limit
+            </a>
+            : {limitText(bucket)}.
+          </>
+        )}
       </p>
 
       {inputs.map(

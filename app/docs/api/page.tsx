@@ -2,7 +2,6 @@ import type { Metadata } from 'next'
 import { Fragment, type ReactNode } from 'react'
 import { CodeBlock } from '@/components/docs/code-block'
 import { Code, ReferenceRows } from '@/components/docs/reference-rows'
-import { formatDuration } from '@/components/ui/duration'
 import { textLink } from '@/components/ui/text-link'
 import { SCOPES, SERVICE_SCOPES } from '@/contract/define'
 import { ERRORS } from '@/contract/errors'
@@ -14,6 +13,7 @@ import { sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { ErrorRows } from './error-rows'
+import { limitText } from './limit-text'
 import { exampleAnswer } from './operation'
 import { ALL_ERRORS, CHAPTERS, COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
@@ -196,21 +196,20 @@ const Envelope = () => (
 )
 
 const RETRY_AFTER = 1800
-/** The limits that a program meets, and for what each counts. Those of sign-ins and mails are the operator's. */
+/** The limits that a program meets. Those of sign-ins and mails are the operator's. */
 const LIMITED = [
-  ['change', OPERATIONS.changeEmail.summary, 'each account'],
-  ['verify', OPERATIONS.verifyEmail.summary, 'each account'],
-  ['preview', OPERATIONS.previewWithdrawal.summary, 'each account'],
-  ['withdraw', OPERATIONS.withdrawAccount.summary, 'each account'],
-  ['report', OPERATIONS.reportOnTask.summary, 'each task'],
-  ['accessToken', OPERATIONS.createAccessToken.summary, 'each account'],
-  ['read', 'Every read', 'each account'],
-  ['service', 'Every call of a service', 'each service token'],
+  ['change', OPERATIONS.changeEmail.summary],
+  ['verify', OPERATIONS.verifyEmail.summary],
+  ['preview', OPERATIONS.previewWithdrawal.summary],
+  ['withdraw', OPERATIONS.withdrawAccount.summary],
+  ['report', OPERATIONS.reportOnTask.summary],
+  ['accessToken', OPERATIONS.createAccessToken.summary],
+  ['read', 'Every read'],
+  ['service', 'Every call of a service'],
 ] as const
 
 function RateLimits() {
-  const { limits } = systemContext()
-  const { change } = limits
+  const { change } = systemContext().limits
   return (
     <Chapter id="limits" title={CHAPTERS.limits}>
       <p>Limits are rolling windows. A limited answer, success and error alike, carries these headers:</p>
@@ -238,11 +237,7 @@ function RateLimits() {
       />
       <p>This installation allows:</p>
       <ReferenceRows
-        rows={LIMITED.map(([name, what, whom]) => ({
-          key: name,
-          name: what,
-          text: `${limits[name].places} within ${formatDuration(limits[name].windowMs / 1000, 'en')}, for ${whom}.`,
-        }))}
+        rows={LIMITED.map(([bucket, what]) => ({ key: bucket, name: what, text: `${limitText(bucket)}.` }))}
       />
     </Chapter>
   )

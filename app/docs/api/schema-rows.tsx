@@ -53,7 +53,7 @@ const isNumber = (pattern = '') => /^\^\(?\[1-9\]/.test(pattern)
 function typeOf({ type, anyOf, items, pattern, const: fixed, enum: choices }: JsonField): string {
   if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ')
   if (type === 'array') return items ? `list of ${typeOf(items)}` : 'list'
-  if (type === 'string' && isNumber(pattern)) return 'whole number'
+  if (type === 'string' && isNumber(pattern)) return 'integer'
   if (type === undefined) return typeof (fixed ?? choices?.[0] ?? '')
   return [type].flat().join(' or ')
 }

@@ -140,35 +140,52 @@ const endOtherSessions = statement(
   (v) => sql`${endSessions({ user: v.userId, except: v.except, at: v.at })} AND s.id IS DISTINCT FROM ${v.asker}`,
 )
 
+/** The address becomes the account's, the request ends, and who has to know of it is told. */
 async function takeEffect(
   tx: Transaction<Context>,
-  {
-    new_email: requested,
-    new_email_key: key,
-    email: oldEmail,
-    email_key: accountKey,
-    requested_by: asker,
-    ...account
-  }: Judged,
+  judged: Judged,
   { changeId, userId, now: at }: Attempt,
 ): Promise<Verified> {
-  const { name: userName, has_password: hasPassword, locale, email_verified_at: oldVerifiedAt } = account
-  const isOwn = key === accountKey
-  const oldEmailKey = isOwn ? null : accountKey
-  const newEmail = isOwn ? oldEmail : requested
-  const addresses = { oldEmail, newEmail, oldEmailKey, oldVerifiedAt }
+  const { email: oldEmail, new_email_key: newKey, email_key: oldKey, email_verified_at: oldVerifiedAt } = judged
+  const isOwn = newKey === oldKey
+  const newEmail = isOwn ? oldEmail : judged.new_email
   const { ip, userAgent } = tx
   const by = { actor: tx.actor.kind, ip, userAgent }
-  const facts = { changeId, userId, userName, hasPassword, locale, oldEmail, newEmail, at, by }
-  const [, , notices] = await Promise.all([
-    tx.sql(setAddress, { userId, email: newEmail, emailKey: key, verifiedAt: at }),
-    tx.sql(close, { ...addresses, changeId, at, ip, userAgent, version: account.version + 1 }),
-    isOwn
-      ? addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })
-      : tellEmailChanged(tx, { ...facts, isOldProven: oldVerifiedAt !== null }),
-    isOwn || tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker, at }),
+  const taken = Promise.all([
+    tx.sql(setAddress, { userId, email: newEmail, emailKey: newKey, verifiedAt: at }),
+    tx.sql(close, {
+      changeId,
+      at,
+      ip,
+      userAgent,
+      oldEmail,
+      newEmail,
+      oldEmailKey: isOwn ? null : oldKey,
+      oldVerifiedAt,
+      version: judged.version + 1,
+    }),
   ])
-  return { newEmail, areNotified: notices?.isAccepted ?? false }
+  if (isOwn) {
+    await Promise.all([taken, addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })])
+    return { newEmail, areNotified: false }
+  }
+  const [, notices] = await Promise.all([
+    taken,
+    tellEmailChanged(tx, {
+      changeId,
+      userId,
+      userName: judged.name,
+      hasPassword: judged.has_password,
+      locale: judged.locale,
+      oldEmail,
+      newEmail,
+      at,
+      by,
+      isOldProven: oldVerifiedAt !== null,
+    }),
+    tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker: judged.requested_by, at }),
+  ])
+  return { newEmail, areNotified: notices.isAccepted }
 }
 
 async function refusalOf(ctx: Context, { userId, changeId, maxAttempts }: Attempt, attempts: number | null) {

@@ -89,7 +89,7 @@ test('B112 door, settings, refusal, progress and mail name the authority to comp
   const { transaction_id = '' } = await operator.run('transaction', 'add', '--user', user.id, ...pending)
   await startSession(page, user)
   await page.goto('/settings/withdraw')
-  await expect(page.getByText('Settle this first: Refund of an order')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'One thing has to be settled first' })).toBeVisible()
   await expectAuthority()
   await operator.run('transaction', 'settle', transaction_id)
   await page.getByRole('button', { name: 'Check again' }).click()

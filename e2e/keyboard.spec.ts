@@ -275,7 +275,7 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
   await expect(section).toBeFocused()
-  const feedback = page.getByLabel('Tell us your reason')
+  const feedback = page.getByLabel('Tell us more')
   const confirmation = page.getByLabel('to confirm')
   const password = page.getByLabel('Current password')
   const proceed = button('Delete my account')

@@ -41,7 +41,14 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
     </>
   )
   const button = {
-    label: <span>{t.rich('signOut', { device: name, name: (text) => <span className="sr-only">{text}</span> })}</span>,
+    label: (
+      <span>
+        {t.rich('signOut', {
+          device: current ? `${name} (${t('thisBrowser')})` : name,
+          name: (text) => <span className="sr-only">{text}</span>,
+        })}
+      </span>
+    ),
     describedBy: `${sessionId}-times`,
     // In line with the words, by a margin that does not grow with the text.
     className: 'max-sm:ms-[56px]',

@@ -80,7 +80,8 @@ export function EmailSettings(props: EmailSettingsProps) {
   }, [facts, refresh])
 
   return (
-    <div className="space-y-6">
+    // The closed form takes no gap.
+    <div className="flex flex-col gap-6">
       <LiveRegion>
         {notice && (
           <NoticeAlert

@@ -1,6 +1,6 @@
 'use client'
 
-import { createContext, useContext } from 'react'
+import { createContext, type ReactNode, useContext } from 'react'
 import type { Purpose } from '@/contract/access'
 import type { Answer } from '@/contract/define'
 import type { withdrawAccount } from '@/contract/withdrawal'
@@ -23,8 +23,8 @@ export interface Host {
   productUrl: string | undefined
   /** Shows the progress of the deletion that has begun. */
   showProgress(answer: Answer<typeof withdrawAccount>): Promise<void>
-  /** The link to the progress, null if the page has no link of its own. */
-  progressLink(): string | null
+  /** A button that copies the link to the progress, null if the page has no link of its own. */
+  progressLink(): ReactNode
   /** The page of the data export, null if there is none. */
   exportPath: string | null
   /** Whether people sign in to this service with a browser, and so have sessions that it can end. */

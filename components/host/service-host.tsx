@@ -2,8 +2,10 @@
 
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useMemo } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { call, callWith, orNoAnswer } from '../api/load-contract'
 import { useBrand } from '../layout/brand'
+import { CopyButton } from '../ui/copy-button'
 import { type Host, HostProvider } from './host'
 
 /** Loaded on the first press, which alone needs it. */
@@ -23,7 +25,7 @@ const host: Omit<Host, 'refresh' | 'product' | 'productUrl'> = {
     // The page is being left.
     await new Promise(() => {})
   },
-  progressLink: () => window.location.href,
+  progressLink: () => <CopyProgressLink />,
   exportPath: '/settings/data',
   hasSessions: true,
   mayHavePassword: true,
@@ -35,4 +37,13 @@ export function ServiceHost({ children }: { children: ReactNode }) {
   const { name: product, url: productUrl } = useBrand()
   const ours = useMemo(() => ({ ...host, product, productUrl, refresh }), [product, productUrl, refresh])
   return <HostProvider value={ours}>{children}</HostProvider>
+}
+
+function CopyProgressLink() {
+  const t = useTranslations('Deletion')
+  return (
+    <CopyButton text={window.location.href} variant="secondary">
+      {t('copyLink')}
+    </CopyButton>
+  )
 }

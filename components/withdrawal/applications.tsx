@@ -94,13 +94,10 @@ function ApplicationTime({ application }: { application: Application }) {
   return t.rich('apps.again', { time: () => <RelativeTime dateTime={next_attempt_at} /> })
 }
 
-/** Names each application that has not confirmed or is late, and says why. */
+/** Names each application that has not confirmed, and says why. */
 export function HoldUps({ status }: { status: WithdrawalStatus }) {
-  const isLate = useLate(status)
   // One that is being checked as planned holds nothing up.
-  const named = status.applications.filter(
-    (application) => isLate(application) || (isUnconfirmed(application) && !isBeingChecked(application)),
-  )
+  const named = status.applications.filter((application) => isUnconfirmed(application) && !isBeingChecked(application))
   if (named.length === 0) return null
   return (
     <ul className="space-y-2">
@@ -108,21 +105,11 @@ export function HoldUps({ status }: { status: WithdrawalStatus }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
         <li key={`${application.name} ${index}`} className="wrap-anywhere">
           <bdi className="block font-medium">{application.name}</bdi>
-          {isUnconfirmed(application) ? (
-            <UnconfirmedBecause application={application} />
-          ) : (
-            <LateBecause application={application} />
-          )}
+          <UnconfirmedBecause application={application} />
         </li>
       ))}
     </ul>
   )
-}
-
-function LateBecause({ application: { accepted_at, progress } }: { application: Application }) {
-  const t = useTranslations('Deletion')
-  if (!accepted_at) return t('apps.unanswered')
-  return progress ? t('apps.progress', progress) : t('apps.deleting')
 }
 
 function UnconfirmedBecause({ application }: { application: Application }) {

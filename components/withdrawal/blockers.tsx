@@ -140,11 +140,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
     <Card aria-labelledby="blockers">
       <CardBody className="space-y-5 sm:pt-6">
         <div ref={words} tabIndex={-1} className="scroll-mt-6 rounded-xl outline-none">
-          <HeadedAlert
-            tone="warning"
-            titleId="blockers"
-            title={t('title', { count: items.length, what: first?.title ?? '' })}
-          >
+          <HeadedAlert tone="warning" titleId="blockers" title={t('title', { count: items.length })}>
             <p>{t('hint')}</p>
             {items.some(({ code, url }) => code === 'pending_transactions' && !url) && (
               <p>

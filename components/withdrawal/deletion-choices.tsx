@@ -41,6 +41,7 @@ export function DeletionChoices({ ref, form, isFilled, retentionDays }: Deletion
             // Its counter begins with what is there when it is made.
             key={String(isFilled)}
             label={t('feedback')}
+            hint={t('feedbackHint', { days: retentionDays })}
             maxCharacters={MAX_FEEDBACK_LENGTH}
             defaultValue={form.getValues('feedback')}
             aria-required

@@ -11,7 +11,6 @@ import { Alert } from '../ui/alert'
 import { Card, CardBody } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
 import { cn } from '../ui/class-names'
-import { CopyButton } from '../ui/copy-button'
 import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
@@ -20,7 +19,8 @@ import { useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
 import { Applications, HoldUps, useLate } from './applications'
-import { useCategoryTexts } from './category-texts'
+import { useCategoryTexts, useListed } from './category-texts'
+import { namesOf } from './deletion-summary'
 import { isUnconfirmed } from './hold-ups'
 import { RightToComplain } from './right-to-complain'
 import { SaveReceipts } from './save-receipts'
@@ -42,9 +42,13 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
   const announcement = useAnnouncement(status)
   const steps = useSteps(status)
   if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
-  if (!status && error) return <Alert tone="danger" role="alert" title={t('unreadTitle')} text={t('unreadText')} />
+  if (!status && error)
+    return (
+      <Alert tone="warning" role="alert" title={t('unreadTitle')} text={t('unreadText')}>
+        <Support name="supportPlain" address={supportEmail} />
+      </Alert>
+    )
   if (!status) return <Reading />
-  const link = progressLink()
   const isCompleted = status.status === 'completed'
   const keptUntil = retentionEndOf(status)
   return (
@@ -81,11 +85,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
             })}
           </p>
         )}
-        {link && (
-          <CopyButton text={link} variant="secondary">
-            {t('copyLink')}
-          </CopyButton>
-        )}
+        {progressLink()}
         <p>
           {t.rich('id', {
             deletion: withdrawalId,
@@ -229,7 +229,9 @@ function LastDay({ status, inHeadline }: { status: WithdrawalStatus; inHeadline:
 
 function BeingDeleted({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
+  const listed = useListed()
   const isLate = useIsLate(status)
+  const late = namesOf(status.applications.filter(useLate(status)))
   return (
     <StatusCard
       heading="h2"
@@ -237,9 +239,11 @@ function BeingDeleted({ status }: { status: WithdrawalStatus }) {
       isAnnounced="if-lost"
       title={t('progressTitle')}
       text={
-        isLate
-          ? t('lateText')
-          : t.rich('progressText', { date: () => <LocalTime dateTime={status.scheduled_completion} format="date" /> })
+        late.length > 0
+          ? t('lateAppsText', { apps: listed(late) })
+          : isLate
+            ? t('lateText')
+            : t.rich('progressText', { date: () => <LocalTime dateTime={status.scheduled_completion} format="date" /> })
       }
     >
       <HoldUps status={status} />

@@ -7,12 +7,12 @@ import { RECEIPT_FILE } from '@/contract/vocabulary'
 import { useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
 import { ErrorAlert } from '../ui/error-alert'
 import { NewTab } from '../ui/new-tab'
 import { saveFile } from '../ui/save-file'
-import { textLink } from '../ui/text-link'
 
 interface SaveReceiptsProps {
   withdrawalId: string
@@ -39,21 +39,22 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
       <CardHeader title={t('receiptTitle')} description={t('receiptText')} />
       <CardBody className="space-y-4">
         <ErrorAlert>{save.error ? errorText(save.error) : undefined}</ErrorAlert>
-        <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Button isPending={save.isPending} onClick={() => save.mutate()}>
-            <Download className="size-4" aria-hidden /> {t('receiptSave')}
-          </Button>
-          {/* Opened apart, so that the link of this page stays open. */}
+        <div className="flex flex-wrap items-center gap-3">
           <a
             // No server sees a fragment, and the page reads the receipts in it.
             href={`${receiptPage}#${lines?.join('').trim().replaceAll('\n', '~') ?? ''}`}
             target="_blank"
             rel="noreferrer"
-            className={`-my-2.5 inline-block py-2.5 ${textLink}`}
+            className={buttonStyle()}
           >
-            {t('receiptCheck')}
-            <NewTab />
+            <span>
+              {t('receiptCheck')}
+              <NewTab />
+            </span>
           </a>
+          <Button variant="secondary" isPending={save.isPending} onClick={() => save.mutate()}>
+            <Download className="size-4" aria-hidden /> {t('receiptSave')}
+          </Button>
         </div>
         {hasApplications && <p className="text-ink-muted text-sm">{t('receiptHint')}</p>}
       </CardBody>

@@ -137,16 +137,19 @@ interface Known {
   isGone: boolean
 }
 
-/** One that a part would show; `notice` says what it tells. */
+/** One that a part would show: what it tells, and where. */
 interface Notice {
   notice: string
+  place: Element | null
 }
 
 /** By these a page says once what is true of all its parts. */
 interface Notices {
   join(own: Notice, listener: () => void): () => void
-  /** Whether no part before tells the same. */
+  /** Whether no part before tells the same, of those that can be seen. */
   isFirst(own: Notice): boolean
+  /** Called when a part may have come into view, or have left it. */
+  moved(): void
 }
 
 interface Shared {
@@ -189,6 +192,14 @@ function useShared(person: string) {
   return { client: shared.client, ...known, change, found, notices }
 }
 
+/** Elements stand in the shadow of their own. */
+function hostOf({ place }: Notice): Element {
+  const root = place?.getRootNode()
+  return root instanceof ShadowRoot ? root.host : (place as Element)
+}
+const byPlace = (one: Notice, other: Notice) =>
+  hostOf(one).compareDocumentPosition(hostOf(other)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1
+
 function changesOf(shared: Shared, subscribe: (listener: () => void) => () => void) {
   const notify = () => {
     for (const listener of shared.listeners) listener()
@@ -207,7 +218,11 @@ function changesOf(shared: Shared, subscribe: (listener: () => void) => () => vo
         notify()
       }
     },
-    isFirst: (own) => [...shared.notices].find(({ notice }) => notice === own.notice) === own,
+    isFirst: (own) =>
+      [...shared.notices]
+        .filter(({ notice, place }) => notice === own.notice && place?.checkVisibility())
+        .sort(byPlace)[0] === own,
+    moved: notify,
   }
   const found = (isFound: boolean) => {
     if (shared.known.isGone === isFound) change({ isGone: !isFound })

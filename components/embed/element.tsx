@@ -19,7 +19,7 @@ const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
 abstract class AccountElement extends HTMLElement {
   static observedAttributes = ['service', 'user', 'product', 'support-email', 'language', 'password', 'sign-in-url']
   private root: Root | undefined
-  private readonly endFor = ({ target }: Event) => target !== this && this.remove()
+  private readonly endFor = ({ target }: Event) => void (target !== this && this.show())
 
   protected abstract content(): ReactNode
 
@@ -59,6 +59,9 @@ abstract class AccountElement extends HTMLElement {
   private async draw(): Promise<void> {
     const load = TEXTS[this.getAttribute('language') ?? 'en'] ?? (() => import('account-parts/texts/en'))
     const { default: texts } = await load()
+    const content = this.content()
+    // What shows nothing takes no place either.
+    this.hidden = content === false
     this.root?.render(
       <AccountProvider
         baseUrl={this.given('service')}
@@ -70,7 +73,7 @@ abstract class AccountElement extends HTMLElement {
         product={this.given('product')}
         supportEmail={this.given('support-email')}
       >
-        <div className={this.previousElementSibling instanceof AccountElement ? 'follows' : ''}>{this.content()}</div>
+        <div className={this.previousElementSibling instanceof AccountElement ? 'follows' : ''}>{content}</div>
       </AccountProvider>,
     )
   }

@@ -81,16 +81,30 @@ function useIsSlow(): boolean {
   return isSlow
 }
 
-/** What is true of all parts, said by the first of those that would say it. */
+/** What is true of all parts, said by the first of those that would say it and can be seen. */
 function Once({ notice, children }: { notice: string; children: ReactNode }) {
-  const [own] = useState(() => ({ notice }))
-  const { join, isFirst } = useAccount().notices
+  const [own] = useState(() => ({ notice, place: null as Element | null }))
+  const { join, isFirst, moved } = useAccount().notices
   const isShown = useSyncExternalStore(
     useCallback((listener) => join(own, listener), [join, own]),
     () => isFirst(own),
     () => false,
   )
-  return isShown && children
+  const stand = useCallback(
+    (place: HTMLElement | null) => {
+      if (!place) return
+      own.place = place
+      // A tab that is hidden has no size.
+      const watch = new ResizeObserver(moved)
+      watch.observe(place)
+      return () => {
+        watch.disconnect()
+        own.place = null
+      }
+    },
+    [own, moved],
+  )
+  return <div ref={stand}>{isShown && children}</div>
 }
 
 function Gone() {
@@ -121,9 +135,9 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
       <Heading>{title}</Heading>
       {/* In the ink of the page, which is there before any script runs. */}
       <div aria-busy className="h-40 rounded-2xl bg-current opacity-5" />
-      <p role="status" className="mt-2 text-ink-muted empty:sr-only">
+      <div role="status" className="mt-2 text-ink-muted empty:sr-only">
         {isSlow && <Once notice="slow">{t('slowHint')}</Once>}
-      </p>
+      </div>
     </Styled>
   )
 }

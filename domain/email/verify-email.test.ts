@@ -19,7 +19,6 @@ import {
 import { anotherInstance } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
-import { type Bucket, takePlaces, userBucket, type WantedPlaces } from '../limits/buckets'
 import { hour, minute } from '../limits/durations'
 import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
@@ -30,20 +29,6 @@ import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'
 import { resendVerification } from './resend-verification'
 import { verifyEmail } from './verify-email'
-
-const more = vi.hoisted(() => ({ buckets: [] as Bucket[] }))
-
-vi.mock('../limits/buckets', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../limits/buckets')>()
-  const withMore = ({ take, ...asked }: WantedPlaces) => ({ ...asked, take: [...take, ...more.buckets] })
-  const { judgePlaces, takeValues } = original
-  return {
-    ...original,
-    takeValues: (asked: WantedPlaces, now: Date) => takeValues(withMore(asked), now),
-    judgePlaces: (...[ctx, asked, rows, now]: Parameters<typeof judgePlaces>) =>
-      judgePlaces(ctx, withMore(asked), rows, now),
-  }
-})
 
 const requestOf = (ctx: TestContext, { change_request_id: id }: PendingTestChange) =>
   ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
@@ -90,21 +75,6 @@ test('B6 L3 of 50 parallel right codes one changes the address', async () => {
   expect(refusals.filter((code) => code === 'accepted')).toHaveLength(1)
   expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'email.changed' } })).toBe(1)
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_006')
-})
-
-test('a verification that one of two limits refuses answers at once, and takes no place of the other', async () => {
-  onTestFinished(() => {
-    more.buckets = []
-  })
-  ctx.limits.verify = { places: 1, windowMs: hour }
-  await verify(ctx, user, pending, wrongCode(pending.code)).catch(() => {})
-  const second = userBucket(ctx, 'withdraw', user.userId)
-  // At the time of the call, so that whoever looks for its place from outside finds this one and waits for the call.
-  await takePlaces(ctx, { take: [second] })
-  more.buckets = [second]
-  expect(await outcomeOf(verify(ctx, user, pending))).toBe('RATE_001')
-  expect(await ctx.db.rateLimit.findUnique({ where: { key: second.key } })).toMatchObject({ hits: [ctx.clock.now()] })
-  expect((await requestOf(ctx, pending)).attempts).toBe(1)
 })
 
 test('a code expires at twelve hours, to the millisecond', async () => {

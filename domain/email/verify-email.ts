@@ -25,7 +25,8 @@ import { macsOfCode } from './verification-code'
 type Attempt = ValuesOf<typeof judgeCode>
 type Judged = RowOf<typeof judgeCode>
 
-// Counts the attempt whatever the code is. Lock order: bucket, account, change request, address.
+// One statement, so that an attempt is counted whatever becomes of it: `places` takes the place in the limit, `account` locks the account,
+// `attempt` counts and compares the code, and a right one asks whether the address is free. Lock order: bucket, account, change request, address.
 const judgeCode = statement(
   'judge-verification-code',
   {

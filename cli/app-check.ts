@@ -68,7 +68,7 @@ export interface CallResult {
 }
 
 /**
- * Sends an application's receiver signed, forged, doubled, late, cut, slow and reordered calls about a person that nobody is, and says what to
+ * Sends an application's receiver signed, forged, doubled, late, cut, slow and reordered calls about a made-up person, and says what to
  * mend where an answer is not what the service needs.
  */
 export async function checkReceiver({ url, secret, appUrl, checks, person }: CheckedReceiver): Promise<CallResult[]> {
@@ -231,7 +231,7 @@ const CHECKS: Check[] = [
     ask: (receiver) => receiver.send({ method: 'GET' }),
   },
   {
-    call: 'a signed text that is no JSON',
+    call: 'a signed text that is not JSON',
     wanted: refusal(400),
     isRight: isRefused,
     mend: 'Refuse what you cannot read; 2xx says that it is done.',

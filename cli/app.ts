@@ -181,7 +181,7 @@ export const appCommands = [
   command({
     name: 'app check',
     summary:
-      'Sends a receiver signed, forged, doubled, late, cut and slow calls about a person that nobody is, and says what to mend.',
+      'Sends a receiver signed, forged, doubled, late, cut and slow calls about a made-up person, and says what to mend.',
     options: {
       receiver: {
         value: 'APP|URL',

@@ -61,7 +61,7 @@ const SHOWN_BY: Record<string, string> = {
 function withWhereIdsAre(sentence: string): string {
   const [, missing] = /^(\S+) \S+ takes exactly one id(?: or name)?\.$/.exec(sentence) ?? []
   const shown = missing
-    ? Object.values(SHOWN_BY).find((list) => list.startsWith(`${missing} list `))
+    ? Object.values(SHOWN_BY).find((list) => list.startsWith(`${missing === 'receipt' ? 'withdrawal' : missing} list `))
     : SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']
   return shown ? sentence.replace(/\.$/, `: ${shown}.`) : sentence
 }

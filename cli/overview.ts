@@ -14,6 +14,7 @@ const toApp = (app: TroubledApp) => ({
   problem: problemOf(app) ?? (isDisabled(app) ? 'disabled' : null),
   last_error: lastAnswerOf(app),
   is_disabled: isDisabled(app),
+  held_up: new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id)).size,
   withdrawal_ids: [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))],
   waiting_events: app.deliveries?.waiting ?? 0,
   dead_events: app.deliveries?.dead ?? 0,

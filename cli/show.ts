@@ -19,11 +19,11 @@ const SHOWN: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
   pending_transactions: ['transaction_id', 'created_at', 'title', 'amount'],
   transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
-  failing_apps: ['name', 'problem', 'withdrawal_ids', 'app_id'],
+  failing_apps: ['name', 'problem', 'held_up', 'app_id'],
   failing_withdrawals: ['step', 'problem', 'due_by', 'withdrawal_id'],
   apps: ['name', 'open_tasks', 'failing', 'disabled_at', 'app_id'],
-  counts: ['count', 'means'],
-  figures: ['count', 'means'],
+  counts: ['means', 'count'],
+  figures: ['means', 'count'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
@@ -46,7 +46,7 @@ export function showAnswer(answer: object, look: Look): string {
   )
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members
-    .filter((member) => !isTable(member) && !isEnd(member))
+    .filter((member) => !isTable(member) && !isEnd(member) && !saysNothingEmpty(member))
     .map(([name, value]) => [name, isEmptyList(value) ? 'none' : shortened(cellOf(name, value, look), look)])
   const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], rest, look))
   return `${[columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
@@ -64,6 +64,10 @@ export function memberOf(answer: object, path: string): string | undefined {
 }
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null
+
+/** Lists of counts that are not zero. */
+const saysNothingEmpty = ([name, value]: [string, unknown]) =>
+  (name === 'figures' || name === 'counts') && isEmptyList(value)
 
 /** A list that goes no further. */
 const isEnd = ([name, value]: [string, unknown]) => name === 'next' && value === null
@@ -93,7 +97,9 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   // An id that the answer names itself tells nothing of a row.
   const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
   const isTold = (value: unknown) => value !== false && textOf(value, look) !== '-'
-  const telling = all.filter((name) => !isSaid(name) && flat.some((row) => isTold(row[name])))
+  // The problem of a row is often its last answer.
+  const isProblem = (name: string) => name === 'last_error' && flat.every((row) => row.problem === row.last_error)
+  const telling = all.filter((name) => !isSaid(name) && !isProblem(name) && flat.some((row) => isTold(row[name])))
   const shown =
     (SHOWN[`${rows[0]?.status} ${title}`] ?? SHOWN[title])?.filter((name) => telling.includes(name)) ?? telling
   const names = look.wide ? all : filledUp(shown, telling, (some) => lineWidthOf(cellsOf(some)) <= look.width)

@@ -12,6 +12,7 @@ import { showUser } from '@/domain/withdrawal/show-account'
 import { createEndpointRule } from '@/server/adapters/app-caller'
 import { getEnv } from '@/server/settings/env'
 import { parseDuration } from '@/server/settings/setting-fields'
+import { ENGLISH } from '@/server/texts/catalogue'
 import { UsageError } from './command.ts'
 
 const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
@@ -27,7 +28,7 @@ export const waiveReason = {
   value: 'REASON',
   choices: WAIVE_REASONS,
   orElse: "a code of the application's --waive-reason",
-  means: 'Why nobody waits.',
+  means: `What the person reads. ${WAIVE_REASONS.map((reason) => `${reason}: “${ENGLISH.Deletion.apps.waived[reason]}”`).join(' ')}`,
 } as const
 
 /** In the form in which a URL has it. */

@@ -131,7 +131,7 @@ export const reportOnTask = contract({
   limit: { bucket: 'report', takenBy: 'verb' },
   errors: ['TASK_001', 'TASK_002', 'RATE_001'],
   example: {
-    body: { status: 'processing', progress: { done: 3, total: 10 } },
+    body: { status: 'completed', records: 12 },
     data: { task_id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk', status: 'accepted' },
   },
 })
@@ -202,7 +202,7 @@ export const waiveTask = contract({
   name: 'waiveTask',
   operator: 'fresh',
   summary: 'Waive a Deletion Task',
-  description: 'Has nobody wait for a deletion task any more; the withdrawal goes on without it.',
+  description: 'Stops waiting for a deletion task; the withdrawal goes on without it.',
   method: 'POST',
   path: '/admin/tasks/{taskId}/waive',
   scope: 'apps:manage',

@@ -4,14 +4,21 @@ import { systemContext } from '@/server/system-context'
 
 type Bucket = NonNullable<Contract['limit']>['bucket'] | 'change'
 
-/** The limit that an operation meets first; a change of the address takes its place itself. */
-export const bucketOf = ({ name, limit }: Contract): Bucket | undefined =>
-  name === 'changeEmail' ? 'change' : limit?.bucket
-
 const WHOM: Partial<Record<Bucket, string>> = { report: 'each task', service: 'each service token' }
+
+const within = (places: number, windowMs: number) => `${places} within ${formatDuration(windowMs / 1000, 'en')}`
 
 /** “3 within 1 hour, for each account”, as this installation has it. */
 export function limitText(bucket: Bucket): string {
   const { places, windowMs } = systemContext().limits[bucket]
-  return `${places} within ${formatDuration(windowMs / 1000, 'en')}, for ${WHOM[bucket] ?? 'each account'}`
+  return `${within(places, windowMs)}, for ${WHOM[bucket] ?? 'each account'}`
+}
+
+export const resendText = () => `${within(1, systemContext().limits.resendCooldownMs)}, for each change`
+
+/** The limit that an operation meets first. A change and a resend take their places themselves. */
+export function limitOf({ name, limit }: Contract): string | undefined {
+  if (name === 'changeEmail') return limitText('change')
+  if (name === 'resendVerification') return resendText()
+  return limit && limitText(limit.bucket)
 }

@@ -5,7 +5,7 @@ import { Disclosure } from '@/components/ui/disclosure'
 import { textLink } from '@/components/ui/text-link'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
-import { bucketOf, limitText } from './limit-text'
+import { limitOf } from './limit-text'
 import { codesOf, OVERVIEW } from './reference'
 import { Section } from './reference-page'
 import { SampleBlocks } from './sample-blocks'
@@ -17,7 +17,7 @@ const METHOD_TONES = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: '
 export function Operation({ contract }: { contract: Contract }) {
   const { name, summary, description, method, path, params, body, query } = contract
   const errors = codesOf(contract)
-  const bucket = bucketOf(contract)
+  const limit = limitOf(contract)
   const inputs = [
     { title: 'Path', anchor: 'path', schema: Object.keys(params.shape).length > 0 ? params : undefined },
     { title: 'Query', anchor: 'query', schema: query },
@@ -36,13 +36,13 @@ export function Operation({ contract }: { contract: Contract }) {
       </p>
       <p className="mt-2 text-ink-muted">
         <Opener contract={contract} />
-        {bucket && (
+        {limit && (
           <>
             {' '}
             <a href={`${OVERVIEW}#limits`} className={textLink}>
               Limit
             </a>
-            : {limitText(bucket)}.
+            : {limit}.
           </>
         )}
       </p>

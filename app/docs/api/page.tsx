@@ -13,7 +13,7 @@ import { sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { ErrorRows } from './error-rows'
-import { limitText } from './limit-text'
+import { limitText, resendText } from './limit-text'
 import { exampleAnswer } from './operation'
 import { ALL_ERRORS, CHAPTERS, COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
@@ -62,9 +62,8 @@ const TASKS = [
 const Pages = () => (
   <Chapter id="introduction" title={CHAPTERS.introduction}>
     <p>
-      People change and verify their email address and delete their account, which the names of the API call a{' '}
-      <em>withdrawal</em>; your own applications are told, and confirm what they have deleted. Begin with what you want
-      to do:{' '}
+      People change and verify their email address, and delete their account (in the API a <em>withdrawal</em>). Your
+      own applications are told, and confirm what they have deleted. Begin with what you want to do:{' '}
       {TASKS.map(([task, path], index) => (
         <Fragment key={path}>
           {index > 0 && ', '}
@@ -237,7 +236,10 @@ function RateLimits() {
       />
       <p>This installation allows:</p>
       <ReferenceRows
-        rows={LIMITED.map(([bucket, what]) => ({ key: bucket, name: what, text: `${limitText(bucket)}.` }))}
+        rows={[
+          ...LIMITED.map(([bucket, what]) => ({ key: bucket, name: what, text: `${limitText(bucket)}.` })),
+          { key: 'resend', name: OPERATIONS.resendVerification.summary, text: `${resendText()}.` },
+        ]}
       />
     </Chapter>
   )

@@ -32,6 +32,8 @@ test.each([
   ['bounce', '/docs/api/users#listUndeliverableUsers'],
   ['stop a deletion while an order is unpaid', '/docs/api/users#putBlocker'],
   ['email', '/docs/api/email#changeEmail'],
+  ['getting started', '/docs/api#examples'],
+  ['test receiver', '/docs/api/webhooks#verifying'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)
 })

@@ -49,7 +49,7 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   attempts:
     'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter receiver endpoint down outage happens',
   verifying:
-    'signing webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver',
+    'signing webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver test receiver app check',
 }
 
 const STATUSES = [...new Set(Object.values(ERRORS).map(({ status }) => status))].join(' ')
@@ -108,6 +108,7 @@ const chaptersIn = (titles: Partial<Record<keyof typeof CHAPTER_WORDS, string>>)
     words: CHAPTER_WORDS[id],
     ...(id === 'errors' && { codes: COMMON_CODES }),
     ...(id === 'verifying' && { first: 'signing secret' }),
+    ...(id === 'examples' && { first: 'getting started' }),
     ...(id === 'registering' && { first: 'receive deletion tasks' }),
   }))
 
@@ -156,7 +157,7 @@ export const CONTENTS: ContentsGroup[] = [
     path: pathOf(ALL_ERRORS.id),
     entries: [
       { id: 'codes', title: 'All error codes', words: `list table status ${STATUSES}` },
-      ...Object.keys(ERRORS).map((code) => ({ id: code, title: code })),
+      ...Object.entries(ERRORS).map(([code, { status }]) => ({ id: code, title: code, words: `${status}` })),
     ],
   },
 ]

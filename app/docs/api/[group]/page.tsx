@@ -38,7 +38,7 @@ export default async function GroupPage({ params }: Props) {
               the settings
             </a>{' '}
             and the variables that each of them names. What holds for every operation, and the errors that any of them
-            can answer with, stand in the{' '}
+            can answer with, are in the{' '}
             <a href={OVERVIEW} className={textLink}>
               overview
             </a>

@@ -198,6 +198,8 @@ export interface TroubledApp {
   deliveries: FailingApp | null
   /** Its deletion tasks that failed, or that wait because it is disabled. */
   tasks: ShownTask[]
+  /** The first due date of the withdrawals that fail or are late because of it. */
+  first_due_by: string | null
   unreliable: UnreliableApp | null
 }
 

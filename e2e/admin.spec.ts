@@ -103,7 +103,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expectGoodInEachLook(page)
   await inEachLook(page, () => expectFitsLarge(page))
   await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
-  await expect(row.getByText(`${name} fails again: HTTP 503. The next attempt is at `)).toBeVisible()
+  await expect(row.getByText(`${name} failed again: HTTP 503. The next attempt is at `)).toBeVisible()
 
   await followCause(page, withdrawalId, name)
   await page.getByRole('button', { name: 'Pause' }).click()

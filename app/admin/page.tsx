@@ -2,6 +2,8 @@ import { NeedsAttention } from '@/components/admin/needs-attention'
 import { Numbers } from '@/components/admin/numbers'
 import { Part, Unread } from '@/components/admin/part'
 import { TaskTable, taskApp } from '@/components/admin/task-table'
+import { leavesTasks } from '@/contract/operator'
+import { listApps } from '@/domain/applications/manage'
 import { groupTroubles, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from './admin-page'
 import { operatorContext, titleForOperators } from './for-operators'
@@ -13,12 +15,14 @@ export default async function OperationsPage() {
   const { figures, ...troubles } = await watchOverview(ctx)
   const { apps, withdrawals, others, isUnread, isCut } = groupTroubles(troubles)
   const { tasks } = troubles
+  const asking = apps.some(leavesTasks) ? (await listApps(ctx)).apps : []
   return (
     <AdminPage section="/admin" title="Overview" description="What fails or is late, and what waits." refreshes>
       <NeedsAttention
         figures={figures}
         lookedAt={ctx.clock.now().toISOString()}
         apps={apps}
+        lastAsked={new Map(asking.map(({ app_id, last_asked_at }) => [app_id, last_asked_at]))}
         withdrawals={withdrawals}
         isUnread={isUnread}
         isCut={isCut}

@@ -23,6 +23,8 @@ interface NeedsAttentionProps {
   /** When the figures were read. */
   lookedAt: string
   apps: readonly contract.TroubledApp[]
+  /** When each application that fetches its tasks last did. */
+  lastAsked: ReadonlyMap<string, string | null>
   withdrawals: readonly contract.TroubledWithdrawal[]
   /** A part could not be read. */
   isUnread: boolean
@@ -49,7 +51,15 @@ const HINTS: Record<Name, ReactNode> = {
 }
 
 /** What an operator should look at, each thing once. */
-export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread, isCut }: NeedsAttentionProps) {
+export function NeedsAttention({
+  figures,
+  lookedAt,
+  apps,
+  lastAsked,
+  withdrawals,
+  isUnread,
+  isCut,
+}: NeedsAttentionProps) {
   const alarms = contract.alarmsIn(figures)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
   return (
@@ -77,7 +87,7 @@ export function NeedsAttention({ figures, lookedAt, apps, withdrawals, isUnread,
           </div>
         )}
         {apps.map((app) => (
-          <App key={app.app_id} app={app} />
+          <App key={app.app_id} app={app} lastAskedAt={lastAsked.get(app.app_id) ?? null} />
         ))}
         {alarms.length > 0 && (
           <Facts
@@ -126,7 +136,7 @@ const MAX_EVENTS = 1_000
 /** So many deletion tasks of one application are shown unfolded. */
 const MAX_OPEN = 3
 
-function App({ app }: { app: contract.TroubledApp }) {
+function App({ app, lastAskedAt }: TroubleProps) {
   const { app_id, name, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = contract.isDisabled(app)
@@ -147,15 +157,31 @@ function App({ app }: { app: contract.TroubledApp }) {
             {count(tasks.length, 'deletion')} held up
           </Badge>
         )}
+        {app.first_due_by && (
+          <span className="text-ink-muted text-sm">
+            The first is due by <LocalTime dateTime={app.first_due_by} format="date" />.
+          </span>
+        )}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
       <p className="text-ink-muted text-sm empty:hidden">
-        <Trouble app={app} />
+        <Trouble app={app} lastAskedAt={lastAskedAt} />
         {isTried &&
           (isFailingNow
             ? 'It is tried again by itself; once it is fixed, a retry asks it at once.'
             : 'It is being asked now.')}
-        {isDisabled && 'It is told nothing while it is disabled, and deletions wait for it.'}
+        {isDisabled && (
+          <>
+            Disabled
+            {unreliable?.disabled_at && (
+              <>
+                {' '}
+                since <LocalTime dateTime={unreliable.disabled_at} mayBreak />
+              </>
+            )}
+            . It is told nothing, and deletions wait for it.
+          </>
+        )}
       </p>
       <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
         {isDisabled && <Enable app={app} />}
@@ -181,8 +207,14 @@ function App({ app }: { app: contract.TroubledApp }) {
   )
 }
 
+interface TroubleProps {
+  app: contract.TroubledApp
+  /** When one that fetches its tasks last did; null if it never did. */
+  lastAskedAt: string | null
+}
+
 /** What is wrong with an application, and since when. */
-export function Trouble({ app }: { app: contract.TroubledApp }) {
+export function Trouble({ app, lastAskedAt }: TroubleProps) {
   const { deliveries, tasks, unreliable } = app
   const lastAnswer = tasks.find(isFailing)?.last_error
   const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
@@ -209,7 +241,14 @@ export function Trouble({ app }: { app: contract.TroubledApp }) {
         </>
       )}
       {contract.leavesTasks(app) &&
-        'It fetches its deletion tasks itself, and has not asked for all of them: check that it runs. Its page says when it last asked. '}
+        (lastAskedAt ? (
+          <>
+            It fetches its deletion tasks itself, and last asked for them on{' '}
+            <LocalTime dateTime={lastAskedAt} mayBreak />: check that it runs.{' '}
+          </>
+        ) : (
+          'It fetches its deletion tasks itself, and has never asked for them: check that it runs. '
+        ))}
     </>
   )
 }

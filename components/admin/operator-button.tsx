@@ -54,7 +54,9 @@ const RESULTS: {
       tone={isGoodPing({ status }) ? 'success' : 'danger'}
       title={
         problem === null
-          ? `It answered HTTP ${status} in ${took_ms} ms${isGoodPing({ status }) ? '' : ', and a ping expects 2xx'}.`
+          ? isGoodPing({ status })
+            ? `It answered HTTP ${status} in ${took_ms} ms.`
+            : `The ping failed: HTTP ${status}, after ${took_ms} ms.`
           : `${noAnswer(problem, host)}, after ${took_ms} ms.`
       }
     />
@@ -208,7 +210,7 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
 
 const FailsAgain = ({ of: { name, last_error, due_at }, times }: { of: Tried; times: number }) => (
   <>
-    {name} fails again{times > 1 && ` in ${count(times, 'deletion')}`}: {last_error}.{' '}
+    {name} failed again{times > 1 && ` for ${count(times, 'deletion')}`}: {last_error}.{' '}
     {due_at && times === 1 && (
       <>
         The next attempt is at <LocalTime dateTime={due_at} format="time" />.
@@ -220,7 +222,7 @@ const FailsAgain = ({ of: { name, last_error, due_at }, times }: { of: Tried; ti
 /** Their answers stand in their rows. */
 const FailAgain = ({ of }: { of: readonly Tried[] }) => (
   <>
-    Fails again:{' '}
+    Failed again:{' '}
     {of.map(({ id, name }, index) => (
       <Fragment key={id}>
         {index > 0 && ', '}

@@ -62,7 +62,7 @@ export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles
   const withdrawals = troubled?.withdrawals ?? []
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
-    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [], unreliable: null }
+    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [], unreliable: null, first_due_by: null }
     apps.set(app_id, app)
     return app
   }
@@ -71,7 +71,14 @@ export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles
   const failed = withdrawals.flatMap(({ tasks }) => tasks)
   const isShown = new Set(failed.map(({ task_id }) => task_id))
   const others = (tasks?.tasks ?? []).filter(({ task_id }) => !isShown.has(task_id))
-  for (const task of failed) appOf(task).tasks.push(task)
+  for (const { due_by, tasks } of withdrawals) {
+    for (const task of tasks) {
+      const app = appOf(task)
+      app.tasks.push(task)
+      // The withdrawals stand by their due dates.
+      app.first_due_by ??= due_by
+    }
+  }
   for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)
   return {
     apps: [...apps.values()].sort((one, other) => other.tasks.length - one.tasks.length),

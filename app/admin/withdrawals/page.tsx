@@ -32,7 +32,7 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
             )}
             {is_overdue && (
               <Badge tone="danger" className="-my-0.5">
-                Late
+                Step is late
               </Badge>
             )}
           </span>

@@ -68,6 +68,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       title={app.name}
       id={appId}
       description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
+      refreshes
       aside={
         <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">
           {app.disabled_at && <Badge tone="warning">Disabled</Badge>}
@@ -82,7 +83,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       <Part title="Actions">
         {trouble && (
           <p className="mb-3 text-ink-muted empty:hidden">
-            <Trouble app={trouble} />
+            <Trouble app={trouble} lastAskedAt={app.last_asked_at} />
           </p>
         )}
         <div className="flex flex-wrap gap-3">

@@ -174,7 +174,7 @@ const transactionButtons = ({ transaction_id: transactionId, title, amount }: Sh
         label="Settle"
         ask={{
           keep,
-          consequence: `Settle it if it was paid. No money moves by this. ${AFTERWARDS}`,
+          consequence: `Settle it if it was paid. This moves no money. ${AFTERWARDS}`,
           question: `Settle ${what}?`,
           confirm: 'Settle',
           confirmVariant: 'primary',
@@ -187,7 +187,7 @@ const transactionButtons = ({ transaction_id: transactionId, title, amount }: Sh
         label="Cancel"
         ask={{
           keep,
-          consequence: `Cancel it if it was called off. No money moves by this. ${AFTERWARDS}`,
+          consequence: `Cancel it if it was called off. This moves no money. ${AFTERWARDS}`,
           question: `Cancel ${what}?`,
           confirm: 'Cancel it',
         }}

@@ -51,7 +51,7 @@ export function ReceiptLines({ receipt, ownIssuer, isProvenDone, takesFocus }: R
         >
           <TechnicalLines receipt={receipt} />
         </Disclosure>
-        <Button variant="secondary" className="print:hidden" onClick={() => window.print()}>
+        <Button variant="secondary" className="w-full sm:w-auto print:hidden" onClick={() => window.print()}>
           <Printer className="size-4" aria-hidden /> {t('print')}
         </Button>
       </CardBody>

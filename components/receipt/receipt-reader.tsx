@@ -3,6 +3,7 @@
 import { FileText } from 'lucide-react'
 import { type ComponentProps, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
+import { PageHeading } from '../layout/page-heading'
 import { Card } from '../ui/card'
 import { Disclosure } from '../ui/disclosure'
 import { TextAreaField } from '../ui/field'
@@ -25,10 +26,14 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
     // A long text may be verified after a shorter one that has taken its place.
     if (newest.current === given) setFindings(shown)
   }
+  /** The progress page has led here with the receipts of its deletion. */
+  const [isLinked, setLinked] = useState(false)
   const readOnce = useRef(read)
   useEffect(() => {
     const { hash } = window.location
-    if (hash.startsWith('#eyJ')) void readOnce.current(hash.slice(1).replaceAll('~', '\n'))
+    if (!hash.startsWith('#eyJ')) return
+    setLinked(true)
+    void readOnce.current(hash.slice(1).replaceAll('~', '\n'))
   }, [])
   const genuine = findings.filter((finding) => finding.state === 'genuine')
   const isProvenDone = genuine.some(({ claims }) => claims.kind !== 'acceptance')
@@ -44,11 +49,12 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
   )
   return (
     <div className="space-y-6">
+      <PageHeading title={t(isLinked ? 'yours' : 'title')} description={isLinked ? undefined : t('description')} />
       <noscript className="block">
         <p>{t('noScript')}</p>
       </noscript>
       <div aria-live="polite" className="space-y-6 empty:hidden">
-        {findings.length > 1 && (
+        {findings.length - earlier.length > 1 && (
           <p className="font-medium print:hidden">
             {t(genuine.length === findings.length ? 'severalGenuine' : 'several', {
               count: findings.length,

@@ -53,10 +53,12 @@ const tones = { pending: 'neutral', processing: 'accent', completed: 'success' }
 function ApplicationState({ application, isLate }: { application: Application; isLate: boolean }) {
   const t = useTranslations('Deletion')
   const common = useTranslations('Common')
+  const now = useServerTime()
   if (isUnconfirmed(application))
     return <Badge tone="warning">{t(isBeingChecked(application) ? 'apps.checking' : 'apps.notConfirmed')}</Badge>
   if (isLate) return <Badge tone="warning">{t(application.accepted_at ? 'apps.late' : 'apps.noAnswer')}</Badge>
-  const state = stateOf(application.status)
+  const isDue = application.next_attempt_at !== undefined && Date.parse(application.next_attempt_at) <= now
+  const state = isDue ? 'processing' : stateOf(application.status)
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 

@@ -136,7 +136,12 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, ...show
       icon={Trash2}
       tone="warning"
       title={t('confirmTitle', { product })}
-      text={<Summary address={preview.address} deletedWithin={deletedWithin} />}
+      text={
+        <>
+          <b className="block font-medium text-ink">{common('dangerTitle')}</b>
+          <Summary address={preview.address} deletedWithin={deletedWithin} />
+        </>
+      }
     >
       <SummaryNotes
         applications={preview.applications}

@@ -45,14 +45,19 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
             href={`${receiptPage}#${lines?.join('').trim().replaceAll('\n', '~') ?? ''}`}
             target="_blank"
             rel="noreferrer"
-            className={buttonStyle()}
+            className={buttonStyle({ className: 'w-full sm:w-auto' })}
           >
             <span>
               {t('receiptCheck')}
               <NewTab />
             </span>
           </a>
-          <Button variant="secondary" isPending={save.isPending} onClick={() => save.mutate()}>
+          <Button
+            variant="secondary"
+            className="w-full sm:w-auto"
+            isPending={save.isPending}
+            onClick={() => save.mutate()}
+          >
             <Download className="size-4" aria-hidden /> {t('receiptSave')}
           </Button>
         </div>

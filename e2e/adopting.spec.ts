@@ -77,6 +77,19 @@ async function withPage(answer: Backend, files: Record<string, string>, use: (ur
 /** Replaces the ports of the example by those of this test. */
 const given = (person: string) => ({ service: ADOPTING_URL, page: `http://localhost:${PAGE_PORT}`, person })
 
+/** A page may make a part as wide as its content. */
+async function expectOwnWidth(page: Page) {
+  const widths = await page.evaluate(() => {
+    Object.assign(document.body.style, { display: 'grid', placeItems: 'center' })
+    const roots = [document, ...[...document.querySelectorAll('*')].flatMap((each) => each.shadowRoot ?? [])]
+    const parts = roots.flatMap((root) => [...root.querySelectorAll('.account-parts')])
+    const widths = parts.map(({ clientWidth }) => clientWidth)
+    document.body.removeAttribute('style')
+    return widths
+  })
+  expect(Math.min(...widths)).toBeGreaterThan(500)
+}
+
 /** Has the person use the page under a policy that refuses inline code, and expects that the policy refused nothing. */
 async function expectUsable(page: Page, url: string, email: string, verify?: typeof verifyByLink) {
   const faults = faultsOf(page)
@@ -92,6 +105,7 @@ async function expectUsable(page: Page, url: string, email: string, verify?: typ
   await expectAsDarkAsPage(page)
   await expectSameSizeAtSmallRem(page)
   await expectSameUnderLoudStyles(page)
+  await expectOwnWidth(page)
   await page.getByRole('button', { name: 'Close' }).click()
   await driveOwnPage(page, email, inboxOf(DATA_DIR), verify)
   expect(faults).toEqual([])

@@ -139,13 +139,6 @@ ${PARTS} svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stro
 ${PARTS} svg * { fill: inherit; stroke: inherit; stroke-width: inherit; opacity: 1 }
 `
 
-const CONTAINER = 'account-parts'
-/** From this width on, in pixels, the parts look as on a wide window. */
-const WIDE_FROM = 512
-
-/** As wide as there is room, also where their page would shrink them to what they hold. */
-const WIDE = 'width: 100%; max-width: var(--account-width, calc(44 * var(--account-size, max(1rem, 16px))))'
-
 /**
  * What stands outside our cards is in the ink of the page. What follows a colour that the page sets. Where it sets none, these are invalid, and our own apply. In the dark the accent is lighter, and
  * what is written on a button is black or white, whichever can be read.
@@ -154,8 +147,7 @@ const OF_THE_PAGE = `
 ${PARTS} {
   background: transparent;
   color: inherit;
-  ${WIDE};
-  container: ${CONTAINER} / inline-size;
+  max-width: var(--account-width, calc(44 * var(--account-size, max(1rem, 16px))));
   font-family: var(--account-font, inherit);
   --own-accent: var(--account-accent);
   --own-accent-soft: color-mix(in srgb, var(--own-accent) 8%, var(--surface));
@@ -163,7 +155,7 @@ ${PARTS} {
   --own-on-action: oklch(from var(--account-action) clamp(0, (0.57 - l) * 1000, 1) 0 0);
 }
 ${PARTS} :where(.bg-surface, [class*="-soft"]) { color: var(--ink) }
-:host { display: block; box-sizing: border-box; ${WIDE} }
+:host { display: block }
 :host([hidden]) { display: none !important }
 :host .follows { margin-top: var(--account-gap, max(2.5rem, 40px)) }`
 
@@ -181,8 +173,8 @@ async function stylesOf(files: string[]): Promise<string> {
   const sheet = await compiledStyles(files)
   dissolveAtRules(sheet)
   followPage(sheet)
-  followOwnWidth(sheet)
   keepInside(sheet)
+  followOwnWidth(sheet)
   takeSizeAndFontFromPage(sheet)
   nameAnimations(sheet)
   sheet.prepend(postcss.parse(`${PARTS} { all: initial; display: block }`))
@@ -267,13 +259,18 @@ function followPage(sheet: Root): void {
   })
 }
 
-/** Our pages go by the width of the window; the parts go by their own, because a column of a wide page is narrow. */
+/**
+ * Our pages go by the width of the window. A part goes by its own, which a script notes (`data-wide`), because a column of a wide page is
+ * narrow. A container query would take the width away that a part has from its content.
+ */
 function followOwnWidth(sheet: Root): void {
   sheet.walkAtRules('media', (media) => {
     if (!/\b40rem\)/.test(media.params)) return
-    const isNarrow = media.params.startsWith('not')
-    media.name = 'container'
-    media.params = `${CONTAINER} ${isNarrow ? 'not ' : ''}(min-width: ${WIDE_FROM}px)`
+    const own = media.params.startsWith('not') ? `${PARTS}:not([data-wide])` : `${PARTS}[data-wide]`
+    media.walkRules((rule) => {
+      rule.selectors = rule.selectors.map((selector) => selector.replace(PARTS, own))
+    })
+    media.replaceWith(...(media.nodes ?? []))
   })
 }
 

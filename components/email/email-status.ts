@@ -55,13 +55,16 @@ export function useReadStatus(userId: string, { changeRequestId, hearsOfBounces 
     read: () => call('getEmailStatus', { userId, change_request_id: changeRequestId }),
     // The rendered status is fresh enough, unless a countdown needs the service's clock or the change that is asked for is another.
     staleTime: (query: StatusQuery) => (query.state.data?.pending_change.has_pending || changeRequestId ? 0 : 10_000),
-    refetchInterval: (query: StatusQuery) =>
-      query.state.data ? pollMs(query.state.data, hearsOfBounces, hasSessions) : false,
+    refetchInterval: ({ state: { data, isInvalidated } }: StatusQuery) => {
+      if (!data) return false
+      // What could not be read since it changed is read until it is known.
+      return isInvalidated ? POLL_MS : pollMs(data, hearsOfBounces, hasSessions)
+    },
   }
 }
 
 interface StatusQuery {
-  state: { data: EmailStatus | undefined }
+  state: { data: EmailStatus | undefined; isInvalidated: boolean }
 }
 
 /** The status that the server rendered, then the newest one. */

@@ -73,9 +73,14 @@ abstract class AccountElement extends HTMLElement {
         product={this.given('product')}
         supportEmail={this.given('support-email')}
       >
-        <div className={this.previousElementSibling instanceof AccountElement ? 'follows' : ''}>{content}</div>
+        <div className={this.followsPart ? 'follows' : ''}>{content}</div>
       </AccountProvider>,
     )
+  }
+
+  private get followsPart(): boolean {
+    const before = this.previousElementSibling
+    return before instanceof AccountElement && !before.hidden
   }
 
   private get keptAs(): string {

@@ -47,12 +47,24 @@ function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean
   return { data: query.data, error: useLastError(query) }
 }
 
+/** From this width on, in pixels, a part looks as our pages do on a wide window. */
+const WIDE_FROM = 512
+
+function noteWidth(part: HTMLElement | null) {
+  if (!part) return
+  const note = () => part.toggleAttribute('data-wide', part.clientWidth >= WIDE_FROM)
+  note()
+  const watch = new ResizeObserver(note)
+  watch.observe(part)
+  return () => watch.disconnect()
+}
+
 /** The style sheet applies to this element and below it. */
 function Styled({ children }: { children: ReactNode }) {
   const use = useContext(PartsUse)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notes that the focus has been inside.
-    <div className="account-parts" lang={useLocale()} onFocus={() => (use.hasBegun = true)}>
+    <div ref={noteWidth} className="account-parts" lang={useLocale()} onFocus={() => (use.hasBegun = true)}>
       <CardLevel value="h3">{children}</CardLevel>
     </div>
   )

@@ -81,7 +81,8 @@ createApp(App).mount('#app')
       'app/page-token/route.js': `${/const service = [^\n]*\n/.exec(js)?.[0]}${/const origin = [^\n]*\n/.exec(js)?.[0]}${/const headersFor.*?(?=export const)/s.exec(js)?.[0]}${/let provedAt[^\n]*\nconst sessionOf[^\n]*\n/.exec(js)?.[0]}export async function POST(request) {
 ${/=> \{\n( {2}const session =.*?const \{ data, error \}[^\n]*\n)/s
   .exec(js)?.[1]
-  ?.replaceAll(/return response\.sendStatus\((\d+)\)/g, 'return new Response(null, { status: $1 })')}
+  ?.replaceAll(/return response\.sendStatus\((\d+)\)/g, 'return new Response(null, { status: $1 })')
+  .replace(/response\.status\(502\)\.json\((.+)\)$/m, 'Response.json($1, { status: 502 })')}
   return Response.json({ ...data, error, authenticated_at }, { status: answer.ok ? 200 : 502 })
 }
 `,

@@ -109,7 +109,12 @@ export const appCommands = [
     async run(ctx) {
       const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
       const problems = problemsOf(troubles)
-      return { apps: apps.map((app) => ({ ...app, failing: problems.get(app.app_id) ?? null })) }
+      return {
+        apps: apps.map((app) => ({
+          ...app,
+          failing: problems.get(app.app_id) ?? (app.disabled_at ? 'disabled' : null),
+        })),
+      }
     },
   }),
   command({

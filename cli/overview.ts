@@ -22,10 +22,8 @@ const toApp = (app: TroubledApp) => ({
 })
 
 /** A step that waits for its applications is late because of them. */
-function lateBecauseOf({ tasks }: TroubledWithdrawal, step: string): string {
-  const names = tasks.filter(({ phase }) => phase === step).map(({ name }) => name)
-  return names.length > 0 ? `this step is late: it waits for ${names.join(', ')}` : 'this step is late'
-}
+const waitsFor = ({ tasks }: TroubledWithdrawal, step: string) =>
+  tasks.filter(({ phase }) => phase === step).map(({ name }) => name)
 
 /** A withdrawal in which several steps fail has a row for each, also where they wait for an application that fails. */
 const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
@@ -34,7 +32,8 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
     due_by: withdrawal.due_by,
     is_past_due: withdrawal.is_past_due,
     step,
-    problem: last_error ?? lateBecauseOf(withdrawal, step),
+    problem: last_error ?? 'this step is late',
+    waits_for: waitsFor(withdrawal, step),
     attempts,
     last_error,
   }))

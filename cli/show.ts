@@ -20,7 +20,7 @@ const SHOWN: Record<string, readonly string[]> = {
   pending_transactions: ['transaction_id', 'created_at', 'title', 'amount'],
   transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
   failing_apps: ['name', 'problem', 'held_up', 'app_id'],
-  failing_withdrawals: ['step', 'problem', 'due_by', 'withdrawal_id'],
+  failing_withdrawals: ['step', 'problem', 'waits_for', 'due_by', 'withdrawal_id'],
   apps: ['name', 'open_tasks', 'failing', 'disabled_at', 'app_id'],
   counts: ['means', 'count'],
   figures: ['means', 'count'],
@@ -98,7 +98,10 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
   const isTold = (value: unknown) => value !== false && textOf(value, look) !== '-'
   // The problem of a row is often its last answer.
-  const isProblem = (name: string) => name === 'last_error' && flat.every((row) => row.problem === row.last_error)
+  const isProblem = (name: string) =>
+    name === 'last_error' &&
+    flat.every((row) => (row.last_error ?? row.problem) === row.problem) &&
+    'problem' in (flat[0] ?? {})
   const telling = all.filter((name) => !isSaid(name) && !isProblem(name) && flat.some((row) => isTold(row[name])))
   const shown =
     (SHOWN[`${rows[0]?.status} ${title}`] ?? SHOWN[title])?.filter((name) => telling.includes(name)) ?? telling

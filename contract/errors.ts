@@ -28,7 +28,7 @@ export const ERRORS = {
     status: 400,
     message: 'Invalid verification code',
     details:
-      'verification_code must be the 6 digits from the newest message, as a string. A wrong code uses one of the attempts, and its answer says how many are left.',
+      'verification_code must be the 6 digits from the newest message, as a string. A wrong code uses one of the attempts: its details say how many are left, and so does attempts_remaining of the email status.',
     field: 'verification_code',
   },
   EMAIL_004: {

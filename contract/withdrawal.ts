@@ -12,8 +12,16 @@ export const APP_PHASES = STEPS.filter((step) => step !== 'session_revocation')
 export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
-const keep = (what: string) =>
-  z.boolean(`REQUEST_001: data_retention.${what} must be true or false.`).optional().describe(`Whether to keep ${what}`)
+const KEPT = {
+  transaction_history: 'the amount and state of each transaction',
+  audit_logs: 'what happened in the account',
+  analytics: 'statistics of how it was used',
+}
+const keep = (what: keyof typeof KEPT) =>
+  z
+    .boolean(`REQUEST_001: data_retention.${what} must be true or false.`)
+    .optional()
+    .describe(`Whether ${KEPT[what]} is kept for the retention, without the name`)
 const feedback = z
   .string('REQUEST_001: feedback must be a string.')
   .refine(isStorable, 'REQUEST_001: feedback contains characters that cannot be stored.')

@@ -81,7 +81,7 @@ function show(field: string, schema: unknown, value: unknown): ReactNode {
   if (typeof value === 'number') return value.toLocaleString('en')
   if (Array.isArray(value)) return value.join(', ') || null
   const text = String(value)
-  if (schema instanceof z.ZodISODateTime) return <LocalTime dateTime={text} />
+  if (schema instanceof z.ZodISODateTime) return <LocalTime dateTime={text} format="short" />
   const own = TEXTS[field]
   if (own) return own(text)
   return schema instanceof z.ZodEnum ? <Word of={text} /> : text
@@ -130,11 +130,7 @@ export function StateOf({ state, tasks }: { state: string; tasks: Waived }) {
   return missing ? <NotConfirmed>{`${WORDS[state] ?? state}, ${missing}`}</NotConfirmed> : <Word of={state} />
 }
 
-export const NotConfirmed = ({ children }: { children: string }) => (
-  <Badge tone="warning" className="whitespace-normal! shrink!">
-    {children}
-  </Badge>
-)
+export const NotConfirmed = ({ children }: { children: string }) => <Badge tone="warning">{children}</Badge>
 
 /** For a retry of what a step does by itself. */
 export const triedStep = ({ step, attempts, last_error, due_at }: ShownStep): Tried => ({

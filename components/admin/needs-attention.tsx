@@ -159,7 +159,8 @@ function App({ app, lastAskedAt }: TroubleProps) {
         )}
         {app.first_due_by && (
           <span className="text-ink-muted text-sm">
-            The first is due by <LocalTime dateTime={app.first_due_by} format="date" />.
+            {tasks.length === 1 ? 'It is due by ' : 'The first is due by '}
+            <LocalTime dateTime={app.first_due_by} format="date" />.
           </span>
         )}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}

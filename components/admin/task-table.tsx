@@ -43,7 +43,7 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
               <WaiveButton
                 task={task}
                 of={of}
-                addReason={<Command words={`app set ${task.app_id} --waive-reason CODE=SENTENCE`} />}
+                addReason={<Command words={`app set ${task.app_id} --waive-reason "CODE=SENTENCE"`} />}
               />
             </>
           )
@@ -91,7 +91,12 @@ export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} nam
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
+/** Its application fetches its tasks itself, and has left this one. */
+const isLeft = ({ polls, state, due_at }: ShownTask) =>
+  polls && state === 'pending' && due_at !== null && Date.parse(due_at) <= Date.now()
+
 function TaskBadge({ task }: { task: ShownTask }) {
+  if (isLeft(task)) return <Badge tone="warning">Not fetched</Badge>
   if (task.is_app_disabled && isOpenTask(task)) return <Badge tone="warning">App is disabled</Badge>
   if (isFailing(task) && task.state !== 'calling') return <Badge tone="danger">Failing</Badge>
   return <Word of={task.state} />

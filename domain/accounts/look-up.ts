@@ -17,11 +17,13 @@ export const withdrawalOf = statement(
   { id: text, is_over: boolean },
   (v) => sql`SELECT id, completed_at IS NOT NULL AS is_over FROM withdrawals WHERE user_id = ${v.userId}`,
 )
+/** By its own id, or by that of one of its deletion tasks. */
 const withdrawalById = statement(
   'withdrawal-by-id',
   { id: text },
   { id: text },
-  (v) => sql`SELECT id FROM withdrawals WHERE id = ${v.id}`,
+  (v) => sql`SELECT id FROM withdrawals WHERE id = ${v.id}
+   UNION ALL SELECT withdrawal_id FROM deletion_tasks WHERE id = ${v.id}`,
 )
 
 /** More names are not listed. */
@@ -37,7 +39,7 @@ const appsCalled = statement(
 )
 
 /**
- * Finds a withdrawal id, user id, transaction id, address or external id, and an application by its id or name; for an operator also by
+ * Finds a withdrawal id, an id of a deletion task, user id, transaction id, address or external id, and an application by its id or name; for an operator also by
  * the beginning of its name or of a word of it, where no other begins so. An address finds only an active account. Its ids find a
  * withdrawn account too, as its withdrawal, until the retention ends.
  */

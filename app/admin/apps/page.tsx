@@ -36,7 +36,7 @@ export default async function ApplicationsPage() {
               <Failing problem={problems.get(app_id)} />
             </>
           ),
-          endpoint: (row) => row.endpoint ?? 'Asks for its tasks',
+          endpoint: (row) => row.endpoint ?? 'Fetches its tasks',
           deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
           open_tasks: true,
         }}

@@ -67,7 +67,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       section="/admin/apps"
       title={app.name}
       id={appId}
-      description={app.endpoint ?? 'It asks for its tasks and has no endpoint.'}
+      description={app.endpoint ?? 'It fetches its tasks and has no endpoint.'}
       refreshes
       aside={
         <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">

@@ -164,3 +164,16 @@ test('a change of the language keeps what was typed, and opens no form that was 
   await expect(page.getByRole('button', { name: en.EmailSettings.changeTitle })).toBeEnabled()
   await expect(page.getByLabel(en.EmailSettings.newEmail)).toBeHidden()
 })
+
+test('the menu of languages stays in view where its button stands at the left of a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 700 })
+  await page.goto('/forgot-password')
+  const opener = page.getByRole('button', { name: en.Common.language })
+  await opener.evaluate((button) => {
+    const footer = button.closest('footer')?.firstElementChild
+    footer?.append(...[...footer.children].reverse())
+    button.parentElement?.style.setProperty('width', '100%')
+  })
+  await opener.click()
+  await expect(page.getByRole('button', { name: 'Deutsch' })).toBeInViewport({ ratio: 1 })
+})

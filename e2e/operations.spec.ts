@@ -69,7 +69,12 @@ test('an operator finds a person by address, and follows their withdrawal step b
   for (const title of [`Deletion ${withdrawalId}`, 'State', 'Deletion steps', 'Events', 'Mails', 'Audit log']) {
     await expect(page.getByRole('heading', { name: title, exact: true })).toBeVisible()
   }
-  for (const step of ['Sign-in', 'Profile and sign-in data', 'Connected apps', 'Archives, logs and caches'])
+  for (const step of [
+    'Account switched off',
+    'Profile and sign-in data',
+    'Connected apps',
+    'Archives, logs and caches',
+  ])
     await expect(page.getByText(step, { exact: true }).first()).toBeVisible()
   await expect(page.getByText(leaver.id, { exact: true })).toHaveCount(1)
   await expect(page.getByRole('button', { name: 'Copy the account’s id' })).toBeVisible()

@@ -94,7 +94,7 @@ export function LanguageControl({ className, linksTo }: LanguageControlProps) {
         id={id}
         popover="auto"
         onToggle={(event) => setOpen(event.newState === 'open')}
-        className="fade-in absolute inset-auto end-4 bottom-20 [position-anchor:auto] m-0 w-56 rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[bottom:anchor(top)]:end-[anchor(end)] supports-[bottom:anchor(top)]:bottom-[calc(anchor(top)+0.25rem)]"
+        className="fade-in absolute inset-auto end-4 bottom-20 [position-anchor:auto] m-0 w-56 rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[bottom:anchor(top)]:end-[min(anchor(end),100%-15rem)] supports-[bottom:anchor(top)]:bottom-[calc(anchor(top)+0.25rem)]"
       >
         {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
           <li key={value}>

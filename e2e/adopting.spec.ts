@@ -125,6 +125,7 @@ test('B58 B59 docs/adopting.md: a person changes the address and deletes the acc
         await expectUsable(page, url, 'liv@example.com', verifyByLink)
         await expect(page).toHaveTitle('withdrawalId and statusToken')
         await expect(page.locator('account-email')).toBeHidden()
+        await expect(page.locator('account-email')).not.toHaveAttribute('hidden')
         await page.reload()
         await expect(page.getByText('Your account is being deleted')).toBeVisible()
         await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0)

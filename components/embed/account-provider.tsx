@@ -192,7 +192,7 @@ function useShared(person: string) {
   return { client: shared.client, ...known, change, found, notices }
 }
 
-/** Elements stand in the shadow of their own. */
+/** A custom element draws in a shadow root; its place in the page is that of its host. */
 function hostOf({ place }: Notice): Element {
   const root = place?.getRootNode()
   return root instanceof ShadowRoot ? root.host : (place as Element)

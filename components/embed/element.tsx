@@ -60,8 +60,8 @@ abstract class AccountElement extends HTMLElement {
     const load = TEXTS[this.getAttribute('language') ?? 'en'] ?? (() => import('account-parts/texts/en'))
     const { default: texts } = await load()
     const content = this.content()
-    // What shows nothing takes no place either.
-    this.hidden = content === false
+    // What shows nothing takes no place either. The attribute `hidden` is the page's own.
+    this.toggleAttribute('data-empty', content === false)
     this.root?.render(
       <AccountProvider
         baseUrl={this.given('service')}
@@ -80,7 +80,7 @@ abstract class AccountElement extends HTMLElement {
 
   private get followsPart(): boolean {
     const before = this.previousElementSibling
-    return before instanceof AccountElement && !before.hidden
+    return before instanceof AccountElement && !before.hasAttribute('data-empty')
   }
 
   private get keptAs(): string {

@@ -106,7 +106,7 @@ function Once({ notice, children }: { notice: string; children: ReactNode }) {
     (place: HTMLElement | null) => {
       if (!place) return
       own.place = place
-      // A tab that is hidden has no size.
+      // A hidden part has no size, so a change of its size tells when it is shown.
       const watch = new ResizeObserver(moved)
       watch.observe(place)
       return () => {

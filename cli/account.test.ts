@@ -578,6 +578,12 @@ test('a list of transactions of an empty --user is not the list of everybody', a
   expect(await run("transaction list --user ''")).toMatchObject({ transactions: [] })
 })
 
+test('a withdrawal is shown by the id of one of its deletion tasks', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  expect(await run(`withdrawal show ${id}`)).toMatchObject({ withdrawal_id: withdrawalId })
+})
+
 test('the receipts of a withdrawal come with what the newest one says', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
   await runDueWork(ctx)

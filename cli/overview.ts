@@ -1,6 +1,7 @@
 import {
   alarmsIn,
   figures as contract,
+  FIGURES,
   isDisabled,
   type TroubledApp,
   type TroubledWithdrawal,
@@ -8,20 +9,23 @@ import {
 import { groupTroubles, lastAnswerOf, problemOf, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { command } from './command.ts'
 
-const toApp = (app: TroubledApp) => ({
-  app_id: app.app_id,
-  name: app.name,
-  problem: problemOf(app) ?? (isDisabled(app) ? 'disabled' : null),
-  last_error: lastAnswerOf(app),
-  is_disabled: isDisabled(app),
-  held_up: new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id)).size,
-  withdrawal_ids: [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))],
-  waiting_events: app.deliveries?.waiting ?? 0,
-  dead_events: app.deliveries?.dead ?? 0,
-  waived_at: app.unreliable?.waived_at ?? null,
-})
+function toApp(app: TroubledApp) {
+  const withdrawals = [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))]
+  return {
+    app_id: app.app_id,
+    name: app.name,
+    problem: problemOf(app) ?? (isDisabled(app) ? 'disabled' : null),
+    last_error: lastAnswerOf(app),
+    is_disabled: isDisabled(app),
+    held_up: withdrawals.length,
+    withdrawal_ids: withdrawals,
+    waiting_events: app.deliveries?.waiting ?? 0,
+    dead_events: app.deliveries?.dead ?? 0,
+    waived_at: app.unreliable?.waived_at ?? null,
+  }
+}
 
-/** A step that waits for its applications is late because of them. */
+/** The applications that the step waits for. */
 const waitsFor = ({ tasks }: TroubledWithdrawal, step: string) =>
   tasks.filter(({ phase }) => phase === step).map(({ name }) => name)
 
@@ -37,8 +41,6 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
     attempts,
     last_error,
   }))
-
-const FIGURES = Object.keys(contract.shape) as (keyof typeof contract.shape)[]
 
 export const overviewCommands = [
   command({

@@ -99,9 +99,7 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const isTold = (value: unknown) => value !== false && textOf(value, look) !== '-'
   // The problem of a row is often its last answer.
   const isProblem = (name: string) =>
-    name === 'last_error' &&
-    flat.every((row) => (row.last_error ?? row.problem) === row.problem) &&
-    'problem' in (flat[0] ?? {})
+    name === 'last_error' && flat.every((row) => (row.last_error ?? row.problem) === row.problem)
   const telling = all.filter((name) => !isSaid(name) && !isProblem(name) && flat.some((row) => isTold(row[name])))
   const shown =
     (SHOWN[`${rows[0]?.status} ${title}`] ?? SHOWN[title])?.filter((name) => telling.includes(name)) ?? telling

@@ -185,6 +185,7 @@ export const figures = z.object({
   waiting_ledger: figure('Deletion records not yet stored outside the database'),
 })
 export type Figures = z.input<typeof figures>
+export const FIGURES = Object.keys(figures.shape) as (keyof Figures)[]
 /** The figures that need an operator and that no row of what fails says. */
 export const ALARMS = ['past_due', 'still_present', 'undeliverable', 'unwarned', 'failed_notices'] as const
 /** Those that are not zero, or unknown. */

@@ -34,6 +34,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
   const language = await pageLanguage()
   const t = await pageTexts('DeletionPage')
   const common = await pageTexts('Common')
+  const form = await pageTexts('DeleteAccount')
   const ctx = systemContext()
   const deletion = describeDeletion(ctx)
   const applications = await unlessAway(describeApplications(ctx), { categories: [], reasons: [] })
@@ -59,7 +60,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
         <Folded title={t('goesTitle')} text={t('goesText', { time: longest })}>
           <WhatIsErased {...deletion} />
         </Folded>
-        <Folded title={t('staysTitle')} text={t.rich('staysText', { days: deletion.retentionDays, ...list })}>
+        <Folded title={t('staysTitle')} text={form.rich('summaryKept', { days: deletion.retentionDays, ...list })}>
           <WhatIsKept {...deletion} applications={applications} />
         </Folded>
         <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">

@@ -145,7 +145,6 @@ function App({ app, lastAskedAt }: TroubleProps) {
   const isFailingNow = deliveries !== null || tasks.some(isFailing)
   const wasWaived = unreliable !== null && unreliable.waived_at !== null
   const canPing = (isTried && isFailingNow) || (wasWaived && !unreliable.polls)
-  const retried = isDisabled ? [] : called.filter(isFailing)
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
@@ -186,7 +185,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
       </p>
       <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
         {isDisabled && <Enable app={app} />}
-        {retried.length > 1 && <RetryTasks tasks={retried} of={name} />}
+        <RetryTasks tasks={tasks} of={name} />
         {canPing && (
           <OperatorButton
             operation="pingApp"

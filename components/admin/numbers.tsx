@@ -10,7 +10,7 @@ import { capped } from './words'
 type Name = keyof contract.Figures
 /** Of these the page shows each row, or says the number above. */
 const SAID_ABOVE: Name[] = [...contract.ALARMS, 'overdue_steps', 'failing_steps', 'silent_apps', 'dead_deliveries']
-const NAMES = (Object.keys(contract.figures.shape) as Name[]).filter((name) => !SAID_ABOVE.includes(name))
+const NAMES = contract.FIGURES.filter((name) => !SAID_ABOVE.includes(name))
 
 /** The pages that have the rows of a count. */
 const PAGES: Partial<Record<Name, string>> = {

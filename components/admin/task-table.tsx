@@ -67,15 +67,19 @@ function AbsenceHints({ tasks }: Pick<TaskTableProps, 'tasks'>) {
   ))
 }
 
-/** Retries several failing tasks of one application. */
-export const RetryTasks = ({ tasks, of: name }: { tasks: readonly ShownTask[]; of: string }) => (
-  <Retry
-    operation="retryTask"
-    params={tasks.map(({ task_id: taskId }) => ({ taskId }))}
-    of={`the tasks of ${name}`}
-    tried={tasks.map(triedTask)}
-  />
-)
+/** Retries the failing tasks of one application at once, where it has several. */
+export function RetryTasks({ tasks, of: name }: { tasks: readonly ShownTask[]; of: string }) {
+  const failing = tasks.filter((task) => isFailing(task) && !task.polls && !task.is_app_disabled)
+  if (failing.length < 2) return null
+  return (
+    <Retry
+      operation="retryTask"
+      params={failing.map(({ task_id: taskId }) => ({ taskId }))}
+      of={`the tasks of ${name}`}
+      tried={failing.map(triedTask)}
+    />
+  )
+}
 
 /** Nothing tries a task whose application asks for it. */
 export const triedTask = ({ task_id: id, name, attempts, last_error, due_at, polls }: ShownTask): Tried => ({

@@ -8,7 +8,7 @@ import { CardHeader } from '../ui/card-header'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
-import { type Application, isBeingChecked, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
+import { type Application, isBeingChecked, isDue, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
 import { stateOf, type WithdrawalStatus } from './withdrawal-status'
 
 /** Which applications are late, by the clock of the service. */
@@ -57,8 +57,8 @@ function ApplicationState({ application, isLate }: { application: Application; i
   if (isUnconfirmed(application))
     return <Badge tone="warning">{t(isBeingChecked(application) ? 'apps.checking' : 'apps.notConfirmed')}</Badge>
   if (isLate) return <Badge tone="warning">{t(application.accepted_at ? 'apps.late' : 'apps.noAnswer')}</Badge>
-  const isDue = application.next_attempt_at !== undefined && Date.parse(application.next_attempt_at) <= now
-  const state = isDue ? 'processing' : stateOf(application.status)
+  const isAsked = application.status === 'pending' && isDue(application, now)
+  const state = isAsked ? 'processing' : stateOf(application.status)
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 
@@ -69,13 +69,13 @@ function ApplicationTime({ application }: { application: Application }) {
   // Why it has not confirmed stands above, with its name.
   if (waived) return t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })
   if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
-  const isDue = next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
+  const isAsked = isDue(application, now)
   if (isUnconfirmed(application))
     return (
       <>
         {isBeingChecked(application) && t('apps.absence.unconfirmed')}{' '}
         {next_attempt_at !== undefined &&
-          !isDue &&
+          !isAsked &&
           t.rich('apps.absence.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })}
       </>
     )
@@ -83,13 +83,13 @@ function ApplicationTime({ application }: { application: Application }) {
     return (
       <>
         {progress ? t('apps.progress', progress) : t('apps.deleting')}{' '}
-        {isDue ? t('apps.silent') : t.rich('apps.began', { date: () => <LocalTime dateTime={accepted_at} /> })}
+        {isAsked ? t('apps.silent') : t.rich('apps.began', { date: () => <LocalTime dateTime={accepted_at} /> })}
       </>
     )
   if (next_attempt_at === undefined) return t('apps.open')
   const overdueMs = now - Date.parse(next_attempt_at)
   // One that fetches its messages may not come for long.
-  if (isDue) return t(status === 'pending' && overdueMs < CALL_MS ? 'apps.now' : 'apps.open')
+  if (isAsked) return t(status === 'pending' && overdueMs < CALL_MS ? 'apps.now' : 'apps.open')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
   // So soon the distance would read “now”.
   if (-overdueMs < CALL_MS / 2) return t('apps.open')

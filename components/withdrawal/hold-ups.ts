@@ -17,9 +17,13 @@ export const plannedEndOf = ({ deletion_steps, scheduled_completion }: Withdrawa
       scheduled_completion,
   )
 
+/** Its next call is due. */
+export const isDue = ({ next_attempt_at }: Application, now: number): boolean =>
+  next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
+
 /** Its time has passed and it has not said that it is done. One whose step begins later was not asked yet. */
 export function isLate(application: Application, plannedEnd: number, now: number): boolean {
   const { status, next_attempt_at } = application
   if (status === 'completed' || isUnconfirmed(application) || now <= plannedEnd) return false
-  return status !== 'pending' || next_attempt_at === undefined || Date.parse(next_attempt_at) <= now
+  return status !== 'pending' || next_attempt_at === undefined || isDue(application, now)
 }

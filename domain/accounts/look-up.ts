@@ -39,9 +39,9 @@ const appsCalled = statement(
 )
 
 /**
- * Finds a withdrawal id, an id of a deletion task, user id, transaction id, address or external id, and an application by its id or name; for an operator also by
- * the beginning of its name or of a word of it, where no other begins so. An address finds only an active account. Its ids find a
- * withdrawn account too, as its withdrawal, until the retention ends.
+ * Finds a withdrawal by its id or that of a deletion task, an account by its id, a transaction, its address or its external id, and an
+ * application by its id or name; for an operator also by the beginning of its name or of a word of it, where no other begins so. An address
+ * finds only an active account. Its ids find a withdrawn account too, as its withdrawal, until the retention ends.
  */
 export async function lookUp(ctx: ManagerContext, given: string): Promise<Data<typeof contract> | null> {
   const [withdrawal] = await ctx.sql(withdrawalById, { id: given })

@@ -47,7 +47,7 @@ function fieldRows(schema: JsonField, { isInput, prefix = '' }: { isInput: boole
   })
 }
 
-/** A number in a query is written in digits, and begins with none that says nothing. */
+/** A query has its numbers as text, whose pattern begins with a digit from 1. */
 const isNumber = (pattern = '') => /^\^\(?\[1-9\]/.test(pattern)
 
 function typeOf({ type, anyOf, items, pattern, const: fixed, enum: choices }: JsonField): string {

@@ -14,12 +14,11 @@ import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
 import { shownAudit } from '@/contract/operator'
-import { isFailing } from '@/contract/tasks'
 import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { actsOnApp } from '@/domain/audit'
-import { groupTroubles, problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, problemOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
@@ -58,9 +57,8 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     actsOnApp(ctx, { appId, maxRows: SHOWN }),
     watchTroubles(ctx),
   ])
-  const problem = problemsOf(troubles).get(appId)
   const trouble = groupTroubles(troubles).apps.find(({ app_id }) => app_id === appId)
-  const failing = app.disabled_at ? [] : open.tasks.filter((task) => isFailing(task) && !task.polls)
+  const problem = trouble && problemOf(trouble)
   const { action, at, actor } = auditFor(ctx.actor.userId)
   return (
     <AdminPage
@@ -87,7 +85,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
           </p>
         )}
         <div className="flex flex-wrap gap-3">
-          {failing.length > 1 && <RetryTasks tasks={failing} of={app.name} />}
+          <RetryTasks tasks={open.tasks} of={app.name} />
           {app.endpoint && (
             <OperatorButton operation="pingApp" params={{ appId }} label="Ping" of={new URL(app.endpoint).host} />
           )}

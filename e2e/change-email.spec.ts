@@ -265,6 +265,23 @@ test('a browser whose clock is ten hours behind is told the true time that is le
   await expect(page.getByRole('button', { name: /^Resend in (5|4) minutes$/ })).toBeVisible()
 })
 
+test('a change that is verified while the status cannot be read shows the new address', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
+  const newEmail = `new-${signedInUser.email}`
+  await requestChange(page, signedInUser, newEmail)
+  const code = codeIn(await inbox.latest(newEmail, VERIFY))
+  await page.route('**/email/status*', (route) => route.abort())
+  await enterCode(page, code)
+  await expect(page.getByText(`Your email address is now ${newEmail}`)).toBeVisible()
+  await expect(page.getByText(newEmail, { exact: true })).toBeVisible()
+  await expect(page.getByText(signedInUser.email, { exact: true })).toBeHidden()
+  await page.unroute('**/email/status*')
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+})
+
 test('five wrong codes end the request, and the page says what to do', async ({ page, signedInUser, inbox }) => {
   const newEmail = `new-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)

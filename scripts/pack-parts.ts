@@ -156,7 +156,6 @@ ${PARTS} {
 }
 ${PARTS} :where(.bg-surface, [class*="-soft"]) { color: var(--ink) }
 :host { display: block }
-:host([data-empty]) { display: none !important }
 :host .follows { margin-top: var(--account-gap, max(2.5rem, 40px)) }`
 
 const ACCENT_OF_THE_PAGE = `

@@ -2,7 +2,7 @@ import { type UseMutationOptions, useMutation, useQueryClient } from '@tanstack/
 import type { Answer, Body } from '@/contract/define'
 import type { changeEmail, resendVerification, verifyEmail } from '@/contract/email'
 import { useHost } from '../host/host'
-import { emailStatusKey } from './email-status'
+import { type EmailStatus, emailStatusKey } from './email-status'
 
 type Callbacks<Data, Values> = Pick<UseMutationOptions<Data, Error, Values>, 'onMutate' | 'onSuccess' | 'onError'>
 
@@ -36,7 +36,23 @@ export function useVerifyEmail(
   callbacks?: Callbacks<Answer<typeof verifyEmail>, Body<typeof verifyEmail>>,
 ) {
   const { call } = useHost()
-  return useEmailCall(userId, (body) => call('verifyEmail', { userId }, body), callbacks)
+  const queryClient = useQueryClient()
+  return useEmailCall<Answer<typeof verifyEmail>, Body<typeof verifyEmail>>(
+    userId,
+    (body) => call('verifyEmail', { userId }, body),
+    {
+      ...callbacks,
+      onSuccess: async (answer, ...args) => {
+        await callbacks?.onSuccess?.(answer, ...args)
+        // The address flips also where the status cannot be read now.
+        const isVerified = { current_email: answer.new_email, email_verified: true, verified_at: answer.changed_at }
+        queryClient.setQueryData<EmailStatus>(
+          emailStatusKey(userId),
+          (status) => status && { ...status, ...isVerified, email_undeliverable: false },
+        )
+      },
+    },
+  )
 }
 
 export function useResendVerification(

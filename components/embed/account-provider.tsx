@@ -17,6 +17,7 @@ import type { Purpose } from '@/contract/access'
 import type { WaysToConfirm } from '../access/confirm-identity'
 import { keepDraft, takeDraft } from '../forms/draft'
 import { type Host, HostProvider } from '../host/host'
+import { keepInTab, keptInTab } from '../session/tab-storage'
 import { serverNow } from '../ui/server-clock'
 import { PartsUse } from '../ui/use-focus-on-mount'
 import { createCalls } from './embedded-host'
@@ -30,8 +31,10 @@ interface Account extends OwnAccount {
   waysTo(purpose: Purpose): WaysToConfirm
   /** Lets the person sign in again on the adopter's page. Undefined if that page has no way to. */
   signIn: (() => Promise<unknown>) | undefined
-  /** The deletion that has begun on this page. */
+  /** The deletion that has begun in this tab. */
   started: StartedDeletion | null
+  /** It has begun since the page was loaded. */
+  isNew: boolean
   /** The service does not have the account, or no longer. */
   isGone: boolean
   notices: Notices
@@ -64,7 +67,7 @@ export const AccountProvider = (props: AccountProviderProps): ReactNode => (
 function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props
   useLayoutEffect(adoptColors, [])
-  const { client, started, isGone, change, found, notices } = useShared(`${baseUrl} ${userId}`)
+  const { client, started, isNew, isGone, start, found, notices } = useShared(`${baseUrl} ${userId}`)
   const [use] = useState(() => ({ hasBegun: false }))
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
   const [calls] = useState(() =>
@@ -94,14 +97,14 @@ function OneAccount(props: AccountProviderProps) {
       product,
       productUrl: undefined,
       showProgress: async ({ withdrawal_id, status_token }) =>
-        change({ started: { withdrawalId: withdrawal_id, statusToken: status_token } }),
+        start({ withdrawalId: withdrawal_id, statusToken: status_token }),
       progressLink: () => null,
       exportPath: null,
       hasSessions: false,
       mayHavePassword: hasPassword,
       receiptPage: `${baseUrl}/receipt`,
     }),
-    [calls, client, signIn, baseUrl, product, hasPassword, change],
+    [calls, client, signIn, baseUrl, product, hasPassword, start],
   )
   const until = authenticatedAt ? Date.parse(authenticatedAt) + FRESH_MS : 0
   const account: Account = {
@@ -109,6 +112,7 @@ function OneAccount(props: AccountProviderProps) {
     call: calls.callContract,
     supportEmail,
     started,
+    isNew,
     isGone,
     notices,
     signIn,
@@ -132,10 +136,7 @@ function OneAccount(props: AccountProviderProps) {
 }
 
 /** What is true of a person on all parts of a page. */
-interface Known {
-  started: StartedDeletion | null
-  isGone: boolean
-}
+type Known = Pick<Account, 'started' | 'isNew' | 'isGone'>
 
 /** One that a part would show: what it tells, and where. */
 interface Notice {
@@ -159,17 +160,20 @@ interface Shared {
   listeners: Set<() => void>
 }
 const people = new Map<string, Shared>()
-const NOTHING_KNOWN: Known = { started: null, isGone: false }
+const NOTHING_KNOWN: Known = { started: null, isNew: false, isGone: false }
+const keptAs = (person: string) => `account-deletion ${person}`
 
-const createShared = (): Shared => {
+const createShared = (person: string): Shared => {
   const options = { mutations: { networkMode: 'always' }, queries: { networkMode: 'always' } } as const
   const client = new QueryClient({ defaultOptions: options })
-  return { client, known: NOTHING_KNOWN, notices: new Set(), listeners: new Set() }
+  // A reloaded page shows the progress again.
+  const started = JSON.parse(keptInTab(keptAs(person)) ?? 'null')
+  return { client, known: { ...NOTHING_KNOWN, started }, notices: new Set(), listeners: new Set() }
 }
 
 /** All parts of a page show the same of a person, also those that have a provider each. When the last one is gone, nothing is kept. */
 function useShared(person: string) {
-  const [shared] = useState(() => people.get(person) ?? createShared())
+  const [shared] = useState(() => people.get(person) ?? createShared(person))
   // Now, so that the next part of the same page finds it; never on a server, whose pages belong to many people.
   if (typeof window !== 'undefined') people.set(person, shared)
   const subscribe = useCallback(
@@ -188,8 +192,8 @@ function useShared(person: string) {
     () => shared.known,
     () => NOTHING_KNOWN,
   )
-  const [{ change, found, notices }] = useState(() => changesOf(shared, subscribe))
-  return { client: shared.client, ...known, change, found, notices }
+  const [{ start, found, notices }] = useState(() => changesOf(person, shared, subscribe))
+  return { client: shared.client, ...known, start, found, notices }
 }
 
 /** A custom element draws in a shadow root; its place in the page is that of its host. */
@@ -200,7 +204,7 @@ function hostOf({ place }: Notice): Element {
 const byPlace = (one: Notice, other: Notice) =>
   hostOf(one).compareDocumentPosition(hostOf(other)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1
 
-function changesOf(shared: Shared, subscribe: (listener: () => void) => () => void) {
+function changesOf(person: string, shared: Shared, subscribe: (listener: () => void) => () => void) {
   const notify = () => {
     for (const listener of shared.listeners) listener()
   }
@@ -224,10 +228,14 @@ function changesOf(shared: Shared, subscribe: (listener: () => void) => () => vo
         .sort(byPlace)[0] === own,
     moved: notify,
   }
+  const start = (started: StartedDeletion) => {
+    keepInTab(keptAs(person), JSON.stringify(started))
+    change({ started, isNew: true })
+  }
   const found = (isFound: boolean) => {
     if (shared.known.isGone === isFound) change({ isGone: !isFound })
   }
-  return { change, found, notices }
+  return { start, found, notices }
 }
 
 function leaveFor(url: string): Promise<never> {

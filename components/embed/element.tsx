@@ -2,8 +2,7 @@ import '../api/zod-settings'
 import styles from 'account-parts/styles'
 import type { ReactNode } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
-import { keepInTab, keptInTab } from '../session/tab-storage'
-import { AccountProvider, DeleteAccount, DeletionProgress, EmailSettings } from './react'
+import { AccountProvider, DeleteAccount, EmailSettings } from './react'
 import type { PageToken, StartedDeletion, Texts } from './types'
 
 const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
@@ -19,7 +18,6 @@ const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
 abstract class AccountElement extends HTMLElement {
   static observedAttributes = ['service', 'user', 'product', 'support-email', 'language', 'password', 'sign-in-url']
   private root: Root | undefined
-  private readonly endFor = ({ target }: Event) => void (target !== this && this.show())
 
   protected abstract content(): ReactNode
 
@@ -29,13 +27,10 @@ abstract class AccountElement extends HTMLElement {
     sheet.replaceSync(styles)
     shadow.adoptedStyleSheets = [sheet]
     this.root ??= createRoot(shadow)
-    // Nothing of an account that is being deleted can be changed.
-    document.addEventListener('deletion-started', this.endFor)
     void this.show()
   }
 
   disconnectedCallback(): void {
-    document.removeEventListener('deletion-started', this.endFor)
     // An element that only moves is there again by then, with what was typed.
     queueMicrotask(() => {
       if (this.isConnected) return
@@ -59,9 +54,6 @@ abstract class AccountElement extends HTMLElement {
   private async draw(): Promise<void> {
     const load = TEXTS[this.getAttribute('language') ?? 'en'] ?? (() => import('account-parts/texts/en'))
     const { default: texts } = await load()
-    const content = this.content()
-    // What shows nothing takes no place either. The attribute `hidden` is the page's own.
-    this.toggleAttribute('data-empty', content === false)
     this.root?.render(
       <AccountProvider
         baseUrl={this.given('service')}
@@ -73,27 +65,9 @@ abstract class AccountElement extends HTMLElement {
         product={this.given('product')}
         supportEmail={this.given('support-email')}
       >
-        <div className={this.followsPart ? 'follows' : ''}>{content}</div>
+        <div className={this.previousElementSibling instanceof AccountElement ? 'follows' : ''}>{this.content()}</div>
       </AccountProvider>,
     )
-  }
-
-  private get followsPart(): boolean {
-    const before = this.previousElementSibling
-    return before instanceof AccountElement && !before.hasAttribute('data-empty')
-  }
-
-  private get keptAs(): string {
-    return `account-deletion ${this.given('service')} ${this.given('user')}`
-  }
-
-  /** The deletion that has begun in this tab, whose progress a reloaded page shows. */
-  protected get begun(): StartedDeletion | null {
-    return JSON.parse(keptInTab(this.keptAs) ?? 'null')
-  }
-
-  protected keep(started: StartedDeletion): void {
-    keepInTab(this.keptAs, JSON.stringify(started))
   }
 
   private given(name: string): string {
@@ -110,21 +84,17 @@ abstract class AccountElement extends HTMLElement {
 }
 
 class AccountEmail extends AccountElement {
-  protected content = () => this.begun === null && <EmailSettings />
+  protected content = () => <EmailSettings />
 }
 
 class AccountDeletion extends AccountElement {
-  protected content = () =>
-    this.begun ? (
-      <DeletionProgress {...this.begun} />
-    ) : (
-      <DeleteAccount
-        onStarted={(detail: StartedDeletion) => {
-          this.keep(detail)
-          this.dispatchEvent(new CustomEvent('deletion-started', { detail, bubbles: true }))
-        }}
-      />
-    )
+  protected content = () => (
+    <DeleteAccount
+      onStarted={(detail: StartedDeletion) =>
+        this.dispatchEvent(new CustomEvent('deletion-started', { detail, bubbles: true }))
+      }
+    />
+  )
 }
 
 customElements.define('account-email', AccountEmail)

@@ -195,7 +195,13 @@ export function EmailSettings(): ReactNode {
   const { call } = useHost()
   const t = useTranslations('EmailSettings')
   const first = useFirst('email', () => call('getEmailStatus', { userId }), started === null)
-  if (started) return null
+  if (started)
+    return (
+      <Styled>
+        <Heading>{t('title')}</Heading>
+        <p>{t('accountDeleted')}</p>
+      </Styled>
+    )
   if (isGone) return <Gone />
   if (!first.data) return <Waiting title={t('title')} first={first} />
   const { data, renderedAt } = first.data
@@ -216,7 +222,7 @@ export function EmailSettings(): ReactNode {
 
 /** Explains the deletion, shows its form, and then its progress. */
 export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
-  const { userId, supportEmail, waysTo, started, isGone } = useAccount()
+  const { userId, supportEmail, waysTo, started, isNew, isGone } = useAccount()
   const { call } = useHost()
   const t = useTranslations('DeleteAccount')
   const language = useLocale()
@@ -225,12 +231,12 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
     email: (await call('getEmailStatus', { userId })).current_email,
   })
   const first = useFirst('deletion', read, started === null)
-  const hasCalled = useRef(false)
+  const hasCalled = useRef(started !== null)
   useEffect(() => {
-    if (!started || hasCalled.current) return
+    if (!started || !isNew || hasCalled.current) return
     hasCalled.current = true
     onStarted?.(started)
-  }, [started, onStarted])
+  }, [started, isNew, onStarted])
   if (started) return <DeletionProgress {...started} />
   if (isGone) return <Gone />
   if (!first.data) return <Waiting title={t('title')} first={first} />

@@ -57,7 +57,8 @@ export function WithdrawalLetter({
           ...(keepsMore
             ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: keptChosen, keptUntil })] as const]
             : []),
-          [look.t('keptLonger'), look.t('keptLongerIs')],
+          [look.t('keptReceipt'), look.t('keptReceiptIs')],
+          [look.t('keptNote'), look.t('keptNoteIs')],
         ]}
       />
       {hasAuthority && (

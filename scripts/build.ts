@@ -60,9 +60,10 @@ async function bundlePrograms(entryPoints: Record<string, string>) {
     platform: 'node',
     external: NOT_BUNDLED,
     define: { 'process.env.NODE_ENV': '"production"', PASSWORD_WORKER_FILE: JSON.stringify(PASSWORD_WORKER) },
-    // CommonJS packages need `require`.
+    // CommonJS packages need `require`. An older Node would fail later, with the name of what it does not have.
     banner: {
-      js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
+      js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);
+if (!('withResolvers' in Promise)) { console.error('Node 24 is needed, and this is ' + process.version + '.'); process.exit(1); }`,
     },
   })
 }

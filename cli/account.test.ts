@@ -235,7 +235,7 @@ test('the operator lists the withdrawals of a state', async () => {
   }
   expect(await idsOf('withdrawal list')).toContain(withdrawalId)
   expect(await idsOf('withdrawal list --state completed')).not.toContain(withdrawalId)
-  expect(await refusal('withdrawal list --state done')).toBe('--state must be one of processing, completed, purged.')
+  expect(await idsOf('withdrawal list --state "In progress"')).toContain(withdrawalId)
 })
 
 test("after a deletion the account's id leads to its withdrawal, until the purge", async () => {
@@ -558,9 +558,25 @@ test('an application is given by its name, unless two have it', async () => {
   expect(await run('app disable "Only one"')).toMatchObject({ app_id: id })
   expect(await run('task list --app "only ONE"')).toMatchObject({ tasks: [] })
   const twins = [await register('Twin'), await register('Twin')].map(({ app_id }) => app_id).sort()
-  expect(await refusal('app ping Twin')).toBe(`Several applications have this name: ${twins.join(', ')}.`)
+  expect(await refusal('app ping Twin')).toBe(
+    `Several applications are meant by this: ${twins.map((twin) => `${twin} (Twin)`).join(', ')}.`,
+  )
   const { app_id: written } = await register('TWIN')
   expect(await run('app disable TWIN')).toMatchObject({ app_id: written })
+})
+
+test('an application is given by the beginning of its id, unless two begin so', async () => {
+  const { app_id: id = '' } = await run('app register --name "Begins so" --endpoint http://127.0.0.1:9/')
+  expect(await run(`app disable ${id.slice(0, 12)}`)).toMatchObject({ app_id: id })
+  await run('app register --name "Begins otherwise" --endpoint http://127.0.0.1:9/')
+  expect(await refusal('app disable app_')).toContain(`${id} (Begins so)`)
+})
+
+test('an application that polls says of a task that it is done by a report', async () => {
+  const { app_id: id } = await run('app register --name Poller --poll')
+  expect(await run(`app show ${id}`)).toMatchObject({ acknowledges: 'later' })
+  const { apps } = (await run('app list')) as unknown as { apps: Answer[] }
+  expect(apps.find(({ app_id }) => app_id === id)).toMatchObject({ acknowledges: 'later' })
 })
 
 test('an application with open deletion tasks is removed only with --waive, and the refusal says so', async () => {

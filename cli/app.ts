@@ -7,6 +7,7 @@ import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
 import {
+  DEFAULTS,
   getApp,
   listApps,
   pingApp,
@@ -26,9 +27,18 @@ const id = { ...namedApp, positional: true, required: true } as const
 const settings = {
   audience: { value: 'WHO', choices: AUDIENCES, means: 'Whether it is told about connected users or about everyone.' },
   acknowledges: { value: 'WHEN', choices: ACKNOWLEDGEMENTS, means: 'Whether it may accept a task and report later.' },
-  'acknowledge-within': { value: 'PT24H', read: toSeconds, means: 'How long an accepted task may stay unreported.' },
+  'acknowledge-within': {
+    value: 'PT24H',
+    read: toSeconds,
+    means: 'How long an accepted task may stay unreported: an ISO 8601 duration from PT1M to P30D.',
+  },
   phase: { value: 'STEP', choices: APP_PHASES, means: 'The deletion step whose window its task belongs to.' },
-  event: { value: 'TYPE', multiple: true, choices: EVENT_TYPES, means: 'A type of events that it wants.' },
+  event: {
+    value: 'TYPE',
+    multiple: true,
+    choices: EVENT_TYPES,
+    means: 'A type of events that it wants beside account.withdrawn.',
+  },
   include: {
     value: 'WHAT',
     multiple: true,
@@ -46,6 +56,18 @@ const settings = {
     multiple: true,
     means: 'A reason of its own for which nobody waits any more; the person reads the sentence.',
   },
+} as const
+
+const withDefaults = {
+  ...settings,
+  audience: { ...settings.audience, otherwise: DEFAULTS.audience },
+  acknowledges: { ...settings.acknowledges, otherwise: DEFAULTS.acknowledges },
+  'acknowledge-within': {
+    ...settings['acknowledge-within'],
+    otherwise: `PT${DEFAULTS.acknowledge_within_s / 3600}H`,
+  },
+  phase: { ...settings.phase, otherwise: DEFAULTS.phase },
+  include: { ...settings.include, otherwise: 'nothing' },
 } as const
 
 type GivenSettings = Partial<Record<'name' | 'endpoint', string | undefined>> & ValuesOf<typeof settings>
@@ -122,9 +144,8 @@ export const appCommands = [
     summary: 'Shows an application, and what is wrong with it.',
     options: { id },
     async run(ctx, { id }) {
-      const [app, troubles] = await Promise.all([getApp(ctx, { appId: id }), watchTroubles(ctx)])
-      const { app_id, name, ...settings } = app
-      return { app_id, name, failing: problemsOf(troubles).get(id) ?? null, ...settings }
+      const { app_id, name, ...settings } = await getApp(ctx, { appId: id })
+      return { app_id, name, failing: problemsOf(await watchTroubles(ctx)).get(id) ?? null, ...settings }
     },
   }),
   command({
@@ -133,8 +154,9 @@ export const appCommands = [
     options: {
       name: { value: 'NAME', required: true, means: 'The name, as people read it.' },
       endpoint: { value: 'URL', read: toEndpoint, means: 'Where its messages go.' },
-      ...settings,
+      ...withDefaults,
     },
+    example: '--name Billing --endpoint https://billing.example.com/account-events --audience everyone --checks',
     oneOf: ['endpoint', 'poll'],
     needsNoData: true,
     async run(ctx, given) {
@@ -154,6 +176,7 @@ export const appCommands = [
       'no-checks': { means: 'It is not asked any more before a withdrawal starts.' },
       'no-confirms': { means: 'Withdrawals that start from now on end without its confirmation.' },
     },
+    example: 'Billing --acknowledges later --acknowledge-within PT48H',
     async run(ctx, { id: appId, 'no-checks': noChecks, 'no-confirms': noConfirms, ...given }) {
       if (given.checks && noChecks) throw new UsageError('Give --checks or --no-checks, not both.')
       if (given.confirms && noConfirms) throw new UsageError('Give --confirms or --no-confirms, not both.')
@@ -236,6 +259,7 @@ export const appCommands = [
     name: 'app remove',
     summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
     options: { id, waive: waiveReason },
+    isFinal: true,
     async run(ctx, { id: appId, waive }) {
       const { open_tasks: open } = await getApp(ctx, { appId })
       if (open > 0 && !waive) {

@@ -14,6 +14,7 @@ export const archiveCommands = [
     name: 'archive accept-loss',
     summary: 'Removes archives that are not in the store any more from the list, so that their step can end.',
     options: { withdrawal: { value: 'wd_…', required: true, means: 'The withdrawal that waits for them.' } },
+    isFinal: true,
     run: async (ctx, { withdrawal }) => ({
       withdrawal_id: withdrawal,
       lost_archives: await acceptLostArchives(ctx, withdrawal),

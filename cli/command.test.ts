@@ -1,9 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { WORDS } from '@/components/admin/words'
+import { WITHDRAWAL_STATES } from '@/contract/operator'
 import { version } from '../package.json'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { sentenceOf, splitWords } from './execute.ts'
-import { helpFor, whereHelpIs } from './help.ts'
+import { exampleOf, helpFor, whereHelpIs } from './help.ts'
 import { memberOf, showAnswer } from './show.ts'
 
 const refusal = (line: string, inBatch = false): string => {
@@ -50,7 +52,11 @@ test.each([
   ["user create --email '' --name Ada --password x", '--email is missing.'],
   ['user create --email a@b.test --name Ada', 'Give exactly one of --password, --password-stdin.'],
   ['user create', '--email is missing. --name is missing. Give exactly one of --password, --password-stdin.'],
-  ['user export', '--all is missing.'],
+  ['user export', '--all is missing. Exports all accounts.'],
+  [
+    'withdrawal list --state gone',
+    '--state must be one of processing, completed, purged; or, as the pages say, in progress, done, fully erased.',
+  ],
   ['user set-role --user usr_1 --role admin', '--role must be operator or none.'],
   [
     'task waive msg_1',
@@ -115,7 +121,7 @@ test('the help of all commands lists each with its sentence', () => {
   for (const line of ['--help', 'help', '-h']) {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
     expect(help(line)).toContain('  batch ')
-    expect(help(line)).toContain('The pages say deletion, done, nothing kept, stop waiting;')
+    expect(help(line)).toContain('The pages say deletion, done, fully erased, stop waiting;')
   }
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
 })
@@ -154,6 +160,37 @@ test('the help of a command explains every option', () => {
   }
   expect(help('user create --email a@b.test --help')).toBe(help('user create --help'))
   expect(help('token create --help')).toContain('One of email:manage, account:manage. It can be repeated.')
+})
+
+test('the help of a command has an example that is accepted', () => {
+  for (const command of COMMANDS) {
+    const example = exampleOf(command)
+    expect(help(`${command.name} --help`)).toContain(`Example: ${example}\n`)
+    expect(refusal(example.slice(example.indexOf(command.name)))).toBe('accepted')
+  }
+})
+
+test('a state is given by the word of the pages too', () => {
+  for (const state of WITHDRAWAL_STATES) {
+    expect(refusal(`withdrawal list --state "${WORDS[state]}"`)).toBe('accepted')
+    expect(refusal(`withdrawal list --state ${state}`)).toBe('accepted')
+  }
+})
+
+test('what cannot be taken back has a question, unless --yes answers it', () => {
+  const question = (line: string) => parseCall(COMMANDS, splitWords(line), { inBatch: false }).question
+  const line = 'task waive msg_1 --reason gone'
+  expect(question(line)).toMatch(/This is final\. Go on\? \[y\/N\] $/)
+  expect(question(`${line} --yes`)).toBeUndefined()
+  expect(question('task retry msg_1')).toBeUndefined()
+  expect(refusal('task retry msg_1 --yes')).toBe('task retry has no option --yes. --help lists all of them.')
+})
+
+test('the help of app register says what holds if an option is missing, and what an app set leaves has no such value', () => {
+  const shown = help('app register --help')
+  for (const value of ['connected', 'at_once', 'PT24H', 'third_party_integrations', 'nothing'])
+    expect(shown).toContain(`If it is missing: ${value}.`)
+  expect(help('app set --help')).not.toContain('If it is missing')
 })
 
 test('the help of an unknown command says which there are', () => {
@@ -246,56 +283,65 @@ started_at     23 Nov 02:50 (18 min ago)
 due_by         23 Dec 02:50 (in 30 d)
 purged_at      -
 
-deletion_steps: (--wide shows 3 more columns)
-step                      status      due_at                 completed_at
-  last_error
-Profile and sign-in data  completed   -                      23 Nov 02:56 (12 min ago)
-Connected apps            processing  23 Nov 05:09 (in 2 h)  -
-  connect ECONNREFUSED and more and more and more and more and more and more and more and more and
-  more and more and more and more and more and more and more and more and more and more and more and
-  more
+deletion_steps: (--wide shows 4 more columns)
+step                      status      last_error                               due_at
+Profile and sign-in data  completed   -                                        -
+Connected apps            processing  connect ECONNREFUSED and more and more…  23 Nov 05:09 (in 2 h)
 `)
 })
 
-test.each([100, 80])('a terminal of %i columns shows whole ids, whole times and why somebody looks', (width) => {
-  const id = (prefix: string) => `${prefix}_${'x'.repeat(22)}`
-  const task_id = `msg_${id('wd').slice(3)}_${id('app')}`
-  const time = new Date('2026-11-22T02:50:00.000Z')
-  const words = 'as many words as somebody may want to say'
-  const answer = {
-    transactions: [
-      {
-        user_id: id('usr'),
-        transaction_id: id('txn'),
-        status: 'pending',
-        title: 'Order 1042 of May',
-        created_at: time,
-      },
-    ],
-    deliveries: [
-      { event_id: id('evt'), type: 'account.withdrawal_started', app_name: 'Billing', status: 'pending', due_at: time },
-    ],
-    tasks: [{ name: 'Billing', state: 'pending', due_at: time, last_error: 'connect ECONNREFUSED', task_id }],
-    sessions: [{ user_agent: words.repeat(3), ip_address: '192.0.2.1', last_seen_at: time, session_id: id('ses') }],
-    access_tokens: [
-      { name: words, scopes: ['email:manage'], token_id: id('tok'), expires_at: time, last_used_at: time },
-    ],
-  }
-  const shown = showAnswer(answer, { ...LOOK, width })
-  for (const line of shown.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(width)
-  expect(shown.split('22 Nov 02:50 (1 d ago)')).toHaveLength(6)
-  for (const whole of [
-    id('txn'),
-    id('usr'),
-    'Order 1042 of May',
-    id('evt'),
-    task_id,
-    id('ses'),
-    id('tok'),
-    'connect ECONNREFUSED',
-  ]) {
-    expect(shown).toContain(whole)
-  }
+test.each([120, 80])(
+  'a terminal of %i columns has a line for each row, with whole ids, whole times and what fails',
+  (width) => {
+    const id = (prefix: string) => `${prefix}_${'x'.repeat(22)}`
+    const task_id = `msg_${id('wd').slice(3)}_${id('app')}`
+    const time = new Date('2026-11-22T02:50:00.000Z')
+    const words = 'as many words as somebody may want to say'
+    const answer = {
+      transactions: [
+        { user_id: id('usr'), transaction_id: id('txn'), status: 'pending', title: 'Order 1042', created_at: time },
+      ],
+      deliveries: [
+        {
+          event_id: id('evt'),
+          type: 'account.withdrawal_started',
+          app_name: 'Billing',
+          status: 'pending',
+          due_at: time,
+        },
+      ],
+      tasks: [
+        { name: 'Billing', state: 'pending', due_at: time, last_error: 'HTTP 503', task_id, withdrawal_id: id('wd') },
+      ],
+      withdrawals: [{ due_by: time, problem: 'HTTP 503', waits_for: ['Billing', words], withdrawal_id: id('wd') }],
+      sessions: [{ user_agent: words.repeat(3), ip_address: '192.0.2.1', last_seen_at: time, session_id: id('ses') }],
+      access_tokens: [
+        { name: words, scopes: ['email:manage'], token_id: id('tok'), expires_at: time, last_used_at: time },
+      ],
+    }
+    const lines = showAnswer(answer, { ...LOOK, width }).split('\n')
+    // A heading, the names, the row and an empty line.
+    expect(lines).toHaveLength(Object.keys(answer).length * 4)
+    const rows = lines.filter((_, line) => line % 4 === 2)
+    for (const row of rows) expect([...row].length, row).toBeLessThanOrEqual(width)
+    const firsts = ['txn', 'evt', 'msg', 'wd', 'ses', 'tok']
+    expect(rows.map((row) => row.split(' ')[0])).toEqual(firsts.map((one) => (one === 'msg' ? task_id : id(one))))
+    expect(rows.filter((row) => row.includes('HTTP 503'))).toHaveLength(2)
+    for (const row of rows) expect(row.replaceAll('22 Nov 02:50 (1 d ago)', '')).not.toMatch(/22 Nov|d ago/)
+  },
+)
+
+test('advice stands below its row', () => {
+  const calls = [
+    { result: 'FAIL', call: 'a GET', mend: 'Take POST only.' },
+    { result: 'ok', call: 'no body' },
+  ]
+  expect(showAnswer({ calls }, LOOK)).toBe(`calls:
+result  call
+FAIL    a GET
+  mend: Take POST only.
+ok      no body
+`)
 })
 
 test('an id that every row has in common with the answer is a column only with --wide', () => {

@@ -23,6 +23,8 @@ export interface Option {
   /** The value follows the command without an option's name. */
   positional?: true
   choices?: readonly string[]
+  /** The choices by the words of the pages, which are taken too. */
+  words?: Readonly<Record<string, string>>
   /** What may be given beside the choices. */
   orElse?: string
   /** The value if it is not given. */
@@ -58,6 +60,10 @@ interface Entry<O extends Options> {
   /** What it does, as one sentence for the help. */
   summary: string
   options: O
+  /** What follows the name in the example of the help, where the options that it needs say too little. */
+  example?: string
+  /** What cannot be taken back: a terminal is asked before. */
+  isFinal?: true
   /** Exactly one of these options must be given. */
   oneOf?: readonly (keyof O & string)[]
   /** It prints many lines, which a batch cannot. */
@@ -81,12 +87,17 @@ const subjectOf = (name: string, { positional }: Option): string => (positional 
 /** What every command takes. */
 export const COMMON: Options = {
   json: { means: 'Prints JSON on a terminal too.' },
-  wide: { means: 'Shows every column of a table on a terminal.' },
+  wide: { means: 'Prints tables with every column, a line for each row, also where the output is no terminal.' },
   only: {
     value: 'NAME',
     means: 'Prints this member of the answer alone, such as user_id or pending_change.new_email.',
   },
 }
+
+export const optionsOf = ({ options, isFinal }: Command): Options =>
+  isFinal
+    ? { ...options, yes: { means: 'Asks nothing. Where there is no terminal, nothing is asked anyway.' } }
+    : options
 
 export interface Call {
   /** Whether JSON was asked for. */
@@ -95,6 +106,8 @@ export interface Call {
   wide: boolean
   /** The member of the answer that was asked for alone. */
   only: string | undefined
+  /** What a terminal is asked before, if it cannot be taken back. */
+  question: string | undefined
   run(ctx: SystemContext, readInput: ReadInput): Promise<Answer>
 }
 
@@ -104,7 +117,7 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
   if (command.printsMany && inBatch) {
     throw new UsageError(`${command.name} does not work in a batch: it prints many lines.`)
   }
-  const { json, wide, only, ...texts } = readWords(command, args.slice(command.name.split(' ').length))
+  const { json, wide, only, yes, ...texts } = readWords(command, args.slice(command.name.split(' ').length))
   if (only && (inBatch || command.printsMany)) {
     throw new UsageError(
       `--only does not work ${inBatch ? 'in a batch' : `with ${command.name}`}: it prints many lines.`,
@@ -115,6 +128,7 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
     json: json !== undefined,
     wide: wide !== undefined,
     only: only?.[0],
+    question: command.isFinal && !yes ? `${command.summary} Go on? [y/N] ` : undefined,
     run: async (ctx, readInput) => command.run(ctx, await found(ctx, command, given), readInput),
   }
 }
@@ -168,7 +182,7 @@ const didYouMean = (meant: string | undefined): string =>
 /** The texts of each option that is given, in their order. No sentence repeats a value, which may be half of a password. */
 function readWords(command: Command, args: string[]): Record<string, string[]> {
   const { name } = command
-  const options: Options = { ...command.options, ...COMMON }
+  const options: Options = { ...optionsOf(command), ...COMMON }
   const positional = Object.keys(options).find((option) => options[option]?.positional)
   const types = Object.entries(options).map(([option, { value }]) => [option, { type: value ? 'string' : 'boolean' }])
   const names = Object.keys(options).flatMap((option) => (options[option]?.positional ? [] : [`--${option}`]))
@@ -226,10 +240,12 @@ function readValues(command: Command, texts: Record<string, string[]>): Record<s
 function missing(command: Command, name: string, option: Option): string {
   if (option.positional) return `${command.name} takes exactly one ${name}${option.find ? ' or name' : ''}`
   if (option.value === 'TIME') return `--${name} is missing: a time such as 2026-11-20 or 2026-11-20T09:00:00Z`
+  if (!option.value) return `--${name} is missing. ${option.means.replace(/\.$/, '')}`
   return option.choices ? choiceSentence(name, option) : `--${name} is missing`
 }
 
-function readValue(name: string, option: Option, text: string): unknown {
+function readValue(name: string, option: Option, given: string): unknown {
+  const text = option.words?.[given.toLowerCase()] ?? given
   if (option.choices && !option.orElse && !option.choices.includes(text))
     throw new UsageError(`${choiceSentence(name, option)}.`)
   if (option.read) return option.read(text, subjectOf(name, option))
@@ -245,5 +261,6 @@ function choiceSentence(name: string, option: Option): string {
   return `--${name} must be ${multiple ? 'one or more' : 'one'} of ${listOfChoices(option)}`
 }
 
-export const listOfChoices = ({ choices = [], orElse }: Option): string =>
-  [...choices, ...(orElse ? [`or ${orElse}`] : [])].join(', ')
+export const listOfChoices = ({ choices = [], orElse, words = {} }: Option): string =>
+  [...choices, ...(orElse ? [`or ${orElse}`] : [])].join(', ') +
+  (Object.keys(words).length > 0 ? `; or, as the pages say, ${Object.keys(words).join(', ')}` : '')

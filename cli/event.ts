@@ -10,6 +10,7 @@ export const eventCommands = [
     name: 'event list',
     summary: 'Lists deliveries of events to applications, the newest first; they are kept for thirty days.',
     options: { app: namedApp, dead: { means: 'Only those that were given up.' } },
+    example: '--app Billing --dead',
     async run(ctx, { app: appId, dead }) {
       if (appId) await getApp(ctx, { appId })
       return listDeliveries(ctx, { appId, status: dead ? 'dead' : undefined, limit: MAX_LISTED })

@@ -1,5 +1,5 @@
 import { version } from '../package.json'
-import { COMMON, type Command, commandsOf, findCommand, listOfChoices, type Option } from './command.ts'
+import { COMMON, type Command, commandsOf, findCommand, listOfChoices, type Option, optionsOf } from './command.ts'
 import { linesOf } from './show.ts'
 
 /** A packed folder and the image have no npm. */
@@ -20,7 +20,8 @@ export function helpFor(commands: Command[], args: string[]): string | null {
   const [noun = '', verb = ''] = words[0] === 'help' ? words.slice(1) : words
   if (noun === '') return helpForAll(commands)
   if (noun === BATCH.name) return paragraphs([`${startedAs()} ${BATCH.name}`], [BATCH.summary])
-  if (verb === '' || verb.startsWith('-')) return helpForNoun(commandsOf(commands, noun))
+  const ofNoun = commandsOf(commands, noun)
+  if (ofNoun[0]?.name !== noun && (verb === '' || verb.startsWith('-'))) return helpForNoun(ofNoun)
   return helpForCommand(findCommand(commands, [noun, verb]))
 }
 
@@ -44,8 +45,9 @@ function helpForAll(commands: Command[]): string {
     aligned([[BATCH.name, BATCH.summary]], width),
     [
       'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
+      'A table has the columns for which a line has room; --wide prints all of them, also into a pipe.',
       '--only NAME prints one member of that object as plain text.',
-      'The pages say deletion, done, nothing kept, stop waiting; commands say withdrawal, completed, purged, waive.',
+      'The pages say deletion, done, fully erased, stop waiting; commands say withdrawal, completed, purged, waive.',
       '--version prints the version.',
       'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2.',
     ],
@@ -58,11 +60,34 @@ const helpForNoun = (commands: Command[]): string =>
 function helpForCommand(command: Command): string {
   // Many lines are JSON already, and have no member of their own.
   const common = command.printsMany ? {} : COMMON
-  const options = Object.entries({ ...command.options, ...common }).map(([name, option]) => [
+  const options = Object.entries({ ...optionsOf(command), ...common }).map(([name, option]) => [
     withValue(name, option),
     [option.means, ...remarksOn(option)].join(' '),
   ])
-  return paragraphs([usageOf(command)], [command.summary], aligned(options))
+  return paragraphs([usageOf(command)], [command.summary], aligned(options), [`Example: ${exampleOf(command)}`])
+}
+
+/** What stands for a value in an example; where there is none, its first choice or its name. */
+const SAMPLES: Record<string, string> = {
+  ACCOUNT: 'ada@example.com',
+  ADDRESS: 'ada@example.com',
+  APP: 'Billing',
+  'APP|URL': 'Billing',
+  ID: 'customer-42',
+  NAME: 'Ada',
+  TIME: '2026-11-20',
+  'msg_…': 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_Bz0WcYt5eN8rQd3JxUfK6g',
+}
+
+const sampleOf = ({ value = '', choices = [] }: Option) =>
+  SAMPLES[value] ?? choices[0] ?? value.replace('…', '4Qm9ZsX1cT7uYb2LhKpV0w')
+
+/** A call that can be pasted: what has to be given, and the last of what is one of several. */
+export function exampleOf({ name, options, oneOf = [], example }: Command): string {
+  const one = oneOf.find((option) => options[option]?.positional) ?? oneOf.at(-1)
+  const needed = Object.entries(options).filter(([option, { required }]) => required || option === one)
+  const words = needed.map(([option, entry]) => withValue(option, { ...entry, value: entry.value && sampleOf(entry) }))
+  return [startedAs(), name, example ?? words.join(' ')].filter((part) => part !== '').join(' ')
 }
 
 function remarksOn(option: Option): string[] {
@@ -74,16 +99,22 @@ function remarksOn(option: Option): string[] {
   ]
 }
 
+/** More options that may be given are not in the line of the usage. */
+const MAX_SHOWN = 5
+
 function usageOf(command: Command): string {
   const { options, oneOf = [] } = command
   const alternatives = oneOf.map((name) => withValue(name, options[name] as Option)).join(' | ')
-  const parts = Object.entries(options).flatMap(([name, option]) => {
+  const isFree = ([name, { required }]: [string, Option]) => !required && !oneOf.includes(name)
+  const isLong = Object.entries(options).filter(isFree).length > MAX_SHOWN
+  const shown = Object.entries(options).filter((entry) => !isLong || !isFree(entry))
+  const parts = shown.flatMap(([name, option]) => {
     if (oneOf.includes(name)) return name === oneOf[0] ? `(${alternatives})` : []
     const text = withValue(name, option)
-    const shown = option.multiple ? `${text} …` : text
-    return option.required ? shown : `[${shown}]`
+    const repeated = option.multiple ? `${text} …` : text
+    return option.required ? repeated : `[${repeated}]`
   })
-  return [startedAs(), command.name, ...parts].join(' ')
+  return [startedAs(), command.name, ...parts, ...(isLong ? ['[options]'] : [])].join(' ')
 }
 
 function withValue(name: string, { value, positional }: Option): string {

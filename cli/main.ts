@@ -70,6 +70,14 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   return isAllGood
 }
 
+/** True where nobody can be asked. */
+async function isAgreed(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return true
+  process.stderr.write(question)
+  for await (const answer of createInterface({ input: process.stdin })) return /^y(es)?$/i.test(answer.trim())
+  return false
+}
+
 /**
  * Refuses a command on data that are not there, which would make an empty database in a directory that is named wrongly. What makes one
  * says so by the returned sentence.
@@ -94,6 +102,9 @@ async function main(args: string[]): Promise<boolean> {
   const making = checkData(args[0] === 'batch' ? null : findCommand(COMMANDS, args), ownDataDir(process.env))
   // Before the database is opened, so that a wrong command is refused at once.
   const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
+  if (!call && args.length > 1)
+    throw new UsageError('batch takes nothing after it: its commands come from standard input.')
+  if (call?.question && !(await isAgreed(call.question))) throw new Error('Nothing was done.')
   process.stderr.write(making)
   const env = getEnv()
   // Standard output is for answers alone.
@@ -102,7 +113,10 @@ async function main(args: string[]): Promise<boolean> {
   const ctx = await openContext()
   closers.push(() => ctx.close())
   if (!call) return runBatch(ctx)
-  return printAnswer(await call.run(ctx, readStandardInput), { ...call, json: call.json || !process.stdout.isTTY })
+  return printAnswer(await call.run(ctx, readStandardInput), {
+    ...call,
+    json: call.json || !(process.stdout.isTTY || call.wide),
+  })
 }
 
 /** Called at the end, in reverse order. */

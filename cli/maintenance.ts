@@ -39,6 +39,7 @@ export const maintenanceCommands = [
     options: {
       before: { value: 'TIME', required: true, read: toTime, means: 'When the oldest backup was taken, ISO 8601.' },
     },
+    isFinal: true,
     run: (ctx, { before }) => trimErasureLedger(ctx, before),
   }),
 ]

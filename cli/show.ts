@@ -11,31 +11,28 @@ export interface Look {
   wide: boolean
 }
 
-/**
- * The columns of a list that are always shown, where its rows have more than a terminal has room for. What does not fit into a line stands
- * in the next one, so the columns to look at first come first. Rows of one status may have their own.
- */
-const SHOWN: Record<string, readonly string[]> = {
+/** The columns of a list to look at first, which a line has before others. Rows of one status may have their own. */
+const FIRST: Record<string, readonly string[]> = {
   blockers: ['title', 'source', 'code', 'url'],
-  pending_transactions: ['transaction_id', 'created_at', 'title', 'amount'],
-  transactions: ['transaction_id', 'user_id', 'status', 'title', 'amount'],
+  pending_transactions: ['transaction_id', 'title', 'amount', 'created_at'],
+  transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status'],
   failing_apps: ['name', 'problem', 'held_up', 'app_id'],
-  failing_withdrawals: ['step', 'problem', 'waits_for', 'due_by', 'withdrawal_id'],
-  apps: ['name', 'open_tasks', 'failing', 'disabled_at', 'app_id'],
+  failing_withdrawals: ['withdrawal_id', 'step', 'problem', 'waits_for', 'due_by'],
+  apps: ['name', 'open_tasks', 'failing', 'app_id'],
   counts: ['means', 'count'],
   figures: ['means', 'count'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
-  deletion_steps: ['step', 'status', 'due_at', 'completed_at', 'last_error'],
+  deletion_steps: ['step', 'status', 'last_error', 'due_at'],
   audit: ['at', 'action', 'actor', 'requested_by', 'subject_id'],
-  deliveries: ['event_id', 'type', 'app_name', 'status', 'last_error', 'due_at'],
+  deliveries: ['event_id', 'app_name', 'status', 'last_error', 'type', 'due_at'],
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
-  withdrawals: ['due_by', 'problem', 'waits_for', 'waived_tasks', 'withdrawal_id'],
-  'completed withdrawals': ['completed_at', 'purge_due_at', 'waived_tasks', 'withdrawal_id'],
-  'purged withdrawals': ['purged_at', 'completed_at', 'withdrawal_id'],
-  tasks: ['state', 'name', 'attempts', 'due_at', 'last_error', 'task_id', 'withdrawal_id'],
+  withdrawals: ['withdrawal_id', 'problem', 'due_by', 'waits_for'],
+  'completed withdrawals': ['withdrawal_id', 'completed_at', 'purge_due_at'],
+  'purged withdrawals': ['withdrawal_id', 'purged_at', 'completed_at'],
+  tasks: ['task_id', 'name', 'last_error', 'state', 'due_at'],
 }
 
 /** An answer for people: a line for each member, and a table for each list of objects. What an inner object leaves empty has no line. */
@@ -92,8 +89,8 @@ const isListOfRows = (value: unknown): value is Row[] =>
 
 function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] {
   const flat = rows.map((row) => Object.fromEntries(Object.entries(row).flatMap(flatten)))
-  const all = [...new Set(flat.flatMap((row) => Object.keys(row)))]
-  const cellsOf = (names: string[]) => [names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))]
+  const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => name !== BELOW)
+  const cellsOf = (name: string) => [name, ...flat.map((row) => cellOf(name, row[name], look))]
   // An id that the answer names itself tells nothing of a row.
   const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
   const isTold = (value: unknown) => value !== false && textOf(value, look) !== '-'
@@ -101,45 +98,47 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const isProblem = (name: string) =>
     name === 'last_error' && flat.every((row) => (row.last_error ?? row.problem) === row.problem)
   const telling = all.filter((name) => !isSaid(name) && !isProblem(name) && flat.some((row) => isTold(row[name])))
-  const shown =
-    (SHOWN[`${rows[0]?.status} ${title}`] ?? SHOWN[title])?.filter((name) => telling.includes(name)) ?? telling
-  const names = look.wide ? all : filledUp(shown, telling, (some) => lineWidthOf(cellsOf(some)) <= look.width)
-  const cells = cellsOf(names)
-  const hidden = all.length - names.length
+  const wanted = FIRST[`${rows[0]?.status} ${title}`] ?? FIRST[title] ?? telling
+  const first = wanted.filter((name) => telling.includes(name)).map(cellsOf)
+  const others = telling.filter((name) => !wanted.includes(name)).map(cellsOf)
+  const shown = look.wide ? all.map(cellsOf) : fitted(first, others, look.width)
+  const hidden = all.length - shown.length
   const heading = `${clean(title)}:${hidden > 0 ? ` (--wide shows ${hidden} more ${hidden === 1 ? 'column' : 'columns'})` : ''}`
-  return [heading, ...(look.wide ? columns(cells) : folded(cells, look.width))]
-}
-
-/** Columns that are otherwise hidden stand in a line as far as it has room. */
-function filledUp(shown: string[], all: string[], fits: (names: string[]) => boolean): string[] {
-  const names = [...shown]
-  for (const name of all) if (!names.includes(name) && fits([...names, name])) names.push(name)
-  return names
-}
-
-/** Where the columns do not fit beside each other, a row has further lines. One that says nothing is left out. */
-function folded(rows: string[][], width: number): string[] {
-  const parts: number[][] = [[]]
-  let used = 0
-  for (const [column, wide] of widthsOf(rows).entries()) {
-    if (used > 0 && used + wide > width) {
-      parts.push([])
-      used = INDENT.length
-    }
-    parts.at(-1)?.push(column)
-    used += wide + GAP.length
-  }
-  const [first = [], ...further] = parts.map((part) =>
-    columns(rows.map((row) => part.map((column) => row[column] ?? ''))),
+  const [head = '', ...lines] = columns(['', ...flat].map((_, row) => shown.map((cells) => cells[row] ?? '')))
+  const below = flat.map((row) =>
+    row[BELOW] ? linesOf(`${BELOW}: ${textOf(row[BELOW], look)}`, look.width - GAP.length) : [],
   )
-  return first.flatMap((line, row) => [
-    cut(line, width),
-    ...further.flatMap((lines) => (saysNothing(lines[row]) ? [] : wrapped(lines[row] ?? '', width))),
-  ])
+  return [heading, head, ...lines.flatMap((line, row) => [line, ...(below[row] ?? []).map((text) => GAP + text)])]
 }
 
-const [GAP, INDENT] = ['  ', '  ']
-const saysNothing = (line = '') => /^[-\s]*$/.test(line)
+/** Advice is read as a whole, and stands below its row. */
+const BELOW = 'mend'
+/** A piece of these says nothing. */
+const NEVER_CUT = /(^|_)(id|kid|at|by|from|completion|step|state|status)$/
+/** What is left of a longer text tells which one it is. */
+const LEAST = 10
+
+/** The columns for which a line has room: a long text of the first ones is cut, and the others are whole. */
+function fitted(first: string[][], others: string[][], width: number): string[][] {
+  const shown: { cells: string[]; room: number }[] = []
+  let left = width + GAP.length
+  const take = (cells: string[], room: number) => {
+    if (shown.length > 0 && room + GAP.length > left) return
+    shown.push({ cells, room })
+    left -= room + GAP.length
+  }
+  const isWhole = ([name = '']: string[]) => NEVER_CUT.test(name)
+  for (const cells of first) take(cells, isWhole(cells) ? widthOf(cells) : Math.min(LEAST, widthOf(cells)))
+  for (const one of shown) {
+    const more = Math.min(left, widthOf(one.cells) - one.room)
+    one.room += more
+    left -= more
+  }
+  for (const cells of others) take(cells, widthOf(cells))
+  return shown.map(({ cells, room }) => cells.map((cell) => cut(cell, room)))
+}
+
+const GAP = '  '
 
 const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
 
@@ -157,11 +156,6 @@ function cut(line: string, width: number): string {
   return letters.length <= width ? line : `${letters.slice(0, width - 1).join('')}…`
 }
 
-/** A sentence goes on in further lines. */
-function wrapped(text: string, width: number): string[] {
-  return linesOf(text, width - INDENT.length).map((line) => cut(`${INDENT}${line}`.trimEnd(), width))
-}
-
 /** The text in lines of whole words; a longer word has a line of its own. */
 export function linesOf(text: string, width: number): string[] {
   const lines = ['']
@@ -173,14 +167,10 @@ export function linesOf(text: string, width: number): string[] {
   return lines.map((line) => line.trimEnd())
 }
 
-const lineWidthOf = (rows: string[][]): number =>
-  widthsOf(rows).reduce((sum, wide) => sum + GAP.length + wide, -GAP.length)
-
-const widthsOf = (rows: string[][]): number[] =>
-  (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...(row[column] ?? '')].length)))
+const widthOf = (cells: string[]): number => Math.max(...cells.map((cell) => [...cell].length))
 
 function columns(rows: string[][]): string[] {
-  const widths = widthsOf(rows)
+  const widths = (rows[0] ?? []).map((_, column) => widthOf(rows.map((row) => row[column] ?? '')))
   const pad = (text: string, column: number) => text + ' '.repeat((widths[column] ?? 0) - [...text].length)
   return rows.map((row) => row.map(pad).join(GAP).trimEnd())
 }

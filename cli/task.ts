@@ -15,6 +15,7 @@ export const taskCommands = [
       withdrawal: { value: 'wd_…', means: 'The withdrawal.' },
       app: namedApp,
     },
+    example: '--app Billing',
     async run(ctx, { withdrawal: withdrawalId, app: appId }) {
       const listed = await listTasks(ctx, { withdrawalId, appId })
       // Nothing open would look like good news of an id that was mistyped.
@@ -44,6 +45,7 @@ export const taskCommands = [
       id,
       reason: { ...waiveReason, required: true },
     },
+    isFinal: true,
     run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
   }),
 ]

@@ -19,7 +19,12 @@ export const tokenCommands = [
         choices: GRANTABLE_SCOPES,
         means: 'What the token may do.',
       },
-      'expires-in': { value: 'P30D', otherwise: 'P30D', read: toLifetimeMs, means: 'How long it works.' },
+      'expires-in': {
+        value: 'P30D',
+        otherwise: 'P30D',
+        read: toLifetimeMs,
+        means: 'How long it works: an ISO 8601 duration such as PT1H.',
+      },
       name: { value: 'NAME', otherwise: 'operator', read: toTokenName, means: 'The name in the list of tokens.' },
     },
     oneOf: ['user', 'email'],
@@ -80,8 +85,14 @@ export const serviceTokenCommands = [
         means: 'A host that the blockers of the service may link to.',
       },
       app: { ...namedApp, means: 'The application whose deletion tasks it takes; for the scope tasks:work alone.' },
-      'expires-in': { value: 'P365D', otherwise: 'P365D', read: toLifetimeMs, means: 'How long it works.' },
+      'expires-in': {
+        value: 'P365D',
+        otherwise: 'P365D',
+        read: toLifetimeMs,
+        means: 'How long it works: an ISO 8601 duration such as PT1H.',
+      },
     },
+    example: '--name crm --scope users:read',
     needsNoData: true,
     async run(ctx, { name, scope: scopes, host: hosts, app: appId, 'expires-in': expiresInMs }) {
       if (scopes.includes('tasks:work') && !appId) throw new UsageError('--scope tasks:work needs --app.')

@@ -41,6 +41,7 @@ export const transactionCommands = [
       amount: { value: 'AMOUNT', read: toAmount, means: 'What has to be paid, such as 12.50EUR or 1250JPY.' },
       url: { value: 'URL', read: toLink, means: 'Where the person pays it: https, in local mode http too.' },
     },
+    example: "--email ada@example.com --title 'Order 1042' --amount 12.50EUR",
     oneOf: ['user', 'email'],
     async run(ctx, { user, email, ...transaction }) {
       const userId = await idOf(ctx, { user, email })

@@ -97,6 +97,7 @@ export const userCommands = [
     name: 'user find',
     summary: 'Shows the account that has this address, this usr_… or this id of yours.',
     options: identifiers,
+    example: '--external-id customer-42',
     oneOf: ['account', 'email', 'external-id'],
     run: (ctx, given) => showUser(ctx, identifierOf(given)),
   }),

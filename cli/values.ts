@@ -103,19 +103,29 @@ export function toAmount(text: string): Amount {
   return amount
 }
 
-/** An application, by its id or by a name that no other has; capitals matter only where two names differ in them alone. */
-export const namedApp = { value: 'APP', find: appIdOf, means: 'The application, by its app_… or its name.' } as const
+/**
+ * An application, by its id, by the beginning of its id or by its name, where no other has it; capitals matter only where two names differ in
+ * them alone.
+ */
+export const namedApp = {
+  value: 'APP',
+  find: appIdOf,
+  means: 'The application, by its app_…, the beginning of that, or its name.',
+} as const
 
 async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
-  if (given.startsWith('app_')) return given
   const all = await ctx.db.connectedApp.findMany({ select: { id: true, name: true }, orderBy: { id: 'asc' } })
-  const exact = all.filter(({ name }) => name === given)
-  const apps = exact.length > 0 ? exact : all.filter(({ name }) => name.toLowerCase() === given.toLowerCase())
+  const kinds: ((app: { id: string; name: string }) => boolean)[] = given.startsWith('app_')
+    ? [({ id }) => id.startsWith(given)]
+    : [({ name }) => name === given, ({ name }) => name.toLowerCase() === given.toLowerCase()]
+  const apps = kinds.map((isMeant) => all.filter(isMeant)).find((found) => found.length > 0) ?? []
   if (apps.length > 1) {
-    throw new AppError('REQUEST_001', `Several applications have this name: ${apps.map(({ id }) => id).join(', ')}.`)
+    const named = apps.map(({ id, name }) => `${id} (${name})`).join(', ')
+    throw new AppError('REQUEST_001', `Several applications are meant by this: ${named}.`)
   }
-  if (!apps[0]) throw new AppError('REQUEST_005', 'There is no application with this name: app list shows all of them.')
-  return apps[0].id
+  if (apps[0]) return apps[0].id
+  if (given.startsWith('app_')) return given
+  throw new AppError('REQUEST_005', 'There is no application with this name: app list shows all of them.')
 }
 
 /** An account, which is named by one of both. */

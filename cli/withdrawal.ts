@@ -34,6 +34,7 @@ export const withdrawalCommands = [
       feedback: { value: 'TEXT', means: "The person's words, which the reason other needs." },
     },
     oneOf: ['user', 'email'],
+    isFinal: true,
     async run(ctx, { reason, feedback, ...given }) {
       const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
       if (!body.success) {
@@ -51,9 +52,16 @@ export const withdrawalCommands = [
     summary:
       'Lists fifty withdrawals of a state: those that are processing by their due date, the others newest first.',
     options: {
-      state: { value: 'STATE', otherwise: 'processing', choices: WITHDRAWAL_STATES, means: 'How far they are.' },
+      state: {
+        value: 'STATE',
+        otherwise: 'processing',
+        choices: WITHDRAWAL_STATES,
+        words: { 'in progress': 'processing', done: 'completed', 'fully erased': 'purged' },
+        means: 'How far they are.',
+      },
       after: { value: 'PLACE', means: 'The "next" of the list before.' },
     },
+    example: '--state done',
     async run(ctx, { state, after }) {
       const { withdrawals, next } = await listWithdrawals(ctx, { state, after })
       const problemOf = (steps: ShownStep[]) =>

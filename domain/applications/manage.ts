@@ -71,7 +71,7 @@ const updateApp = statement(
     sql`UPDATE connected_apps SET ${joined(NAMES.map((name) => sql`${identifier(name)} = ${v[name]}`))} WHERE id = ${v.id}`,
 )
 
-const DEFAULTS: Settings = {
+export const DEFAULTS: Settings = {
   name: '',
   endpoint: null,
   audience: 'connected',
@@ -335,6 +335,8 @@ async function showApps(ctx: SystemContext, appId: string | null): Promise<Shown
   const rows = await ctx.sql(readApps, { appId })
   return rows.map(({ waiting, dead, acknowledge_within_s, previous_secret_until: until, ...app }) => ({
     ...app,
+    // Whoever asks for its tasks has no other way to say that they are done.
+    acknowledges: app.endpoint === null ? 'later' : app.acknowledges,
     acknowledge_within_seconds: acknowledge_within_s,
     created_at: app.created_at.toISOString(),
     disabled_at: app.disabled_at?.toISOString() ?? null,

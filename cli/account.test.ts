@@ -280,6 +280,7 @@ test.each([
 })
 
 test.each([
+  ['app set app_1', 'Give what changes.'],
   ["app set app_1 --name ' '", '--name must be text of one line,'],
   ['app set app_1 --category ü', '--category has 1 to 64 printable ASCII characters.'],
   ['app set app_1 --waive-reason other=Other.', '--waive-reason has CODE=SENTENCE such as merged='],
@@ -566,10 +567,19 @@ test('an application is given by its name, unless two have it', async () => {
 })
 
 test('an application is given by the beginning of its id, unless two begin so', async () => {
-  const { app_id: id = '' } = await run('app register --name "Begins so" --endpoint http://127.0.0.1:9/')
-  expect(await run(`app disable ${id.slice(0, 12)}`)).toMatchObject({ app_id: id })
-  await run('app register --name "Begins otherwise" --endpoint http://127.0.0.1:9/')
-  expect(await refusal('app disable app_')).toContain(`${id} (Begins so)`)
+  for (const [name, id] of [
+    ['One', 'app_same1'],
+    ['Other', 'app_same2'],
+  ] as const) {
+    const { app_id: made = '' } = await run(`app register --name ${name} --endpoint http://127.0.0.1:9/`)
+    await ctx.db.connectedApp.update({ where: { id: made }, data: { id } })
+  }
+  expect(await refusal('app disable app_same')).toBe(
+    'Several applications are meant by this: app_same1 (One), app_same2 (Other).',
+  )
+  await run('app remove app_same2')
+  expect(await run('app disable app_same')).toMatchObject({ app_id: 'app_same1' })
+  expect(await refusal('app disable app_sam')).toBe('There is no application with this id: app list shows the ids.')
 })
 
 test('an application that polls says of a task that it is done by a report', async () => {

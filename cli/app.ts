@@ -181,7 +181,9 @@ export const appCommands = [
       if (given.checks && noChecks) throw new UsageError('Give --checks or --no-checks, not both.')
       if (given.confirms && noConfirms) throw new UsageError('Give --confirms or --no-confirms, not both.')
       const off = { ...(noChecks && { checks: false }), ...(noConfirms && { confirms: false }) }
-      return setApp(ctx, { appId, ...toSettings(given), ...off })
+      const changes = { ...toSettings(given), ...off }
+      if (Object.values(changes).every((value) => value === undefined)) throw new UsageError('Give what changes.')
+      return setApp(ctx, { appId, ...changes })
     },
   }),
   command({

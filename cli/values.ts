@@ -110,13 +110,15 @@ export function toAmount(text: string): Amount {
 export const namedApp = {
   value: 'APP',
   find: appIdOf,
-  means: 'The application, by its app_…, the beginning of that, or its name.',
+  means: 'The application, by its app_…, four letters or more of that, or its name.',
 } as const
 
 async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
   const all = await ctx.db.connectedApp.findMany({ select: { id: true, name: true }, orderBy: { id: 'asc' } })
+  // Fewer letters may be what a script with an empty variable gives.
+  const isBeginning = /^app_.{4}/.test(given)
   const kinds: ((app: { id: string; name: string }) => boolean)[] = given.startsWith('app_')
-    ? [({ id }) => id.startsWith(given)]
+    ? [({ id }) => isBeginning && id.startsWith(given)]
     : [({ name }) => name === given, ({ name }) => name.toLowerCase() === given.toLowerCase()]
   const apps = kinds.map((isMeant) => all.filter(isMeant)).find((found) => found.length > 0) ?? []
   if (apps.length > 1) {

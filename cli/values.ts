@@ -110,7 +110,7 @@ export function toAmount(text: string): Amount {
 export const namedApp = {
   value: 'APP',
   find: appIdOf,
-  means: 'The application, by its app_…, four letters or more of that, or its name.',
+  means: 'The application, by its app_…, the beginning of that such as app_4Qm9, or its name.',
 } as const
 
 async function appIdOf(ctx: SystemContext, given: string): Promise<string> {

@@ -63,7 +63,7 @@ async function bundlePrograms(entryPoints: Record<string, string>) {
     // CommonJS packages need `require`. An older Node would fail later, with the name of what it does not have.
     banner: {
       js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);
-if (!('withResolvers' in Promise)) { console.error('Node 24 is needed, and this is ' + process.version + '.'); process.exit(1); }`,
+if (Number.parseInt(process.versions.node) < 24) { console.error('Node 24 is needed, and this is ' + process.version + '.'); process.exit(1); }`,
     },
   })
 }

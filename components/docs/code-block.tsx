@@ -15,8 +15,26 @@ export function CodeBlock({ title, label, code }: CodeBlockProps) {
         <CopyButton text={code} label={label} />
       </div>
       <pre dir="ltr" className="wrap-anywhere whitespace-pre-wrap px-4 py-3.5 font-mono text-[0.8125rem] leading-6">
-        {code}
+        <Colored code={code} />
       </pre>
     </div>
   )
+}
+
+/** A text or a comment, of JSON, the shell, TypeScript or Python. */
+const TOKEN = /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<!\S)(?:#|\/\/) .*)/
+
+function Colored({ code }: { code: string }) {
+  const parts = code.split(TOKEN)
+  return parts.map((part, index) => {
+    if (index % 2 === 0) return part
+    const isName = parts[index + 1]?.startsWith(':')
+    const color = /^[#/]/.test(part) ? 'text-ink-muted' : isName ? 'text-accent' : 'text-success'
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text may stand twice in a program, whose parts never move.
+      <span key={index} className={color}>
+        {part}
+      </span>
+    )
+  })
 }

@@ -289,7 +289,7 @@ test('a search of the API reference by code, word or field leads to the row, and
     const found = contents.getByRole('listitem').filter({ has: page.getByRole('link', { name }) })
     await found.getByRole('link', { name: row }).first().click()
     const section = page.getByRole('region', { name })
-    await expect(section.getByRole('term').filter({ hasText: row }).first(), words).toBeInViewport()
+    await expect(section.getByText(row, { exact: true }).first(), words).toBeInViewport()
   }
   await search.fill('retry')
   await expect(contents.getByRole('link', { name: 'Retry a Withdrawal' })).toBeVisible()

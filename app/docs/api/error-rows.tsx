@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { ReferenceRows } from '@/components/docs/reference-rows'
+import { Disclosure } from '@/components/ui/disclosure'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 
 interface ErrorRowsProps {
@@ -25,4 +26,26 @@ export const ErrorRows = ({ codes, of, more }: ErrorRowsProps) => (
       ),
     }))}
   />
+)
+
+/** The codes of an operation, each with its status and meaning, which unfolds to what the caller can do. */
+export const FoldedErrors = ({ codes, of }: { codes: readonly ErrorCode[]; of: string }) => (
+  <div className="divide-y divide-line border-line border-y">
+    {codes.map((code) => (
+      <Disclosure
+        key={code}
+        id={`${of}.${code}`}
+        className="scroll-mt-16 target:bg-accent-soft"
+        summary={
+          <>
+            <span className="font-mono text-[0.8125rem] sm:w-36">{code}</span>
+            <span className="font-normal text-ink-muted tabular-nums">{ERRORS[code].status}</span>
+            <span className="font-normal text-ink">{ERRORS[code].message}</span>
+          </>
+        }
+      >
+        <p className="ps-5.5 pb-3 text-ink-muted">{ERRORS[code].details}</p>
+      </Disclosure>
+    ))}
+  </div>
 )

@@ -1,24 +1,24 @@
 import { formatDuration } from '@/components/ui/duration'
 import type { Contract } from '@/contract/define'
 import { systemContext } from '@/server/system-context'
+import { type LimitName, limitNameOf } from './reference'
 
-type Bucket = NonNullable<Contract['limit']>['bucket'] | 'change'
-
-const WHOM: Partial<Record<Bucket, string>> = { report: 'each task', service: 'each service token' }
-
-const within = (places: number, windowMs: number) => `${places} within ${formatDuration(windowMs / 1000, 'en')}`
-
-/** “3 within 1 hour, for each account”, as this installation has it. */
-export function limitText(bucket: Bucket): string {
-  const { places, windowMs } = systemContext().limits[bucket]
-  return `${within(places, windowMs)}, for ${WHOM[bucket] ?? 'each account'}`
+const WHOM: Partial<Record<LimitName, string>> = {
+  report: 'each task',
+  service: 'each service token',
+  resend: 'each change',
+  passwordResetAddress: 'each client',
+  withdrawalRequestAddress: 'each client',
 }
 
-export const resendText = () => `${within(1, systemContext().limits.resendCooldownMs)}, for each change`
+/** “3 within 1 hour, for each account”, as this installation has it. */
+export function limitText(limit: LimitName): string {
+  const { limits } = systemContext()
+  const { places, windowMs } = limit === 'resend' ? { places: 1, windowMs: limits.resendCooldownMs } : limits[limit]
+  return `${places} within ${formatDuration(windowMs / 1000, 'en')}, for ${WHOM[limit] ?? 'each account'}`
+}
 
-/** The limit that an operation meets first. A change and a resend take their places themselves. */
-export function limitOf({ name, limit }: Contract): string | undefined {
-  if (name === 'changeEmail') return limitText('change')
-  if (name === 'resendVerification') return resendText()
-  return limit && limitText(limit.bucket)
+export function limitOf(contract: Contract): string | undefined {
+  const limit = limitNameOf(contract)
+  return limit && limitText(limit)
 }

@@ -4,7 +4,7 @@ import { Badge } from '@/components/ui/badge'
 import { Disclosure } from '@/components/ui/disclosure'
 import { textLink } from '@/components/ui/text-link'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
-import { ErrorRows } from './error-rows'
+import { FoldedErrors } from './error-rows'
 import { limitOf } from './limit-text'
 import { codesOf, OVERVIEW } from './reference'
 import { Section } from './reference-page'
@@ -16,7 +16,6 @@ const METHOD_TONES = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: '
 
 export function Operation({ contract }: { contract: Contract }) {
   const { name, summary, description, method, path, params, body, query } = contract
-  const errors = codesOf(contract)
   const limit = limitOf(contract)
   const inputs = [
     { title: 'Path', anchor: 'path', schema: Object.keys(params.shape).length > 0 ? params : undefined },
@@ -80,9 +79,7 @@ export function Operation({ contract }: { contract: Contract }) {
       )}
 
       <Part title="Errors">
-        <Disclosure summary={errors.join(', ')}>
-          <ErrorRows codes={errors} of={name} />
-        </Disclosure>
+        <FoldedErrors codes={codesOf(contract)} of={name} />
       </Part>
     </Section>
   )

@@ -13,9 +13,9 @@ import { sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
 import { ErrorRows } from './error-rows'
-import { limitText, resendText } from './limit-text'
+import { limitText } from './limit-text'
 import { exampleAnswer } from './operation'
-import { ALL_ERRORS, CHAPTERS, COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
+import { ALL_ERRORS, CHAPTERS, COMMON_CODES, LIMITED, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
 import { sampleOf } from './samples'
 
@@ -195,18 +195,6 @@ const Envelope = () => (
 )
 
 const RETRY_AFTER = 1800
-/** The limits that a program meets. Those of sign-ins and mails are the operator's. */
-const LIMITED = [
-  ['change', OPERATIONS.changeEmail.summary],
-  ['verify', OPERATIONS.verifyEmail.summary],
-  ['preview', OPERATIONS.previewWithdrawal.summary],
-  ['withdraw', OPERATIONS.withdrawAccount.summary],
-  ['report', OPERATIONS.reportOnTask.summary],
-  ['accessToken', OPERATIONS.createAccessToken.summary],
-  ['read', 'Every read'],
-  ['service', 'Every call of a service'],
-] as const
-
 function RateLimits() {
   const { change } = systemContext().limits
   return (
@@ -236,11 +224,9 @@ function RateLimits() {
       />
       <p>This installation allows:</p>
       <ReferenceRows
-        rows={[
-          ...LIMITED.map(([bucket, what]) => ({ key: bucket, name: what, text: `${limitText(bucket)}.` })),
-          { key: 'resend', name: OPERATIONS.resendVerification.summary, text: `${resendText()}.` },
-        ]}
+        rows={LIMITED.map(({ limit, what }) => ({ key: limit, name: what, text: `${limitText(limit)}.` }))}
       />
+      <p>Any other limit, such as that of wrong passwords, shows its headers only where it refuses.</p>
     </Chapter>
   )
 }

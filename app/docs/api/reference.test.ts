@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { search } from '@/components/docs/search'
-import { CONTENTS, MEANINGS } from './reference'
+import { BUCKET_NAMES, LIMIT_ROWS } from '@/domain/limits/limits'
+import { CONTENTS, LIMITED, MEANINGS } from './reference'
 
 /** The place that a search finds first. */
 function firstOf(words: string): string | undefined {
@@ -65,4 +66,10 @@ test('where titles have the words, no error code stands among what is found, unl
   expect(partsOf('EMAIL_003').some(isCode)).toBe(true)
   // No title has the word.
   expect(partsOf('expired').some(isCode)).toBe(true)
+})
+
+test('every limit whose headers an answer shows is listed, except that of the sign-in page', () => {
+  const listed: string[] = LIMITED.map(({ limit }) => limit)
+  const shown = BUCKET_NAMES.filter((name) => LIMIT_ROWS[name].shown === 'always' && name !== 'signIn')
+  expect(listed).toEqual(expect.arrayContaining(shown))
 })

@@ -5,6 +5,7 @@ import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { GROUPS, tagOf } from '@/contract/openapi'
 import { type OperationName, operations } from '@/contract/operations'
 import { webhooks } from '@/contract/webhooks'
+import type { BucketName } from '@/domain/limits/limits'
 import { type JsonField, namesIn } from './schema-rows'
 
 export const OVERVIEW = '/docs/api'
@@ -75,6 +76,30 @@ export const COMMON_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =
 export const codesOf = ({ errors, forbidden }: Contract): ErrorCode[] => [
   ...new Set([...errors, ...(forbidden ? [forbidden] : [])]),
 ]
+
+export type LimitName = BucketName | 'resend'
+
+/** The limits that no contract names, because the verbs do. */
+const NAMED_BY_VERB: Partial<Record<string, LimitName>> = {
+  changeEmail: 'change',
+  resendVerification: 'resend',
+  requestPasswordReset: 'passwordResetAddress',
+  requestWithdrawal: 'withdrawalRequestAddress',
+} satisfies Partial<Record<OperationName, LimitName>>
+
+/** The limit that an operation meets first. */
+export const limitNameOf = ({ name, limit }: Contract) => NAMED_BY_VERB[name] ?? limit?.bucket
+
+/** What the limits of many operations count. */
+const COUNTED: Partial<Record<LimitName, string>> = {
+  read: 'Reads, and ending a session or token',
+  service: 'Calls of a service',
+}
+
+/** Every limit of an operation, with what it counts. */
+export const LIMITED = [...Map.groupBy(operations, limitNameOf)].flatMap(([limit, counted]) =>
+  limit ? [{ limit, what: COUNTED[limit] ?? counted.map(({ summary }) => summary).join(', ') }] : [],
+)
 
 /** The groups of operations. Each has a page of its own. */
 export const OPERATION_GROUPS = GROUPS.map(({ name, description }) => ({

@@ -160,6 +160,33 @@ test('docs/adding.md names files and lists that exist', () => {
   expect(lists.filter((list) => !new RegExp(`\\b${list}\\b`).test(code))).toEqual([])
 })
 
+/** The anchor that a heading gets. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+
+const markdownOf = (file: string) => readFileSync(file, 'utf8').replaceAll(/^```.*?^```$/gms, '')
+
+test('every link of a document leads to a file that exists, and to a heading of it', () => {
+  const links = filesBelow('.')
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) =>
+      [...markdownOf(file).matchAll(/\]\((?!\w+:)([^)#]*)#?([^)]*)\)/g)].map(([link, target, anchor]) => ({
+        place: `${file} ${link}`,
+        target: target ? path.join(path.dirname(file), target) : file,
+        anchor,
+      })),
+    )
+  const isBroken = ({ target, anchor }: (typeof links)[number]) =>
+    !existsSync(target) ||
+    (anchor &&
+      ![...markdownOf(target).matchAll(/^#+ (.*)$/gm)].some(([, heading = '']) => anchorOf(heading) === anchor))
+  expect(links.length).toBeGreaterThan(100)
+  expect(links.filter(isBroken).map(({ place }) => place)).toEqual([])
+})
+
 test('every area of the mutation run names files and tests that exist', () => {
   for (const [area, { mutate, tests }] of Object.entries(AREAS)) {
     const named = [...mutate, ...tests].filter((glob) => !glob.startsWith('!')).flatMap(eachOf)

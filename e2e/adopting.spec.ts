@@ -10,7 +10,7 @@ import { deleteAccount, driveOwnPage, faultsOf, snippetOf, verifyByLink } from '
 import { blocksBelow, Shell } from './page-commands'
 import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
 
-/** Runs the examples of docs/adopting.md as printed, but for the ports. The first block of each section starts its service. */
+/** Runs the examples of docs/adopting.md and docs/own-pages.md as printed, but for the ports. The first block of each section starts its service. */
 const DATA_DIR = path.resolve('.data/e2e-adopting')
 
 test.describe.configure({ mode: 'serial' })
@@ -22,8 +22,8 @@ test.beforeAll(async () => {
 
 const shell = new Shell(ADOPTING_URL, DATA_DIR)
 
-async function blocksOf(heading?: string): Promise<string[]> {
-  const blocks = await blocksBelow('docs/adopting.md', heading)
+async function blocksOf(file: string, heading?: string): Promise<string[]> {
+  const blocks = await blocksBelow(`docs/${file}`, heading)
   return blocks.map((commands) =>
     commands
       .replaceAll('http://localhost:3000', ADOPTING_URL)
@@ -33,14 +33,14 @@ async function blocksOf(heading?: string): Promise<string[]> {
 }
 
 /** Starts the service as the first block says, and runs `use` with what the others print. */
-async function withExample(heading: string, use: (printed: string) => Promise<unknown>) {
-  const [opening = ''] = await blocksOf()
-  const [start = '', ...others] = await blocksOf(heading)
+async function withExample(place: string, use: (printed: string) => Promise<unknown>) {
+  const [file = '', heading] = place.split('#')
+  const [opening = '', start = '', ...others] = [...(await blocksOf(file)), ...(await blocksOf(file, heading))]
   await shell.withService(start, async () => use(await shell.outputOf([opening, ...others].join('\n'))))
 }
 
 test('docs/adopting.md: a person changes the address with a token of the issuer of the adopter', async () => {
-  await withExample('Your own tokens', async (printed) => {
+  await withExample('adopting.md#Your own tokens', async (printed) => {
     const [created, change, status] = linesOf(printed)
     expect(created.data).toMatchObject({ external_id: 'customer-7', email: 'mia@example.com' })
     expect(change).toMatchObject({ success: true })
@@ -111,11 +111,11 @@ async function expectUsable(page: Page, url: string, email: string, verify?: typ
   expect(faults).toEqual([])
 }
 
-test('B58 B59 docs/adopting.md: a person changes the address and deletes the account in a page of the adopter, with elements, with React and with hooks', async ({
+test('B58 B59 docs/own-pages.md: a person changes the address and deletes the account in a page of the adopter, with elements, with React and with hooks', async ({
   page,
 }) => {
   await promisify(execFile)(process.execPath, ['scripts/pack-client.ts', PACKAGE])
-  await withExample('Your own pages', async (printed) => {
+  await withExample('own-pages.md#Quickstart', async (printed) => {
     const html = await snippetOf('html', given('customer-6'))
     const elements = { 'index.html': html.replace('<title>', `${OWN_STYLES}<title>`), ...STYLES }
     await withPage(
@@ -355,7 +355,7 @@ const tokenIn = (printed: string) => ({ ...linesOf(printed)[1].data, authenticat
 
 /** A page token for another person than that of the example. */
 async function tokenOf(person: string, name: string) {
-  const [[opening], [, ...others]] = await Promise.all([blocksOf(), blocksOf('Your own pages')])
+  const [opening, , ...others] = await blocksOf('own-pages.md', 'Quickstart')
   const commands = [opening, ...others].join('\n').replaceAll('customer-6', person).replaceAll('liv@', `${name}@`)
   return tokenIn(await shell.outputOf(commands))
 }
@@ -398,7 +398,7 @@ test('an element without an attribute that it needs says so in its place', async
 test('docs/adopting.md: whoever comes from the app finds the way back to it, after the sign-in and when the account is being deleted', async ({
   page,
 }) => {
-  await withExample('Your mobile app', async () => {
+  await withExample('adopting.md#Your mobile app', async () => {
     const max = '--email max@example.com --password "correct horse" --name Max --verified'
     await shell.outputOf(`npm run -s account -- user create ${max}`)
     await page.goto(await snippetOf('text', given('')))
@@ -442,7 +442,7 @@ async function bundled(app: string): Promise<Record<string, string>> {
 }
 
 test('docs/adopting.md: a person signs in with the identity provider of the adopter', async ({ page }) => {
-  await withExample('Your identity provider', async () => {
+  await withExample('adopting.md#Your identity provider', async () => {
     await page.goto('/sign-in')
     await page.getByRole('button', { name: 'Sign in with Demo ID' }).click()
     await page.getByRole('button', { name: 'Sam Stranger' }).click()
@@ -451,7 +451,7 @@ test('docs/adopting.md: a person signs in with the identity provider of the adop
 })
 
 test('docs/adopting.md: a backend deletes an account and follows it', async () => {
-  await withExample('Deleting from your backend', async (printed) => {
+  await withExample('adopting.md#Deleting from your backend', async (printed) => {
     const [created, progress] = linesOf(printed)
     expect(created.data).toMatchObject({ external_id: 'customer-3' })
     expect(progress).toMatchObject({ success: true, data: { status: 'processing' } })
@@ -461,12 +461,12 @@ test('docs/adopting.md: a backend deletes an account and follows it', async () =
 test('docs/adopting.md: imported people keep their passwords, and an export returns the same lines', async ({
   page,
 }) => {
-  await withExample('Import', async (printed) => {
+  await withExample('adopting.md#Import', async (printed) => {
     const [checked, ...results] = linesOf(printed)
     expect(checked).toEqual({ lines: 2, problems: 0 })
     expect(results).toMatchObject([{ result: 'created' }, { result: 'created' }])
     const given = linesOf(await readFile('.data/users.ndjson', 'utf8'))
-    await shell.outputOf((await blocksOf('Leaving')).join('\n'))
+    await shell.outputOf((await blocksOf('adopting.md', 'Leaving')).join('\n'))
     const exported = linesOf(await readFile('.data/export.ndjson', 'utf8'))
     expect(exported).toEqual(expect.arrayContaining(given))
 

@@ -1,6 +1,6 @@
 import * as account from 'user-account-service/react'
 
-/** Uses each hook that the form of docs/adopting.md does not use. */
+/** Uses each hook that the form of docs/own-pages.md does not use. */
 export function Hooks({ children }) {
   const { userId } = account.useOwnAccount()
   const { data: status } = account.useEmailStatus()

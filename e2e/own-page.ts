@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { expect, type Page } from '@playwright/test'
 import { codeIn, enterCode, type Inbox, linkIn } from './fixtures'
 
-/** The only block of docs/adopting.md in this language, with the values of this test in place of the examples. */
+/** The only block of docs/adopting.md and docs/own-pages.md in this language, with the values of this test in place of the examples. */
 export async function snippetOf(
   language: 'html' | 'js' | 'jsx' | 'text' | 'tsx',
   { service, page, person }: { service: string; page: string; person: string },
 ): Promise<string> {
-  const blocks = (await readFile('docs/adopting.md', 'utf8')).matchAll(/^```(\w+)\n(.*?)^```$/gms)
+  const pages = await Promise.all(['docs/adopting.md', 'docs/own-pages.md'].map((page) => readFile(page, 'utf8')))
+  const blocks = pages.join('\n').matchAll(/^```(\w+)\n(.*?)^```$/gms)
   const found = [...blocks].filter(([, written]) => written === language)
   expect(found).toHaveLength(1)
   return (found[0]?.[2] ?? '')

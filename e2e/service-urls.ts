@@ -15,7 +15,7 @@ export const DEMO_PROVIDER_URL = 'http://localhost:4313'
 /** The instance that the examples of docs/adopting.md start, with the demo provider on the next port. */
 export const ADOPTING_URL = 'http://localhost:4314'
 export const ISSUER_PORT = '4316'
-/** The port of the adopter's page in docs/adopting.md. */
+/** The port of the adopter's page in docs/own-pages.md. */
 export const PAGE_PORT = '4318'
 /** The instance that README.md starts. */
 export const README_URL = 'http://localhost:4317'

@@ -96,9 +96,9 @@ test('the packed client bundles for browsers', async () => {
   expect([...errors, ...warnings]).toEqual([])
 })
 
-/** The blocks of docs/adopting.md for React, as they stand there. */
+/** The blocks of docs/own-pages.md for React, as they stand there. */
 const snippets = (language: string) =>
-  [...readFileSync(path.join(root, 'docs/adopting.md'), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+  [...readFileSync(path.join(root, 'docs/own-pages.md'), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)]
     .filter(([, written]) => written === language)
     .map(([, , code]) => code)
     .join('')

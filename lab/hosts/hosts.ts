@@ -14,7 +14,7 @@ export interface Snippets {
 
 interface Host {
   url: string
-  /** Written beside the snippets of docs/adopting.md. */
+  /** Written beside the snippets of docs/own-pages.md. */
   files: (snippets: Snippets) => Record<string, string>
   /** Arguments of node for the build, and for the server of the page. */
   build?: readonly string[]

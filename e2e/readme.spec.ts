@@ -15,7 +15,7 @@ test('the commands of README.md get a first answer of the API, and let the demo 
 }) => {
   const dataDir = `${DATA_DIR}-first`
   await rm(dataDir, { recursive: true, force: true })
-  const [start = '', first = ''] = await blocksBelow('README.md')
+  const [start = '', first = ''] = await blocksBelow('README.md', 'Start it')
   const ofReader = new Shell(README_URL, dataDir)
   await ofReader.withService(start, async () => {
     const said = /It answers (.*)…/.exec(first)?.[1] ?? 'no answer'

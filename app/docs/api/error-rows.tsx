@@ -37,11 +37,11 @@ export const FoldedErrors = ({ codes, of }: { codes: readonly ErrorCode[]; of: s
         id={`${of}.${code}`}
         className="scroll-mt-16 target:bg-accent-soft"
         summary={
-          <>
+          <span className="wrap-anywhere flex min-w-0 flex-wrap items-baseline gap-x-1.5 py-1">
             <span className="font-mono text-[0.8125rem] sm:w-36">{code}</span>
             <span className="font-normal text-ink-muted tabular-nums">{ERRORS[code].status}</span>
             <span className="font-normal text-ink">{ERRORS[code].message}</span>
-          </>
+          </span>
         }
       >
         <p className="ps-5.5 pb-3 text-ink-muted">{ERRORS[code].details}</p>

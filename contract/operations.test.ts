@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import * as z from 'zod'
 import { OPERATIONS, operations } from './operations'
 import * as sdk from './sdk'
 
@@ -31,6 +32,25 @@ test('each row of docs/api.md is a call that exists, with its scope', () => {
     expect(scopes.has(call), call).toBe(true)
     if (scope) expect([call, scope]).toEqual([call, scopes.get(call)])
   }
+})
+
+/** The names of all members of an answer, also of those inside others. */
+function fieldsOf(data: z.ZodObject): string[] {
+  const names = new Set<string>()
+  JSON.stringify(z.toJSONSchema(data, { unrepresentable: 'any' }), (key, value) => {
+    if (key === 'properties') for (const name of Object.keys(value)) names.add(name)
+    return value
+  })
+  return [...names]
+}
+
+test('docs/api.md names every field of every answer', () => {
+  const rows = operations.flatMap(({ name, data }) => {
+    const fields = fieldsOf(data).map((field) => `\`${field}\``)
+    return fields.length ? [`| \`${name}\` | ${fields.join(' ')} |`] : []
+  })
+  const said = PAGE.slice(PAGE.indexOf('## Fields of the answers')).split('\n')
+  expect(said.filter((line) => line.startsWith('| `'))).toEqual(rows)
 })
 
 test('the client exports every operation under its name', () => {

@@ -5,7 +5,7 @@ import type { lookUp as contract } from '@/contract/operator'
 import { ownerOfTransaction } from '../applications/transactions'
 import type { Context, SystemContext } from '../context'
 import { type ManagerContext, managerOf } from '../manager'
-import { boolean, integer, sql, statement, text } from '../sql'
+import { boolean, integer, type Part, sql, statement, text } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'
 import { noteLookUp } from './note-look-up'
@@ -26,8 +26,33 @@ const withdrawalById = statement(
    UNION ALL SELECT withdrawal_id FROM deletion_tasks WHERE id = ${v.id}`,
 )
 
-/** More names are not listed. */
-const MAX_NAMES = 5
+const isBegun = (column: Part, v: { start: Part; end: Part }) =>
+  sql`${column} BETWEEN ${v.start} AND ${v.end} AND starts_with(${column}, ${v.start})`
+const idsBegun = statement(
+  'ids-begun',
+  { start: text, end: text, maxRows: integer },
+  { id: text },
+  (v) => sql`SELECT id FROM withdrawals WHERE ${isBegun(sql`id`, v)}
+   UNION SELECT id FROM users WHERE ${isBegun(sql`id`, v)}
+   UNION SELECT user_id FROM withdrawals WHERE ${isBegun(sql`user_id`, v)}
+   ORDER BY id LIMIT ${v.maxRows}`,
+)
+
+/** The id of a deletion task begins as that of its withdrawal goes on. */
+const BEGINNING = /^(?:(usr)|wd|msg)_([\w-]{6,22})/
+
+/** The ids of withdrawals and accounts that begin so, from six characters after the prefix on. */
+async function idsThatBegin(ctx: ManagerContext, given: string): Promise<string[]> {
+  const [, account, beginning] = BEGINNING.exec(given) ?? []
+  if (!beginning) return []
+  const start = `${account ?? 'wd'}_${beginning}`
+  // No id has a longer or a later end, whether the database sorts by bytes or by letters.
+  const end = start + 'z'.repeat(22)
+  return (await ctx.sql(idsBegun, { start, end, maxRows: MAX_BEGUN + 1 })).map(({ id }) => id)
+}
+
+/** More names or ids are not listed. */
+const MAX_BEGUN = 5
 // An empty text begins no name.
 const appsCalled = statement(
   'apps-called',
@@ -40,10 +65,17 @@ const appsCalled = statement(
 
 /**
  * Finds a withdrawal by its id or that of a deletion task, an account by its id, a transaction, its address or its external id, and an
- * application by its id or name; for an operator also by the beginning of its name or of a word of it, where no other begins so. An address
+ * application by its id or name; for an operator also by the beginning of an id, a name or a word of it, where no other begins so. An address
  * finds only an active account. Its ids find a withdrawn account too, as its withdrawal, until the retention ends.
  */
 export async function lookUp(ctx: ManagerContext, given: string): Promise<Data<typeof contract> | null> {
+  const found = await lookUpWhole(ctx, given)
+  if (found || !takesBeginnings(ctx)) return found
+  const [id, other] = await idsThatBegin(ctx, given)
+  return id && !other ? lookUpWhole(ctx, id) : null
+}
+
+async function lookUpWhole(ctx: ManagerContext, given: string): Promise<Data<typeof contract> | null> {
   const [withdrawal] = await ctx.sql(withdrawalById, { id: given })
   if (withdrawal) return { kind: 'withdrawal', id: withdrawal.id }
   const text = (await ownerOfTransaction(ctx, given)) ?? given
@@ -73,11 +105,23 @@ export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Pro
   return found
 }
 
+const severalBegin = (what: string, begun: string[], part: string) =>
+  begun.length > MAX_BEGUN
+    ? `More than ${MAX_BEGUN} ${what} begin so. Type more of the ${part}.`
+    : `Several ${what} begin so: ${begun.join(', ')}. Type more of the ${part}.`
+
 async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
-  const called = takesBeginnings(ctx) ? await ctx.sql(appsCalled, { text, maxRows: MAX_NAMES + 1 }) : []
-  const names = called.map(({ name }) => name)
-  if (names.length > MAX_NAMES) return `More than ${MAX_NAMES} apps begin so. Type more of the name.`
-  if (names.length > 0) return `Several apps begin so: ${names.join(', ')}. Type more of the name.`
+  if (takesBeginnings(ctx)) {
+    const ids = await idsThatBegin(ctx, text)
+    if (ids.length > 0) return severalBegin('ids', ids, 'id')
+    const apps = await ctx.sql(appsCalled, { text, maxRows: MAX_BEGUN + 1 })
+    if (apps.length > 0)
+      return severalBegin(
+        'apps',
+        apps.map(({ name }) => name),
+        'name',
+      )
+  }
   if (parseAddress(text))
     return `No account has this address or id. ${NOT_BY_ADDRESS}: ask the person for the deletion ID, which is in the mail about it.`
   return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'

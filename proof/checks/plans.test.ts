@@ -130,6 +130,8 @@ const READ_WHOLE = {
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',
   'failing-apps': 'event_deliveries_dead, sorted',
+  // Reads the ids between two, of which there are few.
+  'ids-begun': 'withdrawals_pkey users_pkey withdrawals_user_id_key',
   'insert-public-keys': 'signing_keys_pkey signing_keys_kid_key, sorted',
   'ledger-batches': 'erasure_ledger_batches_pkey erasure_ledger',
   'ledger-head': 'erasure_ledger',

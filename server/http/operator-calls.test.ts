@@ -307,6 +307,31 @@ test('an operator finds an application by its id or the beginning of a word of i
   expect(await find(name)).toEqual({ kind: 'user', id: operator.userId })
 })
 
+test('an operator finds a deletion and an account by the beginning of an id, of a task too, and reads which several begin so', async () => {
+  const ask = (text: string) => press(operator, 'lookUp', { body: { text } })
+  const { userId } = await givenUser(ctx)
+  const deletion = { kind: 'withdrawal', id: withdrawalId }
+  for (const text of [withdrawalId.slice(0, 9), withdrawalId.slice(0, -1), `msg_${withdrawalId.slice(3, 10)}`])
+    expect((await ask(text)).data).toEqual(deletion)
+  expect((await ask(userId.slice(0, 10))).data).toEqual({ kind: 'user', id: userId })
+  const gone = await givenWithdrawal(ctx)
+  expect((await ask(gone.userId.slice(0, 10))).data).toEqual({ kind: 'withdrawal', id: gone.withdrawalId })
+  for (const text of [withdrawalId.slice(0, 8), withdrawalId.slice(3), `wd_${'z'.repeat(22)}`, 'wd_%%%%%%'])
+    expect([text, (await ask(text)).code]).toEqual([text, 'USER_001'])
+  const service = await givenServiceToken(ctx)
+  expect((await call(service, 'lookUp', { body: { text: withdrawalId.slice(0, 9) } })).code).toBe('USER_001')
+
+  const start = userId.slice(0, -2)
+  const add = (end: string) =>
+    ctx.db.user.create({ data: { id: start + end, name: '', email: '', createdAt: new Date() } })
+  for (const end of ['a', 'zzzz']) await add(end)
+  expect((await ask(start)).details).toBe(
+    `Several ids begin so: ${[`${start}a`, userId, `${start}zzzz`].sort().join(', ')}. Type more of the id.`,
+  )
+  for (const end of ['b', 'c', 'd']) await add(end)
+  expect((await ask(start)).details).toBe('More than 5 ids begin so. Type more of the id.')
+})
+
 test('the sentence of a search that finds nothing speaks of addresses where one was typed', async () => {
   const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')

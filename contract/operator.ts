@@ -176,7 +176,7 @@ export const figures = z.object({
   replayed_withdrawals: figure('Deletions started again after the database had lost them'),
   soon_due: figure('Deletions due within a week'),
   processing: figure('Deletions in progress'),
-  completed: figure('Deletions done, with records kept until their date'),
+  completed: figure('Deletions completed, with records kept until their date'),
   purged: figure('Deletions fully erased'),
   due_steps: figure('Steps due now'),
   waiting_notices: figure('Mails waiting, or held for later'),

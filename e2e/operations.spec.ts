@@ -56,7 +56,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.locator('main').getByRole('link', { name: /^wd_/ }).first()).toBeVisible()
   await expectGoodEverywhere(page)
   for (const [state, sentence] of [
-    ['Done', 'No deletion that is done still has records.'],
+    ['Completed', 'No completed deletion still has records.'],
     ['Fully erased', 'No deletion is fully erased yet.'],
   ] as const) {
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: state }).click()

@@ -2,7 +2,7 @@ import type { ShownTask } from '@/contract/tasks'
 
 /** The words of operators for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
-  acknowledges: 'A deletion task is done',
+  acknowledges: 'A deletion task is complete',
   app_name: 'App',
   audience: 'Notified about',
   checks: 'Asked before a deletion',
@@ -79,7 +79,7 @@ export const WORDS: Record<string, string> = {
   accepted: 'Accepted',
   at_once: 'When it answers',
   calling: 'Being asked',
-  completed: 'Done',
+  completed: 'Completed',
   connected: 'People who are connected to it',
   dead: 'Given up',
   delivered: 'Delivered',

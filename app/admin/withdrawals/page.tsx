@@ -50,7 +50,7 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
 }
 const NONE = {
   processing: 'No deletion is open.',
-  completed: 'No deletion that is done still has records.',
+  completed: 'No completed deletion still has records.',
   purged: 'No deletion is fully erased yet.',
 } as const
 

@@ -1,7 +1,7 @@
 import type { ShownAudit } from '@/contract/operator'
 import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext } from './context'
-import { type Described, integer, type Shape, sql, statement, text, time } from './sql'
+import { type Described, integer, type Shape, sql, statement, text, time, type ValuesOf } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -71,14 +71,18 @@ export const describeAct = ({ id, actor_id, at, ...act }: Described<typeof ACT>)
 
 const readActsOnApp = statement(
   'acts-on-app',
-  { appId: text, maxRows: integer },
+  { appId: text, taskIds: text.list, maxRows: integer },
   ACT,
-  (v) => sql`SELECT ${SELECT_ACT} FROM audit_events
-   WHERE action IN ('app.registered', 'app.changed', 'app.disabled', 'app.enabled', 'app.secret_rotated', 'events.resent')
-     AND subject_id = ${v.appId}
-   ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
+  (v) => sql`SELECT ${SELECT_ACT} FROM (
+     SELECT * FROM audit_events
+     WHERE action IN ('app.registered', 'app.changed', 'app.disabled', 'app.enabled', 'app.secret_rotated', 'events.resent')
+       AND subject_id = ${v.appId}
+     UNION ALL
+     SELECT * FROM audit_events
+     WHERE action IN ('withdrawal.retried', 'task.retried', 'task.waived') AND subject_id = ANY(${v.taskIds}::text[])
+   ) audit ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
 )
 
-/** For operators: what was done to an application, the newest first. */
-export const actsOnApp = async (ctx: AnyContext, of: { appId: string; maxRows: number }): Promise<ShownAudit[]> =>
+/** For operators: what was done to an application and to these tasks of it, the newest first. */
+export const actsOnApp = async (ctx: AnyContext, of: ValuesOf<typeof readActsOnApp>): Promise<ShownAudit[]> =>
   (await ctx.sql(readActsOnApp, of)).map(describeAct)

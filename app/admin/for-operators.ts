@@ -6,17 +6,21 @@ import { unlessAway } from '@/server/pages/away'
 import { isOperatorSignedIn } from '@/server/pages/is-operator'
 import { openPage } from '@/server/pages/session'
 
+export const NOTHING_HAS_IT = 'Nothing has this id'
+
 /**
- * The title, with the name or the id of what the page shows. For everybody but operators it says that the page does not exist. While the database is
- * away it is that of the product.
+ * The title, with the name or the id of what the page shows: null if nothing has the id. For everybody but operators it says that the page
+ * does not exist. While the database is away it is that of the product.
  */
 export const titleForOperators =
-  (title: string, nameOf = async (id: string) => id) =>
+  (title: string, nameOf: (id: string) => Promise<string | null> = async (id) => id) =>
   async ({ params }: { params: Promise<Record<string, string | string[]>> }): Promise<Metadata> => {
     const isOperator = await unlessAway(isOperatorSignedIn(), null)
     const [id] = Object.values(await params)
     if (!isOperator) return isOperator === null ? {} : { title: 'Page not found' }
-    return { title: typeof id === 'string' ? `${title} ${await nameOf(id).catch(() => id)}` : title }
+    if (typeof id !== 'string') return { title }
+    const name = await nameOf(id).catch((error) => (error instanceof AppError ? null : id))
+    return { title: name === null ? NOTHING_HAS_IT : `${title} ${name}` }
   }
 
 /** The context of the operator who is signed in; for everybody else the page does not exist. */

@@ -43,6 +43,18 @@ export const idLink = (folder: string) => (id: string) => (
     {id}
   </Link>
 )
+const FOLDERS = { app_: 'apps', usr_: 'users', wd_: 'withdrawals' }
+
+/** The id of a deletion task names its deletion. */
+const TASK = /^msg_([\w-]{22})_/
+
+/** Leads to what the id names, where that has a page. */
+export function linkOf(id: string) {
+  const [, deletion] = TASK.exec(id) ?? []
+  if (deletion) return <>A task of {idLink('withdrawals')(`wd_${deletion}`)}</>
+  const [, folder] = Object.entries(FOLDERS).find(([prefix]) => id.startsWith(prefix)) ?? []
+  return folder ? idLink(folder)(id) : mono(id)
+}
 function mono(text: string) {
   return <span className="font-mono">{text}</span>
 }
@@ -161,6 +173,6 @@ export const auditFor = (readerId: string): Fields<typeof shownAudit> => ({
 
 export const DueBy = ({ time, isPast }: { time: string | null; isPast: boolean }) => (
   <>
-    {time && <LocalTime dateTime={time} format="date" />} {isPast && <Badge tone="danger">Past its due date</Badge>}
+    {time && <LocalTime dateTime={time} format="short" />} {isPast && <Badge tone="danger">Past its due date</Badge>}
   </>
 )

@@ -1,7 +1,7 @@
 import { cache } from 'react'
 import { Removal } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { auditFor, EventCounts, Word } from '@/components/admin/drawn'
+import { auditFor, EventCounts, linkOf, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Trouble } from '@/components/admin/needs-attention'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
@@ -13,7 +13,7 @@ import { Disclosure } from '@/components/ui/disclosure'
 import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
-import { shownAudit } from '@/contract/operator'
+import { type ShownAudit, shownAudit } from '@/contract/operator'
 import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
@@ -45,18 +45,23 @@ const Rotation = ({ of: { previous_secret_until: until } }: { of: Answer<typeof 
   </>
 )
 
+/** What was done to the app itself concerns the page. */
+const ofTask = ({ subject_id }: ShownAudit) =>
+  subject_id?.startsWith('app_') ? null : subject_id && linkOf(subject_id)
+
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
   const app = await readApp(appId).catch(orNotFound)
-  const [open, ended, recent, dead, acts, troubles] = await Promise.all([
+  const [open, ended, recent, dead, troubles] = await Promise.all([
     listTasks(ctx, { appId, limit: SHOWN }),
     endedTasksOf(ctx, appId, SHOWN),
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
-    actsOnApp(ctx, { appId, maxRows: SHOWN }),
     watchTroubles(ctx),
   ])
+  const taskIds = [...open.tasks, ...ended].map(({ task_id }) => task_id)
+  const acts = await actsOnApp(ctx, { appId, taskIds, maxRows: SHOWN })
   const trouble = groupTroubles(troubles).apps.find(({ app_id }) => app_id === appId)
   const problem = trouble && problemOf(trouble)
   const { action, at, actor } = auditFor(ctx.actor.userId)
@@ -153,7 +158,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             acknowledges: ({ endpoint, acknowledges }) =>
               endpoint ? <Word of={acknowledges} /> : 'When it reports so',
             last_asked_at: ({ endpoint, last_asked_at }) =>
-              endpoint === null && (last_asked_at ? <LocalTime dateTime={last_asked_at} /> : 'Never'),
+              endpoint === null && (last_asked_at ? <LocalTime dateTime={last_asked_at} format="short" /> : 'Never'),
             phase: true,
             events: true,
             includes: true,
@@ -168,11 +173,11 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       </Part>
       <TablePart
         title="Audit log"
-        description="The newest first."
+        description="What was done to it and to the tasks above, the newest first."
         of={shownAudit}
         rows={acts}
         id="audit_id"
-        fields={{ action, at, actor }}
+        fields={{ action, subject_id: ofTask, at, actor }}
         none="Nothing was done to it yet."
       />
     </AdminPage>

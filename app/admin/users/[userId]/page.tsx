@@ -1,6 +1,7 @@
 import { notFound } from 'next/navigation'
+import { cache } from 'react'
 import { Command } from '@/components/admin/command'
-import { AppLink, auditFor, type Fields, idLink } from '@/components/admin/drawn'
+import { AppLink, auditFor, type Fields, idLink, linkOf } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
@@ -21,14 +22,18 @@ import {
 } from '@/contract/operator'
 import { noteLookUp } from '@/domain/accounts/note-look-up'
 import { MAX_ACCESS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
+import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, titleForOperators } from '../../for-operators'
 
-export const generateMetadata = titleForOperators('Account')
+/** Read once for the title and the page. */
+const readAccount = cache((userId: string) => watchAccount(systemContext(), userId))
+
+export const generateMetadata = titleForOperators('Account', async (id) => (await readAccount(id))?.user_id ?? null)
 
 export default async function AccountPage({ params }: { params: Promise<{ userId: string }> }) {
   const ctx = await operatorContext('/admin')
-  const found = await watchAccount(ctx, (await params).userId)
+  const found = await readAccount((await params).userId)
   if (!found) notFound()
   await noteLookUp(ctx, { userId: found.user_id, actor: 'operator', actorId: ctx.actor.userId, ip: null })
   return (
@@ -147,18 +152,6 @@ const subjectAmong =
     return app ? <AppLink id={app.app_id} name={app.name} /> : subject_id && linkOf(subject_id)
   }
 
-const FOLDERS = { app_: 'apps', usr_: 'users', wd_: 'withdrawals' }
-
-/** The id of a deletion task names its deletion. */
-const TASK = /^msg_([\w-]{22})_/
-
-function linkOf(id: string) {
-  const [, deletion] = TASK.exec(id) ?? []
-  if (deletion) return <>A task of {idLink('withdrawals')(`wd_${deletion}`)}</>
-  const [, folder] = Object.entries(FOLDERS).find(([prefix]) => id.startsWith(prefix)) ?? []
-  return folder ? idLink(folder)(id) : <span className="font-mono">{id}</span>
-}
-
 const AFTERWARDS =
   'After this it no longer blocks deleting the account. This cannot be taken back, and is written into the audit log.'
 
@@ -237,7 +230,7 @@ const FACTS: Fields<typeof shownAccount> = {
   pending_change: ({ pending_change: { new_email, expires_at } }) =>
     new_email && expires_at ? (
       <>
-        To {new_email}, until <LocalTime dateTime={expires_at} />
+        To {new_email}, until <LocalTime dateTime={expires_at} format="short" />
       </>
     ) : (
       'None'

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { cache, type ReactNode } from 'react'
 import { StepWaitsFor } from '@/components/admin/attempts'
 import { Command, lineOf } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
@@ -25,14 +25,18 @@ import {
 } from '@/contract/operator'
 import { isFailing, type ShownTask } from '@/contract/tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
+import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
-export const generateMetadata = titleForOperators('Deletion')
+/** Read once for the title and the page. */
+const readWithdrawal = cache((id: string) => showWithdrawal(systemContext(), id))
+
+export const generateMetadata = titleForOperators('Deletion', async (id) => (await readWithdrawal(id)).withdrawal_id)
 
 export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
   const ctx = await operatorContext('/admin/withdrawals')
-  const withdrawal = await showWithdrawal(ctx, (await params).withdrawalId).catch(orNotFound)
+  const withdrawal = await readWithdrawal((await params).withdrawalId).catch(orNotFound)
   const { withdrawal_id: id, deletion_steps, tasks, deliveries, notices, audit, is_cut } = withdrawal
   const now = ctx.clock.now()
   return (
@@ -208,7 +212,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
       <StateOf state={status} tasks={withdrawal} />
       {open.some(({ last_error }) => last_error !== null) && <Badge tone="danger">Failing</Badge>}
       {!is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue) && (
-        <Badge tone="danger">A step is late</Badge>
+        <Badge tone="warning">A step is late</Badge>
       )}
       {is_past_due && <Badge tone="danger">Past its due date</Badge>}
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />
@@ -230,14 +234,15 @@ const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
   scheduled_completion: ({ scheduled_completion: time, completed_at }) =>
     completed_at === null && (
       <>
-        <LocalTime dateTime={time} mayBreak />
+        <LocalTime dateTime={time} format="short" />
         {Date.parse(time) < now.getTime() && ', which has passed'}
       </>
     ),
   completed_at: true,
-  due_by: ({ due_by, completed_at }) => due_by && completed_at === null && <LocalTime dateTime={due_by} mayBreak />,
+  due_by: ({ due_by, completed_at }) =>
+    due_by && completed_at === null && <LocalTime dateTime={due_by} format="short" />,
   purge_due_at: ({ purge_due_at, purged_at }) =>
-    purge_due_at && !purged_at && <LocalTime dateTime={purge_due_at} mayBreak />,
+    purge_due_at && !purged_at && <LocalTime dateTime={purge_due_at} format="short" />,
   purged_at: true,
   receipts: ({ withdrawal_id, receipts, receipt_due_at }) => (
     <>
@@ -278,14 +283,14 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
         <p className="flex flex-wrap items-center gap-2">
           <StateOf state={isUntried(step) ? 'pending' : step.status} tasks={countsOf(own)} />
           {(failing.length > 0 || (step.last_error && waitsFor.length === 0)) && <Badge tone="danger">Failing</Badge>}
-          {step.is_overdue && <Badge tone="danger">Late</Badge>}
+          {step.is_overdue && <Badge tone="warning">Late</Badge>}
         </p>
         <p className="mt-1 text-ink-muted">
           <StepState step={step} failing={failing} waitsFor={waitsFor} />
           {step.is_overdue && (
             <>
               {' '}
-              It was planned for <LocalTime dateTime={step.estimated_completion} mayBreak />.
+              It was planned for <LocalTime dateTime={step.estimated_completion} format="short" />.
             </>
           )}
         </p>
@@ -303,7 +308,7 @@ function StepState({
   waitsFor,
 }: Record<'failing' | 'waitsFor', readonly ShownTask[]> & { step: ShownStep }) {
   const listed = (tasks: readonly ShownTask[]) => LISTED.format(tasks.map(({ name }) => name))
-  if (step.completed_at) return <LocalTime dateTime={step.completed_at} />
+  if (step.completed_at) return <LocalTime dateTime={step.completed_at} format="short" />
   if (failing.length > 0) return `${listed(failing)} ${failing.length === 1 ? 'fails' : 'fail'}, see below.`
   if (waitsFor.length > 0)
     return `${step.erased_at ? 'Its own part is done, and it waits' : 'Waits'} for ${listed(waitsFor)}.`

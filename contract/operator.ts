@@ -199,6 +199,8 @@ export interface TroubledApp {
   deliveries: FailingApp | null
   /** Its deletion tasks that failed, or that wait because it is disabled. */
   tasks: ShownTask[]
+  /** Whether it fetches its deletion tasks itself and has left some of them. */
+  leaves_tasks: boolean
   /** The first due date of the withdrawals that fail or are late because of it. */
   first_due_by: string | null
   unreliable: UnreliableApp | null
@@ -308,7 +310,3 @@ export const lookUp = contract({
 /** Whether it is told nothing; its tasks say so too, where the list of the applications could not be read. */
 export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
   (unreliable?.disabled_at ?? null) !== null || tasks.some(({ is_app_disabled }) => is_app_disabled)
-
-/** Whether it fetches its deletion tasks itself and has left some of them. */
-export const leavesTasks = (app: TroubledApp) =>
-  !isDisabled(app) && app.tasks.some(({ polls, state }) => polls && state === 'pending')

@@ -72,6 +72,10 @@ export type ShownTask = z.input<typeof shownTask>
 export const isFailing = ({ state, attempts, last_error }: ShownTask) =>
   ['pending', 'calling', 'unconfirmed'].includes(state) && attempts > 0 && last_error !== null
 
+/** Its application fetches its tasks itself, and has left this one. */
+export const isLeft = ({ polls, state, due_at }: ShownTask, now: Date) =>
+  polls && state === 'pending' && due_at !== null && Date.parse(due_at) <= now.getTime()
+
 /** The answer of an application to an absence check; nothing else counts as an answer. */
 export const absenceAnswer = z.object({ present: z.boolean(), account: z.string() })
 

@@ -2,7 +2,6 @@ import { NeedsAttention } from '@/components/admin/needs-attention'
 import { Numbers } from '@/components/admin/numbers'
 import { Part, Unread } from '@/components/admin/part'
 import { TaskTable, taskApp } from '@/components/admin/task-table'
-import { leavesTasks } from '@/contract/operator'
 import { listApps } from '@/domain/applications/manage'
 import { groupTroubles, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from './admin-page'
@@ -15,7 +14,7 @@ export default async function OperationsPage() {
   const { figures, ...troubles } = await watchOverview(ctx)
   const { apps, withdrawals, others, isUnread, isCut } = groupTroubles(troubles)
   const { tasks } = troubles
-  const asking = apps.some(leavesTasks) ? (await listApps(ctx)).apps : []
+  const asking = apps.some(({ leaves_tasks }) => leaves_tasks) ? (await listApps(ctx)).apps : []
   return (
     <AdminPage section="/admin" title="Overview" description="What fails or is late, and what waits." refreshes>
       <NeedsAttention
@@ -27,17 +26,15 @@ export default async function OperationsPage() {
         isUnread={isUnread}
         isCut={isCut}
       />
-      <Part
-        title="Other deletion tasks"
-        description={tasks?.is_cut && 'There are more than are shown.'}
-        none={tasks !== null && others.length === 0 && 'No other task is due.'}
-      >
-        {tasks ? (
-          <TaskTable label="Other deletion tasks" tasks={others} fields={{ name: taskApp, withdrawal_id: true }} />
-        ) : (
-          <Unread />
-        )}
-      </Part>
+      {(!tasks || others.length > 0) && (
+        <Part title="Other deletion tasks" description={tasks?.is_cut && 'There are more than are shown.'}>
+          {tasks ? (
+            <TaskTable label="Other deletion tasks" tasks={others} fields={{ name: taskApp, withdrawal_id: true }} />
+          ) : (
+            <Unread />
+          )}
+        </Part>
+      )}
       <Numbers figures={figures} />
     </AdminPage>
   )

@@ -74,6 +74,13 @@ export function NeedsAttention({
       )}
       <div className="divide-y divide-line *:py-5 *:first:pt-0 *:last:pb-0 empty:hidden">
         {isUnread && <Unread />}
+        {alarms.length > 0 && (
+          <Facts
+            of={contract.figures}
+            row={figures}
+            fields={Object.fromEntries(alarms.map((name) => [name, hinted(name)]))}
+          />
+        )}
         {withdrawals.length > 0 && (
           <div>
             <Table
@@ -89,13 +96,6 @@ export function NeedsAttention({
         {apps.map((app) => (
           <App key={app.app_id} app={app} lastAskedAt={lastAsked.get(app.app_id) ?? null} />
         ))}
-        {alarms.length > 0 && (
-          <Facts
-            of={contract.figures}
-            row={figures}
-            fields={Object.fromEntries(alarms.map((name) => [name, hinted(name)]))}
-          />
-        )}
       </div>
     </Part>
   )
@@ -103,7 +103,8 @@ export function NeedsAttention({
 
 const hinted = (name: Name) => (figures: contract.Figures) => (
   <>
-    <b className="font-semibold text-danger">{capped(figures[name], contract.MAX_COUNTED)}</b>. {HINTS[name]}
+    <b className="font-semibold text-danger">{capped(figures[name], contract.MAX_COUNTED)}</b>{' '}
+    <span className="ms-2">{HINTS[name]}</span>
   </>
 )
 
@@ -152,7 +153,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
         {isDisabled && <Badge tone="warning">Disabled</Badge>}
         {wasWaived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
         {tasks.length > 0 && (
-          <Badge tone={isDisabled || isFailingNow || contract.leavesTasks(app) ? 'danger' : 'accent'}>
+          <Badge tone={isFailingNow || app.leaves_tasks ? 'danger' : isDisabled ? 'warning' : 'accent'}>
             {count(tasks.length, 'deletion')} held up
           </Badge>
         )}
@@ -240,7 +241,7 @@ export function Trouble({ app, lastAskedAt }: TroubleProps) {
             : 'Once it is fixed, ping it: a good answer takes it off this list.'}{' '}
         </>
       )}
-      {contract.leavesTasks(app) &&
+      {app.leaves_tasks &&
         (lastAskedAt ? (
           <>
             It fetches its deletion tasks itself, and last asked for them on{' '}

@@ -1,4 +1,4 @@
-import { isFailing, type ShownTask, shownTask } from '@/contract/tasks'
+import { isFailing, isLeft, type ShownTask, shownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { Attempts, WaitsFor } from './attempts'
@@ -95,12 +95,8 @@ export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} nam
 /** Whether the task is neither completed nor waived. */
 export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
-/** Its application fetches its tasks itself, and has left this one. */
-const isLeft = ({ polls, state, due_at }: ShownTask) =>
-  polls && state === 'pending' && due_at !== null && Date.parse(due_at) <= Date.now()
-
 function TaskBadge({ task }: { task: ShownTask }) {
-  if (isLeft(task)) return <Badge tone="warning">Not fetched</Badge>
+  if (isLeft(task, new Date())) return <Badge tone="warning">Not fetched</Badge>
   if (task.is_app_disabled && isOpenTask(task)) return <Badge tone="warning">App is disabled</Badge>
   if (isFailing(task) && task.state !== 'calling') return <Badge tone="danger">Failing</Badge>
   return <Word of={task.state} />
@@ -118,7 +114,7 @@ function TaskState({ task }: { task: ShownTask }) {
         {isOpenTask(task) && <WaitsFor task={task} />}
         {waived ? (
           <>
-            <LocalTime dateTime={waived.at} mayBreak />. The person reads: “
+            <LocalTime dateTime={waived.at} format="short" />. The person reads: “
             {waived.sentence ?? <WaivedReason reason={waived.reason} />}”{' '}
             {task.attempts > 0 && (
               <>
@@ -127,7 +123,7 @@ function TaskState({ task }: { task: ShownTask }) {
             )}
           </>
         ) : (
-          completed_at && state === 'completed' && <LocalTime dateTime={completed_at} />
+          completed_at && state === 'completed' && <LocalTime dateTime={completed_at} format="short" />
         )}
       </p>
     </>

@@ -77,6 +77,16 @@ test('an application that leaves its deletion tasks is named with what is wrong,
   expect(await execute(ctx, ['app', 'show', poller], null)).toMatchObject(named)
   const { apps } = (await execute(ctx, ['app', 'list'], null)) as { apps: object[] }
   expect(apps).toContainEqual(expect.objectContaining(named))
+
+  // One that said that it failed is given the task again later, and has left nothing until then.
+  const seen = async () => groupTroubles(await watchTroubles(ctx)).apps
+  expect(await seen()).toMatchObject([{ app_id: poller, leaves_tasks: true }])
+  const later = new Date(ctx.clock.now().getTime() + minute)
+  await ctx.db.deletionTask.updateMany({
+    where: { appId: poller },
+    data: { attempts: 1, firstTriedAt: ctx.clock.now(), lastError: 'failed', dueAt: later },
+  })
+  expect(await seen()).toMatchObject([{ app_id: poller, leaves_tasks: false }])
 })
 
 test('a deletion that waits for a disabled application needs attention under that application', async () => {

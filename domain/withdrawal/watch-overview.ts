@@ -1,5 +1,5 @@
-import { type Figures, leavesTasks, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
-import { isFailing, type ShownTask } from '@/contract/tasks'
+import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
+import { isFailing, isLeft, type ShownTask } from '@/contract/tasks'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps, unreliableApps } from '../applications/operate-deliveries'
@@ -21,7 +21,7 @@ export async function watchTroubles(ctx: SystemContext) {
     orUnread(ctx, 'unreliable-apps', unreliableApps(ctx)),
     orUnread(ctx, 'open-tasks', watchTasks(ctx)),
   ])
-  return { troubled, failing, unreliable, tasks }
+  return { troubled, failing, unreliable, tasks, now: ctx.clock.now() }
 }
 
 async function readAll(ctx: SystemContext): Promise<Figures> {
@@ -58,11 +58,12 @@ type Troubles = Awaited<ReturnType<typeof watchTroubles>>
  * Each application that is disabled, or of which something fails, with all its tasks that are due; the withdrawals that fail for another
  * reason; and the tasks of the other applications.
  */
-export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles) {
+export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Troubles) {
   const withdrawals = troubled?.withdrawals ?? []
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
-    const app = apps.get(app_id) ?? { app_id, name, deliveries: null, tasks: [], unreliable: null, first_due_by: null }
+    const none = { deliveries: null, tasks: [], leaves_tasks: false, unreliable: null, first_due_by: null }
+    const app = apps.get(app_id) ?? { app_id, name, ...none }
     apps.set(app_id, app)
     return app
   }
@@ -80,6 +81,7 @@ export function groupTroubles({ troubled, failing, unreliable, tasks }: Troubles
     }
   }
   for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)
+  for (const app of apps.values()) app.leaves_tasks = app.tasks.some((task) => isLeft(task, now))
   return {
     apps: [...apps.values()].sort((one, other) => other.tasks.length - one.tasks.length),
     withdrawals: withdrawals.filter((withdrawal) => ownSteps(withdrawal).length > 0),
@@ -102,7 +104,7 @@ export const problemsOf = (troubles: Troubles): Map<string, string> =>
 
 /** Its last answer to an event or a deletion task, or else that it does not ask for its tasks. */
 export const problemOf = (app: TroubledApp): string | null =>
-  lastAnswerOf(app) ?? (leavesTasks(app) ? 'has not asked for its deletion tasks' : null)
+  lastAnswerOf(app) ?? (app.leaves_tasks ? 'has not asked for its deletion tasks' : null)
 
 export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
   deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null

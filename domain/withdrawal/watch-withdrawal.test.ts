@@ -61,6 +61,8 @@ test('the page of an application has what it ended last, until the purge, after 
   await pass(ctx, 30 * day)
   expect(await waivedOf('purged')).toEqual([null])
   expect([await endedOf(shop), await endedOf(bank)]).toEqual([[], []])
+  const shown = { status: 'purged', waived_tasks: null, tasks: [], open_tasks: 0, waits_for: [] }
+  expect(await showWithdrawal(ctx, withdrawalId)).toMatchObject(shown)
 })
 
 test('an operator sees what a withdrawal has done and what it waits for, and of the person the id of the account alone', async () => {

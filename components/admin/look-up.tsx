@@ -1,21 +1,43 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
+import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useEffect } from 'react'
 import { ApiError } from '@/contract/errors'
-import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
+import { cn } from '../ui/class-names'
 import { TextField } from '../ui/field'
+import { textLink } from '../ui/text-link'
 import { operate, sentenceOf } from './operate'
 
 const WHAT_TO_TYPE =
   'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the beginning of the name of an app.'
 const FOLDERS: Record<string, string> = { withdrawal: 'withdrawals', user: 'users', app: 'apps' }
 
+/** Several that begin as the text does are named in the sentence, which leads to each. */
+const linked = (sentence: string) =>
+  sentence.split(/\b((?:usr|wd)_[\w-]{22})/).map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <Link
+        key={part}
+        href={`/admin/${part.startsWith('wd_') ? 'withdrawals' : 'users'}/${part}`}
+        className={cn(textLink, 'inline-block')}
+      >
+        {part}
+      </Link>
+    ),
+  )
+
 /** Whether the next page comes of a search: its title takes the focus that went with the form. */
 let hasFound = false
 
-/** Finds a deletion, a person or an application. The search text never stands in a URL, because it may be an address. */
+/**
+ * Finds a deletion, a person or an application. The search text never stands in a URL, because it may be an address. As an action, and with
+ * a button that works from the start, a search that is sent before this script runs waits for it.
+ */
 export function LookUp() {
   const router = useRouter()
   const find = useMutation({
@@ -38,18 +60,18 @@ export function LookUp() {
   }, [])
   return (
     <form
-      method="post"
       className="@container"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const text = new FormData(event.currentTarget).get('text')
+      action={(form) => {
+        const text = form.get('text')
         if (typeof text === 'string' && !find.isPending) find.mutate(text)
       }}
     >
-      <div className="flex flex-col items-start gap-2 @xs:flex-row">
+      <div className="flex flex-col items-start gap-2 @3xs:flex-row">
         <TextField
           label="Find a deletion, person or app"
           name="text"
+          // After its action React resets the form.
+          defaultValue={find.variables}
           maxLength={320}
           autoComplete="off"
           autoCapitalize="none"
@@ -58,11 +80,11 @@ export function LookUp() {
           // The button beside it says what it is for.
           className="w-full min-w-0 flex-1 *:[label]:sr-only"
           onInput={() => find.isError && find.reset()}
-          {...(find.error && { error: sentenceOf(find.error) })}
+          {...(find.error && { error: linked(sentenceOf(find.error)) })}
         />
-        <Button type="submit" variant="secondary" isPending={find.isPending}>
+        <button type="submit" className={buttonStyle({ variant: 'secondary' })} aria-busy={find.isPending}>
           Find
-        </Button>
+        </button>
       </div>
     </form>
   )

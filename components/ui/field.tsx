@@ -8,7 +8,7 @@ import { useHydrated } from './use-hydrated'
 interface Described {
   hint?: ReactNode
   /** What is wrong and what to do. */
-  error?: string
+  error?: ReactNode
 }
 
 interface FieldProps extends Described {
@@ -34,7 +34,7 @@ function Hint({ id, children }: { id: string; children: ReactNode }) {
 }
 
 /** Stays in the document while empty, so that screen readers announce the text that is put into it. */
-export function FieldError({ id, children }: { id?: string; children: string | undefined }) {
+export function FieldError({ id, children }: { id?: string; children: ReactNode }) {
   return (
     <div aria-live="polite">
       {children && (

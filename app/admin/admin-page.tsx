@@ -67,7 +67,7 @@ export async function AdminPage(props: AdminPageProps) {
         {refreshes && <RefreshEvery seconds={5} canPause />}
         <div className="space-y-6">
           <Outcomes freshUntil={(ctx && freshUntil(ctx, 'operate')?.toISOString()) ?? null}>{children}</Outcomes>
-          <p className="text-ink-muted text-sm">Times are in the time zone of this browser.</p>
+          {(section || id) && <p className="text-ink-muted text-sm">Times are in the time zone of this browser.</p>}
         </div>
       </ColumnPage>
     </EnglishLayout>

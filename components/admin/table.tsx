@@ -22,7 +22,7 @@ const cell =
   'py-3 align-top @max-2xl:flex @max-2xl:flex-wrap @max-2xl:gap-x-3 @max-2xl:py-1 @max-2xl:has-[>div:empty]:hidden @2xl:in-[tr:last-child]:pb-0 @2xl:pe-6 @2xl:last:pe-0'
 /** On a phone the way into a record is as high as a button, and leaves what stands beside it where it is. */
 const TAPPED = '@max-2xl:[&_a]:-my-3 @max-2xl:[&_a]:inline-block @max-2xl:[&_a]:py-3'
-/** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. */
+/** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. A single one needs none. */
 const label =
   "@max-2xl:before:w-28 @max-2xl:before:max-w-full @max-2xl:before:shrink-0 @max-2xl:before:text-ink-muted @max-2xl:before:content-[attr(data-label)_/_'']"
 
@@ -63,8 +63,16 @@ export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>)
                     <div className="@2xl:min-w-24">{draw(row)}</div>
                   </th>
                 ) : (
-                  <td key={field} data-label={text} className={cn(cell, label, 'wrap-anywhere tabular-nums')}>
-                    <div className="@max-2xl:min-w-0 @max-2xl:flex-1 @max-2xl:basis-32">{draw(row)}</div>
+                  <td
+                    key={field}
+                    data-label={text}
+                    className={cn(
+                      cell,
+                      columns.length > 2 && label,
+                      'wrap-anywhere tabular-nums @4xl:[&_time]:whitespace-nowrap',
+                    )}
+                  >
+                    <div className="@max-2xl:min-w-0 @max-2xl:flex-1 @max-2xl:basis-28">{draw(row)}</div>
                   </td>
                 ),
               )}

@@ -11,7 +11,7 @@ interface TabsProps {
 /** Links to pages that stand side by side; the current one is marked. */
 export const Tabs = ({ label, tabs, current, className }: TabsProps) => (
   <nav aria-label={label} className={className}>
-    <ul className="flex flex-wrap gap-x-6 max-sm:gap-x-4">
+    <ul className="flex flex-wrap gap-x-6 max-sm:gap-x-4 max-[22rem]:gap-x-3">
       {Object.entries(tabs).map(([href, name]) => (
         <li key={href}>
           <Link

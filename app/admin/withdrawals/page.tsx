@@ -22,8 +22,8 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
   processing: {
     deletion_steps: ({ deletion_steps, waits_for: apps }) => (
       <>
-        {deletion_steps.map(({ step, last_error, is_overdue }) => (
-          <span key={step} className="flex flex-wrap items-center gap-x-2">
+        {deletion_steps.map(({ step, last_error, is_overdue }, index) => (
+          <span key={step} className="flex flex-wrap items-center gap-x-2 @3xl:inline-flex">
             <StepName step={step} />{' '}
             {last_error && (
               <Badge tone="danger" className="-my-0.5">
@@ -31,10 +31,11 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
               </Badge>
             )}
             {is_overdue && (
-              <Badge tone="danger" className="-my-0.5">
+              <Badge tone="warning" className="-my-0.5">
                 Step is late
               </Badge>
             )}
+            {index < deletion_steps.length - 1 && <span className="@max-3xl:hidden @3xl:me-2 text-ink-muted">·</span>}
           </span>
         ))}
         <span className="block text-ink-muted empty:hidden">

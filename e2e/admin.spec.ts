@@ -134,7 +134,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(act.getByRole('link', { name })).toBeVisible()
   await expect(act.getByText('You', { exact: true })).toBeVisible()
   // Its last step comes seconds later.
-  await expect(page.getByText('Completed', { exact: true })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('term').filter({ hasText: /^Completed$/ })).toBeVisible({ timeout: 30_000 })
   await page.goto(at('/admin/withdrawals?state=completed'))
   await expect(page.getByRole('row', { name: otherId })).toContainText('1 app has not confirmed')
   application.close()

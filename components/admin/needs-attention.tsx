@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import * as contract from '@/contract/operator'
 import { isFailing } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
+import { cn } from '../ui/class-names'
 import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
@@ -94,7 +95,7 @@ export function NeedsAttention({
           </div>
         )}
         {apps.map((app) => (
-          <App key={app.app_id} app={app} lastAskedAt={lastAsked.get(app.app_id) ?? null} />
+          <App key={app.app_id} app={app} lastAskedAt={lastAsked.get(app.app_id) ?? null} lookedAt={lookedAt} />
         ))}
       </div>
     </Part>
@@ -137,10 +138,11 @@ const MAX_EVENTS = 1_000
 /** So many deletion tasks of one application are shown unfolded. */
 const MAX_OPEN = 3
 
-function App({ app, lastAskedAt }: TroubleProps) {
+function App({ app, lastAskedAt, lookedAt }: TroubleProps & Pick<NeedsAttentionProps, 'lookedAt'>) {
   const { app_id, name, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = contract.isDisabled(app)
+  const isPast = app.first_due_by !== null && app.first_due_by <= lookedAt
   const called = tasks.filter(({ polls, state }) => !polls && (state === 'pending' || state === 'calling'))
   const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || called.length > 0)
   const isFailingNow = deliveries !== null || tasks.some(isFailing)
@@ -158,8 +160,8 @@ function App({ app, lastAskedAt }: TroubleProps) {
           </Badge>
         )}
         {app.first_due_by && (
-          <span className="text-ink-muted text-sm">
-            {tasks.length === 1 ? 'It is due by ' : 'The first is due by '}
+          <span className={cn('text-sm', isPast ? 'font-medium text-danger' : 'text-ink-muted')}>
+            {tasks.length === 1 ? 'It' : 'The first'} {isPast ? 'was' : 'is'} due by{' '}
             <LocalTime dateTime={app.first_due_by} format="date" />.
           </span>
         )}

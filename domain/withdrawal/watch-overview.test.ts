@@ -136,6 +136,21 @@ test.each([
   },
 )
 
+test('the application that holds a withdrawal up past its due date stands before one that holds up more', async () => {
+  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  ctx.apps.answer = async () => ({ status: 503 })
+  const late = await givenParticipant(ctx, 'late')
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  const many = await givenParticipant(ctx, 'many')
+  for (let more = 0; more < 2; more++) await givenWithdrawal(ctx)
+  await ctx.db.deletionTask.deleteMany({ where: { appId: late, withdrawalId: { not: withdrawalId } } })
+  await pass(ctx, 60 * minute)
+  const seen = async () => groupTroubles(await watchTroubles(ctx)).apps.map(({ app_id }) => app_id)
+  expect(await seen()).toEqual([many, late])
+  await ctx.db.withdrawal.update({ where: { id: withdrawalId }, data: { dueBy: ctx.clock.now() } })
+  expect(await seen()).toEqual([late, many])
+})
+
 test('a step that fails by itself is listed by itself, also where an application has accepted its task', async () => {
   await ctx.db.$executeRaw`DELETE FROM connected_apps`
   ctx.apps.answer = async () => ({ status: 202 })

@@ -81,9 +81,13 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
     }
   }
   for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)
+  const isPast = ({ first_due_by: due }: TroubledApp) => due !== null && Date.parse(due) <= now.getTime()
   for (const app of apps.values()) app.leaves_tasks = app.tasks.some((task) => isLeft(task, now))
   return {
-    apps: [...apps.values()].sort((one, other) => other.tasks.length - one.tasks.length),
+    /** Those that hold a withdrawal up past its due date, then those that hold up most. */
+    apps: [...apps.values()].sort(
+      (one, other) => Number(isPast(other)) - Number(isPast(one)) || other.tasks.length - one.tasks.length,
+    ),
     withdrawals: withdrawals.filter((withdrawal) => ownSteps(withdrawal).length > 0),
     others: others.filter(({ app_id }) => !apps.has(app_id)),
     /** A part could not be read. */

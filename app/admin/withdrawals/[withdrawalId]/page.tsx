@@ -45,7 +45,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       title="Deletion"
       id={id}
       description="What it has deleted, and what it waits for."
-      refreshes
+      refreshes={withdrawal.purged_at === null}
     >
       <Part title="State" aside={<State withdrawal={withdrawal} />}>
         <Causes of={withdrawal} now={now} />
@@ -86,9 +86,9 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
 }
 
 /** The tasks go with what was kept, and so does who had not confirmed. */
-const noTasks = ({ withdrawal_id: id, purged_at }: ShownWithdrawal) =>
+const noTasks = ({ purged_at }: ShownWithdrawal) =>
   purged_at
-    ? `They were deleted with what was kept. What each app answered stands in the receipt: ${lineOf(`receipt show ${id}`)}`
+    ? 'They were deleted with what was kept. What each app answered stands in the receipt.'
     : 'No app has a task.'
 
 /** What operators did leaves this page with what was kept, and stays in the audit. */

@@ -55,7 +55,7 @@ test.each([
   ['user export', '--all is missing. Exports all accounts.'],
   [
     'withdrawal list --state gone',
-    '--state must be one of processing, completed, purged; or, as the pages say, in progress, done, fully erased.',
+    '--state must be one of processing, completed, purged; or, as the pages say, in progress, fully erased.',
   ],
   ['user set-role --user usr_1 --role admin', '--role must be operator or none.'],
   [
@@ -121,7 +121,7 @@ test('the help of all commands lists each with its sentence', () => {
   for (const line of ['--help', 'help', '-h']) {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
     expect(help(line)).toContain('  batch ')
-    expect(help(line)).toContain('The pages say deletion, done, fully erased, stop waiting;')
+    expect(help(line)).toContain('The pages say deletion, fully erased, stop waiting;')
   }
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
 })

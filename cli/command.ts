@@ -245,7 +245,7 @@ function missing(command: Command, name: string, option: Option): string {
 }
 
 function readValue(name: string, option: Option, given: string): unknown {
-  const text = option.words?.[given.toLowerCase()] ?? given
+  const text = option.words ? (option.words[given.toLowerCase()] ?? given.toLowerCase()) : given
   if (option.choices && !option.orElse && !option.choices.includes(text))
     throw new UsageError(`${choiceSentence(name, option)}.`)
   if (option.read) return option.read(text, subjectOf(name, option))

@@ -47,7 +47,7 @@ function helpForAll(commands: Command[]): string {
       'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
       'A table has the columns for which a line has room; --wide prints all of them, also into a pipe.',
       '--only NAME prints one member of that object as plain text.',
-      'The pages say deletion, done, fully erased, stop waiting; commands say withdrawal, completed, purged, waive.',
+      'The pages say deletion, fully erased, stop waiting; commands say withdrawal, purged, waive.',
       '--version prints the version.',
       'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2.',
     ],

@@ -56,12 +56,12 @@ export const withdrawalCommands = [
         value: 'STATE',
         otherwise: 'processing',
         choices: WITHDRAWAL_STATES,
-        words: { 'in progress': 'processing', done: 'completed', 'fully erased': 'purged' },
+        words: { 'in progress': 'processing', 'fully erased': 'purged' },
         means: 'How far they are.',
       },
       after: { value: 'PLACE', means: 'The "next" of the list before.' },
     },
-    example: '--state done',
+    example: '--state completed',
     async run(ctx, { state, after }) {
       const { withdrawals, next } = await listWithdrawals(ctx, { state, after })
       const problemOf = (steps: ShownStep[]) =>

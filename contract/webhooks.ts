@@ -115,7 +115,10 @@ const BY_TYPE: Record<EventType, (name: EventType) => Webhook> = {
     'Password Changed',
     'The account has another password, and other sessions have ended.',
   ),
-  'account.sessions_ended': ofAccount('Sessions Ended', 'Sessions of the person were ended; end your own as well.'),
+  'account.sessions_ended': ofAccount(
+    'Sessions Ended',
+    'Sessions or tokens of the person were ended; end your own as well.',
+  ),
   'account.signed_in_from_new_device': ofAccount(
     'Signed In From New Device',
     'Somebody signed in from a browser that the account was not seen on for 90 days; the person was told by mail.',

@@ -22,8 +22,9 @@ import { changeEmail } from '../email/change-email'
 import { changePassword } from '../passwords/change-password'
 import { confirmPasswordReset } from '../passwords/confirm-password-reset'
 import { requestPasswordReset } from '../passwords/request-password-reset'
+import { issueAccessToken, revokeAccessToken, revokeAllTokens, revokeTokenOf } from '../sessions/access-tokens'
 import { endUserSessions } from '../sessions/end-user-sessions'
-import { endAllSessions, endOtherSessions } from '../sessions/sessions'
+import { endAllSessions, endOtherSessions, endSession, endSessionOf } from '../sessions/sessions'
 import { connectApp, putConnection, removeConnection } from './connect'
 import { registerApp } from './manage'
 import { resendEvents } from './operate-deliveries'
@@ -149,28 +150,37 @@ test('the old address in an event is the one under the lock, even if it was repl
   expect(told).toMatchObject([{ data: { old_email: user.email.toUpperCase(), new_email: `new-${user.email}` } }])
 })
 
-test('ending sessions sends an event, for the other sessions by the person, for all by an operator or a service', async () => {
+test('whoever ends sessions or tokens beyond the own one sends an event, whether or not one was open', async () => {
   const { ctx, told } = await givenApplication({ events: ['account.sessions_ended'] })
   const user = await givenUser(ctx)
-  await endOtherSessions(await asUser(ctx, user))
-  await ctx.settle()
-  // There was no other session.
-  expect(told).toEqual([])
-  await givenSession(ctx, user.userId)
-  await endOtherSessions(await asUser(ctx, user))
-  await ctx.settle()
-  await endAllSessions(ctx, user.userId)
-  await ctx.settle()
-  // No session is left, but tokens of the outside issuer end.
-  await endAllSessions(ctx, user.userId)
-  await ctx.settle()
-  await putUser(asService(ctx), { externalId: `ext ${user.userId}`, user_id: user.userId })
-  await endUserSessions(asService(ctx), { externalId: `ext ${user.userId}` })
-  await ctx.settle()
   const { userId } = user
-  expect(told.map(({ data }) => data.subject)).toEqual([userId, userId, userId, `ext ${userId}`])
+  const caller = await asUser(ctx, user)
+  const newToken = async () => {
+    const input = { userId, name: 'script', scopes: ['email:manage' as const], expiresInMs: 60_000, actor: 'operator' }
+    return (await issueAccessToken(ctx, input)).id
+  }
+  await putUser(asService(ctx), { externalId: `ext ${userId}`, user_id: userId })
+  const acts = [
+    () => endOtherSessions(caller),
+    async () => endSession(caller, { userId, sessionId: await givenSession(ctx, userId) }),
+    async () => revokeAccessToken(caller, { userId, accessId: await newToken() }),
+    async () => endSessionOf(ctx, await givenSession(ctx, userId)),
+    async () => revokeTokenOf(ctx, await newToken()),
+    () => revokeAllTokens(ctx, userId),
+    () => endAllSessions(ctx, userId),
+    () => endUserSessions(asService(ctx), { externalId: `ext ${userId}` }),
+  ]
+  for (const [index, act] of acts.entries()) {
+    await act()
+    await ctx.settle()
+    expect(told, String(act)).toHaveLength(index + 1)
+  }
   const versions = told.map(({ data }) => data.version)
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+  const again = await asUser(ctx, { ...user, sessionId: await givenSession(ctx, userId) })
+  await endSession(again, { userId, sessionId: again.actor.id })
+  await ctx.settle()
+  expect(told).toHaveLength(acts.length)
 })
 
 test('a new password sends one event, whether the person changes or resets it or the operator sets it', async () => {

@@ -1,6 +1,7 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { Context, SystemContext, Transaction } from '../context'
 import { day } from '../limits/durations'
@@ -190,14 +191,21 @@ export async function revokeAccessToken(
   input: Input<typeof contract.revokeAccessToken>,
 ): Promise<Data<typeof contract.revokeAccessToken>> {
   const { userId, kind: actor } = ctx.actor
-  const revoked = await endOne(ctx, 'access_token', { id: input.accessId, userId, actor, ip: ctx.ip })
+  const isTold = input.accessId !== ctx.actor.id
+  const revoked = await endOne(ctx, 'access_token', { id: input.accessId, userId, isTold, actor, ip: ctx.ip })
   if (!revoked) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
   return { token_id: input.accessId, revoked: true }
 }
 
 /** The operator revokes a token of any user. */
 export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
-  const userId = await endOne(ctx, 'access_token', { id: tokenId, userId: null, actor: 'operator', ip: null })
+  const userId = await endOne(ctx, 'access_token', {
+    id: tokenId,
+    userId: null,
+    isTold: true,
+    actor: 'operator',
+    ip: null,
+  })
   if (!userId) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
   return { userId }
 }
@@ -210,6 +218,7 @@ export const revokeAllTokens = (ctx: SystemContext, userId: string): Promise<num
     const [ended] = await Promise.all([
       endAccess(tx, { userId, at, ends: ['access_tokens', 'outside_tokens'] }),
       addAudit(tx, 'access_token.all_revoked', { userId, actor: 'operator', ip: null, at }),
+      addEvent(tx, 'account.sessions_ended', { userId, at }),
     ])
     return ended.tokens
   })

@@ -1,36 +1,55 @@
+import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
-import { type Part, sql, statement, text, time } from '../sql'
+import { boolean, type Part, RAISE_VERSION, sql, statement, text, time } from '../sql'
 
-const end = (name: string, table: Part) =>
-  statement(
-    name,
-    { id: text, userId: text.orNull, now: time },
-    { user_id: text },
-    (v) => sql`UPDATE ${table} SET revoked_at = ${v.now}
-   WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
-   RETURNING user_id`,
-  )
-const ENDS = {
-  session: end('end-session', sql`sessions`),
-  access_token: end('revoke-access-token', sql`access_tokens`),
+const ofTable = (name: string, table: Part) => {
+  const isMeant = (v: { id: Part; userId: Part }) =>
+    sql`id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL`
+  return {
+    lockOwner: statement(
+      `lock-owner-of-${name}`,
+      { id: text, userId: text.orNull },
+      { id: text },
+      (v) => sql`SELECT id FROM users
+       WHERE id = (SELECT user_id FROM ${table} WHERE ${isMeant(v)}) AND withdrawn_at IS NULL FOR UPDATE`,
+    ),
+    end: statement(
+      `end-${name}`,
+      { id: text, userId: text, now: time, isTold: boolean },
+      { user_id: text },
+      (v) => sql`WITH ended AS (UPDATE ${table} SET revoked_at = ${v.now} WHERE ${isMeant(v)} RETURNING user_id),
+         account AS (UPDATE users u SET ${RAISE_VERSION} FROM ended WHERE u.id = ended.user_id AND ${v.isTold})
+       SELECT user_id FROM ended`,
+    ),
+  }
+}
+const KINDS = {
+  session: ofTable('session', sql`sessions`),
+  access_token: ofTable('access-token', sql`access_tokens`),
 }
 
 interface One extends AuditActor {
   id: string
   /** Null ends one of any user. */
   userId: string | null
+  /** Applications hear of it: it is not the one that asks. */
+  isTold: boolean
 }
 
 /** The user whose session or token ended; undefined if it had already ended. */
 export const endOne = (
   ctx: SystemContext,
-  kind: keyof typeof ENDS,
-  { id, userId, ...by }: One,
+  kind: keyof typeof KINDS,
+  { id, userId, isTold, ...by }: One,
 ): Promise<string | undefined> =>
   ctx.transaction(async (tx) => {
+    const { lockOwner, end } = KINDS[kind]
     const at = tx.clock.now()
-    const [ended] = await tx.sql(ENDS[kind], { id, userId, now: at })
-    if (ended) await addAudit(tx, `${kind}.revoked`, { ...by, userId: ended.user_id, subject: id, at })
-    return ended?.user_id
+    const [owner] = await tx.sql(lockOwner, { id, userId })
+    const [ended] = owner ? await tx.sql(end, { id, userId: owner.id, now: at, isTold }) : []
+    if (!ended) return
+    await addAudit(tx, `${kind}.revoked`, { ...by, userId: ended.user_id, subject: id, at })
+    if (isTold) await addEvent(tx, 'account.sessions_ended', { userId: ended.user_id, at })
+    return ended.user_id
   })

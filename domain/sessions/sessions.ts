@@ -154,17 +154,19 @@ export const passChange = (ctx: Pick<SystemContext, 'sql'>, of: ValuesOf<typeof 
 export async function endReplaced(ctx: SystemContext, of: ValuesOf<typeof passChangeOn>): Promise<void> {
   await passChange(ctx, of)
   const sessionId = of.from
-  await endOne(ctx, 'session', { id: sessionId, userId: null, actor: 'session', ip: null })
+  await endOne(ctx, 'session', { id: sessionId, userId: of.userId, isTold: false, actor: 'session', ip: null })
 }
 
 export async function endSession(
   ctx: Context,
   input: Input<typeof contract.endSession>,
 ): Promise<Data<typeof contract.endSession>> {
-  if (input.sessionId !== ctx.actor.id) requireFreshSignIn(ctx, 'sessions')
+  const isOther = input.sessionId !== ctx.actor.id
+  if (isOther) requireFreshSignIn(ctx, 'sessions')
   const ended = await endOne(ctx, 'session', {
     id: input.sessionId,
     userId: ctx.actor.userId,
+    isTold: isOther,
     actor: 'session',
     ip: null,
   })
@@ -174,7 +176,13 @@ export async function endSession(
 
 /** The operator ends a session of any user. */
 export async function endSessionOf(ctx: SystemContext, sessionId: string): Promise<{ userId: string }> {
-  const userId = await endOne(ctx, 'session', { id: sessionId, userId: null, actor: 'operator', ip: null })
+  const userId = await endOne(ctx, 'session', {
+    id: sessionId,
+    userId: null,
+    isTold: true,
+    actor: 'operator',
+    ip: null,
+  })
   if (!userId) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
   return { userId }
 }
@@ -207,8 +215,8 @@ async function endMany(
   const [{ sessions }] = await Promise.all([
     endAccess(tx, { userId, at, except, ends: ['sessions', 'outside_tokens'] }),
     addAudit(tx, action, { ...by, userId, at }),
+    // Outside tokens end too, and nobody knows whether there are any.
+    addEvent(tx, 'account.sessions_ended', { userId, at }),
   ])
-  // Outside tokens end too, and nobody knows whether there are any.
-  if (sessions > 0 || !except) await addEvent(tx, 'account.sessions_ended', { userId, at })
   return sessions
 }

@@ -18,9 +18,8 @@ export type VerificationMethod = (typeof VERIFICATION_METHODS)[number]
 const method = z
   .enum(VERIFICATION_METHODS, `REQUEST_001: verification_method must be ${VERIFICATION_METHODS.join(' or ')}.`)
   .describe('Which of the two comes first in the message. Every message carries both.')
-const NO_ID = 'EMAIL_006: change_request_id is missing. The answer to the change and the email status have it.'
 const changeRequestId = z
-  .string({ error: ({ input }) => (input === undefined ? NO_ID : 'EMAIL_006') })
+  .string('EMAIL_006')
   .regex(CHANGE_REQUEST_ID, 'EMAIL_006')
   .describe('The change request, `ecr_…`')
 const verificationCode = z

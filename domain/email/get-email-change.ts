@@ -1,10 +1,10 @@
 import type { Data, Input } from '@/contract/define'
 import type { getEmailChange as contract } from '@/contract/email'
+import { AppError } from '@/contract/errors'
 import type { LinkContext } from '../context'
 import { networkOf } from '../limits/buckets'
 import { takeReadPlaceOf } from '../limits/reads'
 import { findRequest } from './get-email-status'
-import { wrongLink } from './not-me'
 
 /** The id has 128 random bits, which the caller, the links and the audit know. The state alone is told, and not whose change it is. */
 export async function getEmailChange(
@@ -13,6 +13,6 @@ export async function getEmailChange(
 ): Promise<Data<typeof contract>> {
   takeReadPlaceOf(ctx, networkOf(ctx.ip))
   const request = await findRequest(ctx, { changeId, userId: null })
-  if (!request) throw wrongLink()
+  if (!request) throw new AppError('EMAIL_006', 'There is no change request with this id.')
   return { change_request_id: changeId, status: request.status }
 }

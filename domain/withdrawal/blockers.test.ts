@@ -187,7 +187,11 @@ describe('a pushed blocker', () => {
     [{ ...invoice, expires_at: 'tomorrow' }, 'expires_at'],
     [{ ...invoice, expires_at: '9999-12-31T23:59:59-01:00' }, 'expires_at'],
     [{ ...invoice, expires_at: '0000-01-01T00:00:00+01:00' }, 'expires_at'],
-  ])('is refused as %j, and the answer names %s', async (body, field) => {
+  ])('is refused as %j, and the answer names %s, also in local mode', async (body, field) => {
+    ctx.allowsHttpLinks = true
+    onTestFinished(() => {
+      ctx.allowsHttpLinks = false
+    })
     const answer = await push(body)
     expect([answer.status, answer.code]).toEqual([400, 'REQUEST_001'])
     expect(answer.details).toContain(field)

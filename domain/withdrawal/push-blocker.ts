@@ -62,7 +62,7 @@ const write = <T>(
 export async function putBlocker(ctx: Context, input: Input<typeof putContract>): Promise<Data<typeof putContract>> {
   const { code, title, key, amount } = input
   const { service } = ctx.actor
-  const rules = { hosts: service?.hosts ?? [], allowsHttp: ctx.allowsHttpLinks }
+  const rules = { hosts: service?.hosts ?? [], allowsHttp: false }
   const url = input.url == null ? null : linkOf(input.url, rules)
   if (input.url != null && url === null) {
     throw new AppError('REQUEST_001', 'url must begin with https:// and have a host of this service token.')

@@ -85,6 +85,13 @@ test('the time of issue is known if the issuer gives it, and a token that gives 
   expect([await judged(String(iat)), await judged(null)]).toEqual([null, null])
 })
 
+test('a token from the future is refused, but for the five minutes by which clocks may differ', async () => {
+  const { verifier } = await givenIssuer()
+  const judged = async (iat: number) => verifier.verify(await sign({ claims: { iat } }))
+  expect(await judged(now() + 290)).not.toBeNull()
+  expect(await judged(now() + 310)).toBeNull()
+})
+
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const payload = () => encode({ iss: ISSUER, aud: AUDIENCE, sub: 'usr_x', exp: now() + 600, scope: 'email:manage' })
 
@@ -142,7 +149,7 @@ test("expiry is decided by the service's clock, not by the host's", async () => 
   state.aheadMs = 3_600_000
   expect(await verifier.verify(await sign())).toBeNull()
   state.aheadMs = -3_600_000
-  expect(await verifier.verify(await sign({ claims: { exp: now() - 1_800 } }))).not.toBeNull()
+  expect(await verifier.verify(await sign({ claims: { iat: now() - 3_600, exp: now() - 1_800 } }))).not.toBeNull()
 })
 
 test('during a rotation of keys, tokens of both keys are valid, and the keys are fetched once', async () => {

@@ -17,6 +17,8 @@ const TIMEOUT_MS = 3_000
 /** Asymmetric algorithms only: with a symmetric one, anyone could sign with the public key. */
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const CLOCK_TOLERANCE_SECONDS = 30
+/** The clock of an issuer may be ahead. A token from the far future would outlive the end of all access. */
+const MAX_AHEAD_SECONDS = 300
 /** The year 9999; the database cannot store a later time. */
 const MAX_SECONDS = 253_402_300_799
 
@@ -40,7 +42,8 @@ export function createOutsideIssuer(
           requiredClaims: ['sub', 'exp'],
         })
         const { sub, exp, iat, scope, acr, auth_time } = payload
-        if (!isSubject(sub) || !exp || !isStorableTime(iat)) return null
+        const latest = clock.now().getTime() / 1000 + MAX_AHEAD_SECONDS
+        if (!isSubject(sub) || !exp || !isTimeOfIssue(iat, latest)) return null
         return {
           subject: sub,
           scopes: toScopes(scope),
@@ -96,7 +99,8 @@ function keptKeys(url: URL): JWTVerifyGetKey {
 }
 
 /** The library checks only that it is a number. */
-const isStorableTime = (iat: number | undefined) => iat === undefined || Math.abs(iat) <= MAX_SECONDS
+const isTimeOfIssue = (iat: number | undefined, latest: number) =>
+  iat === undefined || (Math.abs(iat) <= MAX_SECONDS && iat <= latest)
 
 /** The library checks only that the claim exists. */
 const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)

@@ -91,7 +91,8 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
       session: ({ token }) => ({ sessionId: token.sid }) as Session,
     },
     logger: {
-      error: (code) => log().error({ event: 'sign_in_error', code }),
+      // Whoever cancels at the identity provider is no fault of the service.
+      error: (code) => log()[code === 'OAUTH_CALLBACK_ERROR' ? 'warn' : 'error']({ event: 'sign_in_error', code }),
       warn: (code) => log().warn({ event: 'sign_in_warning', code }),
       debug: () => {},
     },

@@ -151,6 +151,7 @@ const inFile = (name: string, content: string) => {
 const german = (json: string) => inFile('de.json', json).directory
 
 test.each([
+  ['EMAIL_CODE_ATTEMPTS', '0', 'EMAIL_CODE_ATTEMPTS must be a whole number, 1 or more.'],
   ['DEFAULT_LOCALE', 'nl', 'DEFAULT_LOCALE must be one of en, de, fr, es, pt-BR, ja.'],
   ['LOGO_FILE', '/nowhere/logo.svg', 'LOGO_FILE must name a file that can be read: /nowhere/logo.svg.'],
   ['LOGO_FILE', inFile('a.png', '<html>').file, 'LOGO_FILE must be a picture: PNG, JPEG, WebP or SVG.'],

@@ -22,7 +22,8 @@ const BUCKET_FIELDS = Object.fromEntries(
 const ROW_FIELDS = Object.fromEntries(
   SETTING_NAMES.map((name) => {
     const row: SettingRow = SETTING_ROWS[name]
-    if (!name.endsWith('Ms')) return [row.setting, count(row.value)]
+    // Without an attempt no code could ever be right.
+    if (!name.endsWith('Ms')) return [row.setting, count(row.value, 1)]
     return [row.setting, row.upTo ? durationUpTo(row.upTo).default(row.value) : duration(row.value)]
   }),
 )

@@ -49,11 +49,12 @@ export const durationUpTo = (maxMs: number, wanted = `P7D, of ${maxMs / day} day
     return z.NEVER
   })
 export const duration = (fallbackMs: number) => durationText.default(fallbackMs)
-export const count = (fallback: number) =>
+export const count = (fallback: number, least: 0 | 1 = 0) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number, 0 or more')
+    .regex(/^\d{1,9}$/, `must be a whole number, ${least} or more`)
     .transform(Number)
+    .refine((number) => number >= least, `must be a whole number, ${least} or more`)
     .default(fallback)
 export const port = z
   .string()

@@ -265,7 +265,7 @@ export const listUndeliverableUsers = contract({
       .regex(USER_ID, 'REQUEST_001: after must be the id of an account, usr_….')
       .optional()
       .describe('The `next` of the list before'),
-    limit: listLimit,
+    limit: listLimit(100),
   }),
   data: z.object({
     users: z

@@ -300,7 +300,7 @@ export const listEvents = contract({
   query: z.object({
     app: appId.optional(),
     status: oneOf('status', DELIVERY_STATES).optional().describe('Only deliveries in this state'),
-    limit: listLimit,
+    limit: listLimit(1000),
   }),
   data: z.object({
     deliveries: z.array(delivery).describe('The newest first; kept for thirty days'),

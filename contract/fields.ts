@@ -107,16 +107,17 @@ export function problemOfOutsideId(text: string): string | null {
 }
 export const MAX_OUTSIDE_ID_BYTES = 255
 
-const MAX_LISTED = 1000
 export const DEFAULT_LISTED = 100
-const RULE_OF_LIMIT = `REQUEST_001: limit must be a whole number from 1 to ${MAX_LISTED}.`
 /** How many entries of a list a call asks for, in a query. */
-export const listLimit = z
-  .string()
-  .regex(/^[1-9][0-9]{0,3}$/, RULE_OF_LIMIT)
-  .refine((text) => Number(text) <= MAX_LISTED, RULE_OF_LIMIT)
-  .optional()
-  .describe(`At most ${MAX_LISTED}; ${DEFAULT_LISTED} when left out`)
+export function listLimit(most: number) {
+  const rule = `REQUEST_001: limit must be a whole number from 1 to ${most}.`
+  return z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/, rule)
+    .refine((text) => Number(text) <= most, rule)
+    .optional()
+    .describe(`At most ${most}; ${DEFAULT_LISTED} when left out`)
+}
 
 const MAX_APP_ID_LENGTH = 255
 /** In a path or a query; a text that cannot be one is answered like an unknown one. */

@@ -94,7 +94,7 @@ export function ReadingLink({
   const t = useTranslations('MailedLink')
   const common = useTranslations('Common')
   return (
-    <StatusCard icon={icon} title={title} text={t('reading')}>
+    <StatusCard icon={icon} title={title} text={<span className="noscript:hidden">{t('reading')}</span>}>
       <noscript>
         <p>{noScript ?? common('noScript')}</p>
       </noscript>

@@ -65,10 +65,13 @@ function ApplicationState({ application, isLate }: { application: Application; i
 function ApplicationTime({ application }: { application: Application }) {
   const t = useTranslations('Deletion')
   const now = useServerTime()
-  const { status, completed_at, next_attempt_at, accepted_at, progress, waived } = application
+  const { status, completed_at, next_attempt_at, accepted_at, absence, progress, waived } = application
   // Why it has not confirmed stands above, with its name.
   if (waived) return t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })
-  if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
+  if (completed_at)
+    return t.rich(absence === 'absent' ? 'apps.absentAt' : 'apps.confirmedAt', {
+      date: () => <LocalTime dateTime={completed_at} />,
+    })
   const isAsked = isDue(application, now)
   if (isUnconfirmed(application))
     return (

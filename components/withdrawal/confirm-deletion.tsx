@@ -21,6 +21,7 @@ import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
 import { mailLink } from '../ui/mail-link'
 import { StatusCard } from '../ui/status-card'
+import { textLink } from '../ui/text-link'
 import { Blockers, type HeldBack } from './blockers'
 import { useCategoryTexts } from './category-texts'
 import { DeletionDetails } from './deletion-details'
@@ -53,7 +54,18 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
     <LinkPage
       icon={Trash2}
       title={t('confirmTitle', { product })}
-      noScript={t.rich('noScript', mailLink(supportEmail))}
+      noScript={
+        <>
+          {t.rich('noScript', mailLink(supportEmail))}{' '}
+          {t.rich('signIn', {
+            link: (text) => (
+              <a href="/settings/withdraw" className={textLink}>
+                {text}
+              </a>
+            ),
+          })}
+        </>
+      }
       secret={useSecret()}
       read={(token) => callWith(() => token, 'previewRequestedWithdrawal', {})}
       isRefused={isRefused}

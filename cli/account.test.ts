@@ -223,7 +223,7 @@ test('the operator finds an account by its id, its address or its external id, w
   const gone = { withdrawal_id, pending_change: { has_pending: false } }
   expect(await run(`user show ${user.userId}`)).toMatchObject(gone)
   expect(await refusal(`user find --email ${user.email}`)).toBe(
-    'There is no active user with this address. An account that is being deleted is not found by its address: ask the person for the deletion ID, which is in the mail about it, for withdrawal show.',
+    'There is no active user with this address. An account that is being deleted is not found by its address, but by its deletion ID, which is in the mail about it, by its account id or by your own id of the person: withdrawal show takes each of them.',
   )
 })
 

@@ -9,7 +9,7 @@ export const passwordLength = (min = MIN_NEW_PASSWORD_LENGTH) =>
 
 /**
  * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the caller can do (a verb
- * may give a more exact sentence), `field` the form field that the error belongs to, if there is one.
+ * may give a more exact sentence), `meaning` what the reference says in its place where the verbs have several, `field` the form field that the error belongs to, if there is one.
  */
 export const ERRORS = {
   EMAIL_001: {
@@ -47,6 +47,7 @@ export const ERRORS = {
     status: 404,
     message: 'Invalid change request ID',
     details: 'There is no pending change with this id. Read the email status to see what is pending.',
+    meaning: 'There is no pending change with this id, or a link of “This wasn’t me” does not work.',
   },
   EMAIL_007: {
     status: 403,
@@ -79,6 +80,8 @@ export const ERRORS = {
     status: 409,
     message: 'Withdrawal not allowed (pending transactions)',
     details: 'Settle or cancel the pending transactions first.',
+    meaning:
+      'Something holds the deletion back: pending transactions, a service, an application, or an undo of a change. error.blockers lists each, with code, title, url, source and, where they are known, amount and until.',
   },
   WITHDRAWAL_004: {
     status: 404,
@@ -110,6 +113,7 @@ export const ERRORS = {
     status: 400,
     message: 'Invalid request',
     details: 'The body must be a JSON object.',
+    meaning: 'The body is not a JSON object, or a field or a member of the query breaks its rule; details names it.',
   },
   REQUEST_002: {
     status: 413,
@@ -151,6 +155,8 @@ export const ERRORS = {
     message: 'External id of a withdrawn account',
     details:
       'The account with this external id was withdrawn. Send "recreate": true only if the person has signed up anew.',
+    meaning:
+      'The account with this external id was withdrawn; send "recreate": true only if the person has signed up anew. That is refused too while an application has still to delete its data; Retry-After says how long, where that is known.',
   },
   USER_003: {
     status: 409,
@@ -176,6 +182,8 @@ export const ERRORS = {
     status: 400,
     message: 'Password not acceptable',
     details: `new_password ${passwordLength()}, and differ from the current password.`,
+    meaning:
+      'new_password is too short or too long, is the current one, or is easy to guess: one of the most used, a name or an address of the account or the product, or stolen. details says which.',
     field: 'new_password',
   },
   PASSWORD_002: {
@@ -203,9 +211,18 @@ export const ERRORS = {
     message: 'Service unavailable',
     details: 'A part of the service is away. Try again shortly.',
   },
-} as const satisfies Record<string, { status: number; message: string; details: string; field?: string }>
+} as const satisfies Record<
+  string,
+  { status: number; message: string; details: string; meaning?: string; field?: string }
+>
 
 export type ErrorCode = keyof typeof ERRORS
+
+/** What an error means, as the reference says it. */
+export function meaningOf(code: ErrorCode): string {
+  const error: { details: string; meaning?: string } = ERRORS[code]
+  return error.meaning ?? error.details
+}
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
 

@@ -239,8 +239,8 @@ export function Trouble({ app, lastAskedAt }: TroubleProps) {
           An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} mayBreak />; its answer
           was {unreliable.waived_error}.{' '}
           {unreliable.polls
-            ? 'Once it has done a deletion, it leaves this list.'
-            : 'Once it is fixed, ping it: a good answer takes it off this list.'}{' '}
+            ? 'Once it has done a deletion, this is gone.'
+            : 'Once it is fixed, ping it: after a good answer this is gone.'}{' '}
         </>
       )}
       {app.leaves_tasks &&

@@ -16,7 +16,7 @@ interface BadgeProps extends ComponentProps<'span'> {
 export const Badge = ({ tone = 'neutral', className, ...rest }: BadgeProps) => (
   <span
     className={cn(
-      'inline-flex shrink-0 items-center gap-1.5 whitespace-nowrap rounded-full border border-transparent px-2.5 py-0.75 font-medium text-xs leading-4 [&>svg]:size-3.5',
+      'inline-flex min-w-0 items-center gap-1.5 rounded-xl border border-transparent px-2.5 py-0.75 font-medium text-xs leading-4 [&>svg]:size-3.5',
       tones[tone],
       className,
     )}

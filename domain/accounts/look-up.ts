@@ -59,7 +59,7 @@ const appsCalled = statement(
   { text, maxRows: integer },
   { id: text, name: text, is_exact: boolean },
   (v) => sql`SELECT id, name, id = ${v.text} OR lower(name) = lower(${v.text}) AS is_exact FROM connected_apps
-   WHERE id = ${v.text} OR (${v.text} <> '' AND strpos(lower(' ' || name), lower(' ' || ${v.text})) > 0)
+   WHERE id = ${v.text} OR (${v.text} ~ '^app_.{6}' AND starts_with(id, ${v.text})) OR (${v.text} <> '' AND strpos(lower(' ' || name), lower(' ' || ${v.text})) > 0)
    ORDER BY id = ${v.text} DESC, name = ${v.text} DESC, is_exact DESC, name, id LIMIT ${v.maxRows}`,
 )
 
@@ -93,7 +93,8 @@ async function lookUpWhole(ctx: ManagerContext, given: string): Promise<Data<typ
 const takesBeginnings = (ctx: ManagerContext) => managerOf(ctx).kind === 'operator'
 
 /** A sentence without its end, which says what to do. */
-export const NOT_BY_ADDRESS = 'An account that is being deleted is not found by its address'
+export const NOT_BY_ADDRESS =
+  'An account that is being deleted is not found by its address, but by its deletion ID, which is in the mail about it, by its account id or by your own id of the person'
 
 /** Of the admin API. A look at a person is noted before it is answered. */
 export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -122,8 +123,8 @@ async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
         'name',
       )
   }
-  if (parseAddress(text))
-    return `No account has this address or id. ${NOT_BY_ADDRESS}: ask the person for the deletion ID, which is in the mail about it.`
+  if (parseAddress(text)) return `No account has this address or id. ${NOT_BY_ADDRESS}.`
+  if (/^(?:wd|usr|msg|app)_.{0,5}$/.test(text)) return 'Type at least six characters of the id after its prefix.'
   return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'
 }
 

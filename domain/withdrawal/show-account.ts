@@ -135,7 +135,7 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
   if (!address) throw notAnAddress()
   return known(
     await findAccountByAddress(ctx, address.key),
-    `There is no active user with this address. ${NOT_BY_ADDRESS}: ask the person for the deletion ID, which is in the mail about it, for withdrawal show.`,
+    `There is no active user with this address. ${NOT_BY_ADDRESS}: withdrawal show takes each of them.`,
   )
 }
 

@@ -297,6 +297,7 @@ test('an operator finds an application by its id or the beginning of a word of i
   expect(await find(transactionId)).toEqual({ kind: 'user', id: debtor.userId })
   for (const text of [appId.slice(4), 'Shop ___']) expect(await find(text)).toEqual({})
   const other = await givenNamed(`${name} of another`)
+  expect(await find(other.slice(0, 12))).toEqual({ kind: 'app', id: other })
   expect((await ask(name.slice(0, 12))).details).toBe(
     `Several apps begin so: ${name}, ${name} of another. Type more of the name.`,
   )
@@ -337,7 +338,9 @@ test('an operator finds a deletion and an account by the beginning of an id, of 
 test('the sentence of a search that finds nothing speaks of addresses where one was typed', async () => {
   const sentence = async (text: string) => (await press(operator, 'lookUp', { body: { text } })).details
   expect(await sentence('nobody@example.test')).toContain('being deleted is not found by its address')
-  for (const text of ['app_none', 'ada@', '@ada'])
+  for (const text of ['app_none', 'wd_Ab3', 'usr_'])
+    expect(await sentence(text)).toBe('Type at least six characters of the id after its prefix.')
+  for (const text of ['app_none_none', 'ada@', '@ada'])
     expect(await sentence(text)).toBe(
       'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.',
     )

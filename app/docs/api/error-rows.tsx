@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { ReferenceRows } from '@/components/docs/reference-rows'
 import { Disclosure } from '@/components/ui/disclosure'
-import { ERRORS, type ErrorCode } from '@/contract/errors'
+import { ERRORS, type ErrorCode, meaningOf } from '@/contract/errors'
 
 interface ErrorRowsProps {
   codes: readonly ErrorCode[]
@@ -20,7 +20,7 @@ export const ErrorRows = ({ codes, of, more }: ErrorRowsProps) => (
       note: ERRORS[code].status,
       text: (
         <>
-          <strong>{ERRORS[code].message}.</strong> {ERRORS[code].details}
+          <strong>{ERRORS[code].message}.</strong> {meaningOf(code)}
           {more?.(code)}
         </>
       ),
@@ -44,7 +44,7 @@ export const FoldedErrors = ({ codes, of }: { codes: readonly ErrorCode[]; of: s
           </span>
         }
       >
-        <p className="ps-5.5 pb-3 text-ink-muted">{ERRORS[code].details}</p>
+        <p className="ps-5.5 pb-3 text-ink-muted">{meaningOf(code)}</p>
       </Disclosure>
     ))}
   </div>

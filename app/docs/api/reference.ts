@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ContentsEntry, ContentsGroup, Meanings } from '@/components/docs/search'
 import type { Contract } from '@/contract/define'
-import { ERRORS, type ErrorCode } from '@/contract/errors'
+import { ERRORS, type ErrorCode, meaningOf } from '@/contract/errors'
 import { GROUPS, tagOf } from '@/contract/openapi'
 import { type OperationName, operations } from '@/contract/operations'
 import { webhooks } from '@/contract/webhooks'
@@ -189,5 +189,5 @@ export const CONTENTS: ContentsGroup[] = [
 
 /** The sentences of each error code, for the search. */
 export const MEANINGS: Meanings = Object.fromEntries(
-  Object.entries(ERRORS).map(([code, { message, details }]) => [code, { message, details }]),
+  Object.entries(ERRORS).map(([code, { message }]) => [code, { message, details: meaningOf(code as ErrorCode) }]),
 )

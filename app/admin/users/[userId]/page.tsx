@@ -201,7 +201,7 @@ const blockerButton = (userId: string) => (blocker: ShownBlocker) => (
     label="End"
     of={blocker.title}
     ask={{
-      question: 'End this blocker?',
+      question: `End “${blocker.title}”?`,
       consequence: `${AFTERWARDS} ${blocker.source} is not told, and may hold the account back again.`,
       keep: 'Keep it',
       confirm: 'End it',

@@ -74,7 +74,7 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       />
       <TablePart
         title="Audit log"
-        description="The newest first."
+        description="What operators and services did, the newest first. What the person did goes with the logs."
         of={shownAudit}
         rows={audit}
         id="audit_id"
@@ -95,7 +95,7 @@ const noTasks = ({ purged_at }: ShownWithdrawal) =>
 const noActs = ({ purged_at }: ShownWithdrawal) =>
   purged_at
     ? `Acts of operators are no longer shown here. This command still has them: ${lineOf('audit export --since TIME')}`
-    : 'No operator has done anything here. What the person did is deleted with the logs.'
+    : 'No operator has done anything here.'
 
 /** An act on a task concerns its application; the others concern this deletion. */
 const subjectAmong =

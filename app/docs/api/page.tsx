@@ -115,7 +115,9 @@ const Examples = ({ userId }: { userId: string }) => (
       <a href="/settings/access-tokens" className={textLink}>
         Access tokens
       </a>
-      , and the operator creates service tokens. TypeScript takes the typed client, and Python its standard library.
+      , and the operator creates service tokens. TypeScript takes the typed client,{' '}
+      <Code>user-account-service/client</Code>, which <Code>npm run pack:client</Code> makes, and Python its standard
+      library.
     </p>
     <p>
       For a trial, these set <Code>USER_ID</Code> and <Code>TOKEN</Code> for the account of the first start. Without a

@@ -36,9 +36,9 @@ export default async function GroupPage({ params }: Props) {
             The examples need{' '}
             <a href={`${OVERVIEW}#examples`} className={textLink}>
               the settings
-            </a>{' '}
-            and the variables that each of them names. What holds for every operation, and the errors that any of them
-            can answer with, are in the{' '}
+            </a>
+            , in TypeScript the typed client that stands there too, and the variables that each of them names. What
+            holds for every operation, and the errors that any of them can answer with, are in the{' '}
             <a href={OVERVIEW} className={textLink}>
               overview
             </a>

@@ -2,12 +2,14 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { BadgeCheck } from 'lucide-react'
+import { useState } from 'react'
 import type { FieldValues, SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import { useErrorTexts } from '../api/error-texts'
 import { type Leave, useHost } from '../host/host'
 import { Alert } from '../ui/alert'
+import { Announcement } from '../ui/announcement'
 import { Button } from '../ui/button'
 import { CurrentPasswordField } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
@@ -62,14 +64,17 @@ export function ConfirmIdentity({
   const t = useTranslations('Identity')
   const { hasPassword, provider, confirmedUntil } = ways
   const { hasSessions } = useHost()
-  // On a page of an adopter the person has confirmed nothing that they know of.
-  if (confirmedUntil && !hasSessions) return null
+  const [hasAsked, setHasAsked] = useState(false)
+  // On a page of an adopter the person may have confirmed nothing that they know of.
+  if (confirmedUntil && !hasSessions && !hasAsked) return null
   if (confirmedUntil)
     return (
-      <p className="flex items-start gap-2.5">
-        <BadgeCheck className="mt-0.5 size-5 shrink-0 text-success" aria-hidden />
-        <span>{t.rich('confirmedUntil', { time: () => <LocalTime dateTime={confirmedUntil} format="time" /> })}</span>
-      </p>
+      <Announcement takesFocus={hasAsked && 'if-lost'}>
+        <p className="flex items-start gap-2.5">
+          <BadgeCheck className="mt-0.5 size-5 shrink-0 text-success" aria-hidden />
+          <span>{t.rich('confirmedUntil', { time: () => <LocalTime dateTime={confirmedUntil} format="time" /> })}</span>
+        </p>
+      </Announcement>
     )
   if (!hasPassword && !provider) return <Alert tone="warning" title={t('cannotTitle')} text={t('cannotText')} />
   return (
@@ -83,6 +88,7 @@ export function ConfirmIdentity({
           values={values}
           comesBackTo={comesBackTo}
           hint={hasPassword ? undefined : hint}
+          onAsk={() => setHasAsked(true)}
         />
       )}
     </div>
@@ -92,9 +98,11 @@ export function ConfirmIdentity({
 interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' | 'purpose' | keyof Leave> {
   provider: string
   hint: string | undefined
+  onAsk: () => void
 }
 
-function ConfirmWithProvider({ userId, purpose, provider, hint, values, comesBackTo }: ConfirmWithProviderProps) {
+function ConfirmWithProvider(props: ConfirmWithProviderProps) {
+  const { userId, purpose, provider, hint, values, comesBackTo, onAsk } = props
   const t = useTranslations('Identity')
   const { reauthenticate } = useHost()
   const { errorText } = useErrorTexts()
@@ -108,7 +116,10 @@ function ConfirmWithProvider({ userId, purpose, provider, hint, values, comesBac
         variant="secondary"
         className="w-full sm:w-auto"
         isPending={leave.isPending}
-        onClick={() => leave.mutate()}
+        onClick={() => {
+          onAsk()
+          leave.mutate()
+        }}
       >
         {t('confirmWith', { provider })}
       </Button>

@@ -25,10 +25,11 @@ interface EmailSettingsProps {
   renderedAt: string
   /** Whether a mail server or a provider reports bounces to the service. */
   hearsOfBounces: boolean
+  onChanged?: ((email: string) => unknown) | undefined
 }
 
 export function EmailSettings(props: EmailSettingsProps) {
-  const { userId, ways, undoneWithin, initialStatus, renderedAt, hearsOfBounces } = props
+  const { userId, ways, undoneWithin, initialStatus, renderedAt, hearsOfBounces, onChanged } = props
   const { refresh } = useHost()
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   const [notice, setNotice] = useNotice(status)
@@ -71,13 +72,14 @@ export function EmailSettings(props: EmailSettingsProps) {
   }
 
   // Other parts of the page show it too, and another browser may have verified an address.
-  const facts = `${email} ${needsProof}`
-  const known = useRef(facts)
+  const known = useRef({ email, needsProof })
   useEffect(() => {
-    if (known.current === facts) return
-    known.current = facts
+    const before = known.current
+    if (before.email === email && before.needsProof === needsProof) return
+    known.current = { email, needsProof }
     refresh()
-  }, [facts, refresh])
+    if (before.email !== email) onChanged?.(email)
+  }, [email, needsProof, refresh, onChanged])
 
   return (
     // The closed form takes no gap.

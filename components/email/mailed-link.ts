@@ -3,10 +3,16 @@ import { useEffect, useState } from 'react'
 import type { Body } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { useHost } from '../host/host'
+import { takeFromTab } from '../session/tab-storage'
 import { emailStatusKey } from './email-status'
 import { parseLink } from './verification-link'
 
 type Secret = Body<typeof verifyEmail>
+
+/** Where the fragment of the page waits in this tab while the person signs in. */
+export const MAILED_LINK = 'mailed-link'
+
+const linkIn = (fragment: string) => parseLink(new URLSearchParams(fragment.slice(1)))
 
 /**
  * The secret of a mailed link, which leaves the address bar. A page of an adopter has no page of its own for links, may be open already, and
@@ -18,9 +24,11 @@ export function useMailedLink(userId: string, onOld: (changeRequestId: string, w
   const [secret, setSecret] = useState<Secret | null>(null)
   useEffect(() => {
     async function take() {
-      const { secret } = parseLink(new URLSearchParams(window.location.hash.slice(1))) ?? {}
+      const inPage = linkIn(window.location.hash)
+      const { secret } = inPage ?? linkIn(takeFromTab(MAILED_LINK) ?? '') ?? {}
       if (!secret) return
-      window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+      if (inPage)
+        window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
       setSecret(secret)
       const { change_request_id } = secret
       const status = await call('getEmailStatus', { userId, change_request_id })

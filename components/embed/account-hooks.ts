@@ -1,6 +1,7 @@
 'use client'
 
 import { useQuery } from '@tanstack/react-query'
+import { useErrorTexts } from '../api/error-texts'
 import * as email from '../email/email-calls'
 import { useReadStatus } from '../email/email-status'
 import { useHost } from '../host/host'
@@ -13,6 +14,9 @@ export function useOwnAccount(): OwnAccount {
   const { userId, call } = useAccount()
   return { userId, call }
 }
+
+/** What people read of an error, in the language of the texts. */
+export const useErrorText = () => useErrorTexts().errorText
 
 export function useEmailStatus() {
   const { userId, started } = useAccount()

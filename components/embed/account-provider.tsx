@@ -9,12 +9,14 @@ import {
   useContext,
   useLayoutEffect,
   useMemo,
+  useRef,
   useState,
   useSyncExternalStore,
 } from 'react'
 import { IntlProvider } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import type { WaysToConfirm } from '../access/confirm-identity'
+import { MAILED_LINK } from '../email/mailed-link'
 import { keepDraft, takeDraft } from '../forms/draft'
 import { type Host, HostProvider } from '../host/host'
 import { keepInTab, keptInTab } from '../session/tab-storage'
@@ -69,11 +71,15 @@ function OneAccount(props: AccountProviderProps) {
   useLayoutEffect(adoptColors, [])
   const { client, started, isNew, isGone, start, found, notices } = useShared(`${baseUrl} ${userId}`)
   const [use] = useState(() => ({ hasBegun: false }))
+  const newest = useRef(pageToken)
+  useLayoutEffect(() => {
+    newest.current = pageToken
+  }, [pageToken])
   const [authenticatedAt, setAuthenticatedAt] = useState<string>()
   const [calls] = useState(() =>
     createCalls({
       baseUrl,
-      pageToken,
+      pageToken: () => newest.current(),
       onProof: setAuthenticatedAt,
       onFound: found,
     }),
@@ -239,6 +245,8 @@ function changesOf(person: string, shared: Shared, subscribe: (listener: () => v
 }
 
 function leaveFor(url: string): Promise<never> {
+  // A mailed link that was opened without a session is needed after the sign-in.
+  keepInTab(MAILED_LINK, window.location.hash)
   window.location.assign(url)
   // The page is being left.
   return new Promise(() => {})

@@ -3,7 +3,7 @@ import styles from 'account-parts/styles'
 import type { ReactNode } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
 import { AccountProvider, DeleteAccount, EmailSettings } from './react'
-import type { PageToken, StartedDeletion, Texts } from './types'
+import type { PageToken, Texts } from './types'
 
 const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
   en: () => import('account-parts/texts/en'),
@@ -14,9 +14,11 @@ const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
   ja: () => import('account-parts/texts/ja'),
 }
 
-/** Attributes: `service`, `user`, `token-url`, `product`, `support-email`; optional `language`, `password`, `sign-in-url`. */
+/** Attributes: `service`, `user`, `token-url` (or the property `pageToken`), `product`, `support-email`; optional `language`, `password`, `sign-in-url`. */
 abstract class AccountElement extends HTMLElement {
   static observedAttributes = ['service', 'user', 'product', 'support-email', 'language', 'password', 'sign-in-url']
+  /** In place of `token-url`, for a backend that wants headers of its own. */
+  declare pageToken?: () => Promise<PageToken | null>
   private root: Root | undefined
 
   protected abstract content(): ReactNode
@@ -76,25 +78,24 @@ abstract class AccountElement extends HTMLElement {
     return value
   }
 
+  protected tell(type: string, detail: object) {
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true }))
+  }
+
   /** Null if nobody is signed in to the adopter's product. */
   private async askForToken(): Promise<PageToken | null> {
+    if (this.pageToken) return this.pageToken()
     const answer = await fetch(this.given('token-url'), { method: 'POST', cache: 'no-store' })
     return answer.status === 401 ? null : answer.json()
   }
 }
 
 class AccountEmail extends AccountElement {
-  protected content = () => <EmailSettings />
+  protected content = () => <EmailSettings onChanged={(email) => this.tell('email-changed', { email })} />
 }
 
 class AccountDeletion extends AccountElement {
-  protected content = () => (
-    <DeleteAccount
-      onStarted={(detail: StartedDeletion) =>
-        this.dispatchEvent(new CustomEvent('deletion-started', { detail, bubbles: true }))
-      }
-    />
-  )
+  protected content = () => <DeleteAccount onStarted={(started) => this.tell('deletion-started', started)} />
 }
 
 customElements.define('account-email', AccountEmail)

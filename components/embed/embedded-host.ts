@@ -37,7 +37,11 @@ export function createCalls({ baseUrl, pageToken, onProof, onFound }: PageAccoun
   async function askForToken() {
     try {
       const answer = await inTime(pageToken())
-      if (answer === null) throw new ApiError('AUTH_001', ERRORS.AUTH_001.details, ERRORS.AUTH_001.status)
+      if (answer === null) {
+        // The forms offer to sign in again.
+        onProof(undefined)
+        throw new ApiError('AUTH_001', ERRORS.AUTH_001.details, ERRORS.AUTH_001.status)
+      }
       const { page_token: value, expires_at: expiresAt, authenticated_at, error } = answer ?? {}
       if (!value && error?.code === 'USER_001') {
         onFound(false)

@@ -19,7 +19,7 @@ import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/progress'
 import { AccountProvider, useAccount } from './account-provider'
 import { isOtherPerson } from './other-person'
-import type { DeleteAccountProps, Parts, StartedDeletion } from './types'
+import type { DeleteAccountProps, EmailSettingsProps, Parts, StartedDeletion } from './types'
 
 export * from './account-hooks'
 export type * from './types'
@@ -181,16 +181,14 @@ function Unread({ error }: { error: Error }) {
         )
       }
     >
-      {!isOther(error) && (
-        <Button variant="secondary" onClick={again}>
-          {isOver && signIn ? common('signIn') : t('tryAgain')}
-        </Button>
-      )}
+      <Button variant="secondary" onClick={isOther(error) ? () => window.location.reload() : again}>
+        {isOther(error) ? t('reload') : isOver && signIn ? common('signIn') : t('tryAgain')}
+      </Button>
     </Alert>
   )
 }
 
-export function EmailSettings(): ReactNode {
+export function EmailSettings({ onChanged }: EmailSettingsProps): ReactNode {
   const { userId, waysTo, started, isGone } = useAccount()
   const { call } = useHost()
   const t = useTranslations('EmailSettings')
@@ -215,6 +213,7 @@ export function EmailSettings(): ReactNode {
         hearsOfBounces={false}
         initialStatus={data}
         renderedAt={renderedAt}
+        onChanged={onChanged}
       />
     </Styled>
   )

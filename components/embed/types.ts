@@ -51,6 +51,11 @@ export interface AccountProviderProps {
   children: ReactNode
 }
 
+export interface EmailSettingsProps {
+  /** Called with the new address once it is in effect, also where another browser verified it. */
+  onChanged?: ((email: string) => unknown) | undefined
+}
+
 export interface DeleteAccountProps {
   /** Called when the deletion has begun. Sign the person out of your product then; the progress stays on the page. */
   onStarted?: ((started: StartedDeletion) => unknown) | undefined
@@ -80,6 +85,8 @@ export interface CancelledChange {
 
 /** What `user-account-service/react` exports. The hooks stand inside an `AccountProvider`, whose react-query client they and the parts share. */
 export interface Parts {
+  /** Says an error of the other hooks in the language of the texts. */
+  useErrorText: () => (error: unknown) => string
   /** For every other operation. */
   useOwnAccount: () => OwnAccount
   /** Read again while a change is pending, and after each of the next calls that succeeds; not once a deletion has begun. */
@@ -95,7 +102,7 @@ export interface Parts {
   /** Read again until the deletion is completed. */
   useDeletionProgress: (started: StartedDeletion) => Read<typeof getWithdrawalStatus>
   AccountProvider: (props: AccountProviderProps) => ReactNode
-  EmailSettings: () => ReactNode
+  EmailSettings: (props: EmailSettingsProps) => ReactNode
   DeleteAccount: (props: DeleteAccountProps) => ReactNode
   DeletionProgress: (started: StartedDeletion) => ReactNode
 }

@@ -19,7 +19,7 @@ import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { RightToComplain } from './right-to-complain'
 
-const CHECK_INTERVAL_MS = 10_000
+export const CHECK_INTERVAL_MS = 10_000
 
 /** What the server rendered with the page. */
 export interface Known {
@@ -46,6 +46,8 @@ export interface HeldBack extends Pick<Known, 'blockers'> {
 }
 
 export interface WatchedBlockers extends HeldBack {
+  /** When the last check gave an answer, in milliseconds since 1970. */
+  answeredAt: number
   /** Something held the deletion back while this page was open. */
   wasHeld: boolean
 }
@@ -55,7 +57,7 @@ export function useBlockers(userId: string, known: Known): WatchedBlockers {
   const { call } = useHost()
   const queryClient = useQueryClient()
   const queryKey = ['withdrawal-blockers', userId]
-  const { data, isError, isFetching, refetch } = useQuery<Held>({
+  const { data, dataUpdatedAt, isError, isFetching, refetch } = useQuery<Held>({
     queryKey,
     queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
     initialData: known,
@@ -77,7 +79,8 @@ export function useBlockers(userId: string, known: Known): WatchedBlockers {
     isUnknown: isError,
     wasHeld,
     isChecking: isFetching,
-    check: () => refetch(),
+    answeredAt: dataUpdatedAt,
+    check: refetch,
     show(error) {
       if (!(error instanceof ApiError) || error.blockers.length === 0) return
       queryClient.setQueryData<Held>(queryKey, error)

@@ -1,19 +1,19 @@
 import { useMutation } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isUnanswered, isUnreached, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
-import type { HeldBack } from './blockers'
+import { CHECK_INTERVAL_MS, type WatchedBlockers } from './blockers'
 import { useWithdrawAccount } from './use-withdraw-account'
 import type { WithdrawValues } from './withdraw-rules'
 
 interface Submitting {
   userId: string
   ways: WaysToConfirm
-  held: HeldBack
+  held: WatchedBlockers
   onWrong: SubmitErrorHandler<WithdrawValues>
 }
 
@@ -25,11 +25,13 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
   const asksPassword = needsPassword(ways)
   /** What a browser without a network could not send has no effect that anybody has to fear. */
   const wasOffline = useRef(false)
+  const noteLostAnswer = useLostAnswer(form, held)
   const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {
-      if (isUnanswered(error))
+      if (isUnanswered(error)) {
         form.setError('root', { type: 'answer', message: t(wasOffline.current ? 'notReached' : 'lostAnswer') })
-      else if (needsFreshSignIn(error) && asksPassword) {
+        if (!wasOffline.current) noteLostAnswer()
+      } else if (needsFreshSignIn(error) && asksPassword) {
         form.setError('current_password', { type: 'answer', message: t('confirmAgain') })
         form.setFocus('current_password', { shouldSelect: true })
       } else showError(form, error)
@@ -61,3 +63,21 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
 }
 
 const isHeldBack = (error: unknown) => error instanceof ApiError && error.code === 'WITHDRAWAL_003'
+
+/** Once the service answers again, the account is there, and nothing has begun. */
+function useLostAnswer(form: UseFormReturn<WithdrawValues>, { answeredAt, check }: WatchedBlockers) {
+  const t = useTranslations('DeleteAccount')
+  const message = t('notStarted')
+  const [lostAt, setLostAt] = useState<number | null>(null)
+  useEffect(() => {
+    if (lostAt === null) return
+    if (answeredAt > lostAt) {
+      setLostAt(null)
+      form.setError('root', { type: 'answer', message })
+      return
+    }
+    const timer = setInterval(check, CHECK_INTERVAL_MS)
+    return () => clearInterval(timer)
+  }, [lostAt, answeredAt, check, form, message])
+  return () => setLostAt(Date.now())
+}

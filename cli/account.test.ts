@@ -582,6 +582,21 @@ test('an application is given by the beginning of its id, unless two begin so', 
   expect(await refusal('app disable app_sam')).toBe('There is no application with this id: app list shows the ids.')
 })
 
+test('a pushed blocker is listed and ended, also of an account with a role', async () => {
+  const { userId, email } = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: userId }, data: { role: 'operator' } })
+  const row = { userId, source: 'billing', key: 'invoice 7', code: 'unpaid', title: 'Invoice 7' }
+  await ctx.db.withdrawalBlocker.create({ data: { ...row, createdAt: ctx.clock.now() } })
+  const listed = { source: 'billing', key: 'invoice 7', title: 'Invoice 7' }
+  expect(await run(`blocker list --email ${email}`)).toMatchObject({ user_id: userId, pushed_blockers: [listed] })
+  const end = `blocker end --user ${userId} --source billing --key 'invoice 7'`
+  expect(await run(end)).toEqual({ user_id: userId, source: 'billing', key: 'invoice 7', removed: true })
+  expect(await run(`blocker list --user ${userId}`)).toMatchObject({ pushed_blockers: [] })
+  expect(await refusal(end)).toBe('The account has no such blocker: blocker list shows all.')
+  const audits = await ctx.db.auditEvent.findMany({ where: { userId, action: 'withdrawal.blocker_removed' } })
+  expect(audits).toMatchObject([{ actor: 'operator', actorId: null }])
+})
+
 test('an application that polls says of a task that it is done by a report', async () => {
   const { app_id: id } = await run('app register --name Poller --poll')
   expect(await run(`app show ${id}`)).toMatchObject({ acknowledges: 'later' })

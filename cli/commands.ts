@@ -1,6 +1,7 @@
 import { appCommands } from './app.ts'
 import { archiveCommands } from './archive.ts'
 import { auditCommands } from './audit.ts'
+import { blockerCommands } from './blocker.ts'
 import type { Command } from './command.ts'
 import { eventCommands } from './event.ts'
 import { maintenanceCommands } from './maintenance.ts'
@@ -22,6 +23,7 @@ export const COMMANDS: Command[] = [
   ...withdrawalCommands,
   ...taskCommands,
   ...transactionCommands,
+  ...blockerCommands,
   ...appCommands,
   ...eventCommands,
   ...archiveCommands,

@@ -13,6 +13,7 @@ export interface Look {
 
 /** The columns of a list to look at first, which a line has before others. Rows of one status may have their own. */
 const FIRST: Record<string, readonly string[]> = {
+  pushed_blockers: ['source', 'key', 'title', 'expires_at'],
   blockers: ['title', 'source', 'code', 'url'],
   pending_transactions: ['transaction_id', 'title', 'amount', 'created_at'],
   transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status'],

@@ -7,8 +7,8 @@ import {
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, Transaction } from '../context'
-import { lockForService } from '../lock-account'
-import { auditOnAccount } from '../manager'
+import { lockForService, requireAccountOfId } from '../lock-account'
+import { auditOnAccount, type ManagerContext } from '../manager'
 import { type Described, integer, type Shape, sql, statement, text, time } from '../sql'
 
 const NAMED = { userId: text, source: text, key: text } satisfies Shape
@@ -95,19 +95,19 @@ export const removeBlocker = (
     removed: await removeOne(tx, values),
   }))
 
-/** For operators, of any service. */
+/** For operators, of any service. The command ends one of an account with a role too. */
 export const endBlocker = (
-  ctx: Context,
+  ctx: ManagerContext,
   { user_id: userId, source, key }: Input<typeof endContract>,
 ): Promise<Data<typeof endContract>> =>
   ctx.transaction(async (tx) => {
-    const account = await lockForService(tx, { userId })
+    const account = await (tx.actor ? lockForService(tx, { userId }) : requireAccountOfId(tx, userId))
     if (!account) throw new AppError('USER_001')
     return { user_id: userId, source, key, removed: await removeOne(tx, { userId, source, key }) }
   })
 
 /** Says whether there was one. */
-async function removeOne(tx: Transaction<Context>, named: Named): Promise<boolean> {
+async function removeOne(tx: Transaction<ManagerContext>, named: Named): Promise<boolean> {
   const [removed] = await tx.sql(remove, named)
   if (removed) await auditOnAccount(tx, 'withdrawal.blocker_removed', { userId: named.userId })
   return removed !== undefined

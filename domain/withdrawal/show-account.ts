@@ -64,7 +64,7 @@ async function newestActs(ctx: SystemContext, userId: string): Promise<ShownAcco
   return rows.map(describeAct)
 }
 
-async function pushedBlockers(ctx: SystemContext, userId: string): Promise<ShownBlocker[]> {
+export async function pushedBlockers(ctx: SystemContext, userId: string): Promise<ShownBlocker[]> {
   const rows = await ctx.sql(readBlockers, { userId, now: ctx.clock.now(), maxRows: MAX_BLOCKERS })
   return rows.map((row) => ({
     ...row,

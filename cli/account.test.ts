@@ -1,5 +1,6 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
+import { ENGLISH } from '@/server/texts/catalogue'
 import {
   asNobody,
   asUser,
@@ -14,6 +15,8 @@ import {
   testContext,
   withdrawAs,
 } from '@/testing/domain'
+import { parseCall } from './command.ts'
+import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
 
 type Answer = Record<string, string>
@@ -274,7 +277,10 @@ test.each([
     'session end --user usr_none',
     'There is no active user with this id: user find --email shows the id of an address.',
   ],
-  ['transaction settle txn_none', 'There is no transaction with this id: transaction list shows the ids.'],
+  [
+    'transaction settle txn_none',
+    'There is no transaction with this id: give the whole id that transaction list shows.',
+  ],
 ])('%s is refused with a sentence', async (line, sentence) => {
   expect(await refusal(line)).toContain(sentence)
 })
@@ -307,8 +313,11 @@ test.each([
   ],
   ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
-  ['task waive msg_none --reason gone', 'There is no deletion task with this id: task list shows the ids.'],
-  ['task retry msg_none', 'There is no deletion task with this id: task list shows the ids.'],
+  [
+    'task waive msg_none --reason gone',
+    'There is no deletion task with this id: give the whole id that task list --wide shows.',
+  ],
+  ['task retry msg_none', 'There is no deletion task with this id: give the whole id that task list --wide shows.'],
   ['task list --app app_none', 'There is no application with this id: app list shows the ids.'],
   ['task list --withdrawal wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
   ['app ping Newsletter', 'There is no application with this name: app list shows all of them.'],
@@ -316,14 +325,20 @@ test.each([
   ['app check http://a.test/', 'The address of a receiver needs --secret.'],
   [
     'event resend evt_none',
-    'There is no event with this id. Events are kept for thirty days: event list shows the ids.',
+    'There is no event with this id. Events are kept for thirty days: give the whole id that event list shows.',
   ],
   [
     'service-token revoke svt_none',
-    'There is no service token with this id that still works: service-token list shows',
+    'There is no service token with this id that still works: give the whole id that service-token list shows',
   ],
-  ['token revoke tok_none', 'There is no access token with this id that still works: token list shows the ids.'],
-  ['session end ses_none', 'There is no session with this id that is still signed in: session list shows the ids.'],
+  [
+    'token revoke tok_none',
+    'There is no access token with this id that still works: give the whole id that token list shows.',
+  ],
+  [
+    'session end ses_none',
+    'There is no session with this id that is still signed in: give the whole id that session list shows.',
+  ],
   ['withdrawal retry wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
   ['archive accept-loss --withdrawal wd_none', 'There is no withdrawal with this id: withdrawal list shows the ids.'],
   ['event list --app app_none', 'There is no application with this id: app list shows the ids.'],
@@ -568,18 +583,94 @@ test('an application is given by its name, unless two have it', async () => {
 
 test('an application is given by the beginning of its id, unless two begin so', async () => {
   for (const [name, id] of [
-    ['One', 'app_same1'],
-    ['Other', 'app_same2'],
+    ['One', 'app_sameid1'],
+    ['Other', 'app_sameid2'],
   ] as const) {
     const { app_id: made = '' } = await run(`app register --name ${name} --endpoint http://127.0.0.1:9/`)
     await ctx.db.connectedApp.update({ where: { id: made }, data: { id } })
   }
-  expect(await refusal('app disable app_same')).toBe(
-    'Several applications are meant by this: app_same1 (One), app_same2 (Other).',
+  expect(await refusal('app disable app_sameid')).toBe(
+    'Several ids begin so: app_sameid1, app_sameid2. Type more of the id.',
   )
-  await run('app remove app_same2')
-  expect(await run('app disable app_same')).toMatchObject({ app_id: 'app_same1' })
-  expect(await refusal('app disable app_sam')).toBe('There is no application with this id: app list shows the ids.')
+  await run('app remove app_sameid2')
+  expect(await run('app disable app_sameid')).toMatchObject({ app_id: 'app_sameid1' })
+  expect(await refusal('app remove app_sameid')).toBe(
+    'app remove cannot be taken back: give the whole id, app_sameid1.',
+  )
+  expect(await refusal('app disable app_samei')).toBe('There is no application with this id: app list shows the ids.')
+})
+
+test('an account and a withdrawal are given by the beginning of their id', async () => {
+  const { userId, withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const begun = withdrawalId.slice(0, 'wd_'.length + 6)
+  for (const line of ['withdrawal show', 'withdrawal retry', 'receipt show', 'task list --withdrawal']) {
+    if (line !== 'receipt show') expect(await run(`${line} ${begun}`)).toEqual(await run(`${line} ${withdrawalId}`))
+    expect(await refusal(`${line} ${begun.slice(0, -1)}`)).toContain('with this id')
+  }
+  expect(await run(`withdrawal show ${userId.slice(0, 10)}`)).toMatchObject({ withdrawal_id: withdrawalId })
+  expect(await refusal(`archive accept-loss --withdrawal ${begun}`)).toContain(`give the whole id, ${withdrawalId}.`)
+  const { userId: other, email } = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: other }, data: { externalId: 'customer-43' } })
+  const beginning = other.slice(0, 'usr_'.length + 6)
+  for (const line of [`user show ${beginning}`, `user find ${beginning}`, 'user find customer-43'])
+    expect(await run(line)).toMatchObject({ user_id: other, email })
+  expect(await run(`session list --user ${beginning}`)).toMatchObject({ user_id: other })
+  expect(await refusal(`withdrawal start --user ${beginning}`)).toBe(
+    `withdrawal start cannot be taken back: give the whole id, ${other}.`,
+  )
+})
+
+test('withdrawal show of an address says what the pages say', async () => {
+  const shown = await refusal('withdrawal show gone@example.test')
+  expect(shown).toContain('No account has this address or id. An account that is being deleted is not found by its')
+})
+
+/** The question of a command, or its refusal before it asks. */
+async function question(line: string): Promise<string> {
+  const call = parseCall(COMMANDS, splitWords(line), { inBatch: false })
+  const ask = async (text: () => string | Promise<string>) => {
+    throw new Error(await text())
+  }
+  return call.run(ctx, null, ask).then(() => 'nothing was asked', sentenceOf)
+}
+
+test('what cannot be taken back asks with what it concerns, once it knows that it may', async () => {
+  await beginLedger()
+  const { userId, email } = await givenUser(ctx)
+  const start = `withdrawal start --email ${email}`
+  expect(await question(start)).toBe(`Delete the account of Ada Lovelace (${email})?`)
+  expect(await question(`withdrawal start --user ${userId} --reason other`)).toBe('--reason other needs --feedback.')
+  await run(`transaction add --user ${userId}`)
+  expect(await question(start)).toContain('Held back: 1 pending transaction.')
+  expect(await question('withdrawal start --user usr_none')).toContain('no active user with this id')
+
+  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const { id, appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  const sentence = ENGLISH.Deletion.apps.waived.gone
+  expect(await question(`task waive ${id} --reason gone`)).toBe(
+    `Stop waiting for ${appName} in the deletion ${withdrawalId}? The person reads: “${sentence}”`,
+  )
+  expect(await question(`task waive ${id} --reason bored`)).toContain('The reason must be one of')
+  expect(await question('task waive msg_none --reason gone')).toContain('no deletion task with this id')
+  expect(await question(`app remove ${appId} --waive gone`)).toBe(
+    `Remove ${appName}, which has 1 open deletion task? Each person reads: “${sentence}”`,
+  )
+  expect(await question(`app remove ${appId}`)).toContain('1 open deletion task. Wait, or')
+  expect(await question(`archive accept-loss --withdrawal ${withdrawalId}`)).toBe('nothing was asked')
+  const { userId: gone } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
+  const at = ctx.clock.now()
+  await ctx.db.archive.create({
+    data: { id: 'arc_lost', userId: gone ?? '', objectKey: 'lost.bin', bytes: 1, createdAt: at, storedAt: at },
+  })
+  expect(await question(`archive accept-loss --withdrawal ${withdrawalId}`)).toBe(
+    `Take 1 archive of the deletion ${withdrawalId} as lost, so that its step can end?`,
+  )
+  expect(await run(`archive accept-loss --withdrawal ${withdrawalId}`)).toMatchObject({ lost_archives: 1 })
+  expect(await question('ledger trim --before 2026-11-20T08:00:00Z')).toContain(
+    'Drop the lines of the ledger before 20 Nov',
+  )
+  expect(await question(`app remove ${appId} --waive gone --yes`)).toBe('nothing was asked')
+  expect(await question(`task waive ${id} --reason refused`)).toBe('The task is completed or waived already.')
 })
 
 test('a pushed blocker is listed and ended, also of an account with a role', async () => {
@@ -595,6 +686,31 @@ test('a pushed blocker is listed and ended, also of an account with a role', asy
   expect(await refusal(end)).toBe('The account has no such blocker: blocker list shows all.')
   const audits = await ctx.db.auditEvent.findMany({ where: { userId, action: 'withdrawal.blocker_removed' } })
   expect(audits).toMatchObject([{ actor: 'operator', actorId: null }])
+})
+
+test('an application that is disabled or enabled says what waits or follows', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const { appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  const said = async (line: string) => {
+    const call = parseCall(COMMANDS, splitWords(line), { inBatch: false })
+    return call.says?.((await call.run(ctx, null)) as object)
+  }
+  expect(await said(`app disable ${appId}`)).toBe(`${appName} is disabled; 1 deletion task waits.`)
+  expect(await said(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
+})
+
+test('a completed withdrawal says that an application has not confirmed', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  await run(`task waive ${id} --reason gone`)
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(24 * 60 * 60 * 1000)
+    await runDueWork(ctx)
+  }
+  const { withdrawals } = (await run('withdrawal list --state completed')) as unknown as { withdrawals: Answer[] }
+  expect(withdrawals.find(({ withdrawal_id }) => withdrawal_id === withdrawalId)?.problem).toBe(
+    '1 app has not confirmed',
+  )
 })
 
 test('an application that polls says of a task that it is done by a report', async () => {

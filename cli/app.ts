@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { type AppSettings, appSettings, type pingApp as pingContract } from '@/contract/apps'
+import { type AppSettings, appSettings, type pingApp as pingContract, type getApp as shownApp } from '@/contract/apps'
 import type { Data } from '@/contract/define'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import { isGoodPing } from '@/contract/ping'
@@ -20,7 +20,17 @@ import {
 import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { checkReceiver } from './app-check.ts'
 import { command, listOfChoices, UsageError, type ValuesOf } from './command.ts'
-import { idOf, namedAccount, namedApp, toEndpoint, toHost, toSeconds, toSubject, waiveReason } from './values.ts'
+import {
+  idOf,
+  namedAccount,
+  namedApp,
+  sentenceOfReason,
+  toEndpoint,
+  toHost,
+  toSeconds,
+  toSubject,
+  waiveReason,
+} from './values.ts'
 
 const id = { ...namedApp, positional: true, required: true } as const
 
@@ -118,6 +128,16 @@ const NO_TEST_PERSON =
 function problemOfPing({ status, problem }: Data<typeof pingContract>): string | null {
   if (problem !== null) return `It did not answer: ${problem}.`
   return isGoodPing({ status }) ? null : `It answered with HTTP ${status} in place of 2xx.`
+}
+
+type ShownApp = Data<typeof shownApp>
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
+/** Such as “1 deletion task and 2 events wait”. */
+function openOf({ open_tasks: tasks, deliveries: { waiting } }: ShownApp, verb: 'wait' | 'follow'): string {
+  const open = [tasks > 0 && counted(tasks, 'deletion task'), waiting > 0 && counted(waiting, 'event')].filter(Boolean)
+  return `${open.join(' and ') || 'nothing'} ${tasks + waiting > 1 ? verb : `${verb}s`}`
 }
 
 const OLDER_ENDED =
@@ -250,27 +270,32 @@ export const appCommands = [
     summary: 'Stops telling an application anything; what is open waits.',
     options: { id },
     run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: true }),
+    says: (app: ShownApp) => `${app.name} is disabled; ${openOf(app, 'wait')}.`,
   }),
   command({
     name: 'app enable',
     summary: 'Goes on telling an application that was disabled.',
     options: { id },
     run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: false }),
+    says: (app: ShownApp) => `${app.name} is enabled; ${openOf(app, 'follow')}.`,
   }),
   command({
     name: 'app remove',
     summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
     options: { id, waive: waiveReason },
     isFinal: true,
-    async run(ctx, { id: appId, waive }) {
-      const { open_tasks: open } = await getApp(ctx, { appId })
+    async run(ctx, { id: appId, waive }, _, agree) {
+      const { name, open_tasks: open, waive_reasons } = await getApp(ctx, { appId })
+      const tasks = counted(open, 'open deletion task')
       if (open > 0 && !waive) {
-        const tasks = open === 1 ? '1 open deletion task' : `${open} open deletion tasks`
         throw new AppError(
           'TASK_002',
           `The application has ${tasks}. Wait, or add --waive with ${listOfChoices(waiveReason)}.`,
         )
       }
+      const sentence = waive && sentenceOfReason(waive_reasons, waive)
+      const people = open > 0 ? ` Each person reads: “${sentence}”` : ''
+      await agree(() => `Remove ${name}, which has ${open > 0 ? tasks : 'no open deletion task'}?${people}`)
       return removeApp(ctx, { appId, waive })
     },
   }),

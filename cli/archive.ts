@@ -1,6 +1,6 @@
-import { acceptLostArchives, writeArchive } from '@/domain/applications/archives'
+import { acceptLostArchives, lostArchivesOf, writeArchive } from '@/domain/applications/archives'
 import { command } from './command.ts'
-import { idOf, namedAccount } from './values.ts'
+import { idOf, namedAccount, withdrawal } from './values.ts'
 
 export const archiveCommands = [
   command({
@@ -13,11 +13,13 @@ export const archiveCommands = [
   command({
     name: 'archive accept-loss',
     summary: 'Removes archives that are not in the store any more from the list, so that their step can end.',
-    options: { withdrawal: { value: 'wd_…', required: true, means: 'The withdrawal that waits for them.' } },
+    options: { withdrawal: { ...withdrawal, required: true, means: 'The withdrawal that waits for them.' } },
     isFinal: true,
-    run: async (ctx, { withdrawal }) => ({
-      withdrawal_id: withdrawal,
-      lost_archives: await acceptLostArchives(ctx, withdrawal),
-    }),
+    async run(ctx, { withdrawal }, _, agree) {
+      const { length } = await lostArchivesOf(ctx, withdrawal)
+      const lost = length === 1 ? '1 archive' : `${length} archives`
+      if (length > 0) await agree(() => `Take ${lost} of the deletion ${withdrawal} as lost, so that its step can end?`)
+      return { withdrawal_id: withdrawal, lost_archives: await acceptLostArchives(ctx, withdrawal) }
+    },
   }),
 ]

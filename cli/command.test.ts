@@ -122,6 +122,7 @@ test('the help of all commands lists each with its sentence', () => {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
     expect(help(line)).toContain('  batch ')
     expect(help(line)).toContain('The pages say deletion, fully erased, stop waiting;')
+    expect(help(line)).toContain('may be its beginning, from six characters after the prefix on;')
   }
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
 })
@@ -177,12 +178,8 @@ test('a state is given by the word of the pages too', () => {
   }
 })
 
-test('what cannot be taken back has a question, unless --yes answers it', () => {
-  const question = (line: string) => parseCall(COMMANDS, splitWords(line), { inBatch: false }).question
-  const line = 'task waive msg_1 --reason gone'
-  expect(question(line)).toMatch(/This is final\. Go on\? \[y\/N\] $/)
-  expect(question(`${line} --yes`)).toBeUndefined()
-  expect(question('task retry msg_1')).toBeUndefined()
+test('only what cannot be taken back takes --yes', () => {
+  expect(refusal('task waive msg_1 --reason gone --yes')).toBe('accepted')
   expect(refusal('task retry msg_1 --yes')).toBe('task retry has no option --yes. --help lists all of them.')
 })
 
@@ -291,7 +288,7 @@ Connected apps            processing  connect ECONNREFUSED and more and more… 
 })
 
 test.each([120, 80])(
-  'a terminal of %i columns has a line for each row, with whole ids, whole times and what fails',
+  'a terminal of %i columns has a line for each row, with whole times and what fails, and whole ids where nothing else names the row',
   (width) => {
     const id = (prefix: string) => `${prefix}_${'x'.repeat(22)}`
     const task_id = `msg_${id('wd').slice(3)}_${id('app')}`
@@ -324,12 +321,25 @@ test.each([120, 80])(
     expect(lines).toHaveLength(Object.keys(answer).length * 4)
     const rows = lines.filter((_, line) => line % 4 === 2)
     for (const row of rows) expect([...row].length, row).toBeLessThanOrEqual(width)
-    const firsts = ['txn', 'evt', 'msg', 'wd', 'ses', 'tok']
-    expect(rows.map((row) => row.split(' ')[0])).toEqual(firsts.map((one) => (one === 'msg' ? task_id : id(one))))
+    const firsts = ['txn', 'evt', 'Billing', 'wd', 'ses', 'tok']
+    expect(rows.map((row) => row.split(' ')[0])).toEqual(firsts.map((one) => (one === 'Billing' ? one : id(one))))
+    expect(rows[2]).toMatch(/ wd_x{6}/)
     expect(rows.filter((row) => row.includes('HTTP 503'))).toHaveLength(2)
     for (const row of rows) expect(row.replaceAll('22 Nov 02:50 (1 d ago)', '')).not.toMatch(/22 Nov|d ago/)
   },
 )
+
+test('a task of a disabled application is disabled, unless it has ended', () => {
+  const [held, waived] = [
+    { name: 'Billing', state: 'pending', is_app_disabled: true },
+    { name: 'Shop', state: 'waived', is_app_disabled: true },
+  ]
+  expect(showAnswer({ tasks: [held, waived] }, LOOK)).toMatch(/Billing {2}disabled .*\nShop {5}waived /)
+})
+
+test('no problem has no line', () => {
+  expect(showAnswer({ status: 204, problem: null }, LOOK)).toBe('status  204\n')
+})
 
 test('advice stands below its row', () => {
   const calls = [

@@ -9,6 +9,9 @@ export class UsageError extends Error {}
 /** Reads standard input to its end; null in a batch, where it holds the commands. */
 export type ReadInput = (() => Promise<string>) | null
 
+/** Asks a terminal before what cannot be taken back, and throws unless it agrees. The question is read only where somebody is asked. */
+export type Agree = (question: () => string | Promise<string>) => Promise<void>
+
 /** One object; or many, which come in parts and are printed a line each. */
 export type Answer = object | AsyncIterable<object[]>
 
@@ -62,7 +65,7 @@ interface Entry<O extends Options> {
   options: O
   /** What follows the name in the example of the help, where the options that it needs say too little. */
   example?: string
-  /** What cannot be taken back: a terminal is asked before. */
+  /** What cannot be taken back: it asks by `agree`, and takes whole ids alone. */
   isFinal?: true
   /** Exactly one of these options must be given. */
   oneOf?: readonly (keyof O & string)[]
@@ -70,7 +73,9 @@ interface Entry<O extends Options> {
   printsMany?: true
   /** It makes sense before there are any data; any other is refused then. */
   needsNoData?: true
-  run(ctx: SystemContext, given: ValuesOf<O>, readInput: ReadInput): Promise<Answer>
+  run(ctx: SystemContext, given: ValuesOf<O>, readInput: ReadInput, agree: Agree): Promise<Answer>
+  /** What a terminal reads of the answer in place of its members. */
+  says?(answer: object): string
 }
 
 export type Command = Entry<Options>
@@ -106,9 +111,8 @@ export interface Call {
   wide: boolean
   /** The member of the answer that was asked for alone. */
   only: string | undefined
-  /** What a terminal is asked before, if it cannot be taken back. */
-  question: string | undefined
-  run(ctx: SystemContext, readInput: ReadInput): Promise<Answer>
+  says: Command['says']
+  run(ctx: SystemContext, readInput: ReadInput, agree?: Agree): Promise<Answer>
 }
 
 /** Reads the words of a call by the table; throws a UsageError that says what is wrong. */
@@ -128,16 +132,21 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
     json: json !== undefined,
     wide: wide !== undefined,
     only: only?.[0],
-    question: command.isFinal && !yes ? `${command.summary} Go on? [y/N] ` : undefined,
-    run: async (ctx, readInput) => command.run(ctx, await found(ctx, command, given), readInput),
+    says: command.says,
+    run: async (ctx, readInput, agree) =>
+      command.run(ctx, await found(ctx, command, given), readInput, (!yes && agree) || (async () => {})),
   }
 }
 
 /** The values with the ids of what is given by a name. */
-async function found<Values extends object>(ctx: SystemContext, { options }: Command, given: Values): Promise<Values> {
+async function found<Values extends object>(ctx: SystemContext, command: Command, given: Values): Promise<Values> {
   const values = Object.entries(given).map(async ([name, value]) => {
-    const find = value === undefined ? undefined : options[name]?.find
-    return [name, find ? await find(ctx, String(value)) : value]
+    const find = value === undefined ? undefined : command.options[name]?.find
+    if (!find) return [name, value]
+    const id = await find(ctx, String(value))
+    if (command.isFinal && id !== value && /^(app|usr|wd|msg)_/.test(String(value)))
+      throw new UsageError(`${command.name} cannot be taken back: give the whole id, ${id}.`)
+    return [name, id]
   })
   return Object.fromEntries(await Promise.all(values))
 }
@@ -238,7 +247,7 @@ function readValues(command: Command, texts: Record<string, string[]>): Record<s
 }
 
 function missing(command: Command, name: string, option: Option): string {
-  if (option.positional) return `${command.name} takes exactly one ${name}${option.find ? ' or name' : ''}`
+  if (option.positional) return `${command.name} takes exactly one ${name}${option.value === 'APP' ? ' or name' : ''}`
   if (option.value === 'TIME') return `--${name} is missing: a time such as 2026-11-20 or 2026-11-20T09:00:00Z`
   if (!option.value) return `--${name} is missing. ${option.means.replace(/\.$/, '')}`
   return option.choices ? choiceSentence(name, option) : `--${name} is missing`

@@ -46,14 +46,14 @@ const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
 
 /** Which command shows the ids of what a sentence does not find by one. */
 const SHOWN_BY: Record<string, string> = {
-  'access token': 'token list shows the ids',
+  'access token': 'give the whole id that token list shows',
   'active user': 'user find --email shows the id of an address',
   application: 'app list shows the ids',
-  'deletion task': 'task list shows the ids',
-  event: 'event list shows the ids',
-  'service token': 'service-token list shows the ids',
-  session: 'session list shows the ids',
-  transaction: 'transaction list shows the ids',
+  'deletion task': 'give the whole id that task list --wide shows',
+  event: 'give the whole id that event list shows',
+  'service token': 'give the whole id that service-token list shows',
+  session: 'give the whole id that session list shows',
+  transaction: 'give the whole id that transaction list shows',
   withdrawal: 'withdrawal list shows the ids',
 }
 
@@ -61,7 +61,7 @@ const SHOWN_BY: Record<string, string> = {
 function withWhereIdsAre(sentence: string): string {
   const [, missing] = /^(\S+) \S+ takes exactly one id(?: or name)?\.$/.exec(sentence) ?? []
   const shown = missing
-    ? Object.values(SHOWN_BY).find((list) => list.startsWith(`${missing === 'receipt' ? 'withdrawal' : missing} list `))
+    ? Object.values(SHOWN_BY).find((list) => list.includes(`${missing === 'receipt' ? 'withdrawal' : missing} list `))
     : SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']
   return shown ? sentence.replace(/\.$/, `: ${shown}.`) : sentence
 }

@@ -48,6 +48,8 @@ function helpForAll(commands: Command[]): string {
       'A table has the columns for which a line has room; --wide prints all of them, also into a pipe.',
       '--only NAME prints one member of that object as plain text.',
       'The pages say deletion, fully erased, stop waiting; commands say withdrawal, purged, waive.',
+      'An id of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on;',
+      'what cannot be taken back takes whole ids alone, as do tasks, transactions, sessions, tokens and events.',
       '--version prints the version.',
       'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2.',
     ],

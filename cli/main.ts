@@ -7,7 +7,7 @@ import { prepareDatabase } from '@/server/prepare-database'
 import { processState } from '@/server/process-state'
 import { getEnv, ownDataDir } from '@/server/settings/env'
 import { createLog } from '@/server/watch/log'
-import { type Answer, type Call, type Command, findCommand, parseCall, UsageError } from './command.ts'
+import { type Agree, type Answer, type Call, type Command, findCommand, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, whereHelpIs } from './help.ts'
@@ -34,10 +34,11 @@ async function readStandardInput(): Promise<string> {
 }
 
 /** False where a line of many tells an error. */
-async function printAnswer(answer: Answer, { json, wide, only }: Omit<Call, 'run'>): Promise<boolean> {
+async function printAnswer(answer: Answer, { json, wide, only, says }: Omit<Call, 'run'>): Promise<boolean> {
   if (!(Symbol.asyncIterator in answer)) {
     if (only !== undefined) await printMember(answer, only)
     else if (json) await print(answer)
+    else if (says && !wide) await write(`${says(answer)}\n`)
     else await write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
     return !('error' in answer)
   }
@@ -70,12 +71,12 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   return isAllGood
 }
 
-/** True where nobody can be asked. */
-async function isAgreed(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return true
-  process.stderr.write(question)
-  for await (const answer of createInterface({ input: process.stdin })) return /^y(es)?$/i.test(answer.trim())
-  return false
+/** Where there is no terminal nobody can be asked. */
+const agree: Agree = async (question) => {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return
+  process.stderr.write(`${await question()} This cannot be undone. [y/N] `)
+  const { value = '' } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next()
+  if (!/^y(es)?$/i.test(value.trim())) throw new Error('Nothing was done.')
 }
 
 /**
@@ -104,7 +105,6 @@ async function main(args: string[]): Promise<boolean> {
   const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
   if (!call && args.length > 1)
     throw new UsageError('batch takes nothing after it: its commands come from standard input.')
-  if (call?.question && !(await isAgreed(call.question))) throw new Error('Nothing was done.')
   process.stderr.write(making)
   const env = getEnv()
   // Standard output is for answers alone.
@@ -113,7 +113,7 @@ async function main(args: string[]): Promise<boolean> {
   const ctx = await openContext()
   closers.push(() => ctx.close())
   if (!call) return runBatch(ctx)
-  return printAnswer(await call.run(ctx, readStandardInput), {
+  return printAnswer(await call.run(ctx, readStandardInput, agree), {
     ...call,
     json: call.json || !(process.stdout.isTTY || call.wide),
   })

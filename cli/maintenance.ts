@@ -3,6 +3,7 @@ import { trimErasureLedger } from '@/domain/withdrawal/ledger/trim-erasure-ledge
 import { listSigningKeys, rotateSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { command } from './command.ts'
+import { timeOf } from './show.ts'
 import { toTime } from './values.ts'
 
 export const maintenanceCommands = [
@@ -40,6 +41,13 @@ export const maintenanceCommands = [
       before: { value: 'TIME', required: true, read: toTime, means: 'When the oldest backup was taken, ISO 8601.' },
     },
     isFinal: true,
-    run: (ctx, { before }) => trimErasureLedger(ctx, before),
+    async run(ctx, { before }, _, agree) {
+      const time = timeOf(before, ctx.clock.now())
+      await agree(
+        () =>
+          `Drop the lines of the ledger before ${time}? A restore of an older backup then brings these people back.`,
+      )
+      return trimErasureLedger(ctx, before)
+    },
   }),
 ]

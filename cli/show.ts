@@ -31,9 +31,9 @@ const FIRST: Record<string, readonly string[]> = {
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
   withdrawals: ['withdrawal_id', 'problem', 'due_by', 'waits_for'],
-  'completed withdrawals': ['withdrawal_id', 'completed_at', 'purge_due_at'],
+  'completed withdrawals': ['withdrawal_id', 'problem', 'completed_at', 'purge_due_at'],
   'purged withdrawals': ['withdrawal_id', 'purged_at', 'completed_at'],
-  tasks: ['task_id', 'name', 'last_error', 'state', 'due_at'],
+  tasks: ['name', 'state', 'last_error', 'due_at', 'withdrawal_id'],
 }
 
 /** An answer for people: a line for each member, and a table for each list of objects. What an inner object leaves empty has no line. */
@@ -63,9 +63,9 @@ export function memberOf(answer: object, path: string): string | undefined {
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null
 
-/** Lists of counts that are not zero. */
+/** What is wrong, and lists of counts that are not zero. */
 const saysNothingEmpty = ([name, value]: [string, unknown]) =>
-  (name === 'figures' || name === 'counts') && isEmptyList(value)
+  name === 'problem' ? value === null : (name === 'figures' || name === 'counts') && isEmptyList(value)
 
 /** A list that goes no further. */
 const isEnd = ([name, value]: [string, unknown]) => name === 'next' && value === null
@@ -89,7 +89,7 @@ const isListOfRows = (value: unknown): value is Row[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject)
 
 function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] {
-  const flat = rows.map((row) => Object.fromEntries(Object.entries(row).flatMap(flatten)))
+  const flat = rows.map((row) => Object.fromEntries(Object.entries(withCause(row)).flatMap(flatten)))
   const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => name !== BELOW)
   const cellsOf = (name: string) => [name, ...flat.map((row) => cellOf(name, row[name], look))]
   // An id that the answer names itself tells nothing of a row.
@@ -112,11 +112,19 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   return [heading, head, ...lines.flatMap((line, row) => [line, ...(below[row] ?? []).map((text) => GAP + text)])]
 }
 
+/** A task of a disabled application waits for that alone. */
+const withCause = (row: Row): Row =>
+  row.is_app_disabled === true && row.state !== 'completed' && row.state !== 'waived'
+    ? { ...row, state: 'disabled' }
+    : row
+
 /** Advice is read as a whole, and stands below its row. */
 const BELOW = 'mend'
 /** A piece of these says nothing. */
 const NEVER_CUT = /(^|_)(id|kid|at|by|from|completion|step|state|status)$/
-/** What is left of a longer text tells which one it is. */
+/** Found by their beginning, where another column comes first. */
+const MAY_BE_CUT = /^(withdrawal|user|app)_id$/
+/** What is left of a longer text tells which one it is, and of an id as much as finds it. */
 const LEAST = 10
 
 /** The columns for which a line has room: a long text of the first ones is cut, and the others are whole. */
@@ -128,7 +136,8 @@ function fitted(first: string[][], others: string[][], width: number): string[][
     shown.push({ cells, room })
     left -= room + GAP.length
   }
-  const isWhole = ([name = '']: string[]) => NEVER_CUT.test(name)
+  const isWhole = (cells: string[]) =>
+    NEVER_CUT.test(cells[0] ?? '') && (cells === first[0] || !MAY_BE_CUT.test(cells[0] ?? ''))
   for (const cells of first) take(cells, isWhole(cells) ? widthOf(cells) : Math.min(LEAST, widthOf(cells)))
   for (const one of shown) {
     const more = Math.min(left, widthOf(one.cells) - one.room)

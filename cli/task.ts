@@ -1,18 +1,25 @@
+import { AppError } from '@/contract/errors'
+import { lookUp } from '@/domain/accounts/look-up'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
-import { retryTask, waiveTask } from '@/domain/applications/operate-tasks'
+import { retryTask, unknownTask, waiveTask } from '@/domain/applications/operate-tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { command } from './command.ts'
-import { namedApp, waiveReason } from './values.ts'
+import { namedApp, sentenceOfReason, waiveReason, withdrawal } from './values.ts'
 
-const id = { value: 'msg_…', positional: true, required: true, means: 'The task.' } as const
+const id = {
+  value: 'msg_…',
+  positional: true,
+  required: true,
+  means: 'The task, as task list --wide shows it.',
+} as const
 
 export const taskCommands = [
   command({
     name: 'task list',
     summary: 'Lists the open deletion tasks, or all of one withdrawal.',
     options: {
-      withdrawal: { value: 'wd_…', means: 'The withdrawal.' },
+      withdrawal,
       app: namedApp,
     },
     example: '--app Billing',
@@ -46,6 +53,17 @@ export const taskCommands = [
       reason: { ...waiveReason, required: true },
     },
     isFinal: true,
-    run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
+    async run(ctx, { id: taskId, reason }, _, agree) {
+      await agree(async () => {
+        const found = await lookUp(ctx, taskId)
+        const { tasks } = await listTasks(ctx, { withdrawalId: found?.id ?? '' })
+        const task = tasks.find(({ task_id }) => task_id === taskId)
+        if (!task) throw unknownTask()
+        if (task.state === 'completed' || task.state === 'waived') throw new AppError('TASK_002')
+        const sentence = sentenceOfReason(task.waive_reasons, reason)
+        return `Stop waiting for ${task.name} in the deletion ${task.withdrawal_id}? The person reads: “${sentence}”`
+      })
+      return waiveTask(ctx, { taskId, reason })
+    },
   }),
 ]

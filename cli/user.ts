@@ -9,14 +9,19 @@ import { sendPasswordReset } from '@/domain/passwords/request-password-reset'
 import { showUser } from '@/domain/withdrawal/show-account'
 import { command, type ReadInput, UsageError } from './command.ts'
 import { importUsers } from './import-users.ts'
-import { idOf, namedAccount, toVersion } from './values.ts'
+import { account, idOf, namedAccount, toVersion } from './values.ts'
 
 const passwordOptions = {
   password: { value: 'PASSWORD', means: 'The password; other users of the machine can see it while the command runs.' },
   'password-stdin': { means: 'Reads the password from standard input.' },
 } as const
 const identifiers = {
-  account: { value: 'ACCOUNT', positional: true, means: 'The account, by its usr_… or its address.' },
+  account: {
+    ...account,
+    value: 'ACCOUNT',
+    positional: true,
+    means: 'The account, by its usr_…, its address or your own id of the person.',
+  },
   email: namedAccount.email,
   'external-id': { value: 'ID', means: 'Your own id of the person.' },
 } as const
@@ -55,7 +60,7 @@ export const userCommands = [
     name: 'user set-password',
     summary: 'Sets a password, ends every session and access token, and cancels a pending change.',
     options: {
-      user: { value: 'usr_…', required: true, means: 'The account.' },
+      user: { ...account, required: true },
       ...passwordOptions,
       'keep-tokens': { means: 'Keeps the access tokens, and those of an outside issuer.' },
     },
@@ -69,7 +74,7 @@ export const userCommands = [
     name: 'user set-email',
     summary: 'Gives an account another address, which counts as verified; the browser sessions end.',
     options: {
-      user: { value: 'usr_…', required: true, means: 'The account.' },
+      user: { ...account, required: true },
       email: { value: 'ADDRESS', required: true, means: 'The new address.' },
       'old-mailbox': {
         value: 'lost',
@@ -86,7 +91,7 @@ export const userCommands = [
     summary: 'Shows an account and its pending change.',
     options: {
       account: identifiers.account,
-      user: { value: 'usr_…', means: 'The account.' },
+      user: account,
       email: identifiers.email,
       'external-id': identifiers['external-id'],
     },
@@ -95,7 +100,7 @@ export const userCommands = [
   }),
   command({
     name: 'user find',
-    summary: 'Shows the account that has this address, this usr_… or this id of yours.',
+    summary: 'Shows the account that has this usr_…, this address or this id of yours.',
     options: identifiers,
     example: '--external-id customer-42',
     oneOf: ['account', 'email', 'external-id'],
@@ -157,8 +162,8 @@ interface Identifiers {
 function identifierOf({ account, user, email, 'external-id': externalId = '' }: Identifiers) {
   if (email) return { email }
   if (account?.includes('@')) return { email: account }
-  const userId = account || user
-  return userId ? { userId } : { externalId }
+  const userId = account?.startsWith('usr_') ? account : user
+  return userId ? { userId } : { externalId: account || externalId }
 }
 
 async function passwordOf({ password }: { password?: string }, readInput: ReadInput): Promise<string> {

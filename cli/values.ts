@@ -6,6 +6,8 @@ import { blockerTitle, linkOf } from '@/contract/blockers'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
+import { wholeIdOf } from '@/domain/accounts/look-up'
+import { sentenceOf } from '@/domain/applications/operate-tasks'
 import type { SystemContext } from '@/domain/context'
 import { unknownUser } from '@/domain/lock-account'
 import { showUser } from '@/domain/withdrawal/show-account'
@@ -30,6 +32,10 @@ export const waiveReason = {
   orElse: "a code of the application's --waive-reason",
   means: `What the person reads. ${WAIVE_REASONS.map((reason) => `${reason}: “${ENGLISH.Deletion.apps.waived[reason]}”`).join(' ')}`,
 } as const
+
+/** What the person reads of a reason; refuses one that the application has not. */
+export const sentenceOfReason = (registered: readonly string[], reason: string): string =>
+  sentenceOf(registered, reason) ?? ENGLISH.Deletion.apps.waived[reason as 'gone']
 
 /** In the form in which a URL has it. */
 export function toHost(host: string): string {
@@ -103,36 +109,33 @@ export function toAmount(text: string): Amount {
   return amount
 }
 
-/**
- * An application, by its id, by the beginning of its id or by its name, where no other has it; capitals matter only where two names differ in
- * them alone.
- */
+/** An application, by its id or by its name, where no other has it; capitals matter only where two names differ in them alone. */
 export const namedApp = {
   value: 'APP',
   find: appIdOf,
-  means: 'The application, by its app_…, the beginning of that such as app_4Qm9, or its name.',
+  means: 'The application, by its app_… or its name.',
 } as const
 
 async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
+  if (given.startsWith('app_')) return wholeIdOf(ctx, given)
   const all = await ctx.db.connectedApp.findMany({ select: { id: true, name: true }, orderBy: { id: 'asc' } })
-  // Fewer letters may be what a script with an empty variable gives.
-  const isBeginning = /^app_.{4}/.test(given)
-  const kinds: ((app: { id: string; name: string }) => boolean)[] = given.startsWith('app_')
-    ? [({ id }) => isBeginning && id.startsWith(given)]
-    : [({ name }) => name === given, ({ name }) => name.toLowerCase() === given.toLowerCase()]
-  const apps = kinds.map((isMeant) => all.filter(isMeant)).find((found) => found.length > 0) ?? []
+  const exact = all.filter(({ name }) => name === given)
+  const apps = exact.length > 0 ? exact : all.filter(({ name }) => name.toLowerCase() === given.toLowerCase())
   if (apps.length > 1) {
     const named = apps.map(({ id, name }) => `${id} (${name})`).join(', ')
     throw new AppError('REQUEST_001', `Several applications are meant by this: ${named}.`)
   }
   if (apps[0]) return apps[0].id
-  if (given.startsWith('app_')) return given
   throw new AppError('REQUEST_005', 'There is no application with this name: app list shows all of them.')
 }
 
+/** A withdrawal and an account, each by its id. */
+export const withdrawal = { value: 'wd_…', find: wholeIdOf, means: 'The withdrawal.' } as const
+export const account = { value: 'usr_…', find: wholeIdOf, means: 'The account.' } as const
+
 /** An account, which is named by one of both. */
 export const namedAccount = {
-  user: { value: 'usr_…', read: toUserId, means: 'The account.' },
+  user: { ...account, read: toUserId },
   email: { value: 'ADDRESS', means: 'The address of the account.' },
 } as const
 

@@ -1,27 +1,35 @@
 import { decodeJwt } from 'jose'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
-import { type ShownStep, WITHDRAWAL_STATES } from '@/contract/operator'
+import { type ListedWithdrawal, WITHDRAWAL_STATES } from '@/contract/operator'
 import type { ReceiptClaims } from '@/contract/receipt'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
-import { lookUp } from '@/domain/accounts/look-up'
+import { lookUp, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
+import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
 import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
+import { showUser } from '@/domain/withdrawal/show-account'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { command, UsageError } from './command.ts'
 import { timeOf } from './show.ts'
-import { checkActiveUser, idOf, namedAccount } from './values.ts'
+import { checkActiveUser, idOf, namedAccount, withdrawal } from './values.ts'
 
-const id = { value: 'wd_…', positional: true, required: true, means: 'The withdrawal.' } as const
+const id = { ...withdrawal, positional: true, required: true } as const
 
 async function nextStep(ctx: SystemContext, id: string): Promise<string> {
   const { deletion_steps: steps } = await showWithdrawal(ctx, id)
   const [next] = steps.flatMap(({ due_at }) => due_at ?? []).sort()
   return next ? `; the next step is due at ${timeOf(new Date(next), ctx.clock.now())}` : ''
+}
+
+function problemOf({ status, waived_tasks: waived, deletion_steps: steps }: ListedWithdrawal): string | null {
+  if (status === 'completed' && waived) return `${waived} ${waived === 1 ? 'app has' : 'apps have'} not confirmed`
+  const failed = steps.find(({ last_error }) => last_error !== null)
+  return failed?.last_error ?? (steps.some(({ is_overdue }) => is_overdue) ? 'late' : null)
 }
 
 export const withdrawalCommands = [
@@ -35,7 +43,7 @@ export const withdrawalCommands = [
     },
     oneOf: ['user', 'email'],
     isFinal: true,
-    async run(ctx, { reason, feedback, ...given }) {
+    async run(ctx, { reason, feedback, ...given }, _, agree) {
       const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
       if (!body.success) {
         const { details } = parseIssueMessage(body.error.issues[0]?.message ?? '')
@@ -44,6 +52,13 @@ export const withdrawalCommands = [
       const userId = await idOf(ctx, given)
       await checkActiveUser(ctx, userId)
       await requireLevelLedger(ctx)
+      await agree(async () => {
+        const held = await findBlockers(ctx, userId)
+        const blockers = held.blockers.filter((one) => !holdsPersonAlone(one))
+        if (blockers.length > 0) throw refusalOf({ ...held, blockers })
+        const { name, email } = await showUser(ctx, { userId })
+        return `Delete the account of ${name} (${email})?`
+      })
       return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }
     },
   }),
@@ -64,18 +79,16 @@ export const withdrawalCommands = [
     example: '--state completed',
     async run(ctx, { state, after }) {
       const { withdrawals, next } = await listWithdrawals(ctx, { state, after })
-      const problemOf = (steps: ShownStep[]) =>
-        steps.find(({ last_error }) => last_error !== null)?.last_error ??
-        (steps.some(({ is_overdue }) => is_overdue) ? 'late' : null)
-      return { withdrawals: withdrawals.map((one) => ({ ...one, problem: problemOf(one.deletion_steps) })), next }
+      return { withdrawals: withdrawals.map((one) => ({ ...one, problem: problemOf(one) })), next }
     },
   }),
   command({
     name: 'withdrawal show',
     summary: 'Shows how far a withdrawal is, and what fails.',
-    options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account.' } },
+    options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account or your own id of the person.' } },
     async run(ctx, { id }) {
       const found = await lookUp(ctx, id)
+      if (!found && id.includes('@')) throw new AppError('USER_001', await whyNothing(ctx, id))
       if (found?.kind === 'user') {
         throw new AppError('REQUEST_001', `The account is not withdrawn: user show ${found.id}`)
       }

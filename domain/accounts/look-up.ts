@@ -35,20 +35,28 @@ const idsBegun = statement(
   (v) => sql`SELECT id FROM withdrawals WHERE ${isBegun(sql`id`, v)}
    UNION SELECT id FROM users WHERE ${isBegun(sql`id`, v)}
    UNION SELECT user_id FROM withdrawals WHERE ${isBegun(sql`user_id`, v)}
+   UNION SELECT id FROM connected_apps WHERE ${isBegun(sql`id`, v)}
    ORDER BY id LIMIT ${v.maxRows}`,
 )
 
 /** The id of a deletion task begins as that of its withdrawal goes on. */
-const BEGINNING = /^(?:(usr)|wd|msg)_([\w-]{6,22})/
+const BEGINNING = /^(?:(usr|app)|wd|msg)_([\w-]{6,22})/
 
-/** The ids of withdrawals and accounts that begin so, from six characters after the prefix on. */
+/** The ids of withdrawals, accounts and applications that begin so, from six characters after the prefix on. */
 async function idsThatBegin(ctx: ManagerContext, given: string): Promise<string[]> {
-  const [, account, beginning] = BEGINNING.exec(given) ?? []
+  const [, prefix = 'wd', beginning] = BEGINNING.exec(given) ?? []
   if (!beginning) return []
-  const start = `${account ?? 'wd'}_${beginning}`
+  const start = `${prefix}_${beginning}`
   // No id has a longer or a later end, whether the database sorts by bytes or by letters.
   const end = start + 'z'.repeat(22)
   return (await ctx.sql(idsBegun, { start, end, maxRows: MAX_BEGUN + 1 })).map(({ id }) => id)
+}
+
+/** For the command: the id that begins so; several are refused, and what begins none is left to the verb. */
+export async function wholeIdOf(ctx: SystemContext, given: string): Promise<string> {
+  const ids = await idsThatBegin(ctx, given)
+  if (ids.length > 1) throw new AppError('REQUEST_001', severalBegin('ids', ids, 'id'))
+  return ids[0] ?? given
 }
 
 /** More names or ids are not listed. */
@@ -111,7 +119,7 @@ const severalBegin = (what: string, begun: string[], part: string) =>
     ? `More than ${MAX_BEGUN} ${what} begin so. Type more of the ${part}.`
     : `Several ${what} begin so: ${begun.join(', ')}. Type more of the ${part}.`
 
-async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
+export async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
   if (takesBeginnings(ctx)) {
     const ids = await idsThatBegin(ctx, text)
     if (ids.length > 0) return severalBegin('ids', ids, 'id')

@@ -128,15 +128,20 @@ async function findLost(store: ArchiveStore, rows: ArchiveRow[]): Promise<Archiv
 
 const failure = (code: string) => Object.assign(new Error(code), { code })
 
-/**
- * For an operator who knows that the missing archives of a withdrawal are lost for good: the step no longer waits for them. Without
- * a store all archives count as missing. Returns how many there were.
- */
-export async function acceptLostArchives(ctx: SystemContext, withdrawalId: string): Promise<number> {
+/** The archives of a withdrawal that are missing; without a store all of them are. */
+export async function lostArchivesOf(ctx: SystemContext, withdrawalId: string): Promise<ArchiveRow[]> {
   const [withdrawal] = await ctx.sql(withdrawnUser, { withdrawalId })
   if (!withdrawal) throw new AppError('WITHDRAWAL_004')
   const rows = await ctx.sql(archivesOfUser, { userId: withdrawal.user_id })
-  const lost = ctx.archives ? await findLost(ctx.archives, rows) : rows
+  return ctx.archives ? findLost(ctx.archives, rows) : rows
+}
+
+/**
+ * For an operator who knows that the missing archives of a withdrawal are lost for good: the step no longer waits for them. Returns how
+ * many there were.
+ */
+export async function acceptLostArchives(ctx: SystemContext, withdrawalId: string): Promise<number> {
+  const lost = await lostArchivesOf(ctx, withdrawalId)
   await ctx.transaction(async (tx) => {
     const deleted = await tx.sql(deleteLost, { ids: lost.map(({ id }) => id) })
     if (deleted.length > 0) await auditManager(tx, 'archive.loss_accepted', withdrawalId)

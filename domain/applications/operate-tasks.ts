@@ -69,7 +69,7 @@ export function sentenceOf(registered: readonly string[], reason: string): strin
   )
 }
 
-const unknownTask = () => new AppError('TASK_001', 'There is no deletion task with this id.')
+export const unknownTask = () => new AppError('TASK_001', 'There is no deletion task with this id.')
 
 const markDue = statement(
   'retry-task',

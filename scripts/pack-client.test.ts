@@ -96,7 +96,7 @@ test('the packed client bundles for browsers', async () => {
   expect([...errors, ...warnings]).toEqual([])
 })
 
-/** The blocks of docs/own-pages.md for React, as they stand there. */
+/** The blocks of docs/own-pages.md in a language, as they stand there. */
 const snippets = (language: string) =>
   [...readFileSync(path.join(root, 'docs/own-pages.md'), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)]
     .filter(([, written]) => written === language)
@@ -109,6 +109,8 @@ test('for a bundler, the packed client and the parts for React have their types,
   for (const name of ['@types', '@tanstack', 'csstype'])
     symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name))
   const [parts, form] = [snippets('tsx'), snippets('jsx')]
+  const receiver = `declare const people: Record<'setAddress' | 'deleteAllOf', (...of: string[]) => Promise<void>>
+    ${snippets('ts')}`
   const programs = {
     'right.ts': PROGRAM,
     'wrong.ts': PROGRAM.replace(": 'usr_example'", ': 7'),
@@ -118,6 +120,8 @@ test('for a bundler, the packed client and the parts for React have their types,
       .replace('<DeleteAccount', '<DeletionProgress'),
     'wrong-parts.tsx': parts.replace('userId="~customer-6"', 'userId={6}'),
     'form.tsx': form,
+    'receiver.ts': receiver,
+    'wrong-receiver.ts': receiver.replace('String(new_email)', 'new_email'),
     'wrong-answer.tsx': form.replace('current_email', 'address'),
     'wrong-body.tsx': form.replace('verification_code:', 'code:'),
   }
@@ -129,6 +133,8 @@ test('for a bundler, the packed client and the parts for React have their types,
     'wrong-started.tsx': expect.stringContaining('withdrawalId, statusToken'),
     'wrong-parts.tsx': expect.stringContaining("'number' is not assignable"),
     'form.tsx': '',
+    'receiver.ts': '',
+    'wrong-receiver.ts': expect.stringContaining('not assignable'),
     'wrong-answer.tsx': expect.stringContaining("'address' does not exist"),
     'wrong-body.tsx': expect.stringContaining("'code' does not exist"),
   })

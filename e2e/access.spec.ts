@@ -105,7 +105,9 @@ test('a person ends the session of another browser, and this one stays signed in
     /Chrome on .*From IP address 127\.0\.0\.1/s,
   )
   await page.getByRole('button', { name: 'Sign out Firefox on Windows' }).click()
-  await expect(page.getByRole('dialog')).toContainText(/Last active .*Signed in on .*From IP address 127\.0\.0\.1/s)
+  await expect(page.getByRole('dialog')).toContainText(
+    /Active in the last hour.*Last signed in on .*From IP address 127\.0\.0\.1/s,
+  )
   await page.getByRole('button', { name: 'Yes, sign it out' }).click()
   await expect(page.locator(':focus')).toContainText('Firefox on Windows is signed out')
   await expect(page.getByText('Only in this browser.')).toBeVisible()

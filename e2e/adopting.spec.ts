@@ -135,17 +135,17 @@ test('B58 B59 docs/own-pages.md: a person changes the address and deletes the ac
         await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0)
       },
     )
-    const kim = await tokenOf('customer-81', 'kim')
-    let session: object | null = kim
-    const kims = (await snippetOf('html', given('customer-81'))).replaceAll(' token-url="/page-token"', '')
+    const tom = await tokenOf('customer-81', 'tom')
+    let session: object | null = tom
+    const elementsOfTom = (await snippetOf('html', given('customer-81'))).replaceAll(' token-url="/page-token"', '')
     await withPage(
       () => session,
-      { 'index.html': kims.replace('</main>', '</main><script src="ask.js"></script>'), 'ask.js': ASK },
+      { 'index.html': elementsOfTom.replace('</main>', '</main><script src="ask.js"></script>'), 'ask.js': ASK },
       async (url) => {
         const become = (next: object | null) => {
           session = next
         }
-        await expectLinkKept(page, url, 'kim@example.com', { leave: () => become(null), comeBack: () => become(kim) })
+        await expectLinkKept(page, url, 'tom@example.com', { leave: () => become(null), comeBack: () => become(tom) })
         await expectDoubtEnds(page)
       },
     )

@@ -242,3 +242,16 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   await expect(page.getByText(/has to be done by .* our support decides whether we finish without it/)).toBeVisible()
   await expectAccessible(page)
 })
+
+test('the link of a deletion whose records are gone still offers its receipts', async ({ page }) => {
+  await page.goto('/withdrawal/wd_gone#token=wst_unknown')
+  await expect(page.getByRole('heading', { name: 'We couldn’t find this deletion' })).toBeVisible()
+  const receipts = [{ kind: 'purge', issued_at: '2026-11-20T09:00:00.000Z', receipt: 'eyJ.a.b' }]
+  await page.route('**/api/v1/withdrawals/wd_gone/receipts', (route) =>
+    route.fulfill({ json: { success: true, data: { receipts }, timestamp: '2026-11-20T09:00:00.000Z' } }),
+  )
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'This page has closed' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'View or print receipt' })).toHaveAttribute('href', /#eyJ\.a\.b$/)
+  await expectAccessible(page)
+})

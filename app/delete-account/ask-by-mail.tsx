@@ -62,6 +62,7 @@ export async function AskByMail({ outcome, isAgain, language }: AskByMailProps) 
           <li>{t('stepOpen')}</li>
           <li>{t('stepConfirm')}</li>
         </ol>
+        <noscript className="block text-ink-muted text-sm">{t('linkNeedsScript')}</noscript>
         <div className="space-y-1 text-ink-muted text-sm">
           <p>{t.rich('copy', { link: linkTo('/settings/data?before=deletion') })}</p>
           <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>

@@ -9,10 +9,20 @@ import { signOutHere } from '../session/sign-out'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
+import { useServerTime } from '../ui/server-clock'
 import { useDeviceName } from './device-name'
 import { ignoreEnded } from './ignore-ended'
 import { type Owner, useConfirmedIdentity } from './use-confirmed-identity'
 import type { Session } from './use-sessions'
+
+/** The service notes the use of a session once an hour. */
+const NOTED_WITHIN_MS = 3_600_000
+
+function LastActive({ at }: { at: string }) {
+  const t = useTranslations('Sessions')
+  const isRecent = useServerTime() - Date.parse(at) < NOTED_WITHIN_MS
+  return isRecent ? t('activeRecently') : t.rich('lastActive', { time: () => <RelativeTime dateTime={at} isOver /> })
+}
 
 interface SessionRowProps {
   owner: Owner
@@ -29,11 +39,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
   const Icon = isHandheld ? Smartphone : Monitor
   const times = (
     <>
-      <p>
-        {current
-          ? t('activeNow')
-          : t.rich('lastActive', { time: () => <RelativeTime dateTime={last_seen_at} isOver /> })}
-      </p>
+      <p>{current ? t('activeNow') : <LastActive at={last_seen_at} />}</p>
       <p>{t.rich('signedIn', { date: () => <LocalTime dateTime={created_at} format="short" /> })}</p>
       {isAddress(ip_address) && (
         <p>{t.rich('fromAddress', { ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi> })}</p>

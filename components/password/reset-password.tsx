@@ -89,6 +89,9 @@ function ChoosePassword({ rules, token, email, onRefused, onChanged }: ChoosePas
   return (
     <PageCard title={t('chooseTitle')} text={t('chooseText')}>
       <Form onSubmit={form.handleSubmit((body) => confirm.mutate(body))} className="mt-6 space-y-5">
+        <p className="wrap-anywhere font-medium">
+          <bdi>{email}</bdi>
+        </p>
         {/* Tells a password manager whose password it is. */}
         <input type="text" autoComplete="username" value={email} readOnly hidden />
         <NewPasswordField rules={rules} typed={form.watch('new_password')} {...fieldOf(form, 'new_password')} />

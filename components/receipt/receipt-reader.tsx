@@ -64,11 +64,17 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
         )}
         {findings.filter((finding) => !earlier.some((one) => one === finding)).map(card)}
         {earlier.length > 0 && (
-          <Disclosure summary={t('earlier', { count: earlier.length })} className="print:hidden">
+          <Disclosure
+            summary={t('earlier', { count: earlier.length })}
+            className="print:[&::details-content]:[block-size:auto] print:[&::details-content]:[content-visibility:visible]"
+          >
             <div className="space-y-6 pt-2">{earlier.map(card)}</div>
           </Disclosure>
         )}
       </div>
+      {genuine.length > 0 && (
+        <p className="hidden text-sm print:block">{t('checkAt', { url: `${ownIssuer}/receipt` })}</p>
+      )}
       <Card className="print:hidden">
         <Disclosure open={!first} summary={t('another')} isSummaryHidden={!first} className="px-5 py-3 sm:px-6">
           <div className="space-y-4 py-3">

@@ -263,7 +263,10 @@ function Meter({ status }: { status: WithdrawalStatus }) {
         {inOrder(countedSteps(status)).map(({ step, status }) => (
           <span
             key={step}
-            className={cn('h-1.5 flex-1 rounded-full transition-colors duration-500', meterColours[stateOf(status)])}
+            className={cn(
+              'h-1.5 flex-1 rounded-full transition-colors duration-500 forced-color-adjust-none',
+              meterColours[stateOf(status)],
+            )}
           />
         ))}
       </div>

@@ -21,18 +21,31 @@ interface SaveReceiptsProps {
   hasApplications: boolean
 }
 
-/** Offers the signed receipts as one file, a line each. */
+/** The signed receipts, a line each. Nothing is read without a token. */
+export function useReceipts(withdrawalId: string, token: string | null) {
+  const { callWith } = useHost()
+  return useQuery({
+    queryKey: ['receipts', withdrawalId],
+    queryFn: async () => {
+      const { receipts } = await callWith(() => token ?? '', 'listReceipts', { withdrawalId })
+      return receipts.map(({ receipt }) => `${receipt}\n`)
+    },
+    enabled: token !== null,
+    retry: false,
+  })
+}
+
+/** Offers the signed receipts as one file. */
 export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveReceiptsProps) {
   const t = useTranslations('Deletion')
-  const { callWith, receiptPage } = useHost()
+  const { receiptPage } = useHost()
   const { errorText } = useErrorTexts()
-  const read = async () => {
-    const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
-    return receipts.map(({ receipt }) => `${receipt}\n`)
-  }
-  const { data: lines } = useQuery({ queryKey: ['receipts', withdrawalId], queryFn: read })
+  const { data: lines, refetch } = useReceipts(withdrawalId, token)
   const save = useMutation({
-    mutationFn: async () => saveFile(new Blob(await read(), { type: RECEIPT_FILE.type }), RECEIPT_FILE.finalName),
+    async mutationFn() {
+      const { data = [] } = await refetch({ throwOnError: true })
+      saveFile(new Blob(data, { type: RECEIPT_FILE.type }), RECEIPT_FILE.finalName)
+    },
   })
   return (
     <Card>

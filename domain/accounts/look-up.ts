@@ -67,7 +67,7 @@ const appsCalled = statement(
   { text, maxRows: integer },
   { id: text, name: text, is_exact: boolean },
   (v) => sql`SELECT id, name, id = ${v.text} OR lower(name) = lower(${v.text}) AS is_exact FROM connected_apps
-   WHERE id = ${v.text} OR (${v.text} ~ '^app_.{6}' AND starts_with(id, ${v.text})) OR (${v.text} <> '' AND strpos(lower(' ' || name), lower(' ' || ${v.text})) > 0)
+   WHERE id = ${v.text} OR (${v.text} <> '' AND strpos(lower(' ' || name), lower(' ' || ${v.text})) > 0)
    ORDER BY id = ${v.text} DESC, name = ${v.text} DESC, is_exact DESC, name, id LIMIT ${v.maxRows}`,
 )
 

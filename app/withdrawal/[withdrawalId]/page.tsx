@@ -28,7 +28,11 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         {userId ? (
           <WithdrawalProgress userId={userId} withdrawalId={withdrawalId} supportEmail={supportEmail} />
         ) : (
-          <DeletionNotFound days={retentionDays(ctx.limits.withdrawalRetentionMs)} supportEmail={supportEmail} />
+          <DeletionNotFound
+            withdrawalId={withdrawalId}
+            days={retentionDays(ctx.limits.withdrawalRetentionMs)}
+            supportEmail={supportEmail}
+          />
         )}
       </Texts>
     </ColumnPage>

@@ -756,7 +756,9 @@ test('a task that was tried is asked again, and one that was not keeps its time'
   const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   onTestFinished(() => noted.mockRestore())
   expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: false })
-  expect(noted.mock.calls).toEqual([['Nothing was tried yet; the task keeps its time.\n']])
+  expect(noted.mock.calls).toEqual([
+    ['Nothing was tried yet, or the application is disabled; the task keeps its time.\n'],
+  ])
   await ctx.db.deletionTask.update({ where: { id }, data: { attempts: 1 } })
   expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: true })
   const { dueAt } = await ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })

@@ -26,8 +26,10 @@ export const blockerCommands = [
     },
     example: '--email ada@example.com --source billing --key invoice-4711',
     oneOf: ['user', 'email'],
-    async run(ctx, { user, email, source, key }) {
+    isFinal: true,
+    async run(ctx, { user, email, source, key }, _, agree) {
       const userId = await idOf(ctx, { user, email }, { takesUnverified: true })
+      await agree(() => `End ${key} of ${source}, which holds a withdrawal of ${user ?? email} back?`)
       const ended = await endBlocker(ctx, { user_id: userId, source, key })
       if (!ended.removed) throw new AppError('REQUEST_001', 'The account has no such blocker: blocker list shows all.')
       return ended

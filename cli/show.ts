@@ -13,7 +13,7 @@ export interface Look {
 
 /** The columns of a list to look at first, which a line has before others. Rows of one status may have their own. */
 const FIRST: Record<string, readonly string[]> = {
-  pushed_blockers: ['source', 'key', 'title', 'expires_at'],
+  pushed_blockers: ['source', 'key', 'title', 'amount', 'expires_at'],
   blockers: ['title', 'source', 'code', 'url'],
   pending_transactions: ['transaction_id', 'title', 'amount', 'created_at'],
   transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status'],
@@ -33,7 +33,7 @@ const FIRST: Record<string, readonly string[]> = {
   withdrawals: ['withdrawal_id', 'problem', 'due_by', 'waits_for'],
   'completed withdrawals': ['withdrawal_id', 'problem', 'completed_at', 'purge_due_at'],
   'purged withdrawals': ['withdrawal_id', 'purged_at', 'completed_at'],
-  tasks: ['name', 'state', 'last_error', 'due_at', 'withdrawal_id'],
+  tasks: ['name', 'state', 'last_error', 'task_id', 'due_at', 'withdrawal_id'],
 }
 
 /** An answer for people: a line for each member, and a table for each list of objects. What an inner object leaves empty has no line. */

@@ -40,7 +40,7 @@ export const taskCommands = [
       process.stderr.write(
         answer.retried
           ? 'It is asked within a minute; task list shows what it answers.\n'
-          : 'Nothing was tried yet; the task keeps its time.\n',
+          : 'Nothing was tried yet, or the application is disabled; the task keeps its time.\n',
       )
       return answer
     },

@@ -9,7 +9,11 @@ const ends = (verb: string, status: 'settled' | 'cancelled') =>
     name: `transaction ${verb}`,
     summary: `Ends a pending transaction as ${status}.`,
     options: { id },
-    run: (ctx, { id }) => endTransaction(ctx, { transactionId: id, status }),
+    isFinal: true,
+    async run(ctx, { id }, _, agree) {
+      await agree(() => `End the transaction ${id} as ${status}?`)
+      return endTransaction(ctx, { transactionId: id, status })
+    },
   })
 
 export const transactionCommands = [

@@ -116,6 +116,7 @@ export const shownBlocker = z.object({
   key: z.string(),
   code: z.string(),
   title: z.string(),
+  amount: amount.nullable(),
   url: z.string().nullable(),
   created_at: isoDateTime,
   expires_at: time,

@@ -296,7 +296,7 @@ async function stopWaiting(page: Page, appId: string, name: string): Promise<voi
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(dialog.getByText('Choose what the person reads.')).toBeVisible()
   await expect(dialog.getByRole('radio').first()).toBeFocused()
-  await dialog.getByText('We got no confirmation from it. It may still have your data.').click()
+  await dialog.getByText('We got no confirmation from it. It may still have your data, so ask there.').click()
   await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(page.getByText('No deletion waits for it.')).toBeVisible()

@@ -3,14 +3,28 @@ import { useEffect, useState } from 'react'
 import type { Body } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { useHost } from '../host/host'
-import { takeFromTab } from '../session/tab-storage'
+import { keepInTab, takeFromTab } from '../session/tab-storage'
 import { emailStatusKey } from './email-status'
 import { parseLink } from './verification-link'
 
 type Secret = Body<typeof verifyEmail>
 
-/** Where the fragment of the page waits in this tab while the person signs in. */
-export const MAILED_LINK = 'mailed-link'
+const MAILED_LINK = 'mailed-link'
+
+const clearFragment = () =>
+  window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+
+/** Keeps the secret of a mailed link in this tab until the page can read the account, also while the person signs in. True if there is one. */
+export function useKeptLink(): boolean {
+  const [isKept, setKept] = useState(false)
+  useEffect(() => {
+    if (!linkIn(window.location.hash)) return
+    keepInTab(MAILED_LINK, window.location.hash)
+    clearFragment()
+    setKept(true)
+  }, [])
+  return isKept
+}
 
 const linkIn = (fragment: string) => parseLink(new URLSearchParams(fragment.slice(1)))
 
@@ -27,8 +41,7 @@ export function useMailedLink(userId: string, onOld: (changeRequestId: string, w
       const inPage = linkIn(window.location.hash)
       const { secret } = inPage ?? linkIn(takeFromTab(MAILED_LINK) ?? '') ?? {}
       if (!secret) return
-      if (inPage)
-        window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+      if (inPage) clearFragment()
       setSecret(secret)
       const { change_request_id } = secret
       const status = await call('getEmailStatus', { userId, change_request_id })

@@ -16,7 +16,6 @@ import {
 import { IntlProvider } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import type { WaysToConfirm } from '../access/confirm-identity'
-import { MAILED_LINK } from '../email/mailed-link'
 import { keepDraft, takeDraft } from '../forms/draft'
 import { type Host, HostProvider } from '../host/host'
 import { keepInTab, keptInTab } from '../session/tab-storage'
@@ -245,8 +244,6 @@ function changesOf(person: string, shared: Shared, subscribe: (listener: () => v
 }
 
 function leaveFor(url: string): Promise<never> {
-  // A mailed link that was opened without a session is needed after the sign-in.
-  keepInTab(MAILED_LINK, window.location.hash)
   window.location.assign(url)
   // The page is being left.
   return new Promise(() => {})

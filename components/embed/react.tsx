@@ -7,6 +7,7 @@ import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../api/error-texts'
 import { useLastError } from '../api/use-last-error'
 import { EmailSettings as Email } from '../email/email-settings'
+import { useKeptLink } from '../email/mailed-link'
 import { useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -131,14 +132,21 @@ function Gone() {
 }
 
 /** While the part reads what it shows, or cannot. */
-function Waiting({ title, first }: { title: string; first: { error: Error | null } }) {
+interface WaitingProps {
+  title: string
+  first: { error: Error | null }
+  /** The page was opened by a mailed link. */
+  isLinked?: boolean
+}
+
+function Waiting({ title, first, isLinked }: WaitingProps) {
   const t = useTranslations('Failure')
   const isSlow = useIsSlow()
   if (first.error)
     return (
       <Once key={noticeOf(first.error)} notice={noticeOf(first.error)}>
         <Styled>
-          <Unread error={first.error} />
+          <Unread error={first.error} isLinked={isLinked} />
         </Styled>
       </Once>
     )
@@ -155,7 +163,7 @@ function Waiting({ title, first }: { title: string; first: { error: Error | null
 }
 
 /** Nothing that the person did was refused. */
-function Unread({ error }: { error: Error }) {
+function Unread({ error, isLinked }: { error: Error; isLinked: boolean | undefined }) {
   const t = useTranslations('Failure')
   const common = useTranslations('Common')
   const { errorText } = useErrorTexts()
@@ -172,7 +180,7 @@ function Unread({ error }: { error: Error }) {
     <Alert
       tone="warning"
       role="alert"
-      title={isAway ? t('partTitle') : errorText(error)}
+      title={isAway ? t('partTitle') : isOver && isLinked ? t('linkTitle') : errorText(error)}
       text={
         isAway && (
           <>
@@ -193,6 +201,7 @@ export function EmailSettings({ onChanged }: EmailSettingsProps): ReactNode {
   const { call } = useHost()
   const t = useTranslations('EmailSettings')
   const first = useFirst('email', () => call('getEmailStatus', { userId }), started === null)
+  const isLinked = useKeptLink()
   if (started)
     return (
       <Styled>
@@ -201,7 +210,7 @@ export function EmailSettings({ onChanged }: EmailSettingsProps): ReactNode {
       </Styled>
     )
   if (isGone) return <Gone />
-  if (!first.data) return <Waiting title={t('title')} first={first} />
+  if (!first.data) return <Waiting title={t('title')} first={first} isLinked={isLinked} />
   const { data, renderedAt } = first.data
   return (
     <Styled>

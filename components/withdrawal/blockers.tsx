@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { formatAmount } from '@/contract/amount'
 import { ApiError, type Authority, type Blocker } from '@/contract/errors'
+import { isUnanswered } from '../api/error-texts'
 import { useHost } from '../host/host'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
@@ -46,6 +47,8 @@ export interface HeldBack extends Pick<Known, 'blockers'> {
 }
 
 export interface WatchedBlockers extends HeldBack {
+  /** The service answered the last check, and an application did not. */
+  isAppSilent: boolean
   /** When the last check gave an answer, in milliseconds since 1970. */
   answeredAt: number
   /** Something held the deletion back while this page was open. */
@@ -57,7 +60,7 @@ export function useBlockers(userId: string, known: Known): WatchedBlockers {
   const { call } = useHost()
   const queryClient = useQueryClient()
   const queryKey = ['withdrawal-blockers', userId]
-  const { data, dataUpdatedAt, isError, isFetching, refetch } = useQuery<Held>({
+  const { data, dataUpdatedAt, error, isFetching, refetch } = useQuery<Held>({
     queryKey,
     queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
     initialData: known,
@@ -76,7 +79,8 @@ export function useBlockers(userId: string, known: Known): WatchedBlockers {
   return {
     blockers: data.blockers,
     authority: data.authority,
-    isUnknown: isError,
+    isUnknown: error !== null,
+    isAppSilent: error !== null && !isUnanswered(error),
     wasHeld,
     isChecking: isFetching,
     answeredAt: dataUpdatedAt,
@@ -253,11 +257,11 @@ export function NoLongerHeld() {
 }
 
 /** Warns beside the form that not every application could be asked, although nothing is known to hold the deletion back. */
-export const UnknownBlockers = ({ held }: Pick<BlockersProps, 'held'>) => {
+export const UnknownBlockers = ({ held }: { held: WatchedBlockers }) => {
   const t = useTranslations('Blockers')
   return (
     <LiveRegion>
-      {held.isUnknown && (
+      {held.isAppSilent && (
         <HeadedAlert tone="warning" className="mb-6" title={t('unknownTitle')} text={t('unknown')}>
           <Button type="button" variant="secondary" isPending={held.isChecking} onClick={() => void held.check()}>
             {t('again')}

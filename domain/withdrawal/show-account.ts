@@ -1,4 +1,5 @@
 import { parseAddress } from '@/contract/address'
+import type { Amount } from '@/contract/amount'
 import { AppError } from '@/contract/errors'
 import type { ShownAccount, ShownBlocker } from '@/contract/operator'
 import {
@@ -16,8 +17,9 @@ import { listTransactions } from '../applications/transactions'
 import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
-import { type Described, integer, type Part, type Placeholders, sql, statement, text, time } from '../sql'
+import { type Described, integer, json, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { findBlockers } from './blockers'
+import { amountOf } from './steps/deletion-step'
 
 /** A higher count is shown as more than this. */
 export const MAX_ACCESS_COUNTED = 1_000
@@ -44,8 +46,19 @@ const MAX_BLOCKERS = 100
 const readBlockers = statement(
   'pushed-blockers-of-account',
   { userId: text, now: time, maxRows: integer },
-  { source: text, key: text, code: text, title: text, url: text.orNull, created_at: time, expires_at: time.orNull },
-  (v) => sql`SELECT source, key, code, title, url, created_at, expires_at FROM withdrawal_blockers
+  {
+    source: text,
+    key: text,
+    code: text,
+    title: text,
+    amount: json.of<Amount>().orNull,
+    url: text.orNull,
+    created_at: time,
+    expires_at: time.orNull,
+  },
+  (
+    v,
+  ) => sql`SELECT source, key, code, title, ${amountOf('amount_minor')} AS amount, url, created_at, expires_at FROM withdrawal_blockers
    WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
    ORDER BY created_at, source, key LIMIT ${v.maxRows}`,
 )

@@ -72,7 +72,7 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
             {title} <span className="block font-mono font-normal text-ink-muted">{transaction_id}</span>
           </>
         ),
-        amount: ({ amount }) => amount && <span className="whitespace-nowrap">{formatAmount(amount, 'en')}</span>,
+        amount: amountIn,
         url: true,
         created_at: true,
       }}
@@ -85,7 +85,15 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
       of={shownBlocker}
       rows={account.pushed_blockers}
       id={idOfBlocker}
-      fields={{ title: true, source: true, code: true, url: true, created_at: true, expires_at: true }}
+      fields={{
+        title: true,
+        amount: amountIn,
+        source: true,
+        code: true,
+        url: true,
+        created_at: true,
+        expires_at: true,
+      }}
       actions={blockerButton(account.user_id)}
       none={
         account.pending_transactions.length > 0
@@ -190,6 +198,9 @@ const transactionButtons = ({ transaction_id: transactionId, title, amount }: Sh
   )
 }
 
+const amountIn = ({ amount }: Pick<ShownTransaction, 'amount'>) =>
+  amount && <span className="whitespace-nowrap">{formatAmount(amount, 'en')}</span>
+
 /** Two services may use the same key. */
 const idOfBlocker = ({ source, key }: ShownBlocker) => `${source} ${key}`
 
@@ -201,7 +212,7 @@ const blockerButton = (userId: string) => (blocker: ShownBlocker) => (
     label="End"
     of={blocker.title}
     ask={{
-      question: `End “${blocker.title}”?`,
+      question: `End “${blocker.title}”${blocker.amount ? `, ${formatAmount(blocker.amount, 'en')}` : ''}?`,
       consequence: `${AFTERWARDS} ${blocker.source} is not told, and may hold the account back again.`,
       keep: 'Keep it',
       confirm: 'End it',

@@ -21,6 +21,7 @@ import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { checkReceiver } from './app-check.ts'
 import { command, listOfChoices, UsageError, type ValuesOf } from './command.ts'
 import {
+  counted,
   idOf,
   namedAccount,
   namedApp,
@@ -131,8 +132,6 @@ function problemOfPing({ status, problem }: Data<typeof pingContract>): string |
 }
 
 type ShownApp = Data<typeof shownApp>
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
 /** Such as “1 deletion task and 2 events wait”. */
 function openOf({ open_tasks: tasks, deliveries: { waiting } }: ShownApp, verb: 'wait' | 'follow'): string {

@@ -1,6 +1,6 @@
 import { acceptLostArchives, lostArchivesOf, writeArchive } from '@/domain/applications/archives'
 import { command } from './command.ts'
-import { idOf, namedAccount, withdrawal } from './values.ts'
+import { counted, idOf, namedAccount, withdrawal } from './values.ts'
 
 export const archiveCommands = [
   command({
@@ -17,8 +17,10 @@ export const archiveCommands = [
     isFinal: true,
     async run(ctx, { withdrawal }, _, agree) {
       const { length } = await lostArchivesOf(ctx, withdrawal)
-      const lost = length === 1 ? '1 archive' : `${length} archives`
-      if (length > 0) await agree(() => `Take ${lost} of the deletion ${withdrawal} as lost, so that its step can end?`)
+      if (length > 0)
+        await agree(
+          () => `Take ${counted(length, 'archive')} of the deletion ${withdrawal} as lost, so that its step can end?`,
+        )
       return { withdrawal_id: withdrawal, lost_archives: await acceptLostArchives(ctx, withdrawal) }
     },
   }),

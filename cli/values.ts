@@ -37,6 +37,8 @@ export const waiveReason = {
 export const sentenceOfReason = (registered: readonly string[], reason: string): string =>
   sentenceOf(registered, reason) ?? ENGLISH.Deletion.apps.waived[reason as 'gone']
 
+export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
 /** In the form in which a URL has it. */
 export function toHost(host: string): string {
   const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null

@@ -131,6 +131,9 @@ test('B58 B59 docs/own-pages.md: a person changes the address and deletes the ac
         await page.reload()
         await expect(page).toHaveTitle('Your settings')
         await expect(page.getByText('You asked to delete this account.')).toBeVisible()
+        // The attribute `hidden` is the page's own.
+        await page.locator('account-email').evaluate((part) => part.setAttribute('hidden', ''))
+        await expect(page.locator('account-email')).toBeHidden()
         await expect(page.getByText('Your account is being deleted')).toBeVisible()
         await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0)
       },

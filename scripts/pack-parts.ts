@@ -156,6 +156,7 @@ ${PARTS} {
 }
 ${PARTS} :where(.bg-surface, [class*="-soft"]) { color: var(--ink) }
 :host { display: block }
+:host([hidden]) { display: none !important }
 :host .follows { margin-top: var(--account-gap, max(2.5rem, 40px)) }`
 
 const ACCENT_OF_THE_PAGE = `

@@ -6,6 +6,7 @@ import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
+import { idLink, mono } from './id-link'
 import type { Tried } from './operator-button'
 import { StepName } from './step-texts'
 import { ACTIONS, ACTORS, capped, count, labelOf, TONES, toLabel, WORDS } from './words'
@@ -35,29 +36,6 @@ export const drawn = <Contract extends z.ZodObject>(contract: Contract, fields: 
     draw: typeof own === 'function' ? own : (row) => show(field, contract.shape[field], row[field]),
   }))
 
-export const idLink = (folder: string) => (id: string) => (
-  <Link
-    href={`/admin/${folder}/${encodeURIComponent(id)}`}
-    className={cn(textLink, 'font-mono text-xs @2xl:text-sm @4xl:whitespace-nowrap')}
-  >
-    {id}
-  </Link>
-)
-const FOLDERS = { app_: 'apps', usr_: 'users', wd_: 'withdrawals' }
-
-/** The id of a deletion task names its deletion. */
-const TASK = /^msg_([\w-]{22})_/
-
-/** Leads to what the id names, where that has a page. */
-export function linkOf(id: string) {
-  const [, deletion] = TASK.exec(id) ?? []
-  if (deletion) return <>A task of {idLink('withdrawals')(`wd_${deletion}`)}</>
-  const [, folder] = Object.entries(FOLDERS).find(([prefix]) => id.startsWith(prefix)) ?? []
-  return folder ? idLink(folder)(id) : mono(id)
-}
-function mono(text: string) {
-  return <span className="font-mono">{text}</span>
-}
 /** Its host says where it leads. A row that the product wrote itself may have any text. */
 const outsideLink = (url: string) =>
   /^https?:\/\//.test(url) && URL.canParse(url) ? (

@@ -1,14 +1,12 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
-import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { useEffect } from 'react'
+import { Fragment, useEffect } from 'react'
 import { ApiError } from '@/contract/errors'
 import { buttonStyle } from '../ui/button-style'
-import { cn } from '../ui/class-names'
 import { TextField } from '../ui/field'
-import { textLink } from '../ui/text-link'
+import { linkOf } from './id-link'
 import { operate, sentenceOf } from './operate'
 
 const WHAT_TO_TYPE =
@@ -17,19 +15,9 @@ const FOLDERS: Record<string, string> = { withdrawal: 'withdrawals', user: 'user
 
 /** Several that begin as the text does are named in the sentence, which leads to each. */
 const linked = (sentence: string) =>
-  sentence.split(/\b((?:usr|wd)_[\w-]{22})/).map((part, index) =>
-    index % 2 === 0 ? (
-      part
-    ) : (
-      <Link
-        key={part}
-        href={`/admin/${part.startsWith('wd_') ? 'withdrawals' : 'users'}/${part}`}
-        className={cn(textLink, 'inline-block')}
-      >
-        {part}
-      </Link>
-    ),
-  )
+  sentence
+    .split(/\b((?:usr|wd|app)_[\w-]{22})/)
+    .map((part, index) => (index % 2 === 0 ? part : <Fragment key={part}>{linkOf(part)}</Fragment>))
 
 /** Whether the next page comes of a search: its title takes the focus that went with the form. */
 let hasFound = false

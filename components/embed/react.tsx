@@ -131,7 +131,6 @@ function Gone() {
   )
 }
 
-/** While the part reads what it shows, or cannot. */
 interface WaitingProps {
   title: string
   first: { error: Error | null }
@@ -139,7 +138,8 @@ interface WaitingProps {
   isLinked?: boolean
 }
 
-function Waiting({ title, first, isLinked }: WaitingProps) {
+/** While the part reads what it shows, or cannot. */
+function Waiting({ title, first, isLinked = false }: WaitingProps) {
   const t = useTranslations('Failure')
   const isSlow = useIsSlow()
   if (first.error)
@@ -163,7 +163,7 @@ function Waiting({ title, first, isLinked }: WaitingProps) {
 }
 
 /** Nothing that the person did was refused. */
-function Unread({ error, isLinked }: { error: Error; isLinked: boolean | undefined }) {
+function Unread({ error, isLinked }: { error: Error; isLinked: boolean }) {
   const t = useTranslations('Failure')
   const common = useTranslations('Common')
   const { errorText } = useErrorTexts()

@@ -45,10 +45,7 @@ export function ReceiptLines({ receipt, ownIssuer, isProvenDone, takesFocus }: R
           <Contents claims={claims} />
           <IdLine name={t('id')} id={claims.sub} />
         </dl>
-        <Disclosure
-          summary={t('technical')}
-          className="print:[&::details-content]:[block-size:auto] print:[&::details-content]:[content-visibility:visible]"
-        >
+        <Disclosure summary={t('technical')} isPrinted>
           <TechnicalLines receipt={receipt} />
         </Disclosure>
         <Button variant="secondary" className="w-full sm:w-auto print:hidden" onClick={() => window.print()}>

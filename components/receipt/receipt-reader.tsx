@@ -64,10 +64,7 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
         )}
         {findings.filter((finding) => !earlier.some((one) => one === finding)).map(card)}
         {earlier.length > 0 && (
-          <Disclosure
-            summary={t('earlier', { count: earlier.length })}
-            className="print:[&::details-content]:[block-size:auto] print:[&::details-content]:[content-visibility:visible]"
-          >
+          <Disclosure summary={t('earlier', { count: earlier.length })} isPrinted>
             <div className="space-y-6 pt-2">{earlier.map(card)}</div>
           </Disclosure>
         )}

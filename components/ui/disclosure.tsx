@@ -2,17 +2,22 @@
 
 import { ChevronRight } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
+import { cn } from './class-names'
+
+/** On paper nobody can unfold anything. */
+const PRINTED = 'print:[&::details-content]:[block-size:auto] print:[&::details-content]:[content-visibility:visible]'
 
 /** A text that unfolds what is behind it; the browser's own element. */
 export function Disclosure({
   summary,
   isSummaryHidden = false,
+  isPrinted = false,
   className,
   children,
   ...rest
-}: ComponentProps<'details'> & { summary: ReactNode; isSummaryHidden?: boolean }) {
+}: ComponentProps<'details'> & { summary: ReactNode; isSummaryHidden?: boolean; isPrinted?: boolean }) {
   return (
-    <details className={className} {...rest}>
+    <details className={cn(isPrinted && PRINTED, className)} {...rest}>
       <summary
         hidden={isSummaryHidden}
         className="inline-flex min-h-11 list-none items-center gap-1.5 rounded-lg font-medium text-accent print:text-ink [&::-webkit-details-marker]:hidden [&[hidden]]:hidden"

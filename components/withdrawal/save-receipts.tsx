@@ -22,15 +22,16 @@ interface SaveReceiptsProps {
 }
 
 /** The signed receipts, a line each. Nothing is read without a token. */
-export function useReceipts(withdrawalId: string, token: string | null) {
+export function useReceipts(withdrawalId: string, token: string | null | undefined) {
   const { callWith } = useHost()
   return useQuery({
-    queryKey: ['receipts', withdrawalId],
+    // As of the progress: another link does not show what this one could read.
+    queryKey: ['receipts', withdrawalId, token],
     queryFn: async () => {
       const { receipts } = await callWith(() => token ?? '', 'listReceipts', { withdrawalId })
       return receipts.map(({ receipt }) => `${receipt}\n`)
     },
-    enabled: token !== null,
+    enabled: Boolean(token),
     retry: false,
   })
 }

@@ -30,7 +30,7 @@ interface NotFoundProps extends Omit<ProgressProps, 'userId'> {
 export function DeletionNotFound({ withdrawalId, days, supportEmail }: NotFoundProps) {
   const t = useTranslations('Deletion')
   const token = useStatusToken()
-  const { data: receipts } = useReceipts(withdrawalId, token ?? null)
+  const { data: receipts } = useReceipts(withdrawalId, token)
   const isClosed = receipts !== undefined
   return (
     <div className="space-y-6">

@@ -49,13 +49,15 @@ export const durationUpTo = (maxMs: number, wanted = `P7D, of ${maxMs / day} day
     return z.NEVER
   })
 export const duration = (fallbackMs: number) => durationText.default(fallbackMs)
-export const count = (fallback: number, least: 0 | 1 = 0) =>
-  z
+export function count(fallback: number, least: 0 | 1 = 0) {
+  const must = `must be a whole number, ${least} or more`
+  return z
     .string()
-    .regex(/^\d{1,9}$/, `must be a whole number, ${least} or more`)
+    .regex(/^\d{1,9}$/, must)
     .transform(Number)
-    .refine((number) => number >= least, `must be a whole number, ${least} or more`)
+    .refine((number) => number >= least, must)
     .default(fallback)
+}
 export const port = z
   .string()
   .regex(/^\d{1,5}$/, 'must be a port number')

@@ -12,7 +12,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   const newEmail = `new-${user.email}`
   await expect(main).toMatchAriaSnapshot(`
     - heading "Email address" [level=1]
-    - paragraph: You sign in with this address, and we send email to it.
+    - paragraph: You sign in with this address and get our email there.
     - heading "Current address" [level=2]
     - text: Verified
     - paragraph: ${user.email}
@@ -26,7 +26,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   await expect(main).toMatchAriaSnapshot(`
     - heading "Change address" [level=2]
     - button "Close"
-    - paragraph: Nothing changes until you confirm by email; then other browsers are signed out.
+    - paragraph: Nothing changes until you confirm; then other browsers are signed out.
     - text: New email address
     - textbox "New email address" [active]
     - paragraph: Enter your new email address.
@@ -46,7 +46,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
-    - paragraph: Nothing yet? Check your spam folder.
+    - paragraph: Nothing yet? Check the address and your spam folder.
     - button /Resend in \\d minutes/ [disabled]
     - button "Cancel change"
     - heading "Current address" [level=2]

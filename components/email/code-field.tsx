@@ -71,10 +71,12 @@ export function CodeField({ label, describedBy, hint, error, onComplete, action,
               className={cn(
                 'w-(--cell) shrink-0 rounded-lg border bg-surface transition-colors',
                 error ? 'border-danger' : 'border-line-control group-hover:border-ink-muted',
+                // A ring is a shadow, which forced colours do not draw.
+                isMarked(cell) && 'group-focus-within:ring-2 forced-colors:group-focus-within:outline-2',
                 isMarked(cell) &&
                   (error
-                    ? 'group-focus-within:ring-2 group-focus-within:ring-danger'
-                    : 'group-focus-within:border-accent group-focus-within:ring-2 group-focus-within:ring-accent'),
+                    ? 'group-focus-within:ring-danger'
+                    : 'group-focus-within:border-accent group-focus-within:ring-accent'),
               )}
             />
           ))}

@@ -5,6 +5,7 @@ import { useTranslations } from 'use-intl/react'
 import { Brand, useBrand } from '@/components/layout/brand'
 import { centeredColumn, Main } from '@/components/layout/main'
 import { Button } from '@/components/ui/button'
+import { lookUntilBack, onceBack } from '@/components/ui/service-away'
 import { textLink } from '@/components/ui/text-link'
 import { AWAY_DIGEST } from '@/server/pages/away-digest'
 
@@ -38,7 +39,6 @@ export default function ErrorPage({ error }: { error: Error & { digest?: string 
   )
 }
 
-const LOOK_AGAIN_MS = 3_000
 /** Long enough to be read. */
 const TELL_MS = 1_500
 
@@ -48,13 +48,12 @@ function Away() {
   const { supportUrl } = useBrand()
   const [isBack, setIsBack] = useState(false)
   useEffect(() => {
-    const look = async () => {
-      const answer = await fetch('/api/health/ready', { cache: 'no-store' }).catch(() => null)
-      if (answer?.ok) setIsBack(true)
-    }
-    const timer = isBack ? setTimeout(() => window.location.reload(), TELL_MS) : setInterval(look, LOOK_AGAIN_MS)
-    return () => clearTimeout(timer)
-  }, [isBack])
+    onceBack(() => {
+      setIsBack(true)
+      setTimeout(() => window.location.reload(), TELL_MS)
+    })
+    lookUntilBack(window.location.href)
+  }, [])
   return (
     <>
       <p className="mt-3 text-ink-muted">

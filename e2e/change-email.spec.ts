@@ -115,7 +115,7 @@ test('the page reads a link that is opened in the tab of a dead link', async ({ 
   await page.goto(link.replace(/\d(?=&as=)/, (digit) => String((Number(digit) + 1) % 10)))
   await expect(page.getByText(second)).toBeVisible()
   await page.getByRole('button', { name: 'Verify my new address' }).click()
-  const refusal = page.getByRole('heading', { name: 'This link was replaced by a newer email' })
+  const refusal = page.getByRole('heading', { name: 'This isn’t the latest link' })
   await expect(refusal).toBeVisible()
   await expect(page.getByRole('link', { name: 'Enter the code in settings' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()

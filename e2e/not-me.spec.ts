@@ -197,7 +197,7 @@ test('B89 the owner signs a stranger out with the mail about the sign-in, and a 
   await expect(owner.getByLabel('New password')).toHaveAccessibleDescription(/most used passwords/)
   await owner.getByLabel('New password').fill(MINE)
   await owner.getByRole('button', { name: 'Sign everyone out' }).click()
-  await expect(owner.getByRole('heading', { level: 1, name: 'Every browser is signed out' })).toBeVisible()
+  await expect(owner.getByRole('heading', { level: 1, name: 'Your account is secured' })).toBeVisible()
   await expectAccessible(owner)
   await stranger.goto('/settings/sessions')
   await expect(stranger.getByText('Your session has ended')).toBeVisible()

@@ -15,6 +15,7 @@ interface AskByMailProps {
   outcome: (typeof OUTCOMES)[number] | undefined
   /** The form comes back with what was typed. */
   isAgain: boolean
+  isSignedIn: boolean
   language: string
 }
 
@@ -25,17 +26,18 @@ async function problemText(outcome: Exclude<AskByMailProps['outcome'], 'sent' | 
   return typed ? (await pageTexts('Errors'))('rules.incompleteEmail') : (await pageTexts('SignIn'))('emailMissing')
 }
 
+export const linkTo = (href: string) => (text: ReactNode) => (
+  <a href={href} className={textLink}>
+    {text}
+  </a>
+)
+
 /** Explains how to ask, and shows the form. The answer is the same for every address. */
-export async function AskByMail({ outcome, isAgain, language }: AskByMailProps) {
+export async function AskByMail({ outcome, isAgain, isSignedIn, language }: AskByMailProps) {
   const t = await pageTexts('DeletionPage')
   const typed = outcome || isAgain ? await typedAddress() : undefined
   if (outcome === 'sent') return <Sent language={language} typed={typed} />
   const error = outcome && (await problemText(outcome, typed))
-  const linkTo = (href: string) => (text: ReactNode) => (
-    <a href={href} className={textLink}>
-      {text}
-    </a>
-  )
   return (
     <Card>
       <CardBody className="space-y-5">
@@ -65,7 +67,7 @@ export async function AskByMail({ outcome, isAgain, language }: AskByMailProps) 
         <noscript className="block text-ink-muted text-sm">{t('linkNeedsScript')}</noscript>
         <div className="space-y-1 text-ink-muted text-sm">
           <p>{t.rich('copy', { link: linkTo('/settings/data?before=deletion') })}</p>
-          <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>
+          {!isSignedIn && <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>}
         </div>
       </CardBody>
     </Card>

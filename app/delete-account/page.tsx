@@ -15,7 +15,7 @@ import { pageLanguage, pageTexts } from '@/server/pages/language'
 import { type PageProps, sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { systemContext } from '@/server/system-context'
-import { AskByMail } from './ask-by-mail'
+import { AskByMail, linkTo } from './ask-by-mail'
 import { WhatIsErased, WhatIsKept } from './erased-and-kept'
 
 export async function generateMetadata({ searchParams }: PageProps): Promise<Metadata> {
@@ -50,11 +50,15 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
       }
       className="max-w-2xl"
     >
-      <PageHeading title={t('title', { product })} description={t('lead')} />
+      <PageHeading
+        title={t('title', { product })}
+        description={isSignedIn ? t.rich('signedIn', { link: linkTo('/settings/withdraw') }) : t('lead')}
+      />
       <div className="space-y-6">
         <AskByMail
           outcome={OUTCOMES.find((one) => one === outcome)}
           isAgain={again !== undefined}
+          isSignedIn={isSignedIn}
           language={language}
         />
         <Folded title={t('goesTitle')} text={t('goesText', { time: longest })}>

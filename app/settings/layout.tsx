@@ -16,6 +16,7 @@ export default async function SettingsLayout({ children }: { children: ReactNode
   // The page redirects to the sign-in, because it knows the path to come back to.
   if (!ctx || !session) return children
   const { returnTo } = getEnv()
+  const common = await pageTexts('Common')
   return (
     <Page account={accountOf(session)}>
       <WatchSession
@@ -26,6 +27,9 @@ export default async function SettingsLayout({ children }: { children: ReactNode
       <div className="mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-16 gap-y-6 px-4 py-6 sm:px-6 lg:grid-cols-[12rem_minmax(0,1fr)] lg:py-12">
         <SettingsNav />
         <Main className="min-w-0">
+          <noscript className="mb-6 block">
+            <Alert tone="warning" title={common('noScript')} />
+          </noscript>
           {returnTo.length > 0 && <ReturnLink allowed={returnTo} />}
           {session.emailStatus.email_undeliverable && (
             <UndeliverableAddress email={session.emailStatus.current_email} />

@@ -4,13 +4,14 @@ import Link from 'next/link'
 import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { useErrorTexts } from '@/components/api/error-texts'
+import { isAway, useErrorTexts } from '@/components/api/error-texts'
 import { keepDraft, SIGN_IN, takeDraft } from '@/components/forms/draft'
 import { signInHere } from '@/components/session/auth-calls'
 import { Button } from '@/components/ui/button'
 import { formatDuration } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
+import { onceBack } from '@/components/ui/service-away'
 import { textLink } from '@/components/ui/text-link'
 import { ApiError, ERRORS } from '@/contract/errors'
 
@@ -47,6 +48,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
       window.location.assign(next + window.location.hash)
     } catch (error) {
       form.setError('root', { message: refusal(error) })
+      if (isAway(error)) onceBack(() => form.clearErrors('root'))
       if (isWrong(error)) form.setFocus('password', { shouldSelect: true })
     }
   })

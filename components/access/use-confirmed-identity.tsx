@@ -1,8 +1,9 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
+import { ApiError, RULES } from '@/contract/errors'
 import { needsFreshSignIn } from '../api/error-texts'
 import { signInAgain } from '../session/sign-in-again'
 import { ConfirmIdentity, needsPassword, type WaysToConfirm } from './confirm-identity'
@@ -25,6 +26,16 @@ export function useConfirmedIdentity({ userId, email, ways }: Owner): ConfirmedI
   const t = useTranslations('Sessions')
   const router = useRouter()
   const [password, setPassword] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  async function confirm() {
+    try {
+      if (password === '') throw new ApiError('EMAIL_007', RULES.currentPassword, 0)
+      await signInAgain(userId, password)
+    } catch (error) {
+      field.current?.select()
+      throw error
+    }
+  }
   return {
     question: !ways.confirmedUntil && (
       <div className="mt-4">
@@ -36,6 +47,7 @@ export function useConfirmedIdentity({ userId, email, ways }: Owner): ConfirmedI
           hint={t('identityHint')}
           values={() => ({})}
           password={{
+            ref: field,
             error: undefined,
             value: password,
             onChange: ({ currentTarget }) => setPassword(currentTarget.value),
@@ -45,7 +57,7 @@ export function useConfirmedIdentity({ userId, email, ways }: Owner): ConfirmedI
     ),
     async confirmed(act) {
       try {
-        if (needsPassword(ways)) await signInAgain(userId, password)
+        if (needsPassword(ways)) await confirm()
         await act()
         setPassword('')
       } catch (error) {

@@ -3,6 +3,7 @@ import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError, ERRORS, isErrorCode, parseIssueMessage, RULES } from '@/contract/errors'
 import { isFormRule } from '../forms/form-rule'
 import { formatDuration } from '../ui/duration'
+import { onceBack } from '../ui/service-away'
 
 type Rule = keyof typeof RULES
 const RULE_OF = new Map<string, Rule>(Object.entries(RULES).map(([name, sentence]) => [sentence, name as Rule]))
@@ -59,9 +60,9 @@ export function useErrorTexts() {
     const field = row && 'field' in row && row.field
     const message = errorText(error)
     if (!field || !(field in form.getValues())) {
-      // Once there is a connection again, nobody has to check it.
       const clear = () => form.formState.errors.root?.message === message && form.clearErrors('root')
-      if (isUnreached(error)) window.addEventListener('online', clear, { once: true })
+      // Then it can be tried again.
+      if (isAway(error)) onceBack(clear)
       return form.setError('root', { type: 'answer', message })
     }
     form.setError(field as Path<Values>, { type: 'answer', message })
@@ -76,6 +77,9 @@ export const needsFreshSignIn = (error: unknown) => error instanceof ApiError &&
 
 /** Whether there was no answer, so that nobody knows whether the call had its effect. */
 export const isUnanswered = (error: unknown) => error instanceof ApiError && error.status === 0
+
+/** Whether the service gave no answer, or one that says that its data is away. */
+export const isAway = (error: unknown) => error instanceof ApiError && error.code === 'SERVER_002'
 
 /** Whether nothing answered at all; an answer that nobody could read, or a lost session, has another text. */
 export const isUnreached = (error: unknown) => error instanceof ApiError && error.details === RULES.noConnection

@@ -32,10 +32,11 @@ export function EmailSettings(props: EmailSettingsProps) {
   const { userId, ways, undoneWithin, initialStatus, renderedAt, hearsOfBounces, onChanged } = props
   const { refresh } = useHost()
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
-  const [notice, setNotice] = useNotice(status)
+  /** The change that was asked for here. */
+  const [sent, setSent] = useState<string | null>(null)
+  const [notice, setNotice] = useNotice(status, sent)
   /** What the person has opened. */
   const [opened, setOpened] = useState<'change' | 'verification' | null>(null)
-  const [wasSent, setWasSent] = useState(false)
   const [wasClosed, setWasClosed] = useState(false)
   /** Only an address that was verified can undo a change. */
   const [wasVerified] = useState(initialStatus.email_verified)
@@ -64,8 +65,8 @@ export function EmailSettings(props: EmailSettingsProps) {
   )
   const link = useMailedLink(userId, onOldLink)
   const onFilled = useCallback(() => setOpened('change'), [])
-  const onSent = () => {
-    setWasSent(true)
+  const onSent = ({ change_request_id }: { change_request_id: string }) => {
+    setSent(change_request_id)
     setOpened(null)
     setWasClosed(false)
     setNotice(null)
@@ -101,7 +102,7 @@ export function EmailSettings(props: EmailSettingsProps) {
           pending={shown}
           isOwn={isOwn}
           mailed={link?.change_request_id === shown.changeRequestId ? link : undefined}
-          takesFocus={wasSent || 'if-lost'}
+          takesFocus={sent !== null || 'if-lost'}
           onVerified={(answer) =>
             say(shown, { outcome: isOwn ? 'verified' : 'changed', isNotified: answer.notification_sent })
           }
@@ -144,12 +145,12 @@ export function EmailSettings(props: EmailSettingsProps) {
 }
 
 /** The notice about the change that ended last, in this or another browser. */
-function useNotice(status: EmailStatus) {
+function useNotice(status: EmailStatus, sent: string | null) {
   const [known, setKnown] = useState(status)
   const [notice, setNotice] = useState<Notice | null>(null)
   if (status !== known) {
     setKnown(status)
-    const ended = noticeBetween(known, status)
+    const ended = noticeBetween(known, status, sent)
     const isSaid = ended?.changeRequestId === notice?.changeRequestId
     // A change that looked replaced may have been verified in another browser.
     const wasVerified = notice?.outcome === 'replaced' && ended?.outcome === 'changed'

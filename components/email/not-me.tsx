@@ -149,6 +149,7 @@ function Disown({ signIn, disown, ...page }: Awaited<ReturnType<typeof readSignI
           <Fact label={t('ipAddress')}>{signIn.ip_address || '–'}</Fact>
         </>
       }
+      lastEffect={t('pendingEffect')}
       email={email}
       hasPassword={hasPassword}
       sure={t('signInSure')}

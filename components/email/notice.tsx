@@ -21,8 +21,11 @@ export type Outcome =
   | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' | 'linkUsed' | 'linkEnded' }
   | { outcome: 'ended'; title: 'attemptsTitle' | 'codeExpiredTitle' }
 
-/** What a newer status says about the change that was pending. Another browser may have verified or cancelled it. */
-export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice | null {
+/**
+ * What a newer status says about the change that was pending. Another browser may have verified, cancelled or replaced it. `sent` is
+ * the change that this page asked for.
+ */
+export function noticeBetween(before: EmailStatus, after: EmailStatus, sent: string | null): Notice | null {
   const was = pendingOf(before)
   if (!was || pendingOf(after)?.changeRequestId === was.changeRequestId) return null
   const isOwn = isSameAddress(was.newEmail, before.current_email)
@@ -30,7 +33,8 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice |
   if (after.current_email !== before.current_email)
     return { ...about, outcome: 'changed', newEmail: after.current_email, isNotified: true }
   if (isOwn && after.email_verified) return { ...about, outcome: 'verified', isNotified: false }
-  if (pendingOf(after)) return null
+  const newer = pendingOf(after)
+  if (newer) return newer.changeRequestId === sent ? null : { ...about, outcome: 'replaced' }
   return { ...about, outcome: Date.parse(was.expiresAt) <= serverNow() + 1000 ? 'expired' : 'gone' }
 }
 

@@ -18,6 +18,7 @@ import { CardHeader } from '../ui/card-header'
 import { useTimeLeft } from '../ui/countdown'
 import { Disclosure } from '../ui/disclosure'
 import { ErrorAlert } from '../ui/error-alert'
+import { useIsAway } from '../ui/service-away'
 import { useIsFocusLost } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
@@ -110,6 +111,7 @@ export function PendingChange(props: PendingChangeProps) {
   const [wasSentAgain, setSentAgain] = useState(false)
   const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
   const { form } = code
+  const isAway = useIsAway()
 
   const takesCode = useRef(takesFocus)
   const isFocusLost = useIsFocusLost()
@@ -143,6 +145,7 @@ export function PendingChange(props: PendingChangeProps) {
             <CodeEntry code={code} describedBy={sentTo} />
           )}
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
+          <LiveRegion>{isAway && !form.formState.errors.root && <Alert tone="warning" title={t('away')} />}</LiveRegion>
         </CardBody>
       </Form>
       <CardFooter>

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
-import type { Body } from '@/contract/define'
+import type { Answer, Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
 import { useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
@@ -21,7 +21,7 @@ export interface ChangeForm {
   isReplacing: boolean
   /** What was typed before a new sign-in is in the fields again. */
   onFilled: () => void
-  onSent: () => void
+  onSent: (answer: Answer<typeof changeEmail>) => void
 }
 
 /** The values of the form, the call that it makes, and what becomes of both. */
@@ -37,8 +37,8 @@ export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onS
     form.clearErrors()
   }
   const change = useChangeEmail(userId, {
-    onSuccess: () => {
-      onSent()
+    onSuccess: (answer) => {
+      onSent(answer)
       empty()
     },
     onError: (error) => {

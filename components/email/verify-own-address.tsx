@@ -3,6 +3,8 @@
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
+import type { Answer } from '@/contract/define'
+import type { changeEmail } from '@/contract/email'
 import { RULES } from '@/contract/errors'
 import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
@@ -20,7 +22,7 @@ interface OwnAddress {
   userId: string
   email: string
   ways: WaysToConfirm
-  onSent: () => void
+  onSent: (answer: Answer<typeof changeEmail>) => void
 }
 
 /** Sends a code to the address that the account has already. */

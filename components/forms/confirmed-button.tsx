@@ -78,6 +78,7 @@ export function ConfirmedButton({
         open={isAsking}
         isBusy={action.isPending}
         onClose={() => setAsking(false)}
+        onConfirm={() => action.mutate()}
         title={question}
         description={
           <>
@@ -89,7 +90,7 @@ export function ConfirmedButton({
         <Button variant="secondary" disabled={action.isPending} onClick={() => setAsking(false)}>
           {keep}
         </Button>
-        <Button variant={confirmVariant} isPending={action.isPending} onClick={() => action.mutate()}>
+        <Button type="submit" variant={confirmVariant} isPending={action.isPending}>
           {confirm}
         </Button>
       </Dialog>

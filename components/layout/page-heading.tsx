@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 interface PageHeadingProps {
   title: ReactNode
-  description?: string | undefined
+  description?: ReactNode
   /** Stands beside the title. */
   aside?: ReactNode
 }

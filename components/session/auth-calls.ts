@@ -2,6 +2,7 @@
 
 import { ApiError, ERRORS, isErrorCode, noAnswer, UNREADABLE } from '@/contract/errors'
 import { rule } from '../forms/form-rule'
+import { fetchOnServerClock } from '../ui/server-clock'
 
 // Not next-auth's own client, because it leaves the page when the service or a proxy fails.
 
@@ -40,7 +41,7 @@ async function post(action: string, fields: Record<string, string>): Promise<URL
 }
 
 async function read(path: string, init?: RequestInit): Promise<Record<string, unknown>> {
-  const response = await fetch(`/api/auth/${path}`, { cache: 'no-store', ...init }).catch(() => undefined)
+  const response = await fetchOnServerClock(`/api/auth/${path}`, { cache: 'no-store', ...init }).catch(() => undefined)
   if (!response) throw noAnswer()
   const answer: unknown = await response.json().catch(() => undefined)
   if (typeof answer !== 'object' || answer === null) throw noAnswer(UNREADABLE)

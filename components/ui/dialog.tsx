@@ -7,6 +7,8 @@ interface DialogProps {
   /** The action is running: the dialog stays open until its answer arrives. */
   isBusy?: boolean
   onClose: () => void
+  /** Called by the confirming button, which is of the type `submit`, and by Enter in a field. */
+  onConfirm: () => void
   title: string
   description: ReactNode
   /** The buttons. The harmless one comes first in the document, so that it takes the focus. */
@@ -14,7 +16,7 @@ interface DialogProps {
 }
 
 /** The browser's own modal dialog. It traps and returns the focus, and needs no style tag, which the Content-Security-Policy would refuse. */
-export function Dialog({ open, isBusy = false, onClose, title, description, children }: DialogProps) {
+export function Dialog({ open, isBusy = false, onClose, onConfirm, title, description, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
 
@@ -40,7 +42,14 @@ export function Dialog({ open, isBusy = false, onClose, title, description, chil
       onClick={(event) => event.target === event.currentTarget && !isBusy && onClose()}
       className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-start text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
     >
-      <div className="p-6">
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isBusy) onConfirm()
+        }}
+        className="p-6"
+      >
         <h2 id={`${id}-title`} className="font-semibold text-lg leading-7 tracking-[-0.01em]">
           {title}
         </h2>
@@ -48,7 +57,7 @@ export function Dialog({ open, isBusy = false, onClose, title, description, chil
           {description}
         </div>
         <div className="mt-6 flex flex-col gap-2.5 sm:flex-row sm:flex-wrap sm:justify-end">{children}</div>
-      </div>
+      </form>
     </dialog>
   )
 }

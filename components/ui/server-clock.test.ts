@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fetchOnServerClock } from './server-clock'
 
+vi.mock('./service-away')
+
 let signal: AbortSignal | null | undefined
 const answers = (answer: () => Promise<Response>) =>
   vi.stubGlobal('fetch', (_input: unknown, init: RequestInit) => {

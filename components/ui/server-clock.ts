@@ -1,6 +1,7 @@
 'use client'
 
 import { createContext, useContext, useSyncExternalStore } from 'react'
+import { lookUntilBack } from './service-away'
 
 let offset: number | undefined
 let timer: ReturnType<typeof setInterval> | undefined
@@ -27,16 +28,29 @@ export function startServerClock(renderedAt: string) {
 /** A read whose answer has not begun in this time is told like one that nothing answers. What it brings may take longer. */
 const MAX_READ_MS = 15_000
 
-/** `fetch` that also learns the service's time, from the answer's timestamp or from its Date header, which has no milliseconds. */
+/** Of a proxy whose service is away, and of a service that cannot reach its data. */
+const isAwayAnswer = ({ status }: Response, body: { error?: { code?: string } } | null) =>
+  [502, 503, 504].includes(status) && (body?.error?.code ?? 'SERVER_002') === 'SERVER_002'
+
+/**
+ * `fetch` that also learns the service's time, from the answer's timestamp or from its Date header, which has no milliseconds, and
+ * whether the service is away.
+ */
 export const fetchOnServerClock: typeof fetch = async (input, init) => {
   const wait = new AbortController()
   const isRead = (init?.method ?? 'GET') === 'GET'
   const limit = isRead ? setTimeout(() => wait.abort(), MAX_READ_MS) : undefined
-  const response = await fetch(input, { ...init, signal: wait.signal }).finally(() => clearTimeout(limit))
+  const response = await fetch(input, { ...init, signal: wait.signal })
+    .catch((error) => {
+      lookUntilBack(String(input))
+      throw error
+    })
+    .finally(() => clearTimeout(limit))
   const body = await response
     .clone()
     .json()
     .catch(() => null)
+  if (isAwayAnswer(response, body)) lookUntilBack(String(input))
   noteServerTime(Date.parse(body?.timestamp ?? response.headers.get('Date') ?? ''))
   return response
 }

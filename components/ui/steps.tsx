@@ -90,14 +90,17 @@ const StepBody = ({ step: { description, time, outcome } }: { step: Step }) => (
 function StepMark({ state }: Pick<Step, 'state'>) {
   if (state === 'completed')
     return (
-      <span className="grid size-6 shrink-0 place-items-center rounded-full bg-success text-surface" aria-hidden>
+      <span
+        className="grid size-6 shrink-0 place-items-center rounded-full bg-success text-surface forced-color-adjust-none"
+        aria-hidden
+      >
         <Check className="size-3.5 stroke-3" />
       </span>
     )
   return (
     <span
       className={cn(
-        'grid size-6 shrink-0 place-items-center rounded-full border-2',
+        'grid size-6 shrink-0 place-items-center rounded-full border-2 forced-color-adjust-none',
         state === 'processing' ? 'border-accent' : 'border-line-control/50',
       )}
       aria-hidden

@@ -52,23 +52,13 @@ export function useCategoryTexts() {
     return listed([...known.map(countText), ...(known.length < merged.length ? [t('technical')] : [])])
   }
 
-  /** What stays and until when: what stays for every account has one name, and what the person chose its number. */
-  function keptTexts(retained: readonly (Count & { reason: string; until: string })[]) {
-    const isLaw = ({ reason }: { reason: string }) => reason === 'law'
-    const chosen = retained.filter((count) => !isLaw(count))
-    return [
-      { what: t('keptItems.law'), until: retained.find(isLaw)?.until },
-      { what: listed(chosen.map(countText)), until: chosen[0]?.until },
-    ].flatMap(({ what, until }) => (until ? [{ what, until }] : []))
-  }
-
-  /** The same with the number of each kind. */
+  /** What stays and until when. */
   function keptCounts(retained: readonly (Count & { until: string })[]) {
     const groups = Map.groupBy(retained, ({ until }) => until)
     return [...groups].map(([until, counts]) => ({ what: listed(mergedByCategory(counts).map(countText)), until }))
   }
 
-  return { countText, peoplesText, keptTexts, keptCounts }
+  return { countText, peoplesText, keptCounts }
 }
 /** Rows of one category may be deleted by several steps. */
 function mergedByCategory(counts: readonly Count[]): Count[] {

@@ -189,11 +189,11 @@ const hasCounts = ({ erased = [], retained = [] }: StepProgress) => erased.lengt
 
 function Outcome({ step: { erased = [], retained = [] } }: { step: StepProgress }) {
   const t = useTranslations('Deletion')
-  const { keptTexts, peoplesText } = useCategoryTexts()
+  const { keptCounts, peoplesText } = useCategoryTexts()
   return (
     <>
       {erased.length > 0 && <p>{t('erased', { what: peoplesText(erased) })}</p>}
-      {keptTexts(retained).map(({ what, until }) => (
+      {keptCounts(retained).map(({ what, until }) => (
         <p key={what}>{t.rich('kept', { what, date: () => <LocalTime dateTime={until} format="date" /> })}</p>
       ))}
     </>
@@ -318,6 +318,9 @@ function Kept({
   const keptUntil = (why: string) =>
     until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why
   const hasOpenApp = status.applications.some(({ status }) => status !== 'completed')
+  const { keptCounts } = useCategoryTexts()
+  const byLaw = status.deletion_steps.flatMap(({ retained = [] }) => retained).filter(({ reason }) => reason === 'law')
+  const [counted] = isCompleted ? keptCounts(byLaw) : []
   const chosen = CHOICES.filter((choice) => status.kept_by_choice.includes(choice))
   return (
     <Card>
@@ -328,7 +331,7 @@ function Kept({
           <div className="pt-2">
             <Rows
               rows={[
-                [t('keptItems.law'), keptUntil(t('reasons.law'))],
+                [counted?.what ?? t('keptItems.law'), keptUntil(t('reasons.law'))],
                 [t('keptItems.record'), keptUntil(t('keptItems.recordWhy'))],
                 ...chosen.map((choice) => [t(`keptItems.${choice}`), keptUntil(t('reasons.choice'))] as const),
                 [t('keptItems.receipts'), t('keptItems.receiptsWhy')],

@@ -6,6 +6,7 @@ import { ApiError } from '@/contract/errors'
 import { needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isUnanswered, isUnreached, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
+import { onceBack } from '../ui/service-away'
 import { CHECK_INTERVAL_MS, type WatchedBlockers } from './blockers'
 import { useWithdrawAccount } from './use-withdraw-account'
 import type { WithdrawValues } from './withdraw-rules'
@@ -25,12 +26,19 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
   const asksPassword = needsPassword(ways)
   /** What a browser without a network could not send has no effect that anybody has to fear. */
   const wasOffline = useRef(false)
-  const noteLostAnswer = useLostAnswer(form, held)
+  const lostAnswer = useLostAnswer(form, held)
+  const showUnreached = () => {
+    // An earlier press may have begun it.
+    if (lostAnswer.isOpen) return lostAnswer.note()
+    const message = t('notReached')
+    form.setError('root', { type: 'answer', message })
+    onceBack(() => form.formState.errors.root?.message === message && form.clearErrors('root'))
+  }
   const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {
       if (isUnanswered(error)) {
-        form.setError('root', { type: 'answer', message: t(wasOffline.current ? 'notReached' : 'lostAnswer') })
-        if (!wasOffline.current) noteLostAnswer()
+        if (wasOffline.current) showUnreached()
+        else lostAnswer.note()
       } else if (needsFreshSignIn(error) && asksPassword) {
         form.setError('current_password', { type: 'answer', message: t('confirmAgain') })
         form.setFocus('current_password', { shouldSelect: true })
@@ -50,7 +58,7 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
       withdraw.mutate(body)
     },
     onError: (error) => {
-      if (isUnreached(error)) form.setError('root', { type: 'answer', message: t('notReached') })
+      if (isUnreached(error)) showUnreached()
       else showError(form, error)
     },
   })
@@ -67,7 +75,7 @@ const isHeldBack = (error: unknown) => error instanceof ApiError && error.code =
 /** Once the service answers again, the account is there, and nothing has begun. */
 function useLostAnswer(form: UseFormReturn<WithdrawValues>, { answeredAt, check }: WatchedBlockers) {
   const t = useTranslations('DeleteAccount')
-  const message = t('notStarted')
+  const [lostMessage, message] = [t('lostAnswer'), t('notStarted')]
   const [lostAt, setLostAt] = useState<number | null>(null)
   useEffect(() => {
     if (lostAt === null) return
@@ -79,5 +87,11 @@ function useLostAnswer(form: UseFormReturn<WithdrawValues>, { answeredAt, check 
     const timer = setInterval(check, CHECK_INTERVAL_MS)
     return () => clearInterval(timer)
   }, [lostAt, answeredAt, check, form, message])
-  return () => setLostAt(Date.now())
+  return {
+    isOpen: lostAt !== null,
+    note() {
+      setLostAt(Date.now())
+      form.setError('root', { type: 'answer', message: lostMessage })
+    },
+  }
 }

@@ -73,7 +73,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         <SummaryNotes applications={details.applications} retentionDays={retentionDays} authority={held.authority}>
           <CountedDetails {...details} />
         </SummaryNotes>
-        <PhraseField form={form} />
+        <PhraseField form={form} isFilled={isFilled} />
         <ConfirmIdentity
           userId={userId}
           email={email}

@@ -1,0 +1,44 @@
+'use client'
+
+import { useSyncExternalStore } from 'react'
+
+const LOOK_AGAIN_MS = 3_000
+const CHANGED = 'service-away'
+
+let timer: ReturnType<typeof setInterval> | undefined
+
+const isAway = () => timer !== undefined
+const tell = () => window.dispatchEvent(new Event(CHANGED))
+
+/** Says that the service, which has this URL, is away, and looks until it is back. */
+export function lookUntilBack(url: string) {
+  if (isAway()) return
+  const ready = new URL('/api/health/ready', new URL(url, window.location.href))
+  timer = setInterval(async () => {
+    // A page of another origin may not read the answer, only that there is one.
+    const answer = await fetch(ready, { cache: 'no-store', mode: 'no-cors' }).catch(() => null)
+    if (!answer?.ok && answer?.type !== 'opaque') return
+    clearInterval(timer)
+    timer = undefined
+    tell()
+  }, LOOK_AGAIN_MS)
+  tell()
+}
+
+/** Calls `listener` whenever the service goes away or comes back. Returns how to stop. */
+function onChange(listener: () => void) {
+  window.addEventListener(CHANGED, listener)
+  return () => window.removeEventListener(CHANGED, listener)
+}
+
+/** Calls `then` once the service, which did not answer, is back. */
+export function onceBack(then: () => void) {
+  const stop = onChange(() => {
+    if (isAway()) return
+    stop()
+    then()
+  })
+}
+
+/** Whether the last call of this page found the service away, and it is not back yet. */
+export const useIsAway = () => useSyncExternalStore(onChange, isAway, () => false)

@@ -31,7 +31,7 @@ const taskId = z
   .refine(isStorable, 'TASK_001')
   .meta({ description: 'The task, `msg_…`', pattern: STORABLE })
 
-export const progress = z.object({ done: z.int(), total: z.int() })
+const progress = z.object({ done: z.int(), total: z.int() })
 /** A deletion task as operators see it, on the pages and from the command. */
 export const shownTask = z.object({
   task_id: z.string(),
@@ -78,9 +78,6 @@ export const isLeft = ({ polls, state, due_at }: ShownTask, now: Date) =>
 
 /** The answer of an application to an absence check; nothing else counts as an answer. */
 export const absenceAnswer = z.object({ present: z.boolean(), account: z.string() })
-
-/** What an application keeps, by the categories and reasons that are registered for it. */
-export const retained = z.object({ category: z.string(), reason: z.string(), until: z.string().optional() })
 
 export const reportOnTask = contract({
   name: 'reportOnTask',

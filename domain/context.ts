@@ -231,24 +231,23 @@ export const transaction: SystemContext['transaction'] = function (work) {
   )
 }
 
-/** For a call without a credential of an account. */
-export interface LinkContext extends SystemContext {
+/** What every request has. */
+interface RequestContext extends SystemContext {
   ip: string
   /** As it was sent, at most 300 characters; '' if none was. */
   userAgent: string
   /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
+}
+
+/** For a call without a credential of an account. */
+export interface LinkContext extends RequestContext {
   /** The bearer token as it was sent; '' if it is malformed, or the operation takes none. */
   linkToken: string
 }
 
-export interface Context extends SystemContext {
+export interface Context extends RequestContext {
   actor: Actor
-  ip: string
-  /** As it was sent, at most 300 characters; '' if none was. */
-  userAgent: string
-  /** Buckets that this request has read, for the answer's headers. */
-  buckets: BucketState[]
   /** Sets a cookie in the caller's browser for so many seconds; only the server can read it. */
   setCookie?(name: string, value: string, seconds: number): void
   /**

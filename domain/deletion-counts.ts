@@ -1,12 +1,18 @@
 import { CATEGORIES, type Category, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
-import { integer, joined, literal, NOTHING, type Part, type RowOf, sql, statement, text } from './sql'
+import { joined, literal, NOTHING, type Part, sql } from './sql'
 
 /** A step that erases, or the purge, which ends the retention. */
 export type ErasurePhase = Step | 'purge'
 
 /** One row of `deletion_counts`. */
-export type DeletionCount = RowOf<typeof readDeletionCounts>
+export interface DeletionCount {
+  step: ErasurePhase
+  category: Category
+  /** `erased`, or what keeps the records until the purge. */
+  outcome: 'erased' | KeptFor
+  records: number
+}
 
 /** SQL text of each value. */
 interface CountParts {
@@ -35,19 +41,6 @@ export const RAISE = sql`ON CONFLICT (withdrawal_id, step, category, outcome)
 export const countsOf = (withdrawalId: Part, step?: Part) =>
   sql`(SELECT json_agg(json_build_object('step', c.step, 'category', c.category, 'outcome', c.outcome, 'records', c.records))
     FROM deletion_counts c WHERE c.withdrawal_id = ${withdrawalId}${step ? sql` AND c.step = ${step}` : NOTHING})`
-
-export const readDeletionCounts = statement(
-  'deletion-counts',
-  { withdrawalId: text },
-  {
-    step: text.of<ErasurePhase>(),
-    category: text.of<Category>(),
-    /** `erased`, or what keeps the records until the purge. */
-    outcome: text.of<'erased' | KeptFor>(),
-    records: integer,
-  },
-  (v) => sql`SELECT step, category, outcome, records FROM deletion_counts WHERE withdrawal_id = ${v.withdrawalId}`,
-)
 
 /** The counts as the API shows them, in the order of `CATEGORIES`. `until` is the end of the retention, ISO 8601. */
 export function describeCounts(counts: readonly DeletionCount[], until: string) {

@@ -47,9 +47,8 @@ const statements = (Object.entries(SEALED) as [SealedKind, Sealed][]).map(([kind
       `sealed-${kind}`,
       { after: text, maxRows: integer },
       SEALED_ROW,
-      (
-        v,
-      ) => sql`SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} > ${v.after} AND ${column} IS NOT NULL
+      (v) => sql`SELECT ${key} AS key, ${column} AS sealed FROM ${table}
+     WHERE ${key} > ${v.after} AND ${column} IS NOT NULL
      ORDER BY ${key} LIMIT ${v.maxRows}`,
     ),
     readOne: statement(

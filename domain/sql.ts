@@ -44,12 +44,7 @@ export interface Kind<Type> {
   of<Narrow extends Type>(): Kind<Narrow>
 }
 
-interface KindFacts {
-  columnTypes: readonly string[]
-  valueTypes?: readonly string[]
-  isNullable?: boolean
-  fits(value: unknown): boolean
-}
+type KindFacts = Pick<Kind<unknown>, 'columnTypes' | 'fits'> & Partial<Pick<Kind<unknown>, 'valueTypes' | 'isNullable'>>
 
 function kind<Type>({ columnTypes, valueTypes = [], isNullable = false, fits }: KindFacts): Kind<Type> {
   const facts = { columnTypes, valueTypes, isNullable, fits }

@@ -1,4 +1,19 @@
+import type { DeletionCount } from '@/domain/deletion-counts'
+import { integer, sql, statement, text } from '@/domain/sql'
 import type { TestContext } from './domain'
+
+/** The counts of a withdrawal's deletion steps. */
+export const readDeletionCounts = statement(
+  'deletion-counts',
+  { withdrawalId: text },
+  {
+    step: text.of<DeletionCount['step']>(),
+    category: text.of<DeletionCount['category']>(),
+    outcome: text.of<DeletionCount['outcome']>(),
+    records: integer,
+  },
+  (v) => sql`SELECT step, category, outcome, records FROM deletion_counts WHERE withdrawal_id = ${v.withdrawalId}`,
+)
 
 /** SQL that inserts `$2` rows for the person `$1`, whose texts are `$3`. No id names the person. A new table that a deletion step empties stands here. */
 export const ROWS: Record<string, string> = {

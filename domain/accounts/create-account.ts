@@ -26,10 +26,8 @@ const insertAccount = statement(
     now: time,
   },
   { id: text },
-  (
-    v,
-  ) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, ledger_mark,
-                      created_at, credentials_since, never_signed_in)
+  (v) => sql`INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale,
+                      version, ledger_mark, created_at, credentials_since, never_signed_in)
    SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
           ${v.firstVersion}::int, ${v.ledgerMark}, ${v.now}, ${sinceFormer(v)},
           ${v.externalId}::text IS NULL OR ${v.passwordHash}::text IS NULL

@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
 import { isPresent } from '../applications/task-states'
 import type { AnyContext, SystemContext, Transaction } from '../context'
-import { second } from '../limits/durations'
+import { secondsUntil } from '../limits/buckets'
 import { bytes, fenced, integer, type RowOf, sql, statement, text, time } from '../sql'
 
 const findEnded = statement(
@@ -17,13 +17,9 @@ export const macOfExternalId = (ctx: AnyContext, externalId: string): Buffer =>
   ctx.secrets.mac('external-id', externalId)
 
 /** The withdrawn accounts that had this external id, newest first; none after the purge, which deletes the rows. */
-export async function usersWithdrawnAs(
-  ctx: SystemContext,
-  externalId: string,
-  sql: SystemContext['sql'] = ctx.sql,
-): Promise<string[]> {
+export async function usersWithdrawnAs(ctx: SystemContext, externalId: string): Promise<string[]> {
   const macs = ctx.secrets.macs('external-id', externalId)
-  return (await sql(findEnded, { macs })).map(({ user_id }) => user_id)
+  return (await ctx.sql(findEnded, { macs })).map(({ user_id }) => user_id)
 }
 
 const findFormer = statement(
@@ -33,8 +29,6 @@ const findFormer = statement(
   (v) => sql`SELECT max(next_version) AS next_version FROM ended_external_ids
    WHERE external_id_mac = ANY(${v.macs}::bytea[])`,
 )
-
-type StillOpen = RowOf<typeof findStillOpen>
 
 // A task keeps a sealed subject only of an application that knows the person by our ids, and only until it is over. A waived task
 // also ends the wait for what its application has not been told.
@@ -87,13 +81,13 @@ export async function firstVersionOf(
   return former.next_version
 }
 
-function stillOpen({ applications, withdrawal_id, next_try_at }: StillOpen, now: Date): AppError {
+function stillOpen({ applications, withdrawal_id, next_try_at }: RowOf<typeof findStillOpen>, now: Date): AppError {
   const who = applications === 1 ? 'One application has' : `${applications} applications have`
   return new AppError(
     'USER_002',
     `${who} still to be told of the deletion of the former account, or to report it: ${withdrawal_id}. ` +
       'Try again when that is over. An operator can waive the deletion task of an application that nobody waits for.',
-    next_try_at ? Math.max(1, Math.ceil((next_try_at.getTime() - now.getTime()) / second)) : undefined,
+    next_try_at ? secondsUntil(next_try_at, now) : undefined,
   )
 }
 

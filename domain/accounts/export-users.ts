@@ -19,9 +19,8 @@ const nextUsers = statement(
     created_at: time,
     password_hash: text.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT id, external_id, email, email_verified_at IS NOT NULL AS email_verified, name, locale, created_at, password_hash
+  (v) => sql`SELECT id, external_id, email, email_verified_at IS NOT NULL AS email_verified, name, locale, created_at,
+     password_hash
    FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.batch}`,
 )
 

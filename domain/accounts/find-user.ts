@@ -2,6 +2,7 @@ import { parseAddress } from '@/contract/address'
 import type * as contract from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { type AuditActor, addAudit } from '../audit'
 import type { AnyContext, Context, SystemContext, Transaction } from '../context'
 import { describePendingChange } from '../email/get-email-status'
 import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../pending-change'
@@ -18,7 +19,6 @@ import {
   time,
 } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
-import { noteLookUp } from './note-look-up'
 
 const ACCOUNT_ROW = {
   id: text,
@@ -74,6 +74,13 @@ export async function findAccountByExternalId(ctx: SystemContext, externalId: st
   const [withdrawn] = await usersWithdrawnAs(ctx, externalId)
   return withdrawn === undefined ? null : findAccount(ctx, withdrawn)
 }
+
+/**
+ * Runs before the answer, so that nobody is looked up in secret. What was asked for may be an address and is not kept. `actorId` is
+ * the operator's own account; null for the operator command.
+ */
+export const noteLookUp = (ctx: SystemContext, of: AuditActor & { userId: string }): Promise<void> =>
+  addAudit(ctx, 'account.looked_up', { ...of, at: ctx.clock.now() })
 
 export const describeAccount = (ctx: AnyContext, account: AccountRow): Data<typeof contract.getUser> => ({
   user_id: account.id,

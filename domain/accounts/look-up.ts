@@ -7,8 +7,7 @@ import type { Context, SystemContext } from '../context'
 import { type ManagerContext, managerOf } from '../manager'
 import { boolean, integer, type Part, sql, statement, text } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
-import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'
-import { noteLookUp } from './note-look-up'
+import { findAccount, findAccountByAddress, findAccountByExternalId, noteLookUp } from './find-user'
 
 /** Of an account that is withdrawn, until the purge. */
 export const withdrawalOf = statement(

@@ -7,9 +7,8 @@ export const withoutMark = statement(
   'accounts-without-mark',
   { ...MARKS, maxRows: integer },
   { id: text },
-  (
-    v,
-  ) => sql`(SELECT id FROM users WHERE withdrawn_at IS NULL AND ledger_mark IS NULL ORDER BY ledger_mark LIMIT ${v.maxRows})
+  (v) => sql`(SELECT id FROM users WHERE withdrawn_at IS NULL AND ledger_mark IS NULL
+    ORDER BY ledger_mark LIMIT ${v.maxRows})
    UNION ALL
    (SELECT id FROM users WHERE withdrawn_at IS NULL AND ledger_mark < ${v.first} ORDER BY ledger_mark LIMIT ${v.maxRows})
    UNION ALL

@@ -10,9 +10,8 @@ const updateRole = statement(
   { userId: text, role: text.of<NonNullable<Role>>().orNull },
   { id: text },
   // A page token names the version, so that no one of before the role works again after it.
-  (
-    v,
-  ) => sql`UPDATE users SET role = ${v.role}, credential_version = credential_version + (${v.role}::text IS NOT NULL)::int
+  (v) => sql`UPDATE users SET role = ${v.role},
+     credential_version = credential_version + (${v.role}::text IS NOT NULL)::int
    WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id`,
 )
 

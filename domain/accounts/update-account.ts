@@ -97,11 +97,9 @@ const insertChange = statement(
     version: integer,
   },
   {},
-  (
-    v,
-  ) => sql`INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, old_verified_at, new_email,
-                                     new_email_key, code_mac, requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip,
-                                     account_version)
+  (v) => sql`INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, old_verified_at,
+                                      new_email, new_email_key, code_mac, requested_at, request_ip, sent_at, expires_at,
+                                      closed_at, closed_ip, account_version)
    VALUES (${v.changeId}, ${v.userId}, 'verified', ${v.method}, ${v.oldEmail}, ${v.oldEmailKey}, ${v.oldVerifiedAt}, ${v.email},
            ${v.emailKey}, '', ${v.now}, ${v.ip}, ${v.now}, ${v.now}, ${v.now}, ${v.ip}, ${v.version})`,
 )

@@ -156,9 +156,8 @@ const markAccepted = statement(
   'mark-task-accepted',
   { id: text, attempts: integer, now: time, reportBy: time },
   {},
-  (
-    v,
-  ) => sql`UPDATE deletion_tasks n SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
+  (v) => sql`UPDATE deletion_tasks n SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL,
+     last_error = NULL
    WHERE ${isThisCall(v)}`,
 )
 // Tasks of polling or disabled applications, and those that the operator has to decide, become due through other calls. The periodic
@@ -167,9 +166,8 @@ const readNextTry = statement(
   'next-task',
   { ...TASKS_OF_STEP, lookAgainAt: time },
   { at: time.orNull, problem: text.orNull },
-  (
-    v,
-  ) => sql`SELECT min(CASE WHEN ${isCalled(sql`a`)} AND NOT ${isPresent(sql`n`)} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
+  (v) => sql`SELECT min(CASE WHEN ${isCalled(sql`a`)} AND NOT ${isPresent(sql`n`)}
+                   THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
      min(n.last_error) AS problem
    FROM deletion_tasks n LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND n.status <> 'completed'`,

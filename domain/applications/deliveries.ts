@@ -111,8 +111,8 @@ const markDelivered = statement(
   {},
   (
     v,
-  ) => sql`WITH delivered AS (UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at, last_status = o.status,
-     took_ms = o.took_ms, last_error = NULL, subject = CASE WHEN o.is_open THEN d.subject END, sealed_data = NULL,
+  ) => sql`WITH delivered AS (UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at,
+     last_status = o.status, took_ms = o.took_ms, last_error = NULL, subject = CASE WHEN o.is_open THEN d.subject END, sealed_data = NULL,
      due_at = NULL, lease_until = NULL, dead_at = NULL
    FROM unnest(${v.ids}::text[], ${v.times}::timestamptz[], ${v.statuses}::int[], ${v.tookMs}::int[], ${v.areOpen}::boolean[])
      AS o (id, at, status, took_ms, is_open)

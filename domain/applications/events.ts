@@ -99,10 +99,8 @@ const receivers = statement(
   'withdrawal-event-receivers',
   { userId: text },
   { app_id: text, subject: text, wants_start: boolean, wants_end: boolean },
-  (
-    v,
-  ) => sql`SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS wants_start, a.events && ${WITHDRAWAL_EVENTS.end} AS wants_end,
-     ${subjectOf(sql`u`)} AS subject
+  (v) => sql`SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS wants_start,
+     a.events && ${WITHDRAWAL_EVENTS.end} AS wants_end, ${subjectOf(sql`u`)} AS subject
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
    LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id
@@ -229,9 +227,8 @@ const sealSubjects = statement(
   'seal-subjects-of-deliveries',
   { ids: text.list, sealed: bytes.list },
   {},
-  (
-    v,
-  ) => sql`UPDATE event_deliveries d SET subject = NULL, sealed_data = CASE WHEN d.status <> 'delivered' THEN s.sealed END
+  (v) => sql`UPDATE event_deliveries d SET subject = NULL,
+     sealed_data = CASE WHEN d.status <> 'delivered' THEN s.sealed END
    FROM unnest(${v.ids}::text[], ${v.sealed}::bytea[]) AS s (id, sealed) WHERE d.id = s.id`,
 )
 const keepEvents = statement(

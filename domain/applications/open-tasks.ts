@@ -33,10 +33,8 @@ const readTask = statement(
     acknowledge_within_s: integer,
     app_waived_at: time.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT n.withdrawal_id, n.app_id, n.phase, n.attempts, n.last_error, n.progress_done, ${WAIVED}, ${stateColumns(sql`n`)},
-     a.waive_reasons, a.categories, a.reasons, a.acknowledge_within_s, a.waived_at AS app_waived_at
+  (v) => sql`SELECT n.withdrawal_id, n.app_id, n.phase, n.attempts, n.last_error, n.progress_done, ${WAIVED},
+     ${stateColumns(sql`n`)}, a.waive_reasons, a.categories, a.reasons, a.acknowledge_within_s, a.waived_at AS app_waived_at
    FROM deletion_tasks n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
 )
 

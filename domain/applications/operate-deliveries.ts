@@ -125,9 +125,8 @@ const readUnreliable = statement(
     waived_at: time.orNull,
     waived_error: text.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT id AS app_id, name, endpoint IS NULL AS polls, disabled_at, waived_at, waived_error FROM connected_apps
+  (v) => sql`SELECT id AS app_id, name, endpoint IS NULL AS polls, disabled_at, waived_at, waived_error
+   FROM connected_apps
    WHERE waived_at IS NOT NULL OR disabled_at IS NOT NULL ORDER BY name, id LIMIT ${v.maxRows}`,
 )
 

@@ -130,10 +130,9 @@ const insertChange = statement(
     targetBucket: text,
   },
   {},
-  (
-    v,
-  ) => sql`INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at,
-                                     request_ip, request_user_agent, requested_by, sent_at, expires_at, target_bucket)
+  (v) => sql`INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key,
+                                      code_mac, requested_at, request_ip, request_user_agent, requested_by, sent_at,
+                                      expires_at, target_bucket)
    SELECT ${v.changeId}, id, 'pending_verification', ${v.method}, email, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
      ${v.requestedAt}, ${v.ip}, ${v.userAgent}, ${v.requestedBy}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket} FROM users WHERE id = ${v.userId}`,
 )

@@ -1,19 +1,13 @@
-import { AppError } from '@/contract/errors'
 import type { AnyContext, LinkContext, SystemContext } from '../context'
-import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { HAS_REPLACED_VERIFIED, heldSince } from '../limits/held-addresses'
+import { refuseWrongLink, wrongLink } from '../mail/not-me-links'
 import { type Described, integer, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
 import { isNotMeTokenOf } from './not-me-token'
 
-/** One answer for every link that does not work: malformed, of another change, used or expired. */
-export const wrongLink = () => new AppError('EMAIL_006', 'This link does not work, or no longer works.')
-
-/** Refuses every token but that of this change. Wrong ones count for their client, so that they take no place of the right one. */
+/** Refuses every token but that of this change. */
 export async function requireNotMeToken(ctx: LinkContext, changeId: string): Promise<void> {
-  if (isNotMeTokenOf(ctx, ctx.linkToken, changeId)) return
-  await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMeAddress', networkOf(ctx.ip))] })
-  throw wrongLink()
+  if (!isNotMeTokenOf(ctx, ctx.linkToken, changeId)) await refuseWrongLink(ctx)
 }
 
 export const WINDOW = {
@@ -22,7 +16,7 @@ export const WINDOW = {
   /** A verified change can be undone if it was verified after this. */
   verifiedAfter: time,
 } satisfies Shape
-export type Window = Described<typeof WINDOW>
+type Window = Described<typeof WINDOW>
 
 export const windowAt = (ctx: AnyContext, now: Date): Window => ({
   requestedAfter: new Date(now.getTime() - STOP_CHANGE_MS),
@@ -62,10 +56,9 @@ const findChange = statement(
     closed_user_agent: text.orNull,
     password_hash: text.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.request_user_agent, r.expires_at,
-     r.attempts, r.closed_at, r.closed_ip, r.closed_user_agent, u.password_hash
+  (v) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at,
+     r.request_ip, r.request_user_agent, r.expires_at, r.attempts, r.closed_at, r.closed_ip,
+     r.closed_user_agent, u.password_hash
    FROM email_change_requests r JOIN users u ON u.id = r.user_id
    WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,
 )

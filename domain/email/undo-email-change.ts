@@ -8,6 +8,7 @@ import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
 import { undoWindowEnd } from '../limits/held-addresses'
 import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { defineNotice } from '../mail/define-notice'
+import { wrongLink } from '../mail/not-me-links'
 import { addNotice } from '../mail/notice-queue'
 import { hashRequired, refuseLostPassword, replacePassword } from '../passwords/replace-password'
 import type { Origin, UndoOutcome } from '../ports'
@@ -16,7 +17,7 @@ import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
-import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt, wrongLink } from './not-me'
+import { isUndoable, requireNotMeToken, requireUndoableChange, WINDOW, windowAt } from './not-me'
 import { isAddressFree, parseStoredAddress, setAddress } from './set-address'
 
 interface UndoFacts extends ChangeFacts, Origin {
@@ -71,9 +72,8 @@ const lockChange = statement(
     old_verified_at: time.orNull,
     account_version: integer.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT r.id, r.status, r.old_email, r.new_email, r.new_email_key, r.closed_at, r.old_verified_at, r.account_version
+  (v) => sql`SELECT r.id, r.status, r.old_email, r.new_email, r.new_email_key, r.closed_at, r.old_verified_at,
+     r.account_version
    FROM email_change_requests r WHERE r.id = ${v.changeId} AND r.user_id = ${v.userId} AND ${isUndoable(v)} FOR UPDATE`,
 )
 

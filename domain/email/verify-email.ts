@@ -127,10 +127,9 @@ const close = statement(
     version: integer,
   },
   {},
-  (
-    v,
-  ) => sql`UPDATE email_change_requests SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip}, closed_user_agent = ${v.userAgent},
-     old_email = ${v.oldEmail}, new_email = ${v.newEmail}, old_email_key = ${v.oldEmailKey}, old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
+  (v) => sql`UPDATE email_change_requests SET status = 'verified', closed_at = ${v.at}, closed_ip = ${v.ip},
+     closed_user_agent = ${v.userAgent}, old_email = ${v.oldEmail}, new_email = ${v.newEmail},
+     old_email_key = ${v.oldEmailKey}, old_verified_at = ${v.oldVerifiedAt}, account_version = ${v.version}
    WHERE id = ${v.changeId}`,
 )
 /** The session that verifies stays, and the one that asked, because it has proven the password. */

@@ -86,9 +86,10 @@ export function defineNotice<Facts, Recipient extends string>({
   }
 }
 
-/** For facts that are encrypted as a whole, all but the time, which is that of the row. */
-export const sealedFacts = <Facts extends { at: Date }>() => ({
+/** For facts that are encrypted as a whole, with the address; all but the time, which is that of the row. */
+export const sealedFacts = <Facts extends { to: string; at: Date }>() => ({
   keep: ({ at: _, ...sealed }: Facts) => ({ sealed }),
+  recipients: { sealed: ({ to }: Facts) => to },
   read: async (ctx: SystemContext, { sealed, created_at: at }: NoticeRow): Promise<Facts | null> => {
     const opened = openSealed<Facts>(ctx, sealed)
     return opened && { ...opened, at }

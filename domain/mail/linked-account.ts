@@ -25,10 +25,9 @@ const accountById = statement(
   'linked-account',
   { userId: text, heldSince: time },
   ACCOUNT,
-  (
-    v,
-  ) => sql`SELECT u.id AS user_id, u.external_id, u.name, u.email, u.email_key, u.locale, u.password_hash, u.credential_version,
-     ${isUndoable(v.userId, v.heldSince)} AS is_undoable, ${restoredSince(v.userId, v.heldSince)} AS restored_at
+  (v) => sql`SELECT u.id AS user_id, u.external_id, u.name, u.email, u.email_key, u.locale, u.password_hash,
+     u.credential_version, ${isUndoable(v.userId, v.heldSince)} AS is_undoable,
+     ${restoredSince(v.userId, v.heldSince)} AS restored_at
    FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 

@@ -47,9 +47,8 @@ const insertDeliveries = (name: string, locked: Part) =>
     },
     { message_id: text },
     // The lock keeps the erasure of an account from coming between the look and the row.
-    (
-      v,
-    ) => sql`INSERT INTO mail_deliveries (id, message_id, user_id, kind, recipient, change_request_id, address_mac, state, sent_at, state_at)
+    (v) => sql`INSERT INTO mail_deliveries (id, message_id, user_id, kind, recipient, change_request_id, address_mac,
+                                state, sent_at, state_at)
    SELECT m.id, m.message_id, u.id, m.kind, m.recipient, m.change_id, m.address_mac, 'sent', m.sent_at, m.sent_at
    FROM unnest(${v.ids}::text[], ${v.messageIds}::text[], ${v.userIds}::text[], ${v.kinds}::text[], ${v.recipients}::text[],
                ${v.changeIds}::text[], ${v.addressMacs}::bytea[], ${v.sentAt}::timestamptz[])

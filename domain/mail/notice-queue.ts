@@ -130,10 +130,8 @@ const insertNotices = statement(
     attempts: integer,
   },
   {},
-  (
-    v,
-  ) => sql`INSERT INTO notices (id, recipient, user_id, kind, locale, change_request_id, withdrawal_id, sealed, created_at, due_at,
-                        expires_at, attempts)
+  (v) => sql`INSERT INTO notices (id, recipient, user_id, kind, locale, change_request_id, withdrawal_id, sealed,
+                        created_at, due_at, expires_at, attempts)
    SELECT id, recipient, ${v.userId}, ${v.kind}, ${v.locale}, ${v.changeId}, ${v.withdrawalId}, ${v.sealed}::bytea, ${v.at}::timestamptz,
           ${v.dueAt}::timestamptz, ${v.expiresAt}::timestamptz, ${v.attempts}::int
    FROM unnest(${v.ids}::text[], ${v.recipients}::text[]) AS n (id, recipient)`,

@@ -6,10 +6,11 @@ import type { LinkContext } from '../context'
 import { pseudonymousBucket, takePlaces, withPlaces } from '../limits/buckets'
 import { takeReadPlaceOf } from '../limits/reads'
 import { lockAccountOfId } from '../lock-account'
+import { wrongLink } from '../mail/not-me-links'
 import { noteIncident } from '../security-incidents'
 import { endSignInLinks } from '../sessions/sign-in-link'
 import { hashRequired, refuseLostPassword, replaceAndTell, replacePassword } from './replace-password'
-import { findSignInOfLink, requireSignInOfLink, wrongSignInLink } from './sign-in-of-link'
+import { findSignInOfLink, requireSignInOfLink } from './sign-in-of-link'
 
 /** What the link's page shows before its button is pressed. */
 export async function getSignIn(
@@ -42,7 +43,7 @@ export async function disownSignIn(
   return ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, userId)
     // Another press, a new password by mail or another address may have ended the link meanwhile.
-    if (!account || !(await findSignInOfLink(tx, sessionId))) throw wrongSignInLink()
+    if (!account || !(await findSignInOfLink(tx, sessionId))) throw wrongLink()
     refuseLostPassword(account, passwordHash)
     const by = { actor: 'mailed_link', ip: tx.ip, userAgent: tx.userAgent }
     const at = tx.clock.now()

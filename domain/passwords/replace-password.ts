@@ -22,7 +22,6 @@ interface PasswordFacts {
 export const passwordChanged = defineNotice<PasswordFacts, 'sealed'>({
   name: 'password_changed',
   ...sealedFacts<PasswordFacts>(),
-  recipients: { sealed: ({ to }) => to },
   message: (_ctx, { userName, at, ipAddress, userAgent = '' }) => ({
     template: 'password-changed',
     userName,

@@ -1,10 +1,9 @@
-import { AppError } from '@/contract/errors'
 import type { AnyContext, LinkContext } from '../context'
-import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
+import { refuseWrongLink } from '../mail/not-me-links'
 import { isSignInToken } from '../sessions/sign-in-link'
 import { fenced, type RowOf, sql, statement, text, time } from '../sql'
 
-export type SignInOfLink = RowOf<typeof findSignIn>
+type SignInOfLink = RowOf<typeof findSignIn>
 
 const findSignIn = statement(
   'sign-in-of-link',
@@ -20,16 +19,11 @@ const findSignIn = statement(
     at: time,
     link_until: time,
   },
-  (
-    v,
-  ) => sql`SELECT s.user_id, u.name, u.email, coalesce(u.email_key, '') AS email_key, u.password_hash, s.user_agent, s.ip, s.at,
-     coalesce(s.link_until, s.at) AS link_until
+  (v) => sql`SELECT s.user_id, u.name, u.email, coalesce(u.email_key, '') AS email_key, u.password_hash,
+     s.user_agent, s.ip, s.at, coalesce(s.link_until, s.at) AS link_until
    FROM (${fenced(sql`SELECT * FROM sign_ins WHERE session_id = ${v.sessionId}`)}) AS s JOIN users u ON u.id = s.user_id
    WHERE s.link_until > ${v.now} AND u.withdrawn_at IS NULL`,
 )
-
-/** One answer for every link that does not work: malformed, foreign, used, too old, or sent to another address. */
-export const wrongSignInLink = () => new AppError('EMAIL_006', 'This link does not work, or no longer works.')
 
 /** Undefined if the link does not open this sign-in, or no longer does. */
 export async function findSignInOfLink(
@@ -41,10 +35,5 @@ export async function findSignInOfLink(
   return isOf && isSignInToken(ctx, ctx.linkToken, isOf) ? found : undefined
 }
 
-/** Wrong tokens count for their client, so that they take no place of the right one. */
-export async function requireSignInOfLink(ctx: LinkContext, sessionId: string): Promise<SignInOfLink> {
-  const found = await findSignInOfLink(ctx, sessionId)
-  if (found) return found
-  await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMeAddress', networkOf(ctx.ip))] })
-  throw wrongSignInLink()
-}
+export const requireSignInOfLink = async (ctx: LinkContext, sessionId: string): Promise<SignInOfLink> =>
+  (await findSignInOfLink(ctx, sessionId)) ?? refuseWrongLink(ctx)

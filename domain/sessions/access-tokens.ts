@@ -12,7 +12,7 @@ import type { Origin } from '../ports'
 import { bytes, integer, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { endAccess } from './end-access'
-import { endOne } from './end-one'
+import { endOne, endOneOf, NOT_LIVE } from './end-one'
 import { requireFreshSignIn } from './fresh-sign-in'
 import { isStillLive } from './live-caller'
 
@@ -68,7 +68,7 @@ export const issueAccessToken = (ctx: SystemContext, input: NewToken): Promise<I
   ctx.transaction((tx) => issueAccessTokenIn(tx, input))
 
 /** `tx` locks the account until it ends. */
-export async function issueAccessTokenIn(
+async function issueAccessTokenIn(
   tx: Transaction,
   { userId, name, scopes, expiresInMs, actor }: NewToken,
 ): Promise<Issued> {
@@ -106,7 +106,6 @@ interface CreatedFacts extends Origin {
 export const accessTokenCreated = defineNotice<CreatedFacts, 'sealed'>({
   name: 'access_token_created',
   ...sealedFacts<CreatedFacts>(),
-  recipients: { sealed: ({ to }) => to },
   message: (ctx, { to: _, hasPassword = false, at: createdAt, expiresAt, ...facts }) => ({
     template: 'access-token-created',
     hasPassword,
@@ -193,22 +192,12 @@ export async function revokeAccessToken(
   const { userId, kind: actor } = ctx.actor
   const isTold = input.accessId !== ctx.actor.id
   const revoked = await endOne(ctx, 'access_token', { id: input.accessId, userId, isTold, actor, ip: ctx.ip })
-  if (!revoked) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
+  if (!revoked) throw new AppError('REQUEST_005', NOT_LIVE.access_token)
   return { token_id: input.accessId, revoked: true }
 }
 
 /** The operator revokes a token of any user. */
-export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
-  const userId = await endOne(ctx, 'access_token', {
-    id: tokenId,
-    userId: null,
-    isTold: true,
-    actor: 'operator',
-    ip: null,
-  })
-  if (!userId) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
-  return { userId }
-}
+export const revokeTokenOf = (ctx: SystemContext, tokenId: string) => endOneOf(ctx, 'access_token', tokenId)
 
 /** The operator revokes all tokens of a user. Returns how many ended. */
 export const revokeAllTokens = (ctx: SystemContext, userId: string): Promise<number> =>

@@ -1,3 +1,4 @@
+import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { SystemContext } from '../context'
@@ -29,6 +30,12 @@ const KINDS = {
   access_token: ofTable('access-token', sql`access_tokens`),
 }
 
+/** What a refusal says. */
+export const NOT_LIVE = {
+  session: 'There is no session with this id that is still signed in.',
+  access_token: 'There is no access token with this id that still works.',
+}
+
 interface One extends AuditActor {
   id: string
   /** Null ends one of any user. */
@@ -53,3 +60,10 @@ export const endOne = (
     if (isTold) await addEvent(tx, 'account.sessions_ended', { userId: ended.user_id, at })
     return ended.user_id
   })
+
+/** The operator ends one of any user. */
+export async function endOneOf(ctx: SystemContext, kind: keyof typeof KINDS, id: string): Promise<{ userId: string }> {
+  const userId = await endOne(ctx, kind, { id, userId: null, isTold: true, actor: 'operator', ip: null })
+  if (!userId) throw new AppError('REQUEST_001', NOT_LIVE[kind])
+  return { userId }
+}

@@ -42,7 +42,6 @@ interface DeviceFacts extends Recipient, NewDevice {}
 export const newDevice = defineNotice<DeviceFacts, 'sealed'>({
   name: 'new_device',
   ...sealedFacts<DeviceFacts>(),
-  recipients: { sealed: ({ to }) => to },
   message: (ctx, { userName, hasPassword, isVerified, at, userAgent, ip: ipAddress, ...link }) => ({
     template: 'new-device',
     userName,

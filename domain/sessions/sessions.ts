@@ -11,7 +11,7 @@ import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
 import { boolean, integer, isOneOf, real, sql, statement, text, time, UNWAITED, type ValuesOf } from '../sql'
 import { endAccess } from './end-access'
-import { endOne } from './end-one'
+import { endOne, endOneOf, NOT_LIVE } from './end-one'
 import { requireFreshSignIn } from './fresh-sign-in'
 import { isStillLive } from './live-caller'
 
@@ -153,8 +153,7 @@ export const passChange = (ctx: Pick<SystemContext, 'sql'>, of: ValuesOf<typeof 
 /** Ends the session that a browser held before it got a new one of this user. Does nothing if it has already ended. */
 export async function endReplaced(ctx: SystemContext, of: ValuesOf<typeof passChangeOn>): Promise<void> {
   await passChange(ctx, of)
-  const sessionId = of.from
-  await endOne(ctx, 'session', { id: sessionId, userId: of.userId, isTold: false, actor: 'session', ip: null })
+  await endOne(ctx, 'session', { id: of.from, userId: of.userId, isTold: false, actor: 'session', ip: null })
 }
 
 export async function endSession(
@@ -170,22 +169,12 @@ export async function endSession(
     actor: 'session',
     ip: null,
   })
-  if (!ended) throw new AppError('REQUEST_005', 'There is no session with this id that is still signed in.')
+  if (!ended) throw new AppError('REQUEST_005', NOT_LIVE.session)
   return { session_id: input.sessionId, ended: true }
 }
 
 /** The operator ends a session of any user. */
-export async function endSessionOf(ctx: SystemContext, sessionId: string): Promise<{ userId: string }> {
-  const userId = await endOne(ctx, 'session', {
-    id: sessionId,
-    userId: null,
-    isTold: true,
-    actor: 'operator',
-    ip: null,
-  })
-  if (!userId) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
-  return { userId }
-}
+export const endSessionOf = (ctx: SystemContext, sessionId: string) => endOneOf(ctx, 'session', sessionId)
 
 export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
   requireFreshSignIn(ctx, 'sessions')

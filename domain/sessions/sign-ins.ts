@@ -41,10 +41,8 @@ const accountOfSignIn = statement(
     digest_id: text.orNull,
     digest_sealed: bytes.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT u.name, u.email, coalesce(u.email_key, '') AS email_key, u.locale, u.email_verified_at IS NOT NULL AS is_verified,
-     u.password_hash IS NOT NULL AS has_password, u.never_signed_in,
+  (v) => sql`SELECT u.name, u.email, coalesce(u.email_key, '') AS email_key, u.locale,
+     u.email_verified_at IS NOT NULL AS is_verified, u.password_hash IS NOT NULL AS has_password, u.never_signed_in,
      EXISTS (
        SELECT FROM (${fenced(sql`SELECT at FROM sign_ins WHERE user_id = ${v.userId} AND device = ${v.device}`)}) AS s WHERE s.at > ${v.knownSince}
      ) OR EXISTS (
@@ -80,9 +78,8 @@ const insertSignIn = statement(
     noticeId: text.orNull,
   },
   {},
-  (
-    v,
-  ) => sql`INSERT INTO sign_ins (id, user_id, session_id, outcome, way, device, user_agent, ip, at, link_until, notice_id)
+  (v) => sql`INSERT INTO sign_ins (id, user_id, session_id, outcome, way, device, user_agent, ip, at, link_until,
+                         notice_id)
    VALUES (${v.id}, ${v.userId}, ${v.sessionId}, ${v.outcome}, ${v.way}, ${v.device}, ${v.userAgent}, ${v.ip}, ${v.at}, ${v.linkUntil},
            ${v.noticeId})`,
 )

@@ -98,7 +98,6 @@ interface ExportFacts {
 export const dataExported = defineNotice<ExportFacts, 'sealed'>({
   name: 'data_exported',
   ...sealedFacts<ExportFacts>(),
-  recipients: { sealed: ({ to }) => to },
   message: (ctx, { userName, hasPassword = false, at, ipAddress, userAgent = '' }) => ({
     template: 'data-exported',
     userName,

@@ -50,9 +50,8 @@ const read = statement(
     counts: json.of<DeletionCount[]>().orNull,
     applications: json.of<ApplicationRow[]>().orNull,
   },
-  (
-    v,
-  ) => sql`SELECT w.completed_at, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, w.scheduled_completion, w.started_at, w.purge_due_at, w.due_by,
+  (v) => sql`SELECT w.completed_at, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history,
+     w.scheduled_completion, w.started_at, w.purge_due_at, w.due_by,
      (SELECT json_agg(json_build_object('step', s.step, 'status', s.status, 'completed_at', s.completed_at,
                                         'estimated_completion', s.estimated_completion, 'is_counted', s.is_counted))
       FROM deletion_steps s WHERE s.withdrawal_id = w.id) AS steps,

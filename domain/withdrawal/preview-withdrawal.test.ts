@@ -11,11 +11,10 @@ import {
   withdrawAs,
 } from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
-import { givenRows, ROWS } from '@/testing/rows'
+import { givenRows, ROWS, readDeletionCounts } from '@/testing/rows'
 import { atStatement } from '@/testing/statements'
 import { connectApp } from '../applications/connect'
 import { registerApp } from '../applications/manage'
-import { readDeletionCounts } from '../deletion-counts'
 import { day } from '../limits/durations'
 import { DELETION_MAP } from './deletion-map'
 import { previewWithdrawal } from './preview-withdrawal'

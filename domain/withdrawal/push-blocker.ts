@@ -27,9 +27,8 @@ const put = statement(
     expiresAt: time.orNull,
   },
   {},
-  (
-    v,
-  ) => sql`INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, amount_minor, currency, created_at, expires_at)
+  (v) => sql`INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, amount_minor, currency,
+                                    created_at, expires_at)
    VALUES (${v.userId}, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.amountMinor}, ${v.currency}, ${v.now}, ${v.expiresAt})
    ON CONFLICT (user_id, source, key) DO UPDATE
    SET code = excluded.code, title = excluded.title, url = excluded.url, amount_minor = excluded.amount_minor,

@@ -29,10 +29,8 @@ const noteProcessing = statement(
   'note-task-processing',
   { ...SAID, reportBy: time },
   {},
-  (
-    v,
-  ) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}), due_at = ${v.reportBy},
-     lease_until = NULL, last_error = NULL, ${noteSaid(v)}
+  (v) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}),
+     due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL, ${noteSaid(v)}
    WHERE id = ${v.id}`,
 )
 const noteLast = statement(
@@ -46,10 +44,9 @@ const noteFailed = statement(
   'note-task-failed',
   { id: text, nextTryAt: time, code: text.orNull },
   {},
-  (
-    v,
-  ) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt}, lease_until = NULL,
-     last_error = 'reported_failed', failure_code = ${v.code}, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL
+  (v) => sql`UPDATE deletion_tasks SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt},
+     lease_until = NULL, last_error = 'reported_failed', failure_code = ${v.code}, progress_done = NULL,
+     progress_total = NULL, records = NULL, retained = NULL
    WHERE id = ${v.id}`,
 )
 

@@ -89,9 +89,8 @@ const noteErased = statement(
   'note-step-erased',
   { ...DUE_STEP, now: time, nextTryAt: time, problem: text.orNull },
   {},
-  (
-    v,
-  ) => sql`UPDATE deletion_steps SET erased_at = ${v.now}, due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}, attempts = 0
+  (v) => sql`UPDATE deletion_steps SET erased_at = ${v.now}, due_at = ${v.nextTryAt}, lease_until = NULL,
+     last_error = ${v.problem}, attempts = 0
    WHERE ${isOpen(v)}`,
 )
 const renew = statement(

@@ -8,9 +8,9 @@ import {
   findAccount,
   findAccountByAddress,
   findAccountByExternalId,
+  noteLookUp,
 } from '../accounts/find-user'
 import { NOT_BY_ADDRESS, withdrawalOf } from '../accounts/look-up'
-import { noteLookUp } from '../accounts/note-look-up'
 import { notAnAddress } from '../accounts/user'
 import { connectionsOf } from '../applications/connect'
 import { listTransactions } from '../applications/transactions'
@@ -56,9 +56,8 @@ const readBlockers = statement(
     created_at: time,
     expires_at: time.orNull,
   },
-  (
-    v,
-  ) => sql`SELECT source, key, code, title, ${amountOf('amount_minor')} AS amount, url, created_at, expires_at FROM withdrawal_blockers
+  (v) => sql`SELECT source, key, code, title, ${amountOf('amount_minor')} AS amount, url, created_at, expires_at
+   FROM withdrawal_blockers
    WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
    ORDER BY created_at, source, key LIMIT ${v.maxRows}`,
 )

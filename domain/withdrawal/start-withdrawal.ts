@@ -174,10 +174,8 @@ const insertWithdrawal = statement(
     dueBy: time,
   },
   {},
-  (
-    v,
-  ) => sql`INSERT INTO withdrawals (id, user_id, reason, feedback, keep_analytics, keep_audit_logs, keep_transaction_history,
-                            started_at, scheduled_completion, purge_due_at, due_by)
+  (v) => sql`INSERT INTO withdrawals (id, user_id, reason, feedback, keep_analytics, keep_audit_logs,
+                            keep_transaction_history, started_at, scheduled_completion, purge_due_at, due_by)
    VALUES (${v.withdrawalId}, ${v.userId}, ${v.reason}, ${v.feedback}, ${v.keepAnalytics}, ${v.keepAuditLogs},
            ${v.keepTransactionHistory}, ${v.now}, ${v.scheduledCompletion}, ${v.purgeDueAt}, ${v.dueBy})`,
 )
@@ -193,9 +191,8 @@ const insertSteps = statement(
     dueTimes: time.orNull.list,
   },
   {},
-  (
-    v,
-  ) => sql`INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, completed_at, is_counted)
+  (v) => sql`INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, completed_at,
+                               is_counted)
    SELECT ${v.withdrawalId}, s.step, s.status, s.estimate, s.due, CASE WHEN s.due IS NULL THEN ${v.now}::timestamptz END,
           s.due IS NULL
    FROM unnest(${v.steps}::text[], ${v.statuses}::text[], ${v.estimates}::timestamptz[], ${v.dueTimes}::timestamptz[])

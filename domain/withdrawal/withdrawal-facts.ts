@@ -96,10 +96,8 @@ const readSteps = statement(
     purge_due_at: time,
     counts: json.of<DeletionCount[]>().orNull,
   },
-  (
-    v,
-  ) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.due_at, s.attempts, s.last_error, s.erased_at,
-     s.completed_at, s.is_counted, ${isOverdue(v)} AS is_overdue, w.purge_due_at,
+  (v) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.due_at, s.attempts, s.last_error,
+     s.erased_at, s.completed_at, s.is_counted, ${isOverdue(v)} AS is_overdue, w.purge_due_at,
      ${countsOf(sql`s.withdrawal_id`, sql`s.step`)} AS counts
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.withdrawal_id = ANY(${v.withdrawalIds}::text[]) ORDER BY s.estimated_completion, ${placeOf(sql`s.step`)}`,

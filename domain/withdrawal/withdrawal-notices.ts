@@ -98,9 +98,8 @@ const withdrawalOfNotice = statement(
     keep_audit_logs: boolean,
     keep_transaction_history: boolean,
   },
-  (
-    v,
-  ) => sql`SELECT started_at, scheduled_completion, purge_due_at, keep_analytics, keep_audit_logs, keep_transaction_history
+  (v) => sql`SELECT started_at, scheduled_completion, purge_due_at, keep_analytics, keep_audit_logs,
+     keep_transaction_history
    FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 

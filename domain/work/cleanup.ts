@@ -52,20 +52,16 @@ const CLEANUPS: readonly Cleanup[] = [
   // holds a withdrawal back.
   {
     table: 'email_change_requests',
-    ended: (
-      before,
-    ) => sql`requested_at < ${before} AND expires_at < ${before} AND coalesce(reverted_at < ${before}, true)
-           AND NOT EXISTS (${UNSENT_NOTICE})
+    ended: (before) => sql`requested_at < ${before} AND expires_at < ${before}
+           AND coalesce(reverted_at < ${before}, true) AND NOT EXISTS (${UNSENT_NOTICE})
            ORDER BY requested_at`,
     afterMs: ENDED_RETENTION_MS,
   },
   // Other notices are deleted with their change or their withdrawal.
   {
     table: 'notices',
-    ended: (
-      before,
-    ) => sql`change_request_id IS NULL AND withdrawal_id IS NULL AND due_at IS NULL AND created_at < ${before}
-           ORDER BY created_at`,
+    ended: (before) => sql`change_request_id IS NULL AND withdrawal_id IS NULL AND due_at IS NULL
+           AND created_at < ${before} ORDER BY created_at`,
     afterMs: ACCOUNT_NOTICE_RETENTION_MS,
   },
   // A receipt is verified with the public part, which stays.

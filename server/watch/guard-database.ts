@@ -44,10 +44,8 @@ const readChain = statement(
     is_stored: boolean,
     has_line: boolean,
   },
-  (
-    v,
-  ) => sql`SELECT pg_postmaster_start_time()::text AS server, pg_is_in_recovery() AS is_replica, h.origin, h.seq, h.hash,
-     NOT EXISTS (SELECT FROM erasure_ledger_batches) AS is_stored,
+  (v) => sql`SELECT pg_postmaster_start_time()::text AS server, pg_is_in_recovery() AS is_replica, h.origin, h.seq,
+     h.hash, NOT EXISTS (SELECT FROM erasure_ledger_batches) AS is_stored,
      h.origin = ${v.origin} AND (h.seq = ${v.seq} AND h.hash = ${v.hash} OR h.seq > ${v.seq} AND EXISTS (
        SELECT FROM withdrawals w WHERE w.ledger_seq = ${v.seq} AND w.ledger_hash = ${v.hash})) AS has_line
    FROM erasure_ledger h`,

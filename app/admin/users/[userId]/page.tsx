@@ -21,7 +21,7 @@ import {
   shownBlocker,
   shownTransaction,
 } from '@/contract/operator'
-import { noteLookUp } from '@/domain/accounts/note-look-up'
+import { noteLookUp } from '@/domain/accounts/find-user'
 import { MAX_ACCESS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'

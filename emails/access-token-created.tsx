@@ -1,6 +1,6 @@
 import { ActLetter } from './act-letter'
 import { type LetterProps, type Origin, originFacts } from './layout'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'accessTokenCreated'>, Origin {
@@ -13,13 +13,13 @@ interface Props extends LetterProps<'accessTokenCreated'>, Origin {
 }
 
 export default function AccessTokenCreated(props: Props) {
-  const { tokenName, permissions, worksUntil, at, device, ipAddress, tokensUrl, ...letter } = props
+  const { tokenName, permissions, worksUntil, tokensUrl, ...letter } = props
   const { look, t } = letter
   const facts = [
     [t('name'), tokenName],
     [t('permissions'), permissions],
     [t('worksUntil'), worksUntil],
-    ...originFacts(look, { at, device, ipAddress }),
+    ...originFacts(look, props),
   ] as const
   return <ActLetter {...letter} facts={facts} url={tokensUrl} />
 }
@@ -28,9 +28,7 @@ AccessTokenCreated.PreviewProps = preview('accessTokenCreated', AccessTokenCreat
   tokenName: 'Nightly export',
   permissions: 'Read and change your email address',
   worksUntil: '20 December 2026 at 09:00 UTC',
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
   tokensUrl: 'https://accounts.example.com/settings/access-tokens',
   hasPassword: true,
 })

@@ -1,5 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'emailChangeRequested'>, Origin {
@@ -15,7 +15,7 @@ interface Props extends LetterProps<'emailChangeRequested'>, Origin {
 }
 
 export default function EmailChangeRequested(props: Props) {
-  const { look, t, userName, currentEmail, newEmailMasked, at, device, ipAddress, hasPassword } = props
+  const { look, t, userName, currentEmail, newEmailMasked, hasPassword } = props
   return (
     <Letter
       look={look}
@@ -31,7 +31,7 @@ export default function EmailChangeRequested(props: Props) {
         facts={[
           [look.t('currentAddress'), currentEmail],
           [t('requestedAddress'), props.isAlike ? t('otherAddress', { address: newEmailMasked }) : newEmailMasked],
-          ...originFacts(look, { at, device, ipAddress }),
+          ...originFacts(look, props),
         ]}
       />
     </Letter>
@@ -42,9 +42,7 @@ EmailChangeRequested.PreviewProps = preview('emailChangeRequested', EmailChangeR
   currentEmail: 'ada@example.com',
   newEmailMasked: 'a•••@example.org',
   isAlike: false,
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
   hasPassword: true,
   notMeUrl: 'https://accounts.example.com/not-me#…',
   notMeUntil: '21 November 2026 at 09:00 UTC',

@@ -1,5 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'emailChanged'>, Origin {
@@ -14,16 +14,10 @@ interface Props extends LetterProps<'emailChanged'>, Origin {
 }
 
 export default function EmailChanged(props: Props) {
-  const { look, t, userName, oldEmail, newEmail, at, device, ipAddress, hasPassword, notMeUntil: until } = props
+  const { look, t, userName, oldEmail, newEmail, hasPassword, notMeUntil: until } = props
   const letter = { look, t, userName }
   const facts = (
-    <Facts
-      facts={[
-        [t('oldAddress'), oldEmail],
-        [t('newAddress'), newEmail],
-        ...originFacts(look, { at, device, ipAddress }),
-      ]}
-    />
+    <Facts facts={[[t('oldAddress'), oldEmail], [t('newAddress'), newEmail], ...originFacts(look, props)]} />
   )
   if (props.canUndo)
     return (
@@ -52,9 +46,7 @@ export default function EmailChanged(props: Props) {
 EmailChanged.PreviewProps = preview('emailChanged', EmailChanged, {
   oldEmail: 'ada@example.com',
   newEmail: 'ada@example.org',
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
   hasPassword: true,
   canUndo: true,
   notMeUrl: 'https://accounts.example.com/not-me#…',

@@ -1,6 +1,6 @@
 import { Facts, Greeting, Layout, type Look, marks, type Origin, originFacts, Paragraph } from './layout'
 import type { LetterTexts } from './letter-texts'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends Origin {
@@ -30,18 +30,8 @@ const OLD_ADDRESS = {
   restored: { preview: 'previewRestored', title: 'titleRestored', intro: 'introRestored' },
 } as const
 
-function ToOldAddress({
-  look,
-  t,
-  outcome,
-  hasPassword,
-  userName,
-  email,
-  newEmail,
-  heldUntil,
-  isHeld,
-  ...origin
-}: Letter) {
+function ToOldAddress(letter: Letter) {
+  const { look, t, outcome, hasPassword, userName, email, newEmail, heldUntil } = letter
   const { preview, title, intro } = OLD_ADDRESS[outcome]
   return (
     <Layout
@@ -57,11 +47,11 @@ function ToOldAddress({
         facts={[
           [look.t('address'), email],
           [t(outcome === 'stopped' ? 'stoppedAddress' : 'removedAddress'), newEmail],
-          ...originFacts(look, origin),
+          ...originFacts(look, letter),
         ]}
       />
       <Paragraph>{t(hasPassword ? 'signedOut' : 'signedOutWithoutPassword')}</Paragraph>
-      {isHeld && <Paragraph>{t.rich('held', { ...marks(look), heldUntil })}</Paragraph>}
+      {letter.isHeld && <Paragraph>{t.rich('held', { ...marks(look), heldUntil })}</Paragraph>}
     </Layout>
   )
 }
@@ -97,7 +87,5 @@ EmailReverted.PreviewProps = preview('emailReverted', EmailReverted, {
   newEmail: 'ada@example.org',
   heldUntil: '27 November 2026 at 09:00 UTC',
   isHeld: true,
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
 })

@@ -18,9 +18,6 @@ export function LinkLetter({
   link,
   endsAt: until,
   validity,
-  at,
-  device,
-  ipAddress,
   children,
   ...letter
 }: LinkLetterProps<'passwordReset' | 'withdrawalRequested'> & { children?: ReactNode }) {
@@ -31,10 +28,7 @@ export function LinkLetter({
       <LinkPanel look={look} href={link} label={t('button')} />
       {children}
       <Facts
-        facts={[
-          [t('until'), look.t('endsAt', { until, validity })],
-          ...originFacts(look, { at, device, ipAddress }, 'requestedAt'),
-        ]}
+        facts={[[t('until'), look.t('endsAt', { until, validity })], ...originFacts(look, letter, 'requestedAt')]}
       />
     </Letter>
   )

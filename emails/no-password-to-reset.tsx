@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Facts, Letter, type LetterProps, marks, type Origin, originFacts, Paragraph, TextLink } from './layout'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'noPasswordToReset'>, Origin {
@@ -11,15 +11,7 @@ interface Props extends LetterProps<'noPasswordToReset'>, Origin {
   hasProvider: boolean
 }
 
-export default function NoPasswordToReset({
-  provider,
-  signInUrl,
-  at,
-  device,
-  ipAddress,
-  hasProvider,
-  ...letter
-}: Props) {
+export default function NoPasswordToReset({ provider, signInUrl, hasProvider, ...letter }: Props) {
   const { look, t } = letter
   const link = (url: ReactNode) => (
     <TextLink look={look} href={signInUrl}>
@@ -34,7 +26,7 @@ export default function NoPasswordToReset({
           ? t.rich('provider', { ...marks(look), provider, signInUrl, link })
           : t.rich('elsewhere', marks(look))}
       </Paragraph>
-      <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />
+      <Facts facts={originFacts(look, letter, 'requestedAt')} />
     </Letter>
   )
 }
@@ -42,8 +34,6 @@ export default function NoPasswordToReset({
 NoPasswordToReset.PreviewProps = preview('noPasswordToReset', NoPasswordToReset, {
   provider: 'Example ID',
   signInUrl: 'https://accounts.example.com/sign-in',
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
   hasProvider: true,
 })

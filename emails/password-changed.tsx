@@ -1,5 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'passwordChanged'>, Origin {
@@ -8,12 +8,12 @@ interface Props extends LetterProps<'passwordChanged'>, Origin {
   canReset: boolean
 }
 
-export default function PasswordChanged({ at, device, ipAddress, resetUrl, canReset, ...letter }: Props) {
+export default function PasswordChanged({ resetUrl, canReset, ...letter }: Props) {
   const { look, t } = letter
   return (
     <Letter {...letter}>
       <Paragraph>{t('intro')}</Paragraph>
-      <Facts facts={originFacts(look, { at, device, ipAddress })} />
+      <Facts facts={originFacts(look, letter)} />
       <Paragraph>{t.rich(canReset ? 'notYouReset' : 'notYou', marks(look))}</Paragraph>
       {canReset && <LinkPanel look={look} href={resetUrl} label={t('button')} />}
     </Letter>
@@ -21,9 +21,7 @@ export default function PasswordChanged({ at, device, ipAddress, resetUrl, canRe
 }
 
 PasswordChanged.PreviewProps = preview('passwordChanged', PasswordChanged, {
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
   resetUrl: 'https://accounts.example.com/forgot-password',
   canReset: true,
 })

@@ -1,5 +1,5 @@
 import { LinkLetter, type LinkLetterProps } from './link-letter'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 
 export default function PasswordReset(props: LinkLetterProps<'passwordReset'>) {
   return <LinkLetter {...props} />
@@ -9,7 +9,5 @@ PasswordReset.PreviewProps = preview('passwordReset', PasswordReset, {
   link: 'https://accounts.example.com/reset-password#…',
   endsAt: '20 November 2026 at 09:30 UTC',
   validity: '30 minutes',
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
 })

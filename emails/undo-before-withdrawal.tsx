@@ -1,5 +1,5 @@
 import { Facts, Letter, type LetterProps, LinkPanel, marks, type Origin, originFacts, Paragraph } from './layout'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'undoBeforeWithdrawal'>, Origin {
@@ -12,14 +12,14 @@ interface Props extends LetterProps<'undoBeforeWithdrawal'>, Origin {
 
 /** The answer to a request for a deletion link, to an address that can still undo a change. */
 export default function UndoBeforeWithdrawal(props: Props) {
-  const { look, t, userName, changedAt, notMeUrl, notMeUntil: until, at, device, ipAddress } = props
+  const { look, t, userName, changedAt, notMeUrl, notMeUntil: until } = props
   return (
     <Letter look={look} t={t} userName={userName}>
       <Paragraph>{t('intro', { changedAt })}</Paragraph>
       <Paragraph>{t.rich('notYou', { ...marks(look), until })}</Paragraph>
       <LinkPanel look={look} href={notMeUrl} label={t('button')} />
       <Paragraph>{t('wasYou')}</Paragraph>
-      <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />
+      <Facts facts={originFacts(look, props, 'requestedAt')} />
     </Letter>
   )
 }
@@ -28,7 +28,5 @@ UndoBeforeWithdrawal.PreviewProps = preview('undoBeforeWithdrawal', UndoBeforeWi
   changedAt: '20 November 2026 at 08:40 UTC',
   notMeUrl: 'https://accounts.example.com/not-me#…',
   notMeUntil: '27 November 2026 at 08:40 UTC',
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
 })

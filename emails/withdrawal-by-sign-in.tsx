@@ -10,7 +10,7 @@ import {
   Paragraph,
   TextLink,
 } from './layout'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 import type { Slot } from './slot'
 
 interface Props extends LetterProps<'withdrawalBySignIn'>, Origin {
@@ -21,15 +21,7 @@ interface Props extends LetterProps<'withdrawalBySignIn'>, Origin {
 }
 
 /** The answer to a request for a deletion link where a mailbox alone may not delete the account. */
-export default function WithdrawalBySignIn({
-  settingsUrl,
-  heldUntil,
-  isHeld,
-  at,
-  device,
-  ipAddress,
-  ...letter
-}: Props) {
+export default function WithdrawalBySignIn({ settingsUrl, heldUntil, isHeld, ...letter }: Props) {
   const { look, t } = letter
   const link = (url: ReactNode) => (
     <TextLink look={look} href={settingsUrl}>
@@ -40,16 +32,14 @@ export default function WithdrawalBySignIn({
     <Letter {...letter} {...(isHeld && { title: t('titleHeld'), preview: t('previewHeld') })}>
       <Paragraph>{isHeld ? t.rich('held', { ...marks(look), heldUntil, settingsUrl, link }) : t('intro')}</Paragraph>
       {!isHeld && <LinkPanel look={look} href={settingsUrl} label={t('button')} />}
-      <Facts facts={originFacts(look, { at, device, ipAddress }, 'requestedAt')} />
+      <Facts facts={originFacts(look, letter, 'requestedAt')} />
     </Letter>
   )
 }
 
 WithdrawalBySignIn.PreviewProps = preview('withdrawalBySignIn', WithdrawalBySignIn, {
   settingsUrl: 'https://accounts.example.com/settings',
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
   heldUntil: '27 November 2026 at 09:00 UTC',
   isHeld: false,
 })

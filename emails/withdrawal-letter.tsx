@@ -28,45 +28,34 @@ const INTRO = { person: 'intro', service: 'introService', support: 'introSupport
 
 /** A letter about a deletion that has begun; `action` stands above what comes of it. */
 export function WithdrawalLetter({
-  requestedBy,
-  requestedAt,
-  requestedHow,
-  doneBy,
-  retention,
-  keptUntil,
-  keptChosen,
-  keepsMore,
-  authority,
-  authorityUrl,
-  hasAuthority,
   action,
   ...letter
 }: WithdrawalLetterProps<'accountWithdrawalStarted' | 'accountWithdrawalTold'> & FrameProps & { action?: ReactNode }) {
-  const { look, t } = letter
+  const { look, t, retention, keptUntil } = letter
   return (
     <Letter {...letter}>
-      <Paragraph>{t(INTRO[requestedBy])}</Paragraph>
+      <Paragraph>{t(INTRO[letter.requestedBy])}</Paragraph>
       {action}
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
       <Facts
         facts={[
-          [look.t('requestedAt'), requestedAt],
-          [look.t('requestedHow'), requestedHow],
-          [t('doneBy'), doneBy],
+          [look.t('requestedAt'), letter.requestedAt],
+          [look.t('requestedHow'), letter.requestedHow],
+          [t('doneBy'), letter.doneBy],
           [look.t('kept', { retention }), look.t('keptFor', { keptUntil })],
-          ...(keepsMore
-            ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: keptChosen, keptUntil })] as const]
+          ...(letter.keepsMore
+            ? [[look.t('keptChosen'), look.t('keptChosenFor', { what: letter.keptChosen, keptUntil })] as const]
             : []),
           [look.t('keptReceipt'), look.t('keptReceiptIs')],
           [look.t('keptNote'), look.t('keptNoteIs')],
         ]}
       />
-      {hasAuthority && (
+      {letter.hasAuthority && (
         <Paragraph>
           {look.t.rich('complain', {
             authority: () => (
-              <TextLink look={look} href={authorityUrl}>
-                {authority}
+              <TextLink look={look} href={letter.authorityUrl}>
+                {letter.authority}
               </TextLink>
             ),
           })}

@@ -1,6 +1,6 @@
 import { marks, Paragraph } from './layout'
 import { LinkLetter, type LinkLetterProps } from './link-letter'
-import { preview } from './preview'
+import { ORIGIN, preview } from './preview'
 
 export default function WithdrawalRequested(props: LinkLetterProps<'withdrawalRequested'>) {
   const { look, t } = props
@@ -15,7 +15,5 @@ WithdrawalRequested.PreviewProps = preview('withdrawalRequested', WithdrawalRequ
   link: 'https://accounts.example.com/delete-account#…',
   endsAt: '20 November 2026 at 09:30 UTC',
   validity: '30 minutes',
-  at: '20 November 2026 at 09:00 UTC',
-  device: 'Firefox on Linux',
-  ipAddress: '203.0.113.7',
+  ...ORIGIN,
 })

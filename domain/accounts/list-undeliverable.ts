@@ -3,6 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import { DEFAULT_LISTED } from '@/contract/fields'
 import type { SystemContext } from '../context'
 import { cappedCount, readFigures } from '../figures'
+import { withIsoTimes } from '../iso-times'
 import { integer, sql, statement, text, time } from '../sql'
 
 const select = statement(
@@ -31,6 +32,6 @@ export async function listUndeliverableUsers(
 ): Promise<Data<typeof contract>> {
   const wanted = Number(limit)
   const rows = await ctx.sql(select, { after, maxRows: wanted + 1 })
-  const users = rows.slice(0, wanted).map((row) => ({ ...row, since: row.since.toISOString() }))
+  const users = rows.slice(0, wanted).map(withIsoTimes)
   return { users, next: rows.length > wanted ? (users.at(-1)?.user_id ?? null) : null }
 }

@@ -2,6 +2,7 @@ import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, Transaction } from '../context'
+import { withIsoTimes } from '../iso-times'
 import { lockForService } from '../lock-account'
 import { auditOnAccount, type ManagerContext } from '../manager'
 import { boolean, openAccount, type Shape, sql, statement, text, time } from '../sql'
@@ -110,7 +111,7 @@ export async function connectionsOf(
   userId: string,
 ): Promise<Data<typeof contract.listConnections>['connections']> {
   const rows = await sql(readConnections, { userId })
-  return rows.map((row) => ({ ...row, connected_at: row.connected_at.toISOString() }))
+  return rows.map(withIsoTimes)
 }
 
 export async function listConnections(

@@ -7,6 +7,7 @@ import { isGoodPing } from '@/contract/ping'
 import { EVENT_TYPES, type EventType } from '@/contract/vocabulary'
 import type { AuditAction } from '../audit-actions'
 import type { AnyContext, SystemContext } from '../context'
+import { withIsoTimes } from '../iso-times'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
 import {
@@ -334,13 +335,10 @@ async function showApps(ctx: SystemContext, appId: string | null): Promise<Shown
   const now = ctx.clock.now()
   const rows = await ctx.sql(readApps, { appId })
   return rows.map(({ waiting, dead, acknowledge_within_s, previous_secret_until: until, ...app }) => ({
-    ...app,
+    ...withIsoTimes(app),
     // Whoever asks for its tasks has no other way to say that they are done.
     acknowledges: app.endpoint === null ? 'later' : app.acknowledges,
     acknowledge_within_seconds: acknowledge_within_s,
-    created_at: app.created_at.toISOString(),
-    disabled_at: app.disabled_at?.toISOString() ?? null,
-    last_asked_at: app.last_asked_at?.toISOString() ?? null,
     previous_secret_until: until && until > now ? until.toISOString() : null,
     deliveries: { waiting, dead },
   }))

@@ -4,6 +4,7 @@ import { AppError } from '@/contract/errors'
 import { DEFAULT_LISTED } from '@/contract/fields'
 import type { FailingApp, UnreliableApp } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
+import { withIsoTimes } from '../iso-times'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
 import {
@@ -111,7 +112,7 @@ export async function failingApps(ctx: SystemContext): Promise<{ apps: FailingAp
     minAttempts: MIN_FAILURES,
     maxRows: MAX_COUNTED + 1,
   })
-  return { apps: rows.map((row) => ({ ...row, since: row.since.toISOString() })) }
+  return { apps: rows.map(withIsoTimes) }
 }
 
 const readUnreliable = statement(
@@ -133,11 +134,7 @@ const readUnreliable = statement(
 /** For operators: the applications that are disabled, or failed when somebody stopped waiting for them and have not answered well since. */
 export async function unreliableApps(ctx: SystemContext): Promise<UnreliableApp[]> {
   const rows = await ctx.sql(readUnreliable, { maxRows: MAX_COUNTED })
-  return rows.map((row) => ({
-    ...row,
-    disabled_at: row.disabled_at?.toISOString() ?? null,
-    waived_at: row.waived_at?.toISOString() ?? null,
-  }))
+  return rows.map(withIsoTimes)
 }
 
 /** For services. */

@@ -4,6 +4,7 @@ import { AppError } from '@/contract/errors'
 import { addEvent } from '../applications/events'
 import { addAudit } from '../audit'
 import type { Context, SystemContext, Transaction } from '../context'
+import { withIsoTimes } from '../iso-times'
 import { day } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
@@ -177,12 +178,7 @@ const readLive = statement(
 /** Newest first. */
 export async function liveTokensOf(ctx: SystemContext, userId: string) {
   const rows = await ctx.sql(readLive, { userId, now: ctx.clock.now() })
-  return rows.map((row) => ({
-    ...row,
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-    last_used_at: row.last_used_at?.toISOString() ?? null,
-  }))
+  return rows.map(withIsoTimes)
 }
 
 export async function revokeAccessToken(

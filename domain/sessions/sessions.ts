@@ -6,6 +6,7 @@ import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { AuditAction } from '../audit-actions'
 import type { Actor, Context, SystemContext, Transaction } from '../context'
+import { withIsoTimes } from '../iso-times'
 import { SESSION_USE_PRECISION_MS, SESSION_USES_WITHIN_IDLE } from '../limits/durations'
 import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
@@ -129,11 +130,7 @@ const readOpen = statement(
 /** Last seen first. */
 export async function openSessionsOf(ctx: SystemContext, userId: string) {
   const rows = await ctx.sql(readOpen, { userId, now: ctx.clock.now() })
-  return rows.map((row) => ({
-    ...row,
-    created_at: row.created_at.toISOString(),
-    last_seen_at: row.last_seen_at.toISOString(),
-  }))
+  return rows.map(withIsoTimes)
 }
 
 // Without it a person who confirms the password for something else would be signed out by the verification of the own change.

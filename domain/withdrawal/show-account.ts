@@ -17,6 +17,7 @@ import { listTransactions } from '../applications/transactions'
 import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
+import { withIsoTimes } from '../iso-times'
 import { type Described, integer, json, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { findBlockers } from './blockers'
 import { amountOf } from './steps/deletion-step'
@@ -78,11 +79,7 @@ async function newestActs(ctx: SystemContext, userId: string): Promise<ShownAcco
 
 export async function pushedBlockers(ctx: SystemContext, userId: string): Promise<ShownBlocker[]> {
   const rows = await ctx.sql(readBlockers, { userId, now: ctx.clock.now(), maxRows: MAX_BLOCKERS })
-  return rows.map((row) => ({
-    ...row,
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at?.toISOString() ?? null,
-  }))
+  return rows.map(withIsoTimes)
 }
 
 /** What operators see of an account. */

@@ -5,8 +5,9 @@ import { tasksOf } from '../applications/list-tasks'
 import { listDeliveries } from '../applications/operate-deliveries'
 import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { SystemContext } from '../context'
+import { isoOf, withIsoTimes } from '../iso-times'
 import { integer, isOneOf, sql, statement, text, time } from '../sql'
-import { FACTS, isoOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
+import { FACTS, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
 
 /** For each list. */
 const MAX_SHOWN = 200
@@ -46,7 +47,7 @@ const readAudit = statement(
 const readReceipts = statement(
   'receipts-of-withdrawal',
   { id: text },
-  { kind: text, issued_at: time },
+  { kind: text.of<(typeof RECEIPT_KINDS)[number]>(), issued_at: time },
   (v) => sql`SELECT kind, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.id}`,
 )
 
@@ -78,11 +79,7 @@ export async function showWithdrawal(ctx: SystemContext, id: string): Promise<Sh
       failed_at: isoOf(notice.failed_at),
     })),
     audit: audit.slice(0, MAX_SHOWN).map(describeAct),
-    receipts: RECEIPT_KINDS.flatMap((kind) =>
-      receipts
-        .filter((row) => row.kind === kind)
-        .map(({ issued_at }) => ({ kind, issued_at: issued_at.toISOString() })),
-    ),
+    receipts: RECEIPT_KINDS.flatMap((kind) => receipts.filter((row) => row.kind === kind).map(withIsoTimes)),
     receipt_due_at: isoOf(row.receipt_due_at),
     is_cut: [tasks, deliveries, notices, audit].some((rows) => rows.length > MAX_SHOWN),
   }

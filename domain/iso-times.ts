@@ -1,0 +1,7 @@
+export const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null
+
+/** The row with its times in ISO 8601. */
+export const withIsoTimes = <Row extends object>(row: Row) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value]),
+  ) as { [Name in keyof Row]: Exclude<Row[Name], Date> | (Date extends Row[Name] ? string : never) }

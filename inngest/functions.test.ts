@@ -11,10 +11,9 @@ import { ENGINE_EVENTS } from '@/domain/work/outbox'
 import { givenWithdrawal, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
-import { withdrawalStarted } from './engine-events'
 import { FUNCTIONS } from './functions'
 import { SCHEDULED } from './functions/due-work'
-import { processWithdrawal } from './functions/process-withdrawal'
+import { processWithdrawal, withdrawalStarted } from './functions/process-withdrawal'
 
 // The function against what Inngest promises: a step whose result is kept is not run again, any other may run again at any time.
 // proof/service/inngest.ts runs it on a real engine.

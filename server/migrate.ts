@@ -148,13 +148,11 @@ const record = (db: pg.Client, { name, checksum }: Migration) =>
     [randomUUID(), checksum, name],
   )
 
-const withoutComments = (sql: string) => sql.replaceAll(/--.*$/gm, '').trim()
-
 const CONCURRENT_INDEX = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+"(\w+)"\s+ON\s[^;]*;?$/i
 
 /** The index of a migration that is a single `CREATE INDEX CONCURRENTLY`, which cannot run in a transaction. Prisma needs that form too. */
 function concurrentIndexOf(sql: string): string | null {
-  const statement = withoutComments(sql)
+  const statement = sql.replaceAll(/--.*$/gm, '').trim()
   if (!/\bCONCURRENTLY\b/i.test(statement)) return null
   const index = CONCURRENT_INDEX.exec(statement)?.[1]
   if (index) return index
@@ -179,10 +177,9 @@ async function buildConcurrently(db: pg.Client, migration: Migration, index: str
   }
 }
 
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
-
 /** Lock timeout, or the losing side of a deadlock. */
-const isLockedOut = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error))
+const isLockedOut = (error: unknown) =>
+  error instanceof Error && 'code' in error && ['55P03', '40P01'].includes(String(error.code))
 
 const explain = (error: Error) =>
   isLockedOut(error)

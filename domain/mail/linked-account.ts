@@ -71,11 +71,9 @@ export async function openLink(
 /** Whether the link still opens its account. A transaction holds the account's lock, so that whoever ends the link comes before this or waits. */
 export async function isLinkLive(ctx: AnyContext, kind: LinkKind, link: Link): Promise<boolean> {
   const account = await findLinkedAccount(ctx, link.userId)
-  return account !== null && isSame(linkOf(account, link), link) && mayOpen(ctx, kind, account)
+  const isSame = account?.email_key === link.emailKey && account.credential_version === link.credentialVersion
+  return isSame && mayOpen(ctx, kind, account)
 }
-
-const isSame = (one: Link, other: Link) =>
-  one.emailKey === other.emailKey && one.credentialVersion === other.credentialVersion
 
 /**
  * A mailbox does nothing final while another one can still call for help, and it never replaces the sign-in that the adopter asks for.

@@ -125,7 +125,9 @@ export async function finishReauthentication(ctx: SystemContext, input: Answered
     if (sessionId) return { sessionId, ...about }
   }
   const refusal = 'refusal' in proof ? proof.refusal : 'ended'
-  await noteRefusal(ctx, { id, userId: row.user_id, ip: input.ip })
+  const refused = { id, userId: row.user_id, ip: input.ip }
+  await addRequestAudit(ctx, 'reauthentication.refused', refused)
+  await noteIncident(ctx, 'proof_refused', refused)
   return { refusal, ...about }
 }
 
@@ -216,8 +218,3 @@ const addRequestAudit = (
   action: `reauthentication.${'started' | 'completed' | 'refused'}`,
   { id: subject, userId, ip }: AnsweredRequest,
 ): Promise<void> => addAudit(ctx, action, { userId, actor: 'session', ip, subject, at: ctx.clock.now() })
-
-async function noteRefusal(ctx: SystemContext, of: AnsweredRequest): Promise<void> {
-  await addRequestAudit(ctx, 'reauthentication.refused', of)
-  await noteIncident(ctx, 'proof_refused', of)
-}

@@ -112,14 +112,11 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
   let purged = 0
   const read = (after: After) => ctx.sql(duePurges, { ...after, now: ctx.clock.now() })
   await eachDue({ rows: 'purges', maxRows }, read, async ({ id }) => {
-    if (await purge(ctx, id)) purged++
+    // In batches, each in a transaction, so that a run after a crash continues. False if another instance holds it, or has purged it.
+    if (await inBatches((rows) => ctx.transaction((tx) => purgeBatch(tx, id, rows)))) purged++
   })
   return purged
 }
-
-/** Purges in batches, each in a transaction, so that a run after a crash continues. False if another instance holds it, or has purged it. */
-const purge = (ctx: SystemContext, withdrawalId: string): Promise<boolean> =>
-  inBatches((rows) => ctx.transaction((tx) => purgeBatch(tx, withdrawalId, rows)))
 
 /** Null if more is left. */
 async function purgeBatch(tx: Transaction, withdrawalId: string, rows: number) {

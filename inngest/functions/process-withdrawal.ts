@@ -1,8 +1,15 @@
+import { eventType } from 'inngest'
+import * as z from 'zod'
 import { openSteps, timeUntilDue } from '@/domain/withdrawal/open-steps'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
+import type { EngineEventName } from '@/domain/work/outbox'
 import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/system-context'
-import { withdrawalStarted } from '../engine-events'
+
+/** Sent after a withdrawal is committed. Payloads carry only ids, because the engine stores and shows them. */
+export const withdrawalStarted = eventType('account/withdrawal.started' satisfies EngineEventName, {
+  schema: z.object({ withdrawal_id: z.string() }),
+})
 
 /** An engine whose clock is far ahead wakes early each time. After so many tries the sweep takes over the step. */
 const MAX_EARLY_WAKES = 10

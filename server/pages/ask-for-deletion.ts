@@ -13,8 +13,9 @@ import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
 import { isSameOrigin } from './same-origin'
-import { TYPED_COOKIE } from './typed-cookie'
 
+/** Holds what was typed at /delete-account for the page that follows, and not its URL, because URLs are kept. */
+const TYPED_COOKIE = 'deletion-address'
 const TYPED_KEPT_S = 5 * 60
 
 /** What the page says after its form was sent. */

@@ -1,6 +1,6 @@
 import type { Data, Input } from '@/contract/define'
 import type { listReceipts as contract, ReceiptClaims } from '@/contract/receipt'
-import { CATEGORIES } from '@/contract/vocabulary'
+import { CATEGORIES, RECEIPT_KINDS } from '@/contract/vocabulary'
 import type { StepStatus } from '@/contract/withdrawal'
 import type { Acknowledges } from '../../applications/task-token'
 import type { AnyContext, SystemContext, Transaction } from '../../context'
@@ -69,13 +69,12 @@ const readFacts = statement(
    FROM withdrawals w WHERE w.id = ${v.withdrawalId}`,
 )
 
-const ORDER: Kind[] = ['acceptance', 'completion', 'purge']
 const readReceipts = statement(
   'withdrawal-receipts',
   { withdrawalId: text },
   { kind: text.of<Kind>(), receipt: text, issued_at: time },
   (v) => sql`SELECT kind, receipt, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.withdrawalId}
-   ORDER BY issued_at, array_position(ARRAY[${joined(ORDER.map((kind) => literal(kind)))}], kind)`,
+   ORDER BY issued_at, array_position(ARRAY[${joined(RECEIPT_KINDS.map((kind) => literal(kind)))}], kind)`,
 )
 
 /** The first of two receipts of one kind stays. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineEvent } from '@/domain/ports'
 import { answerInvalidJson } from '../http/invalid-json'
 import { getEnv } from '../settings/env'
@@ -15,7 +16,7 @@ export async function emit(events: EngineEvent[]): Promise<boolean> {
     },
   )
   // The client has no timeout of its own. An event that arrives later than ours is recognised by its id.
-  return Promise.race([sending, new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false).unref())])
+  return Promise.race([sending, sleep(MAX_WAIT_MS, false, { ref: false })])
 }
 
 type Handlers = Record<'GET' | 'POST' | 'PUT', (request: never, context: never) => Promise<Response>>

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '@/domain/context'
 import { askLedgerStore } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { checkMailServer } from '../adapters/check-mail-server'
@@ -77,7 +78,7 @@ function answers(ask: () => Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   )
-  return Promise.race([answer, new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false).unref())])
+  return Promise.race([answer, sleep(MAX_WAIT_MS, false, { ref: false })])
 }
 
 /** Any HTTP status shows that the server is there. */

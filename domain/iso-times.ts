@@ -1,5 +1,3 @@
-export const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null
-
 /** The row with its times in ISO 8601. */
 export const withIsoTimes = <Row extends object>(row: Row) =>
   Object.fromEntries(

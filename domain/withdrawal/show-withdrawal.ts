@@ -5,9 +5,9 @@ import { tasksOf } from '../applications/list-tasks'
 import { listDeliveries } from '../applications/operate-deliveries'
 import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { SystemContext } from '../context'
-import { isoOf, withIsoTimes } from '../iso-times'
+import { withIsoTimes } from '../iso-times'
 import { integer, isOneOf, sql, statement, text, time } from '../sql'
-import { FACTS, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
+import { FACTS, isoOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
 
 /** For each list. */
 const MAX_SHOWN = 200

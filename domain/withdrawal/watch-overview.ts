@@ -80,7 +80,7 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
       app.first_due_by ??= due_by
     }
   }
-  for (const task of others) if (task.is_app_disabled || apps.has(task.app_id)) appOf(task).tasks.push(task)
+  for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)
   const isPast = ({ first_due_by: due }: TroubledApp) => due !== null && Date.parse(due) <= now.getTime()
   for (const app of apps.values()) app.leaves_tasks = app.tasks.some((task) => isLeft(task, now))
   return {
@@ -112,6 +112,8 @@ export const problemOf = (app: TroubledApp): string | null =>
 
 export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
   deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null
+
+const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
 
 /** The steps that fail by themselves. One that waits for an application is late because of it. */
 const ownSteps = ({ deletion_steps, tasks }: TroubledWithdrawal) =>

@@ -1,7 +1,6 @@
 import type { ListedWithdrawal, ShownStep, WithdrawalState } from '@/contract/operator'
 import type { SystemContext } from '../context'
 import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
-import { isoOf, withIsoTimes } from '../iso-times'
 import { MIN_OVERDUE_GRACE_MS, OVERDUE_GRACE_MS } from '../limits/durations'
 import {
   boolean,
@@ -60,6 +59,8 @@ function stateOf({ completed_at, purged_at }: Described<typeof FACTS>): Withdraw
   return purged_at === null ? 'completed' : 'purged'
 }
 
+export const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null
+
 export const MOMENTS = {
   now: time,
   /** A step that was due before this is overdue. */
@@ -95,8 +96,10 @@ const readSteps = statement(
     purge_due_at: time,
     counts: json.of<DeletionCount[]>().orNull,
   },
-  (v) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.completed_at, s.due_at,
-     ${isOverdue(v)} AS is_overdue, s.erased_at, s.attempts, s.last_error, s.is_counted, w.purge_due_at,
+  (
+    v,
+  ) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.due_at, s.attempts, s.last_error, s.erased_at,
+     s.completed_at, s.is_counted, ${isOverdue(v)} AS is_overdue, w.purge_due_at,
      ${countsOf(sql`s.withdrawal_id`, sql`s.step`)} AS counts
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.withdrawal_id = ANY(${v.withdrawalIds}::text[]) ORDER BY s.estimated_completion, ${placeOf(sql`s.step`)}`,
@@ -111,13 +114,15 @@ export async function stepsOf(ctx: SystemContext, withdrawalIds: string[]): Prom
   return (id) => (rows.get(id) ?? []).map(toStep)
 }
 
-const toStep = ({
-  withdrawal_id: _,
-  is_counted,
-  counts,
-  purge_due_at,
-  ...step
-}: RowOf<typeof readSteps>): ShownStep => ({
-  ...withIsoTimes(step),
-  ...(step.completed_at && is_counted && describeCounts(counts ?? [], purge_due_at.toISOString())),
+const toStep = (row: RowOf<typeof readSteps>): ShownStep => ({
+  step: row.step,
+  status: row.status,
+  estimated_completion: row.estimated_completion.toISOString(),
+  completed_at: isoOf(row.completed_at),
+  due_at: isoOf(row.due_at),
+  is_overdue: row.is_overdue,
+  erased_at: isoOf(row.erased_at),
+  attempts: row.attempts,
+  last_error: row.last_error,
+  ...(row.completed_at && row.is_counted && describeCounts(row.counts ?? [], row.purge_due_at.toISOString())),
 })

@@ -56,13 +56,61 @@ test('a withdrawal whose password could not be checked says why, and does not bl
   await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveText(/^Something went wrong on our side/)
 })
 
-test('a withdrawal whose answer is lost says that it may have started', async ({ page, signedInUser: user }) => {
+test('a withdrawal whose answer is lost may have started, also after a press without a network', async ({
+  page,
+  context,
+  signedInUser: user,
+}) => {
   await page.route('**/api/v1/users/*/withdraw', (route) => route.abort())
   await page.goto('/settings/withdraw')
   await page.getByLabel('to confirm').fill('delete my account')
   await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Delete my account' }).click()
-  await expect(page.getByRole('alert').filter({ hasText: 'the deletion may have started' })).toBeVisible()
+  const refusal = page.getByRole('alert').filter({ hasText: /./ })
+  await expect(refusal).toContainText('the deletion may have started')
+  await context.setOffline(true)
+  const pressed = page.waitForEvent('requestfailed')
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await pressed
+  await expect(page.getByRole('button', { name: 'Delete my account' })).not.toHaveAttribute('aria-busy')
+  await expect(refusal).toContainText('the deletion may have started')
+  await context.setOffline(false)
+})
+
+test('a page says that the service is away, keeps what was typed from its links, and says when it is back', async ({
+  page,
+  signedInUser: user,
+}) => {
+  await requestChange(page, user, `new-${user.email}`)
+  const main = page.getByRole('main')
+  await page.route('**/api/**', (route) => route.abort())
+  await page.getByLabel('Verification code').fill('000000')
+  await expect(main.getByRole('alert')).toContainText(NO_ANSWER)
+  await page.getByRole('link', { name: 'Sessions' }).click()
+  await expect(page.getByText('so this page stays as it is')).toBeVisible()
+  await expect(page.getByLabel('Verification code')).toHaveValue('000000')
+  await page.getByLabel('Verification code').fill('00000')
+  await expect(main.getByText('This page keeps trying.')).toBeVisible()
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await expect(main.getByText('Enter the 6 digits')).toBeVisible()
+  await page.unroute('**/api/**')
+  await expect(main.getByText('This page keeps trying.')).toBeHidden()
+  await page.getByRole('link', { name: 'Sessions' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
+})
+
+test('a form says once the service is back', async ({ page, signedInUser: user }) => {
+  await page.route('**/api/**', (route) => route.abort())
+  await page.getByRole('button', { name: 'Change address' }).click()
+  await page.getByLabel('New email address').fill(`new-${user.email}`)
+  await page.getByLabel('Current password').fill(user.password)
+  await page.getByRole('button', { name: 'Send verification email' }).click()
+  const refusal = page.getByRole('alert').filter({ hasText: /./ })
+  await expect(refusal).toContainText(NO_ANSWER)
+  await page.unroute('**/api/**')
+  await expect(refusal).toHaveText('We can reach the service again. Try once more.')
+  await page.getByRole('button', { name: 'Send verification email' }).click()
+  await expect(page.getByLabel('Verification code')).toBeVisible()
 })
 
 test('a code that is submitted offline is refused, visibly on a small phone', async ({

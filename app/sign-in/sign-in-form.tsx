@@ -11,7 +11,6 @@ import { Button } from '@/components/ui/button'
 import { formatDuration } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
-import { onceBack } from '@/components/ui/service-away'
 import { textLink } from '@/components/ui/text-link'
 import { ApiError, ERRORS } from '@/contract/errors'
 
@@ -27,7 +26,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   const t = useTranslations('SignIn')
   const common = useTranslations('Common')
   const language = useLocale()
-  const { errorText } = useErrorTexts()
+  const { errorText, showUntilBack } = useErrorTexts()
   const form = useForm<{ email: string; password: string }>({ defaultValues: { email } })
   const { errors } = form.formState
   const [isLeaving, setLeaving] = useState(false)
@@ -47,8 +46,8 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
       // The fragment may hold the secret of a verification link, which must never be sent to a server.
       window.location.assign(next + window.location.hash)
     } catch (error) {
-      form.setError('root', { message: refusal(error) })
-      if (isAway(error)) onceBack(() => form.clearErrors('root'))
+      if (isAway(error)) showUntilBack(form, refusal(error))
+      else form.setError('root', { message: refusal(error) })
       if (isWrong(error)) form.setFocus('password', { shouldSelect: true })
     }
   })

@@ -60,16 +60,21 @@ export function useErrorTexts() {
     const field = row && 'field' in row && row.field
     const message = errorText(error)
     if (!field || !(field in form.getValues())) {
-      const clear = () => form.formState.errors.root?.message === message && form.clearErrors('root')
-      // Then it can be tried again.
-      if (isAway(error)) onceBack(clear)
-      return form.setError('root', { type: 'answer', message })
+      return isAway(error) ? showUntilBack(form, message) : form.setError('root', { type: 'answer', message })
     }
     form.setError(field as Path<Values>, { type: 'answer', message })
     form.setFocus(field as Path<Values>, { shouldSelect: true })
   }
 
-  return { errorText, fieldText, fieldOf, showError }
+  /** Shows the refusal of a form until the service, which was away, is back, and then that it is. */
+  function showUntilBack<Values extends FieldValues>(form: UseFormReturn<Values>, message: string) {
+    form.setError('root', { type: 'answer', message })
+    onceBack(() => {
+      if (form.formState.errors.root?.message === message) form.setError('root', { type: 'answer', message: t('back') })
+    })
+  }
+
+  return { errorText, fieldText, fieldOf, showError, showUntilBack }
 }
 
 /** Whether the call was refused because the sign-in is no longer fresh. */

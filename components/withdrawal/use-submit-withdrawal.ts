@@ -6,7 +6,6 @@ import { ApiError } from '@/contract/errors'
 import { needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { isUnanswered, isUnreached, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
-import { onceBack } from '../ui/service-away'
 import { CHECK_INTERVAL_MS, type WatchedBlockers } from './blockers'
 import { useWithdrawAccount } from './use-withdraw-account'
 import type { WithdrawValues } from './withdraw-rules'
@@ -22,7 +21,7 @@ interface Submitting {
 export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userId, ways, held, onWrong }: Submitting) {
   const t = useTranslations('DeleteAccount')
   const { confirmPassword, refresh } = useHost()
-  const { showError } = useErrorTexts()
+  const { showError, showUntilBack } = useErrorTexts()
   const asksPassword = needsPassword(ways)
   /** What a browser without a network could not send has no effect that anybody has to fear. */
   const wasOffline = useRef(false)
@@ -30,9 +29,7 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
   const showUnreached = () => {
     // An earlier press may have begun it.
     if (lostAnswer.isOpen) return lostAnswer.note()
-    const message = t('notReached')
-    form.setError('root', { type: 'answer', message })
-    onceBack(() => form.formState.errors.root?.message === message && form.clearErrors('root'))
+    showUntilBack(form, t('notReached'))
   }
   const withdraw = useWithdrawAccount(userId, {
     onError: (error) => {

@@ -1,6 +1,6 @@
 'use client'
 
-import { useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import { Disclosure } from '../ui/disclosure'
 import { textLink } from '../ui/text-link'
 import { type ContentsEntry, type ContentsGroup, type FoundEntry, type Meanings, search } from './search'
@@ -10,10 +10,12 @@ interface ContentsProps {
   /** The path of the page that shows them; none where there is no such page. */
   path: string | undefined
   meanings: Meanings
+  /** What to try in place of words that nothing has. */
+  suggested: readonly string[]
 }
 
 /** The contents of all pages: those of this page in full, and of the others what a search finds. On a phone they fold. */
-export function Contents({ groups, path, meanings }: ContentsProps) {
+export function Contents({ groups, path, meanings, suggested }: ContentsProps) {
   const [words, setWords] = useState('')
   const here = useVisibleSection(groups, path)
   useRevealedAnchor()
@@ -36,7 +38,16 @@ export function Contents({ groups, path, meanings }: ContentsProps) {
         {found && found.length > 0 && <span className="sr-only">{countOf(found)}</span>}
         {shown.length === 0 && (
           <>
-            Nothing in the reference has these words. Try other words, or look through the{' '}
+            Nothing in the reference has these words. Try{' '}
+            {suggested.map((word) => (
+              <Fragment key={word}>
+                <button type="button" className={textLink} onClick={() => setWords(word)}>
+                  {word}
+                </button>
+                ,{' '}
+              </Fragment>
+            ))}
+            or look through the{' '}
             <a href={groups[0]?.path} className={textLink}>
               overview
             </a>

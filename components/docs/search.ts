@@ -31,7 +31,7 @@ export interface FoundEntry extends ContentsEntry {
 
 /** They tell no place from another. */
 const FILLERS = new Set(
-  'a an and are at can do does for from how i if in is it me my of on or that the this to we what when where which will with you your'.split(
+  'a an and are at be can do does for from how i if in is it me my of on or that the this to we what when where which will with you your'.split(
     ' ',
   ),
 )

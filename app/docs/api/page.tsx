@@ -17,7 +17,7 @@ import { limitText } from './limit-text'
 import { exampleAnswer } from './operation'
 import { ALL_ERRORS, CHAPTERS, COMMON_CODES, LIMITED, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
-import { sampleOf } from './samples'
+import { curl, sampleOf } from './samples'
 
 export const metadata: Metadata = { title: 'API documentation' }
 
@@ -147,7 +147,7 @@ const Authentication = () => (
     <p>
       Send an access token (<Code>uat_…</Code>) as <Code>Authorization: Bearer</Code>, and the endpoint’s scope in{' '}
       <Code>X-Required-Scope</Code>, exactly once. The token itself has to hold that scope, and opens only the paths of
-      its own user.
+      its own user. Access tokens of your own issuer (JWT, RFC 9068) do the same where the operator has set it up.
     </p>
     <ReferenceRows rows={Object.entries(SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
     <p>
@@ -239,12 +239,7 @@ KEY=$(node -p 'crypto.randomUUID()')
 
 `
 const REPEATED_CALL = `${KEY}ask() {
-  curl -sS -X POST "$BASE/api/v1/users/$USER_ID/email/change" \\
-    -H "Authorization: Bearer $TOKEN" \\
-    -H "X-Required-Scope: email:manage" \\
-    -H "Idempotency-Key: $KEY" \\
-    -H "Content-Type: application/json" \\
-    -d "{\\"new_email\\": \\"$NEW_EMAIL\\", \\"current_password\\": \\"$PASSWORD\\"}"
+${curl(OPERATIONS.changeEmail, 'KEY')}
 }
 
 # The same key and the same body each time, until an answer arrives.

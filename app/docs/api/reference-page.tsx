@@ -6,7 +6,7 @@ import { Page } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { cn } from '@/components/ui/class-names'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
-import { CONTENTS, MEANINGS, OVERVIEW } from './reference'
+import { CONTENTS, MEANINGS, OVERVIEW, SUGGESTED } from './reference'
 
 /** One page of the reference, beside the contents of all of them. */
 export async function ReferencePage({
@@ -28,7 +28,7 @@ export async function ReferencePage({
       link={{ href: `/sign-in?next=${encodeURIComponent(path ?? OVERVIEW)}` as Route, label: 'Sign in' }}
     >
       <div className="group/docs mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-10 px-4 sm:px-6 lg:grid-cols-[13.5rem_minmax(0,1fr)]">
-        <Contents groups={CONTENTS} path={path} meanings={MEANINGS} />
+        <Contents groups={CONTENTS} path={path} meanings={MEANINGS} suggested={SUGGESTED} />
         <Main className="min-w-0 space-y-12 py-8 lg:py-12">
           <PageHeading title={title} description={description} />
           {children}

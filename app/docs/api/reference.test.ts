@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { search } from '@/components/docs/search'
 import { BUCKET_NAMES, LIMIT_ROWS } from '@/domain/limits/limits'
-import { CONTENTS, LIMITED, MEANINGS } from './reference'
+import { CONTENTS, LIMITED, MEANINGS, SUGGESTED } from './reference'
 
 /** The place that a search finds first. */
 function firstOf(words: string): string | undefined {
@@ -35,8 +35,36 @@ test.each([
   ['email', '/docs/api/email#changeEmail'],
   ['getting started', '/docs/api#examples'],
   ['test receiver', '/docs/api/webhooks#verifying'],
+  ['close my account', '/docs/api#deleting'],
+  ['right to be forgotten', '/docs/api#deleting'],
+  ['notify', '/docs/api/webhooks#receiving'],
+  ['told', '/docs/api/webhooks#receiving'],
+  ['webhook', '/docs/api/webhooks#registering'],
+  ['rate', '/docs/api#limits'],
+  ['429', '/docs/api#limits'],
+  ['throttle', '/docs/api#limits'],
+  ['login', '/docs/api#authentication'],
+  ['JWT', '/docs/api#authentication'],
+  ['log out', '/docs/api/access#endSession'],
+  ['OTP', '/docs/api/email#verifyEmail'],
+  ['takeout', '/docs/api/account#exportData'],
+  ['forgot password', '/docs/api/account#requestPasswordReset'],
+  ['import', '/docs/api/users#putUser'],
+  ['CORS', '/docs/api/users#issuePageToken'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)
+})
+
+test.each(['delete', 'remove', 'erase', 'close account', 'deactivate', 'GDPR'])(
+  'a search for %s finds Withdraw Account',
+  (words) => {
+    const found = (search(CONTENTS, words, MEANINGS) ?? []).flatMap(({ entries }) => entries.map(({ id }) => id))
+    expect(found).toEqual(expect.arrayContaining(['withdrawAccount', 'withdrawUser']))
+  },
+)
+
+test('each word that is suggested where nothing is found finds something', () => {
+  for (const words of SUGGESTED) expect(firstOf(words), words).toBeDefined()
 })
 
 test('a code that is found says what it means', () => {

@@ -31,42 +31,60 @@ export const WEBHOOK_CHAPTERS = {
   verifying: 'Verify a signature',
 } as const
 
+/** The words of people who do not say “withdraw”. */
+const OF_DELETION =
+  'delete deletion deleting remove removal erase erasure close closing cancel terminate deactivate disable deprovision offboard wipe forget forgotten right account user person GDPR'
 /** What people look for in a chapter. A word is found by its beginning, so that the longer form stands for the shorter one. */
 const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTERS, string> = {
   introduction:
     'OpenAPI openapi.json Swagger Postman contract specification schema code generator versions versioning compatibility',
-  examples: 'SDK client library package typed first call curl TypeScript Python samples environment variables BASE',
+  examples:
+    'SDK client library package typed first call curl TypeScript Python samples environment variables BASE trial sandbox',
   authentication:
-    'Authorization Bearer access tokens service tokens API keys uat_ svc_ login session X-Required-Scope header scopes expired external id',
+    'Authorization Bearer access tokens service tokens API keys uat_ svc_ login log in logged session X-Required-Scope header scopes permissions expired external id JWT OAuth OIDC SSO issuer',
   envelope: 'success data error JSON body format timestamp X-Request-Id',
-  limits: 'Retry-After RateLimit 429 too many requests throttling quota often calls',
+  limits: 'Retry-After RateLimit 429 too many requests throttled throttling quota often calls per minute hour',
   idempotency: 'Idempotency-Key idempotent repeat retry twice duplicates',
-  deleting: 'withdraw remove erase user person GDPR guide',
+  deleting: `withdraw guide ${OF_DELETION}`,
   errors: 'codes status refused',
   operations: 'endpoints paths index list overview webhooks events',
   registering:
-    'receive deletion tasks register app applications create add new signing secret endpoint connect subject poll',
-  receiving: 'webhook-id secret endpoint callbacks events answer 202 404 410 retry duplicates',
+    'receive deletion tasks register app applications create add new signing secret endpoint connect subject poll integration partner third party',
+  receiving:
+    'webhook-id secret endpoint events answer 202 404 410 retry duplicates callbacks told tell notify notified notification inform hook push subscribe subscription listen',
   attempts:
-    'timeout time-out seconds retry retries schedule back-off Retry-After give up dead letter receiver endpoint down outage happens',
+    'timeout time-out seconds retry retries schedule back-off backoff Retry-After give up dead letter receiver endpoint down outage happens',
   verifying:
     'signing webhook-id webhook-timestamp webhook-signature whsec_ secret HMAC-SHA256 base64 verification validate rotation tolerance replay createReceiver test receiver app check',
 }
 
 const STATUSES = [...new Set(Object.values(ERRORS).map(({ status }) => status))].join(' ')
 
-/** The words of people who do not say “withdraw”, and other words for what a description says. */
+/** Other words for what an operation does. */
 const OPERATION_WORDS: Partial<Record<OperationName, string>> = {
-  withdrawAccount: 'delete remove account user erase GDPR',
-  withdrawUser: 'delete remove account from your backend user erase GDPR',
-  verifyEmail: 'code long valid expires',
+  changeEmail: 'update edit',
+  verifyEmail: 'confirm code OTP one-time passcode long valid expires',
+  undoEmailChange: 'restore revert roll back',
+  withdrawAccount: OF_DELETION,
+  withdrawUser: `from your backend ${OF_DELETION}`,
+  requestWithdrawal: `by link ${OF_DELETION}`,
   getWithdrawalStatus: 'know deletion done finished progress',
-  requestWithdrawal: 'delete remove account by link',
+  exportData: 'download takeout portability copy GDPR',
+  requestPasswordReset: 'forgot forgotten lost recover recovery',
+  listSessions: 'devices logins logged in',
+  endSession: 'log out logout',
+  endOtherSessions: 'log out logout everywhere',
+  endUserSessions: 'log out logout',
+  putUser: 'create add register sign up signup import provision provisioning migrate account profile',
   listUndeliverableUsers: 'pagination paging next page cursor bounce bounced undeliverable',
-  putBlocker: 'block stop prevent deletion unpaid open order payment',
-  listEvents: 'pagination paging limit',
+  issuePageToken: 'CORS browser origin frontend embed React',
+  putBlocker: 'block stop prevent freeze deletion unpaid open order payment',
+  listEvents: 'pagination paging',
   takeTasks: 'receive deletion tasks poll polling without an endpoint',
 }
+
+/** Words to try in place of one that nothing has. */
+export const SUGGESTED = ['delete', 'verify', 'webhook', 'token', 'limit', 'error codes']
 
 /** Codes that every operation can answer with. */
 export const COMMON_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>

@@ -91,11 +91,19 @@ export function variablesOf(contract: Contract): Variable[] {
 
 export const sampleOf = (contract: Contract, language: Language): string => SAMPLES[language](contract)
 
-const SAMPLES: Record<Language, (contract: Contract) => string> = { curl, typescript, python }
+const SAMPLES: Record<Language, (contract: Contract) => string> = {
+  curl: (contract) => curl(contract),
+  typescript,
+  python,
+}
 
-function curl(contract: Contract): string {
+/** What a person types may hold a quote. */
+const ESCAPED: readonly Variable[] = ['PASSWORD', 'NEW_PASSWORD']
+const ESCAPE = `json() { printf %s "$1" | sed 's/["\\\\]/\\\\&/g'; }`
+
+export function curl(contract: Contract, repeatedWith?: Variable): string {
   const { method, scope, example, file } = contract
-  const { bearer, key } = headersOf(contract)
+  const { bearer, key = repeatedWith } = headersOf(contract)
   const url = `"$BASE/api/v1${contract.path.replace(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`)}"`
   const query = Object.entries(example.query ?? {}).map(
     ([name, value]) => `--data-urlencode "${name}=${OF_FIELD[name] ? `$${OF_FIELD[name]}` : value}"`,
@@ -109,7 +117,9 @@ function curl(contract: Contract): string {
     ...(example.body ? ['-H "Content-Type: application/json"', '-d @- <<JSON'] : []),
   ]
   const call = lines.join(' \\\n  ')
-  return example.body ? `${call}\n${print(example.body, JSON_IN_SHELL)}\nJSON` : call
+  if (!example.body) return call
+  const escape = variablesOf(contract).some((variable) => ESCAPED.includes(variable)) ? `${ESCAPE}\n` : ''
+  return `${escape}${call}\n${print(example.body, JSON_IN_SHELL)}\nJSON`
 }
 
 function typescript(contract: Contract): string {
@@ -201,7 +211,7 @@ const shared = {
 const JSON_IN_SHELL: Notation = {
   ...shared,
   key: (name) => `"${name}"`,
-  reference: (variable) => `"$${variable}"`,
+  reference: (variable) => (ESCAPED.includes(variable) ? `"$(json "$${variable}")"` : `"$${variable}"`),
   tab: '  ',
   isTrailing: false,
 }

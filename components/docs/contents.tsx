@@ -41,10 +41,12 @@ export function Contents({ groups, path, meanings, suggested }: ContentsProps) {
             Nothing in the reference has these words. Try{' '}
             {suggested.map((word) => (
               <Fragment key={word}>
-                <button type="button" className={textLink} onClick={() => setWords(word)}>
-                  {word}
-                </button>
-                ,{' '}
+                <span className="whitespace-nowrap">
+                  <button type="button" className={textLink} onClick={() => setWords(word)}>
+                    {word}
+                  </button>
+                  ,
+                </span>{' '}
               </Fragment>
             ))}
             or look through the{' '}

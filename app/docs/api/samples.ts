@@ -118,8 +118,8 @@ export function curl(contract: Contract, repeatedWith?: Variable): string {
   ]
   const call = lines.join(' \\\n  ')
   if (!example.body) return call
-  const escape = variablesOf(contract).some((variable) => ESCAPED.includes(variable)) ? `${ESCAPE}\n` : ''
-  return `${escape}${call}\n${print(example.body, JSON_IN_SHELL)}\nJSON`
+  const before = variablesOf(contract).some((variable) => ESCAPED.includes(variable)) ? `${ESCAPE}\n` : ''
+  return `${before}${call}\n${print(example.body, JSON_IN_SHELL)}\nJSON`
 }
 
 function typescript(contract: Contract): string {

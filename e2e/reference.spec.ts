@@ -12,7 +12,7 @@ import { SERVICE_SCOPES } from '@/contract/define'
 import { type OperationName, operations } from '@/contract/operations'
 import { freePort } from '@/testing/listening'
 import { createToken, type Operator } from '@/testing/operator'
-import { codeIn, createUser, expect, type Inbox, linkIn, test } from './fixtures'
+import { codeIn, createUser, expect, type Inbox, linkIn, startSession, test } from './fixtures'
 import { IMPATIENT_URL, SERVICE_URL } from './service-urls'
 
 const COMMANDS: Record<Language | ReceiverLanguage, [string, ...string[]]> = {
@@ -115,6 +115,29 @@ async function pasteWithdrawal(reader: Reader, operator: Operator, inbox: Inbox)
   await reader.paste('listReceipts')
 }
 
+/** The calls of the two mailed links that the other flows do not open. */
+async function pasteMailedLinks(reader: Reader, operator: Operator, inbox: Inbox, page: Page) {
+  const { variables } = reader
+  const user = await createUser(operator)
+  // The second is a sign-in from a new device.
+  for (let count = 0; count < 2; count++) {
+    const browser = await page.context().browser()?.newPage()
+    if (browser) await startSession(browser, user, SERVICE_URL)
+  }
+  Object.assign(variables, { EMAIL: user.email, NEW_PASSWORD: `a "\\ ${user.password}` })
+  const link = linkIn(await inbox.latest(user.email, 'New sign-in to your account'), '/not-me')
+  variables.SESSION_ID = new URLSearchParams(new URL(link).hash.slice(1)).get('session') ?? 'no session'
+  variables.LINK_TOKEN = secretIn(link)
+  await reader.paste('getSignIn')
+  await reader.paste('disownSignIn')
+
+  await reader.paste('requestWithdrawal')
+  const mail = await inbox.latest(user.email, 'Confirm that you want to delete your account')
+  variables.LINK_TOKEN = secretIn(linkIn(mail, '/delete-account/confirm'))
+  await reader.paste('previewRequestedWithdrawal')
+  await reader.paste('confirmRequestedWithdrawal')
+}
+
 function nameSomebody(variables: Reader['variables']): void {
   variables.EXTERNAL_ID = `customer-${randomUUID()}`
   variables.EMAIL = `${variables.EXTERNAL_ID}@example.test`
@@ -208,16 +231,8 @@ async function samplesOf(page: Page, paths = REFERENCE_PATHS): Promise<Map<strin
   return samples
 }
 
-/** Operations for a mail provider, a deletion link or a page of another origin. Other tests call them. */
-const CALLED_BY_OTHERS: readonly OperationName[] = [
-  'getSignIn',
-  'disownSignIn',
-  'receiveMailEvents',
-  'requestWithdrawal',
-  'previewRequestedWithdrawal',
-  'confirmRequestedWithdrawal',
-  'issuePageToken',
-]
+/** Operations for a mail provider or a page of another origin. Other tests call them. */
+const CALLED_BY_OTHERS: readonly OperationName[] = ['receiveMailEvents', 'issuePageToken']
 
 for (const language of Object.keys(LANGUAGES) as Language[]) {
   test(`every example of /docs/api in ${LANGUAGES[language]} runs as pasted`, async ({ page, operator, inbox }) => {
@@ -228,6 +243,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
     const reader = new Reader(language, samples, directory)
     await pasteAddressAndPassword(reader, operator, inbox)
     await pasteWithdrawal(reader, operator, inbox)
+    await pasteMailedLinks(reader, operator, inbox, page)
     await pasteCallsOfServices(reader, operator)
     const isWithKey = ([name, sample]: [string, string]) => name.endsWith(language) && /idempotency-?key/i.test(sample)
     const withKey = [...samples].filter(isWithKey).map(([name]) => name.split(' ')[0])

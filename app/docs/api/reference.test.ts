@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { search } from '@/components/docs/search'
+import { operations } from '@/contract/operations'
 import { BUCKET_NAMES, LIMIT_ROWS } from '@/domain/limits/limits'
 import { CONTENTS, LIMITED, MEANINGS, SUGGESTED } from './reference'
+import { isForBrowsers, sampleOf } from './samples'
 
 /** The place that a search finds first. */
 function firstOf(words: string): string | undefined {
@@ -95,6 +97,13 @@ test('where titles have the words, no error code stands among what is found, unl
   // No title has the word.
   expect(partsOf('expired').some(isCode)).toBe(true)
 })
+
+test.each(operations.filter((one) => !isForBrowsers(one) && !one.rawBody))(
+  'the example of $name reads no variable that has no name',
+  (one) => {
+    expect(sampleOf(one, 'curl')).not.toContain('undefined')
+  },
+)
 
 test('every limit whose headers an answer shows is listed, except that of the sign-in page', () => {
   const listed: string[] = LIMITED.map(({ limit }) => limit)

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { WORDS } from '@/components/admin/words'
 import { WITHDRAWAL_STATES } from '@/contract/operator'
+import { WORDS } from '@/contract/words'
 import { version } from '../package.json'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'

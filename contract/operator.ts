@@ -192,6 +192,10 @@ export const ALARMS = ['past_due', 'still_present', 'undeliverable', 'unwarned',
 /** Those that are not zero, or unknown. */
 export const alarmsIn = (counted: Figures) => ALARMS.filter((name) => counted[name] !== 0)
 
+/** The other figures of an overview: not those of which it has each row. */
+const IN_ROWS = ['overdue_steps', 'failing_steps', 'silent_apps', 'dead_deliveries'] as const
+export const COUNTS = FIGURES.filter((name) => ![...ALARMS, ...IN_ROWS].some((other) => other === name))
+
 /** An application and everything of it that fails or that it holds back while it is disabled. */
 export interface TroubledApp {
   app_id: string

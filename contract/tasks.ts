@@ -72,9 +72,19 @@ export type ShownTask = z.input<typeof shownTask>
 export const isFailing = ({ state, attempts, last_error }: ShownTask) =>
   ['pending', 'calling', 'unconfirmed'].includes(state) && attempts > 0 && last_error !== null
 
+/** Whether it is neither completed nor waived. */
+export const isOpen = ({ state }: Pick<ShownTask, 'state'>) => state !== 'completed' && state !== 'waived'
+
 /** Its application fetches its tasks itself, and has left this one. */
 export const isLeft = ({ polls, state, due_at }: ShownTask, now: Date) =>
   polls && state === 'pending' && due_at !== null && Date.parse(due_at) <= now.getTime()
+
+/** What is wrong with a deletion task, before its state. */
+export function troubleOf(task: ShownTask, now: Date): 'Not fetched' | 'App is disabled' | 'Failing' | null {
+  if (isLeft(task, now)) return 'Not fetched'
+  if (task.is_app_disabled && isOpen(task)) return 'App is disabled'
+  return isFailing(task) && task.state !== 'calling' ? 'Failing' : null
+}
 
 /** The answer of an application to an absence check; nothing else counts as an answer. */
 export const absenceAnswer = z.object({ present: z.boolean(), account: z.string() })

@@ -1,7 +1,7 @@
 import 'server-only'
 import { existsSync } from 'node:fs'
+import { count } from '@/contract/words'
 import { Copyable } from './copyable'
-import { count } from './words'
 
 /** A packed folder and the image have no npm. */
 const PREFIX = existsSync('scripts/account.mjs') ? 'npm run -s account --' : 'node dist/account.mjs'

@@ -1,7 +1,8 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as z from 'zod'
-import type { ListedWithdrawal, ShownStep, shownAudit } from '@/contract/operator'
+import type { ShownStep, shownAudit } from '@/contract/operator'
+import { ACTIONS, ACTORS, capped, labelOf, notConfirmed, toLabel, WORDS } from '@/contract/words'
 import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
@@ -9,7 +10,7 @@ import { textLink } from '../ui/text-link'
 import { idLink, mono } from './id-link'
 import type { Tried } from './operator-button'
 import { StepName } from './step-texts'
-import { ACTIONS, ACTORS, capped, count, labelOf, TONES, toLabel, WORDS } from './words'
+import { TONES } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 
@@ -106,16 +107,8 @@ export const EventCounts = ({
   </>
 )
 
-type Waived = Pick<ListedWithdrawal, 'open_tasks' | 'waived_tasks'>
-
-/** “1 app has not confirmed”, where nothing waits for an application any more and some were waived: nobody knows what they have deleted. */
-export function notConfirmed({ open_tasks, waived_tasks: apps }: Waived): string | null {
-  if (open_tasks > 0 || apps === null || apps === 0) return null
-  return `${count(apps, 'app')} ${apps === 1 ? 'has' : 'have'} not confirmed`
-}
-
 /** A state; it is not green while an application has not confirmed. */
-export function StateOf({ state, tasks }: { state: string; tasks: Waived }) {
+export function StateOf({ state, tasks }: { state: string; tasks: Parameters<typeof notConfirmed>[0] }) {
   const missing = notConfirmed(tasks)
   return missing ? <NotConfirmed>{`${WORDS[state] ?? state}, ${missing}`}</NotConfirmed> : <Word of={state} />
 }

@@ -3,6 +3,7 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as contract from '@/contract/operator'
 import { isFailing } from '@/contract/tasks'
+import { capped, count } from '@/contract/words'
 import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { Disclosure } from '../ui/disclosure'
@@ -17,7 +18,6 @@ import { Part, Unread } from './part'
 import { StepName } from './step-texts'
 import { Table } from './table'
 import { RetryTasks, TaskTable, triedTask } from './task-table'
-import { capped, count } from './words'
 
 interface NeedsAttentionProps {
   figures: contract.Figures

@@ -1,16 +1,13 @@
 import Link from 'next/link'
 import * as contract from '@/contract/operator'
+import { capped } from '@/contract/words'
 import { cn } from '../ui/class-names'
 import { Disclosure } from '../ui/disclosure'
 import { textLink } from '../ui/text-link'
 import { Facts } from './facts'
 import { Part } from './part'
-import { capped } from './words'
 
 type Name = keyof contract.Figures
-/** Of these the page shows each row, or says the number above. */
-const SAID_ABOVE: Name[] = [...contract.ALARMS, 'overdue_steps', 'failing_steps', 'silent_apps', 'dead_deliveries']
-const NAMES = contract.FIGURES.filter((name) => !SAID_ABOVE.includes(name))
 
 /** The pages that have the rows of a count. */
 const PAGES: Partial<Record<Name, string>> = {
@@ -24,7 +21,8 @@ const PAGES: Partial<Record<Name, string>> = {
 
 /** What the service counts and the page does not say above. What is zero is folded. */
 export function Numbers({ figures }: { figures: contract.Figures }) {
-  const [zeros, others] = [NAMES.filter((name) => figures[name] === 0), NAMES.filter((name) => figures[name] !== 0)]
+  const zeros = contract.COUNTS.filter((name) => figures[name] === 0)
+  const others = contract.COUNTS.filter((name) => figures[name] !== 0)
   return (
     <Part title="In numbers">
       <Counts names={others} figures={figures} />

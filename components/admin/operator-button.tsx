@@ -6,6 +6,7 @@ import { type ComponentProps, Fragment, type ReactNode, useEffect, useRef, useSt
 import type { Answer, Body, Place } from '@/contract/define'
 import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { isGoodPing } from '@/contract/ping'
+import { count } from '@/contract/words'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -17,7 +18,7 @@ import { Copyable } from './copyable'
 import { useKeptSecret } from './keep-secret'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
-import { attemptsOf, count, noAnswer } from './words'
+import { attemptsOf, noAnswer } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
 

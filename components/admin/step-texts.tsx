@@ -1,8 +1,8 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
+import { count, toLabel } from '@/contract/words'
 import { useCategoryTexts, useListed } from '../withdrawal/category-texts'
-import { count, toLabel } from './words'
 
 /** A deletion step as the person reads it. A newer instance may have steps that this one has no words for. */
 export function StepName({ step }: { step: string }) {

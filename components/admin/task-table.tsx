@@ -1,4 +1,4 @@
-import { isFailing, isLeft, type ShownTask, shownTask } from '@/contract/tasks'
+import { isFailing, isOpen, type ShownTask, shownTask, troubleOf } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { Attempts, WaitsFor } from './attempts'
@@ -34,7 +34,7 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
       actions={(task) => {
         const of = `the task of ${task.name}${fields.withdrawal_id ? ` for ${task.withdrawal_id}` : ''}`
         return (
-          isOpenTask(task) && (
+          isOpen(task) && (
             <>
               {/* A disabled application is not called. */}
               {!task.is_app_disabled && (
@@ -92,14 +92,11 @@ export const triedTask = ({ task_id: id, name, attempts, last_error, due_at, pol
 
 export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />
 
-/** Whether the task is neither completed nor waived. */
-export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
+const TROUBLE_TONES = { 'Not fetched': 'warning', 'App is disabled': 'warning', Failing: 'danger' } as const
 
 function TaskBadge({ task }: { task: ShownTask }) {
-  if (isLeft(task, new Date())) return <Badge tone="warning">Not fetched</Badge>
-  if (task.is_app_disabled && isOpenTask(task)) return <Badge tone="warning">App is disabled</Badge>
-  if (isFailing(task) && task.state !== 'calling') return <Badge tone="danger">Failing</Badge>
-  return <Word of={task.state} />
+  const trouble = troubleOf(task, new Date())
+  return trouble ? <Badge tone={TROUBLE_TONES[trouble]}>{trouble}</Badge> : <Word of={task.state} />
 }
 
 function TaskState({ task }: { task: ShownTask }) {
@@ -111,7 +108,7 @@ function TaskState({ task }: { task: ShownTask }) {
         {progress && `${progress.done} of ${progress.total}`}
       </p>
       <p className="mt-1 text-ink-muted">
-        {isOpenTask(task) && <WaitsFor task={task} />}
+        {isOpen(task) && <WaitsFor task={task} />}
         {waived ? (
           <>
             <LocalTime dateTime={waived.at} format="short" />. The person reads: “

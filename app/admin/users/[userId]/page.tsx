@@ -6,7 +6,6 @@ import { Facts } from '@/components/admin/facts'
 import { idLink, linkOf } from '@/components/admin/id-link'
 import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
-import { toLabel } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
 import { formatAmount } from '@/contract/amount'
@@ -21,6 +20,7 @@ import {
   shownBlocker,
   shownTransaction,
 } from '@/contract/operator'
+import { toLabel } from '@/contract/words'
 import { noteLookUp } from '@/domain/accounts/find-user'
 import { MAX_ACCESS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
 import { systemContext } from '@/server/system-context'

@@ -7,8 +7,8 @@ import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Counts, StepName } from '@/components/admin/step-texts'
-import { isOpenTask, TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
-import { count, isAsked, toLabel } from '@/components/admin/words'
+import { TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
+import { isAsked } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { CopyButton } from '@/components/ui/copy-button'
 import { Countdown } from '@/components/ui/countdown'
@@ -23,7 +23,8 @@ import {
   shownStep,
   shownWithdrawal,
 } from '@/contract/operator'
-import { isFailing, type ShownTask } from '@/contract/tasks'
+import { isFailing, isOpen, type ShownTask } from '@/contract/tasks'
+import { count, toLabel } from '@/contract/words'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
@@ -119,7 +120,7 @@ const MAX_CAUSES = 3
 /** What is next where nothing fails and nothing is late. */
 function NextStep({ of: { tasks, deletion_steps }, now }: { of: ShownWithdrawal; now: Date }) {
   const isDue = ({ due_at }: { due_at: string | null }) => due_at !== null && Date.parse(due_at) <= now.getTime()
-  const waitsFor = tasks.filter((task) => isOpenTask(task) && (isAsked(task) || isDue(task)))
+  const waitsFor = tasks.filter((task) => isOpen(task) && (isAsked(task) || isDue(task)))
   if (waitsFor.length > 0)
     return <p>Nothing is late: it waits for {LISTED.format(waitsFor.map(({ name }) => name))}.</p>
   const [next] = deletion_steps
@@ -142,7 +143,7 @@ function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
     ...tasks
       .filter(
         (task) =>
-          isOpenTask(task) && (task.last_error !== null || task.is_app_disabled || is_past_due || late.has(task.phase)),
+          isOpen(task) && (task.last_error !== null || task.is_app_disabled || is_past_due || late.has(task.phase)),
       )
       .map((task) => <TaskCause key={task.task_id} task={task} />),
     ...openOwnSteps(withdrawal)
@@ -202,7 +203,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   // Deliveries that were made, and tasks that were waived, are not tried again.
   const open = [
     ...openOwnSteps(withdrawal).map(triedStep),
-    ...tasks.filter(isOpenTask).map(triedTask),
+    ...tasks.filter(isOpen).map(triedTask),
     ...deliveries
       .filter((delivery) => delivery.delivered_at === null)
       .map(({ webhook_id, app_name, type, ...tried }) => ({ ...tried, id: webhook_id, name: `${app_name} (${type})` })),
@@ -262,7 +263,7 @@ const isUntried = ({ attempts, erased_at, completed_at }: ShownStep) =>
   attempts === 0 && erased_at === null && completed_at === null
 
 const countsOf = (tasks: readonly ShownTask[]) => ({
-  open_tasks: tasks.filter(isOpenTask).length,
+  open_tasks: tasks.filter(isOpen).length,
   waived_tasks: tasks.filter(({ waived }) => waived).length,
 })
 
@@ -277,7 +278,7 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
     // The error of the last call stays with the step while its app is called again.
     const isCalling = own.some(({ state }) => state === 'calling')
     const isWaiting = !isUntried(step) && !step.completed_at && (step.erased_at || !step.last_error || isCalling)
-    const waitsFor = isWaiting ? own.filter(isOpenTask) : []
+    const waitsFor = isWaiting ? own.filter(isOpen) : []
     return (
       <>
         <p className="flex flex-wrap items-center gap-2">

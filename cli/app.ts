@@ -5,6 +5,7 @@ import { AppError, parseIssueMessage } from '@/contract/errors'
 import { isGoodPing } from '@/contract/ping'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
+import { count } from '@/contract/words'
 import { connectApp } from '@/domain/applications/connect'
 import {
   DEFAULTS,
@@ -17,11 +18,11 @@ import {
   rotateAppSecret,
   setApp,
 } from '@/domain/applications/manage'
+import type { SystemContext } from '@/domain/context'
 import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { checkReceiver } from './app-check.ts'
-import { command, listOfChoices, UsageError, type ValuesOf } from './command.ts'
+import { final, listOfChoices, reading, revocable, UsageError, type ValuesOf } from './command.ts'
 import {
-  counted,
   idOf,
   namedAccount,
   namedApp,
@@ -135,15 +136,25 @@ type ShownApp = Data<typeof shownApp>
 
 /** Such as “1 deletion task and 2 events wait”. */
 function openOf({ open_tasks: tasks, deliveries: { waiting } }: ShownApp, verb: 'wait' | 'follow'): string {
-  const open = [tasks > 0 && counted(tasks, 'deletion task'), waiting > 0 && counted(waiting, 'event')].filter(Boolean)
+  const open = [tasks > 0 && count(tasks, 'deletion task'), waiting > 0 && count(waiting, 'event')].filter(Boolean)
   return `${open.join(' and ') || 'nothing'} ${tasks + waiting > 1 ? verb : `${verb}s`}`
+}
+
+/** An application that can be removed. */
+async function removable(ctx: SystemContext, appId: string, waive: string | undefined): Promise<ShownApp> {
+  const app = await getApp(ctx, { appId })
+  if (app.open_tasks === 0 || waive) return app
+  throw new AppError(
+    'TASK_002',
+    `The application has ${count(app.open_tasks, 'open deletion task')}. Wait, or add --waive with ${listOfChoices(waiveReason)}.`,
+  )
 }
 
 const OLDER_ENDED =
   'The secret before the last one has ended, a day early: a receiver that has neither newer one refuses messages.'
 
 export const appCommands = [
-  command({
+  reading({
     name: 'app list',
     summary: 'Lists the applications, with what waits for them, and what is wrong with those that fail.',
     options: {},
@@ -153,12 +164,12 @@ export const appCommands = [
       return {
         apps: apps.map((app) => ({
           ...app,
-          failing: problems.get(app.app_id) ?? (app.disabled_at ? 'disabled' : null),
+          failing: [app.disabled_at && 'disabled', problems.get(app.app_id)].filter(Boolean).join(', ') || null,
         })),
       }
     },
   }),
-  command({
+  reading({
     name: 'app show',
     summary: 'Shows an application, and what is wrong with it.',
     options: { id },
@@ -167,7 +178,7 @@ export const appCommands = [
       return { app_id, name, failing: problemsOf(await watchTroubles(ctx)).get(id) ?? null, ...settings }
     },
   }),
-  command({
+  revocable({
     name: 'app register',
     summary: 'Registers an application and shows its signing secret this once.',
     options: {
@@ -184,7 +195,7 @@ export const appCommands = [
       return { app_id: appId, signing_secret: signingSecret }
     },
   }),
-  command({
+  revocable({
     name: 'app set',
     summary: 'Changes an application; what is not given stays as it is.',
     options: {
@@ -205,11 +216,16 @@ export const appCommands = [
       return setApp(ctx, { appId, ...changes })
     },
   }),
-  command({
+  final({
     name: 'app rotate-secret',
     summary:
       'Makes a new signing secret and shows it this once; the one before signs beside it for a day, and an older one ends at once.',
     options: { id },
+    async asks(ctx, { id }) {
+      const { name, previous_secret_until: until } = await getApp(ctx, { appId: id })
+      const ends = until ? 'The secret before the last one ends now, a day early.' : 'The one before signs for a day.'
+      return `Make a new signing secret for ${name}? ${ends}`
+    },
     async run(ctx, { id }) {
       const { previous_secret_until: until } = await getApp(ctx, { appId: id })
       const rotated = await rotateAppSecret(ctx, { appId: id })
@@ -217,7 +233,7 @@ export const appCommands = [
       return rotated
     },
   }),
-  command({
+  reading({
     name: 'app ping',
     summary: 'Calls an application with a signed message that tells nothing, and shows its answer.',
     options: { id },
@@ -226,8 +242,10 @@ export const appCommands = [
       const error = problemOfPing(answer)
       return { ...answer, ...(error && { error }) }
     },
+    says: ({ status, took_ms, error }: Data<typeof pingContract> & { error?: string }) =>
+      error ?? `It answered with HTTP ${status} after ${took_ms} ms.`,
   }),
-  command({
+  reading({
     name: 'app check',
     summary:
       'Sends a receiver signed, forged, doubled, late, cut and slow calls about a made-up person, and says what to mend.',
@@ -264,51 +282,46 @@ export const appCommands = [
       }
     },
   }),
-  command({
+  revocable({
     name: 'app disable',
     summary: 'Stops telling an application anything; what is open waits.',
     options: { id },
     run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: true }),
     says: (app: ShownApp) => `${app.name} is disabled; ${openOf(app, 'wait')}.`,
   }),
-  command({
+  revocable({
     name: 'app enable',
     summary: 'Goes on telling an application that was disabled.',
     options: { id },
     run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: false }),
     says: (app: ShownApp) => `${app.name} is enabled; ${openOf(app, 'follow')}.`,
   }),
-  command({
+  final({
     name: 'app remove',
     summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
     options: { id, waive: waiveReason },
-    isFinal: true,
-    async run(ctx, { id: appId, waive }, _, agree) {
-      const { name, open_tasks: open, waive_reasons } = await getApp(ctx, { appId })
-      const tasks = counted(open, 'open deletion task')
-      if (open > 0 && !waive) {
-        throw new AppError(
-          'TASK_002',
-          `The application has ${tasks}. Wait, or add --waive with ${listOfChoices(waiveReason)}.`,
-        )
-      }
+    async asks(ctx, { id, waive }) {
+      const { name, open_tasks, waive_reasons } = await removable(ctx, id, waive)
+      if (open_tasks === 0) return `Remove ${name}, which has no open deletion task?`
       const sentence = waive && sentenceOfReason(waive_reasons, waive)
-      const people = open > 0 ? ` Each person reads: “${sentence}”` : ''
-      await agree(() => `Remove ${name}, which has ${open > 0 ? tasks : 'no open deletion task'}?${people}`)
-      return removeApp(ctx, { appId, waive })
+      return `Remove ${name}, which has ${count(open_tasks, 'open deletion task')}? Each person reads: “${sentence}”`
+    },
+    async run(ctx, { id, waive }) {
+      await removable(ctx, id, waive)
+      return removeApp(ctx, { appId: id, waive })
     },
   }),
-  command({
+  revocable({
     name: 'app connect',
-    summary: 'Connects a user to an application.',
+    summary: 'Connects an account to an application.',
     options: {
       ...namedAccount,
       app: { ...namedApp, required: true },
-      subject: { value: 'ID', required: true, read: toSubject, means: "The application's own id of the user." },
+      subject: { value: 'ID', required: true, read: toSubject, means: "The application's own id of the person." },
     },
     oneOf: ['user', 'email'],
     async run(ctx, { user, email, app: appId, subject }) {
-      const userId = await idOf(ctx, { user, email })
+      const userId = idOf({ user, email })
       return { connection_id: (await connectApp(ctx, { userId, appId, subject })).connectionId }
     },
   }),

@@ -1,9 +1,9 @@
 import { exportAudit } from '@/domain/export-audit'
-import { command } from './command.ts'
+import { reading } from './command.ts'
 import { toTime } from './values.ts'
 
 export const auditCommands = [
-  command({
+  reading({
     name: 'audit export',
     summary: 'Prints the audit, a line of JSON a row, the oldest first: no address, name, user id or device.',
     options: {

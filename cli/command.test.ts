@@ -60,8 +60,16 @@ test.each([
   ['user set-role --user usr_1 --role admin', '--role must be operator or none.'],
   [
     'task waive msg_1',
-    "--reason must be one of gone, refused, unreachable, or a code of the application's --waive-reason.",
+    "--reason is missing: one of gone, refused, unreachable, or a code of the application's --waive-reason.",
   ],
+  [
+    'task waive',
+    "task waive takes exactly one id: give the whole id that task list shows. --reason is missing: one of gone, refused, unreachable, or a code of the application's --waive-reason.",
+  ],
+  ['token list a@b.test', 'token list takes this by --email.'],
+  ['session end usr_1', 'session end takes this by --user.'],
+  ['task list wd_1', 'task list takes this by --withdrawal.'],
+  ['--json', 'The command is missing; --help lists all of them.'],
   ['token create --user usr_1 --scope x', '--scope must be one or more of email:manage, account:manage.'],
   ['app register --name x --endpoint ftp://a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
   ['app register --name x --endpoint a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
@@ -114,7 +122,7 @@ test('a database that cannot be reached is told with the setting that names it',
 })
 
 test('--version prints the version of the service', () => {
-  expect(helpFor(COMMANDS, ['--version'])).toBe(`${version}\n`)
+  for (const word of ['--version', 'version']) expect(helpFor(COMMANDS, [word])).toBe(`${version}\n`)
 })
 
 test('the help of all commands lists each with its sentence', () => {
@@ -122,7 +130,7 @@ test('the help of all commands lists each with its sentence', () => {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
     expect(help(line)).toContain('  batch ')
     expect(help(line)).toContain('The pages say deletion, fully erased, stop waiting;')
-    expect(help(line)).toContain('may be its beginning, from six characters after the prefix on;')
+    expect(help(line)).toContain('may be its beginning, from six characters after the prefix on.')
   }
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
 })
@@ -179,8 +187,38 @@ test('a state is given by the word of the pages too', () => {
 })
 
 test('only what cannot be taken back takes --yes', () => {
-  expect(refusal('task waive msg_1 --reason gone --yes')).toBe('accepted')
-  expect(refusal('task retry msg_1 --yes')).toBe('task retry has no option --yes. --help lists all of them.')
+  const final = COMMANDS.filter(({ asks }) => asks).map(({ name }) => name)
+  expect(final.sort()).toEqual([
+    'app remove',
+    'app rotate-secret',
+    'archive accept-loss',
+    'blocker end',
+    'key rotate',
+    'ledger replay',
+    'ledger trim',
+    'service-token revoke',
+    'session end',
+    'task waive',
+    'token revoke',
+    'transaction cancel',
+    'transaction settle',
+    'user set-email',
+    'user set-password',
+    'withdrawal start',
+  ])
+  for (const command of COMMANDS) {
+    const line = exampleOf(command).replace(/^.*?account.mjs /, '')
+    const refused = `${command.name} has no option --yes. --help lists all of them.`
+    expect(refusal(`${line} --yes`)).toBe(command.asks ? 'accepted' : refused)
+  }
+})
+
+test('what every command takes is explained in the help of all commands, and named in that of each', () => {
+  const means = 'Prints tables with every column, into a pipe too.'
+  expect(help('--help')).toContain(means)
+  expect(help('task list --help')).not.toContain(means)
+  expect(help('task list --help')).toContain('It also takes --json, --wide, --only NAME: see --help.')
+  expect(help('audit export --help')).not.toContain('It also takes')
 })
 
 test('the help of app register says what holds if an option is missing, and what an app set leaves has no such value', () => {
@@ -226,16 +264,16 @@ test('a terminal gets aligned lines and a table for a list', () => {
     ],
     tokens: [],
   }
-  expect(showAnswer(answer, LOOK)).toBe(`user_id  usr_1
-tokens   none
+  expect(showAnswer(answer, LOOK)).toBe(`Account  usr_1
+Tokens   None
 
-found:
-session_id  name    scopes
+Found:
+Session id  Name    Scopes
 ses_1       x�[31m  -
 ses_22      -       a, b
 `)
-  expect(showAnswer({ apps: [{ app_id: 'app_1' }], is_cut: true }, LOOK)).toBe(`apps:
-app_id
+  expect(showAnswer({ apps: [{ app_id: 'app_1' }], is_cut: true }, LOOK)).toBe(`Apps:
+App id
 app_1
 
 There is more than is shown.
@@ -275,20 +313,19 @@ const WITHDRAWAL = {
 }
 
 test('a terminal shows times in words, steps as people read them, and tables that fit it', () => {
-  expect(showAnswer(WITHDRAWAL, LOOK)).toBe(`withdrawal_id  wd_4Qm9ZsX1cT7uYb2LhKpV0w
-started_at     23 Nov 02:50 (18 min ago)
-due_by         23 Dec 02:50 (in 30 d)
-purged_at      -
+  expect(showAnswer(WITHDRAWAL, LOOK)).toBe(`Deletion  wd_4Qm9ZsX1cT7uYb2LhKpV0w
+Started   23 Nov 02:50 (18 min ago)
+Due by    23 Dec 02:50 (in 30 d)
 
-deletion_steps: (--wide shows 4 more columns)
-step                      status      last_error                               due_at
-Profile and sign-in data  completed   -                                        -
-Connected apps            processing  connect ECONNREFUSED and more and more…  23 Nov 05:09 (in 2 h)
+Deletion steps:
+Deletion step             Status       Last answer                             Next try
+Profile and sign-in data  Completed    -                                       -
+Connected apps            In progress  connect ECONNREFUSED and more and mor…  23 Nov 05:09 (in 2 h)
 `)
 })
 
 test.each([120, 80])(
-  'a terminal of %i columns has a line for each row, with whole times and what fails, and whole ids where nothing else names the row',
+  'a terminal of %i columns has whole times, what fails and whole ids in the line of each row; an id that is too long for it stands below',
   (width) => {
     const id = (prefix: string) => `${prefix}_${'x'.repeat(22)}`
     const task_id = `msg_${id('wd').slice(3)}_${id('app')}`
@@ -317,10 +354,12 @@ test.each([120, 80])(
       ],
     }
     const lines = showAnswer(answer, { ...LOOK, width }).split('\n')
+    for (const line of lines) expect([...line].length, line).toBeLessThanOrEqual(width)
+    expect(lines.some((line) => line.includes(task_id))).toBe(true)
+    if (width < 120) expect(lines.splice(lines.indexOf(`  ${task_id}`), 1)).toEqual([`  ${task_id}`])
     // A heading, the names, the row and an empty line.
     expect(lines).toHaveLength(Object.keys(answer).length * 4)
     const rows = lines.filter((_, line) => line % 4 === 2)
-    for (const row of rows) expect([...row].length, row).toBeLessThanOrEqual(width)
     const firsts = ['txn', 'evt', 'Billing', 'wd', 'ses', 'tok']
     expect(rows.map((row) => row.split(' ')[0])).toEqual(firsts.map((one) => (one === 'Billing' ? one : id(one))))
     expect(rows[2]).toMatch(/ wd_x{6}/)
@@ -334,11 +373,11 @@ test('a task of a disabled application is disabled, unless it has ended', () => 
     { name: 'Billing', state: 'pending', is_app_disabled: true },
     { name: 'Shop', state: 'waived', is_app_disabled: true },
   ]
-  expect(showAnswer({ tasks: [held, waived] }, LOOK)).toMatch(/Billing {2}disabled .*\nShop {5}waived /)
+  expect(showAnswer({ tasks: [held, waived] }, LOOK)).toMatch(/Billing {2}App is disabled\nShop {5}Stopped waiting/)
 })
 
 test('no problem has no line', () => {
-  expect(showAnswer({ status: 204, problem: null }, LOOK)).toBe('status  204\n')
+  expect(showAnswer({ status: 204, problem: null }, LOOK)).toBe('Status  204\n')
 })
 
 test('advice stands below its row', () => {
@@ -346,10 +385,10 @@ test('advice stands below its row', () => {
     { result: 'FAIL', call: 'a GET', mend: 'Take POST only.' },
     { result: 'ok', call: 'no body' },
   ]
-  expect(showAnswer({ calls }, LOOK)).toBe(`calls:
-result  call
+  expect(showAnswer({ calls }, LOOK)).toBe(`Calls:
+Result  Call
 FAIL    a GET
-  mend: Take POST only.
+  Mend: Take POST only.
 ok      no body
 `)
 })
@@ -363,16 +402,16 @@ test('an id that every row has in common with the answer is a column only with -
     done: [row, { ...row, app_id: 'app_2' }],
   }
   expect(showAnswer(answer, LOOK).split('\n').slice(4)).toEqual([
-    'done: (--wide shows 1 more column)',
-    'task_id  app_id  status',
-    'msg_1    app_1   completed',
-    'msg_1    app_2   completed',
+    'Done:',
+    'Task id  App id  Status',
+    'msg_1    app_1   Completed',
+    'msg_1    app_2   Completed',
     '',
   ])
-  expect(showAnswer(answer, { ...LOOK, wide: true })).toContain('task_id  withdrawal_id  app_id  status')
+  expect(showAnswer(answer, { ...LOOK, wide: true })).toContain('Task id  Deletion  App id  Status')
 })
 
-test('a wide terminal shows further columns as far as a line has room, and an amount as people write it', () => {
+test('a terminal shows the columns of a list as far as a line has room, and an amount as people write it', () => {
   const transactions = [
     {
       transaction_id: 'txn_1',
@@ -383,15 +422,13 @@ test('a wide terminal shows further columns as far as a line has room, and an am
       note: null,
     },
   ]
-  expect(showAnswer({ transactions }, { ...LOOK, width: 58 })).toBe(`transactions: (--wide shows 2 more columns)
-transaction_id  title    amount  created_at
+  expect(showAnswer({ transactions }, { ...LOOK, width: 58 })).toBe(`Transactions: (--wide shows more columns)
+Transaction id  Title    Amount  Created
 txn_1           Order 7  €12.50  23 Nov 02:50 (18 min ago)
 `)
-  for (const [width, hidden] of [
-    [57, 3],
-    [500, 1],
-  ])
-    expect(showAnswer({ transactions }, { ...LOOK, width: width ?? 0 })).toContain(`shows ${hidden} more`)
+  const wide = showAnswer({ transactions }, { ...LOOK, width: 500 })
+  expect(wide).toContain('https://shop.example.com/')
+  expect(wide).not.toContain('--wide')
 })
 
 test('with --wide a terminal shows every column, however wide the table gets', () => {

@@ -9,8 +9,8 @@ export class UsageError extends Error {}
 /** Reads standard input to its end; null in a batch, where it holds the commands. */
 export type ReadInput = (() => Promise<string>) | null
 
-/** Asks a terminal before what cannot be taken back, and throws unless it agrees. The question is read only where somebody is asked. */
-export type Agree = (question: () => string | Promise<string>) => Promise<void>
+/** Asks somebody at a terminal, and throws unless they agree. */
+export type Ask = (question: string) => Promise<void>
 
 /** One object; or many, which come in parts and are printed a line each. */
 export type Answer = object | AsyncIterable<object[]>
@@ -65,23 +65,31 @@ interface Entry<O extends Options> {
   options: O
   /** What follows the name in the example of the help, where the options that it needs say too little. */
   example?: string
-  /** What cannot be taken back: it asks by `agree`, and takes whole ids alone. */
-  isFinal?: true
   /** Exactly one of these options must be given. */
   oneOf?: readonly (keyof O & string)[]
   /** It prints many lines, which a batch cannot. */
   printsMany?: true
   /** It makes sense before there are any data; any other is refused then. */
   needsNoData?: true
-  run(ctx: SystemContext, given: ValuesOf<O>, readInput: ReadInput, agree: Agree): Promise<Answer>
+  run(ctx: SystemContext, given: ValuesOf<O>, readInput: ReadInput): Promise<Answer>
   /** What a terminal reads of the answer in place of its members. */
-  says?(answer: object): string
+  says?(answer: object): string | object
 }
 
-export type Command = Entry<Options>
+interface FinalEntry<O extends Options> extends Entry<O> {
+  /** Says what it concerns, or refuses; null where nothing would be lost. */
+  asks(ctx: SystemContext, given: ValuesOf<O>): string | null | Promise<string | null>
+}
 
-/** An entry of the table of commands; `run` gets the options with the types that follow from their entries. */
-export const command = <const O extends Options>(entry: Entry<O>): Command => entry as unknown as Command
+export type Command = Entry<Options> & { asks?: FinalEntry<Options>['asks'] }
+
+/**
+ * Each command is one of three: what cannot be taken back is `final`, which asks on a terminal first (`--yes` skips that) and takes whole
+ * ids alone; what can be taken back, or adds something, is `revocable`, and what changes nothing is `reading`, and neither asks.
+ */
+export const final = <const O extends Options>(entry: FinalEntry<O>): Command => entry as unknown as Command
+export const revocable = <const O extends Options>(entry: Entry<O>): Command => entry as unknown as Command
+export const reading = revocable
 
 /** The option as a sentence names it. */
 const labelOf = (name: string, { positional }: Option): string => (positional ? `an ${name}` : `--${name}`)
@@ -91,18 +99,16 @@ const subjectOf = (name: string, { positional }: Option): string => (positional 
 
 /** What every command takes. */
 export const COMMON: Options = {
-  json: { means: 'Prints JSON on a terminal too.' },
-  wide: { means: 'Prints tables with every column, a line for each row, also where the output is no terminal.' },
+  json: { means: 'Prints one JSON object, as a pipe gets it, on a terminal too.' },
+  wide: { means: 'Prints tables with every column, into a pipe too.' },
   only: {
     value: 'NAME',
-    means: 'Prints this member of the answer alone, such as user_id or pending_change.new_email.',
+    means: 'Prints one member of the JSON object as plain text, such as user_id or pending_change.new_email.',
   },
 }
 
-export const optionsOf = ({ options, isFinal }: Command): Options =>
-  isFinal
-    ? { ...options, yes: { means: 'Asks nothing. Where there is no terminal, nothing is asked anyway.' } }
-    : options
+export const optionsOf = ({ options, asks }: Command): Options =>
+  asks ? { ...options, yes: { means: 'Does not ask first. Where there is no terminal, nothing is asked.' } } : options
 
 export interface Call {
   /** Whether JSON was asked for. */
@@ -112,7 +118,7 @@ export interface Call {
   /** The member of the answer that was asked for alone. */
   only: string | undefined
   says: Command['says']
-  run(ctx: SystemContext, readInput: ReadInput, agree?: Agree): Promise<Answer>
+  run(ctx: SystemContext, readInput: ReadInput, ask?: Ask): Promise<Answer>
 }
 
 /** Reads the words of a call by the table; throws a UsageError that says what is wrong. */
@@ -133,8 +139,12 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
     wide: wide !== undefined,
     only: only?.[0],
     says: command.says,
-    run: async (ctx, readInput, agree) =>
-      command.run(ctx, await found(ctx, command, given), readInput, (!yes && agree) || (async () => {})),
+    async run(ctx, readInput, ask) {
+      const values = await found(ctx, command, given)
+      const question = ask && !yes && (await command.asks?.(ctx, values))
+      if (question) await ask(question)
+      return command.run(ctx, values, readInput)
+    },
   }
 }
 
@@ -144,7 +154,7 @@ async function found<Values extends object>(ctx: SystemContext, command: Command
     const find = value === undefined ? undefined : command.options[name]?.find
     if (!find) return [name, value]
     const id = await find(ctx, String(value))
-    if (command.isFinal && id !== value && /^(app|usr|wd|msg)_/.test(String(value)))
+    if (command.asks && id !== value && /^(app|usr|wd|msg)_/.test(String(value)))
       throw new UsageError(`${command.name} cannot be taken back: give the whole id, ${id}.`)
     return [name, id]
   })
@@ -152,7 +162,7 @@ async function found<Values extends object>(ctx: SystemContext, command: Command
 }
 
 export function findCommand(commands: Command[], [noun = '', verb = '']: string[]): Command {
-  if (noun === '') throw new UsageError('The command is missing; --help lists all of them.')
+  if (noun === '' || noun.startsWith('-')) throw new UsageError('The command is missing; --help lists all of them.')
   const ofNoun = commandsOf(commands, noun)
   const [first] = ofNoun
   if (first?.name === noun) return first
@@ -188,6 +198,15 @@ export function commandsOf(commands: Command[], noun: string): Command[] {
 const didYouMean = (meant: string | undefined): string =>
   meant ? `Did you mean ${meant}?` : '--help lists all of them.'
 
+/** The option that an id or an address without one is meant for, where it is none of what the command takes without. */
+function optionFor(text: string, options: Options, positional = ''): string | undefined {
+  const isMeant = ({ value = '' }: Option) =>
+    value.endsWith('…') ? text.startsWith(value.slice(0, -1)) : value === 'ADDRESS' && text.includes('@')
+  const taken = options[positional]
+  if (taken && (isMeant(taken) || !taken.value?.endsWith('…'))) return undefined
+  return Object.keys(options).find((name) => name !== positional && isMeant(options[name] as Option))
+}
+
 /** The texts of each option that is given, in their order. No sentence repeats a value, which may be half of a password. */
 function readWords(command: Command, args: string[]): Record<string, string[]> {
   const { name } = command
@@ -200,6 +219,8 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
   for (const token of parseArgs({ args, options: Object.fromEntries(types), strict: false, tokens: true }).tokens) {
     if (token.kind === 'option-terminator') continue
     if (token.kind === 'positional') {
+      const meant = optionFor(token.value, options, positional)
+      if (meant) throw new UsageError(`${name} takes this by --${meant}.`)
       if (!positional) throw new UsageError(`${name} takes no value without an option; quote a value with spaces.`)
       if (texts[positional]) throw new UsageError(`${name} takes exactly one ${positional}.`)
       texts[positional] = [token.value]
@@ -250,13 +271,13 @@ function missing(command: Command, name: string, option: Option): string {
   if (option.positional) return `${command.name} takes exactly one ${name}${option.value === 'APP' ? ' or name' : ''}`
   if (option.value === 'TIME') return `--${name} is missing: a time such as 2026-11-20 or 2026-11-20T09:00:00Z`
   if (!option.value) return `--${name} is missing. ${option.means.replace(/\.$/, '')}`
-  return option.choices ? choiceSentence(name, option) : `--${name} is missing`
+  return `--${name} is missing${option.choices ? `: ${choicesOf(option)}` : ''}`
 }
 
 function readValue(name: string, option: Option, given: string): unknown {
   const text = option.words ? (option.words[given.toLowerCase()] ?? given.toLowerCase()) : given
   if (option.choices && !option.orElse && !option.choices.includes(text))
-    throw new UsageError(`${choiceSentence(name, option)}.`)
+    throw new UsageError(`--${name} must be ${choicesOf(option)}.`)
   if (option.read) return option.read(text, subjectOf(name, option))
   if (option.value === 'usr_…' && text.includes('@')) throw new UsageError(ID_OF_ADDRESS)
   return text
@@ -264,10 +285,10 @@ function readValue(name: string, option: Option, given: string): unknown {
 
 const ID_OF_ADDRESS = 'Give the account by its id, usr_…; user find --email shows the id of an address.'
 
-function choiceSentence(name: string, option: Option): string {
+function choicesOf(option: Option): string {
   const { choices = [], multiple } = option
-  if (choices.length === 2 && !multiple) return `--${name} must be ${choices.join(' or ')}`
-  return `--${name} must be ${multiple ? 'one or more' : 'one'} of ${listOfChoices(option)}`
+  if (choices.length === 2 && !multiple) return choices.join(' or ')
+  return `${multiple ? 'one or more' : 'one'} of ${listOfChoices(option)}`
 }
 
 export const listOfChoices = ({ choices = [], orElse, words = {} }: Option): string =>

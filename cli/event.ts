@@ -1,12 +1,12 @@
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries, resendEvents } from '@/domain/applications/operate-deliveries'
-import { command, UsageError } from './command.ts'
+import { reading, revocable, UsageError } from './command.ts'
 import { namedApp, toTime } from './values.ts'
 
 const MAX_LISTED = 1000
 
 export const eventCommands = [
-  command({
+  reading({
     name: 'event list',
     summary: 'Lists deliveries of events to applications, the newest first; they are kept for thirty days.',
     options: { app: namedApp, dead: { means: 'Only those that were given up.' } },
@@ -16,7 +16,7 @@ export const eventCommands = [
       return listDeliveries(ctx, { appId, status: dead ? 'dead' : undefined, limit: MAX_LISTED })
     },
   }),
-  command({
+  revocable({
     name: 'event resend',
     summary: 'Delivers an event again, or all of an application since a time, under their old ids.',
     options: {

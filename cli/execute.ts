@@ -49,8 +49,9 @@ const SHOWN_BY: Record<string, string> = {
   'access token': 'give the whole id that token list shows',
   'active user': 'user find --email shows the id of an address',
   application: 'app list shows the ids',
-  'deletion task': 'give the whole id that task list --wide shows',
+  'deletion task': 'give the whole id that task list shows',
   event: 'give the whole id that event list shows',
+  'receipt of a withdrawal': 'withdrawal list shows the ids',
   'service token': 'give the whole id that service-token list shows',
   session: 'give the whole id that session list shows',
   transaction: 'give the whole id that transaction list shows',
@@ -59,11 +60,11 @@ const SHOWN_BY: Record<string, string> = {
 
 /** Whoever gives no id, or a name in its place, learns where ids are. */
 function withWhereIdsAre(sentence: string): string {
-  const [, missing] = /^(\S+) \S+ takes exactly one id(?: or name)?\.$/.exec(sentence) ?? []
+  const [, missing] = /^(\S+) \S+ takes exactly one id(?: or name)?\./.exec(sentence) ?? []
   const shown = missing
     ? Object.values(SHOWN_BY).find((list) => list.includes(`${missing === 'receipt' ? 'withdrawal' : missing} list `))
     : SHOWN_BY[/^There is no (.+?) with this id/.exec(sentence)?.[1] ?? '']
-  return shown ? sentence.replace(/\.$/, `: ${shown}.`) : sentence
+  return shown ? sentence.replace(missing ? '.' : /\.$/, `: ${shown}.`) : sentence
 }
 
 export function sentenceOf(error: unknown): string {

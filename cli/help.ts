@@ -3,8 +3,10 @@ import { COMMON, type Command, commandsOf, findCommand, listOfChoices, type Opti
 import { linesOf } from './show.ts'
 
 /** A packed folder and the image have no npm. */
-const startedAs = () =>
-  process.env.npm_lifecycle_event === 'account' ? 'npm run -s account --' : 'node dist/account.mjs'
+function startedAs(): string {
+  if (process.env.npm_lifecycle_event === 'account') return 'npm run -s account --'
+  return `node ${process.argv[1]?.endsWith('scripts/account.mjs') ? 'scripts' : 'dist'}/account.mjs`
+}
 
 const BATCH = {
   name: 'batch',
@@ -13,13 +15,13 @@ const BATCH = {
 
 /** The help that `--help` or `-h` among the words, or `help` before them, asks for, or the version that `--version` does; else null. */
 export function helpFor(commands: Command[], args: string[]): string | null {
-  if (args[0] === '--version') return `${version}\n`
+  if (args[0] === '--version' || args[0] === 'version') return `${version}\n`
   const isWord = (word: string) => word !== '--help' && word !== '-h'
   const words = args.filter(isWord)
   if (words.length === args.length && words[0] !== 'help') return null
   const [noun = '', verb = ''] = words[0] === 'help' ? words.slice(1) : words
   if (noun === '') return helpForAll(commands)
-  if (noun === BATCH.name) return paragraphs([`${startedAs()} ${BATCH.name}`], [BATCH.summary])
+  if (noun === BATCH.name) return paragraphs([`${startedAs()} ${BATCH.name}`], wrapped(BATCH.summary))
   const ofNoun = commandsOf(commands, noun)
   if (ofNoun[0]?.name !== noun && (verb === '' || verb.startsWith('-'))) return helpForNoun(ofNoun)
   return helpForCommand(findCommand(commands, [noun, verb]))
@@ -43,31 +45,46 @@ function helpForAll(commands: Command[]): string {
       ),
     ),
     aligned([[BATCH.name, BATCH.summary]], width),
-    [
-      'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
-      'A table has the columns for which a line has room; --wide prints all of them, also into a pipe.',
-      '--only NAME prints one member of that object as plain text.',
+    ['Every command takes these too:', ...optionLines(COMMON)],
+    wrapped(
+      'On a terminal a command prints what a line has room for, in the words of the pages; elsewhere it prints JSON.',
       'The pages say deletion, fully erased, stop waiting; commands say withdrawal, purged, waive.',
-      'An id of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on;',
-      'what cannot be taken back takes whole ids alone, as do tasks, transactions, sessions, tokens and events.',
-      '--version prints the version.',
+      'An id of an account, a withdrawal or an application may be its beginning, from six characters after the prefix on.',
+      'What cannot be taken back takes whole ids alone, and asks first on a terminal; --yes skips the question.',
       'A command that is refused prints a sentence, and its exit code is 1; where its words are wrong it is 2.',
-    ],
+      '--version prints the version.',
+    ),
   )
 }
 
 const helpForNoun = (commands: Command[]): string =>
-  paragraphs(...commands.map((command) => [usageOf(command), `  ${command.summary}`]))
+  paragraphs(
+    ...commands.map((command) => [
+      usageOf(command),
+      ...linesOf(command.summary, room() - 2).map((line) => `  ${line}`),
+    ]),
+  )
 
 function helpForCommand(command: Command): string {
-  // Many lines are JSON already, and have no member of their own.
-  const common = command.printsMany ? {} : COMMON
-  const options = Object.entries({ ...optionsOf(command), ...common }).map(([name, option]) => [
-    withValue(name, option),
-    [option.means, ...remarksOn(option)].join(' '),
-  ])
-  return paragraphs([usageOf(command)], [command.summary], aligned(options), [`Example: ${exampleOf(command)}`])
+  return paragraphs(
+    [usageOf(command)],
+    wrapped(command.summary),
+    optionLines(optionsOf(command)),
+    [`Example: ${exampleOf(command)}`],
+    // Many lines are JSON already, and have no member of their own.
+    command.printsMany ? [] : [`It also takes ${Object.entries(COMMON).map(usageWord).join(', ')}: see --help.`],
+  )
 }
+
+const usageWord = ([name, option]: [string, Option]) => withValue(name, option)
+
+const optionLines = (options: Command['options']) =>
+  aligned(
+    Object.entries(options).map(([name, option]) => [
+      withValue(name, option),
+      [option.means, ...remarksOn(option)].join(' '),
+    ]),
+  )
 
 /** What stands for a value in an example; where there is none, its first choice or its name. */
 const SAMPLES: Record<string, string> = {
@@ -124,12 +141,16 @@ function withValue(name: string, { value, positional }: Option): string {
   return value ? `--${name} ${value}` : `--${name}`
 }
 
+/** How wide a line of the help may be. */
+const room = () => process.stdout.columns || Number.POSITIVE_INFINITY
+
+const wrapped = (...sentences: string[]) => sentences.flatMap((sentence) => linesOf(sentence, room()))
+
 /** Two columns; on a terminal the second one goes on below itself. */
 function aligned(rows: string[][], width = Math.max(0, ...rows.map(([left = '']) => left.length))): string[] {
   const indent = width + 4
-  const room = Math.max(24, (process.stdout.columns || Number.POSITIVE_INFINITY) - indent)
   return rows.flatMap(([left = '', right = '']) => {
-    const [first = '', ...more] = linesOf(right, room)
+    const [first = '', ...more] = linesOf(right, Math.max(24, room() - indent))
     return [`  ${left.padEnd(width)}  ${first}`, ...more.map((line) => ' '.repeat(indent) + line)]
   })
 }

@@ -7,7 +7,7 @@ import { prepareDatabase } from '@/server/prepare-database'
 import { processState } from '@/server/process-state'
 import { getEnv, ownDataDir } from '@/server/settings/env'
 import { createLog } from '@/server/watch/log'
-import { type Agree, type Answer, type Call, type Command, findCommand, parseCall, UsageError } from './command.ts'
+import { type Answer, type Ask, type Call, type Command, findCommand, parseCall, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, whereHelpIs } from './help.ts'
@@ -16,9 +16,12 @@ import { memberOf, showAnswer } from './show.ts'
 /** Resolves once it is written, so that a full disk or a reader that has gone ends the command. */
 const write = (text: string) =>
   new Promise<void>((resolve, reject) =>
-    process.stdout.write(text, (error) =>
-      error ? reject(new Error(`Standard output cannot be written: ${error.message}.`)) : resolve(),
-    ),
+    process.stdout.write(text, (error) => {
+      if (!error) return resolve()
+      // As other programs end whose reader has enough, such as `head`.
+      if ('code' in error && error.code === 'EPIPE') return void end(141)
+      reject(new Error(`Standard output cannot be written: ${error.message}.`))
+    }),
   )
 // Each write tells by itself.
 process.stdout.on('error', () => {})
@@ -38,8 +41,11 @@ async function printAnswer(answer: Answer, { json, wide, only, says }: Omit<Call
   if (!(Symbol.asyncIterator in answer)) {
     if (only !== undefined) await printMember(answer, only)
     else if (json) await print(answer)
-    else if (says && !wide) await write(`${says(answer)}\n`)
-    else await write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
+    else {
+      const said = says && !wide ? says(answer) : answer
+      const look = { now: new Date(), width: process.stdout.columns || 100, wide }
+      await write(typeof said === 'string' ? `${said}\n` : showAnswer(said, look))
+    }
     return !('error' in answer)
   }
   let isAllGood = true
@@ -71,12 +77,11 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
   return isAllGood
 }
 
-/** Where there is no terminal nobody can be asked. */
-const agree: Agree = async (question) => {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return
-  process.stderr.write(`${await question()} This cannot be undone. [y/N] `)
-  const { value = '' } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next()
-  if (!/^y(es)?$/i.test(value.trim())) throw new Error('Nothing was done.')
+const ask: Ask = async (question) => {
+  process.stderr.write(`${question} This cannot be undone. [y/N] `)
+  // A terminal gives a line at a time, and what follows may be a password that the command reads.
+  const { value = '' } = await process.stdin.iterator({ destroyOnReturn: false }).next()
+  if (!/^y(es)?$/i.test(String(value).trim())) throw new Error('Nothing was done.')
 }
 
 /**
@@ -113,7 +118,8 @@ async function main(args: string[]): Promise<boolean> {
   const ctx = await openContext()
   closers.push(() => ctx.close())
   if (!call) return runBatch(ctx)
-  return printAnswer(await call.run(ctx, readStandardInput, agree), {
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY
+  return printAnswer(await call.run(ctx, readStandardInput, canAsk ? ask : undefined), {
     ...call,
     json: call.json || !(process.stdout.isTTY || call.wide),
   })

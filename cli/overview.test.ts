@@ -20,7 +20,14 @@ function stderr() {
   return write
 }
 
-const NOTHING = { figures: [], counts: [], failing_apps: [], failing_withdrawals: [], is_cut: false }
+const NOTHING = {
+  figures: [],
+  counts: [],
+  failing_apps: [],
+  failing_withdrawals: [],
+  other_tasks: [],
+  is_cut: false,
+}
 
 test('an overview of nothing that fails says so', async () => {
   const write = stderr()
@@ -54,8 +61,6 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   expect(await execute(ctx, ['overview'], null)).toEqual({
     figures: [{ figure: 'undeliverable', count: 1, means: 'Addresses that take no mail' }],
     counts: [
-      { figure: 'overdue_steps', count: 1, means: 'Steps past their time' },
-      { figure: 'failing_steps', count: 2, means: 'Steps that failed' },
       { figure: 'processing', count: 1, means: 'Deletions in progress' },
       { figure: 'waiting_deliveries', count: 1, means: 'Events waiting for apps' },
     ],
@@ -89,6 +94,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
       attempts: expect.any(Number),
       ...step,
     })),
+    other_tasks: [],
     is_cut: false,
   })
   expect(write.mock.calls).toEqual([])

@@ -1,20 +1,23 @@
 import {
   alarmsIn,
+  COUNTS,
   figures as contract,
-  FIGURES,
+  type Figures,
   isDisabled,
+  MAX_COUNTED,
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
+import { capped } from '@/contract/words'
 import { groupTroubles, lastAnswerOf, problemOf, watchOverview } from '@/domain/withdrawal/watch-overview'
-import { command } from './command.ts'
+import { reading } from './command.ts'
 
 function toApp(app: TroubledApp) {
   const withdrawals = [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))]
   return {
     app_id: app.app_id,
     name: app.name,
-    problem: problemOf(app) ?? (isDisabled(app) ? 'disabled' : null),
+    problem: [isDisabled(app) && 'disabled', problemOf(app)].filter(Boolean).join(', ') || null,
     last_error: lastAnswerOf(app),
     is_disabled: isDisabled(app),
     held_up: withdrawals.length,
@@ -42,35 +45,44 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
     last_error,
   }))
 
+type Shown = { figure: keyof Figures; count: number | null; means: string | undefined }
+
+async function overview(ctx: Parameters<typeof watchOverview>[0]) {
+  const { figures, ...troubles } = await watchOverview(ctx)
+  const { apps, withdrawals, others, isUnread: isPartUnread, isCut } = groupTroubles(troubles)
+  const alarms = alarmsIn(figures)
+  const toFigure = (name: keyof Figures): Shown => ({
+    figure: name,
+    count: figures[name],
+    means: contract.shape[name].meta()?.title,
+  })
+  const isUnread = isPartUnread || alarms.some((name) => figures[name] === null)
+  if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {
+    process.stderr.write('Nothing is late, and nothing fails.\n')
+  }
+  return {
+    figures: alarms.map(toFigure),
+    failing_withdrawals: withdrawals.flatMap(toWithdrawals),
+    failing_apps: apps.map(toApp),
+    other_tasks: others,
+    counts: COUNTS.filter((name) => figures[name] !== 0).map(toFigure),
+    is_cut: isCut,
+    ...(isUnread && { error: 'The database did not answer in time, so something may be missing here.' }),
+  }
+}
+
+/** As the page writes a count. */
+const inWords = (figures: Shown[]) => figures.map((one) => ({ ...one, count: capped(one.count, MAX_COUNTED) }))
+
 export const overviewCommands = [
-  command({
+  reading({
     name: 'overview',
-    summary: 'Shows what fails or is late: alarms, applications and withdrawals.',
+    summary: 'Shows what fails or is late, and what waits, as /admin does.',
     options: {},
-    async run(ctx) {
-      const { figures, ...troubles } = await watchOverview(ctx)
-      const { apps, isCut, ...grouped } = groupTroubles(troubles)
-      const withdrawals = troubles.troubled?.withdrawals ?? []
-      const alarms = alarmsIn(figures)
-      const isAlarm = (name: string) => alarms.some((alarm) => alarm === name)
-      const others = FIGURES.filter((name) => figures[name] !== 0 && !isAlarm(name))
-      const shown = (name: keyof typeof figures) => ({
-        figure: name,
-        count: figures[name],
-        means: contract.shape[name].meta()?.title,
-      })
-      const isUnread = grouped.isUnread || alarms.some((name) => figures[name] === null)
-      if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {
-        process.stderr.write('Nothing is late, and nothing fails.\n')
-      }
-      return {
-        figures: alarms.map(shown),
-        counts: others.map(shown),
-        failing_apps: apps.map(toApp),
-        failing_withdrawals: withdrawals.flatMap(toWithdrawals),
-        is_cut: isCut,
-        ...(isUnread && { error: 'The database did not answer in time, so something may be missing here.' }),
-      }
+    run: overview,
+    says(answer: Awaited<ReturnType<typeof overview>>) {
+      const said = { ...answer, figures: inWords(answer.figures), counts: inWords(answer.counts) }
+      return Object.fromEntries(Object.entries(said).filter(([, value]) => !Array.isArray(value) || value.length > 0))
     },
   }),
 ]

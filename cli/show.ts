@@ -1,4 +1,6 @@
 import { type Amount, formatAmount } from '@/contract/amount'
+import { type ShownTask, troubleOf } from '@/contract/tasks'
+import { ACTIONS, ACTORS, labelOf, toLabel, WORDS } from '@/contract/words'
 import { ENGLISH } from '@/server/texts/catalogue'
 
 type Row = Record<string, unknown>
@@ -11,22 +13,22 @@ export interface Look {
   wide: boolean
 }
 
-/** The columns of a list to look at first, which a line has before others. Rows of one status may have their own. */
-const FIRST: Record<string, readonly string[]> = {
-  pushed_blockers: ['source', 'key', 'title', 'amount', 'expires_at'],
-  blockers: ['title', 'source', 'code', 'url'],
-  pending_transactions: ['transaction_id', 'title', 'amount', 'created_at'],
-  transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status'],
-  failing_apps: ['name', 'problem', 'held_up', 'app_id'],
+/** The columns of a list, the first ones before others where a line has little room. Rows of one status may have their own. */
+const COLUMNS: Record<string, readonly string[]> = {
+  pushed_blockers: ['source', 'key', 'title', 'amount', 'expires_at', 'url'],
+  pending_transactions: ['transaction_id', 'title', 'amount', 'created_at', 'url'],
+  transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status', 'created_at', 'url'],
+  failing_apps: ['name', 'problem', 'held_up', 'app_id', 'waiting_events', 'dead_events'],
   failing_withdrawals: ['withdrawal_id', 'step', 'problem', 'waits_for', 'due_by'],
-  apps: ['name', 'open_tasks', 'failing', 'app_id'],
+  apps: ['name', 'open_tasks', 'failing', 'app_id', 'endpoint'],
+  connections: ['name', 'subject', 'connected_at', 'app_id'],
   counts: ['means', 'count'],
   figures: ['means', 'count'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
-  service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
+  service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at', 'hosts'],
   deletion_steps: ['step', 'status', 'last_error', 'due_at'],
-  audit: ['at', 'action', 'actor', 'requested_by', 'subject_id'],
+  audit: ['at', 'action', 'actor', 'subject_id', 'requested_by'],
   deliveries: ['event_id', 'app_name', 'status', 'last_error', 'type', 'due_at'],
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
@@ -34,24 +36,63 @@ const FIRST: Record<string, readonly string[]> = {
   'completed withdrawals': ['withdrawal_id', 'problem', 'completed_at', 'purge_due_at'],
   'purged withdrawals': ['withdrawal_id', 'purged_at', 'completed_at'],
   tasks: ['name', 'state', 'last_error', 'task_id', 'due_at', 'withdrawal_id'],
+  other_tasks: ['name', 'state', 'task_id', 'due_at', 'withdrawal_id'],
 }
 
-/** An answer for people: a line for each member, and a table for each list of objects. What an inner object leaves empty has no line. */
+/** What the pages call a list. */
+const TITLES: Record<string, string> = {
+  audit: 'Audit log',
+  connections: 'Connected apps',
+  counts: 'In numbers',
+  deletion_steps: 'Deletion steps',
+  deliveries: 'Events',
+  failing_apps: 'Apps that fail',
+  failing_withdrawals: 'Deletions that fail',
+  figures: 'Needs attention',
+  notices: 'Mails',
+  other_tasks: 'Other deletion tasks',
+  pushed_blockers: 'Held back by services',
+  tasks: 'Deletion tasks',
+  users: 'Accounts',
+}
+
+/** Where the pages have these words, they speak of apps and of mails. */
+const NAMES: Record<string, string> = {
+  count: 'Number',
+
+  kind: 'Kind',
+  means: 'What',
+  name: 'Name',
+}
+const OF_APPS_AND_MAILS = ['apps', 'connections', 'failing_apps', 'notices', 'other_tasks', 'tasks']
+
+const headingOf = (column: string, title = '') =>
+  clean((OF_APPS_AND_MAILS.includes(title) ? undefined : NAMES[column]) ?? labelOf(column))
+
+/** An answer for people, in the words of the pages: a line for each member that has a value, and a table for each list of objects. */
 export function showAnswer(answer: object, look: Look): string {
   const { is_cut, ...rest } = answer as Row
   const members = Object.entries(rest).flatMap((member) =>
-    flatten(member).filter(([name, value]) => name === member[0] || (value !== false && textOf(value, look) !== '-')),
+    flatten(member).filter(([name, value]) => isTold(value, look) || (name === member[0] && isShownEmpty(value))),
   )
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members
-    .filter((member) => !isTable(member) && !isEnd(member) && !saysNothingEmpty(member))
-    .map(([name, value]) => [name, isEmptyList(value) ? 'none' : shortened(cellOf(name, value, look), look)])
+    .filter((member) => !isTable(member))
+    .map(([name, value]) => [
+      TITLES[name] ?? headingOf(name),
+      isEmptyList(value) ? 'None' : shortened(cellOf(name, value, look), look),
+    ])
   const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], rest, look))
-  return `${[columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
+  return [columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
     .filter((part) => part.length > 0)
-    .map((part) => part.join('\n'))
-    .join('\n\n')}\n`
+    .map((part) => `${part.join('\n')}\n`)
+    .join('\n')
 }
+
+const isTold = (value: unknown, look: Look) => value !== false && textOf(value, look) !== '-'
+
+/** What an inner object leaves empty, and what is not there, has no line. */
+const isShownEmpty = (value: unknown) => value === false || isEmptyList(value)
 
 /** One member of an answer as a shell takes it: nothing for null, and JSON for a list or an object; undefined where there is none. */
 export function memberOf(answer: object, path: string): string | undefined {
@@ -62,13 +103,6 @@ export function memberOf(answer: object, path: string): string | undefined {
 }
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null
-
-/** What is wrong, and lists of counts that are not zero. */
-const saysNothingEmpty = ([name, value]: [string, unknown]) =>
-  name === 'problem' ? value === null : (name === 'figures' || name === 'counts') && isEmptyList(value)
-
-/** A list that goes no further. */
-const isEnd = ([name, value]: [string, unknown]) => name === 'next' && value === null
 
 /** A receipt is for programs to read. A secret that is shown once is never so long. */
 const shortened = (text: string, { wide }: Look): string =>
@@ -89,77 +123,99 @@ const isListOfRows = (value: unknown): value is Row[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject)
 
 function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] {
-  const flat = rows.map((row) => Object.fromEntries(Object.entries(withCause(row)).flatMap(flatten)))
-  const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => name !== BELOW)
-  const cellsOf = (name: string) => [name, ...flat.map((row) => cellOf(name, row[name], look))]
+  const flat = rows.map((row) => Object.fromEntries(Object.entries(withTrouble(row, look)).flatMap(flatten)))
+  const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => name !== ADVICE)
   // An id that the answer names itself tells nothing of a row.
   const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
-  const isTold = (value: unknown) => value !== false && textOf(value, look) !== '-'
   // The problem of a row is often its last answer.
   const isProblem = (name: string) =>
     name === 'last_error' && flat.every((row) => (row.last_error ?? row.problem) === row.problem)
-  const telling = all.filter((name) => !isSaid(name) && !isProblem(name) && flat.some((row) => isTold(row[name])))
-  const wanted = FIRST[`${rows[0]?.status} ${title}`] ?? FIRST[title] ?? telling
-  const first = wanted.filter((name) => telling.includes(name)).map(cellsOf)
-  const others = telling.filter((name) => !wanted.includes(name)).map(cellsOf)
-  const shown = look.wide ? all.map(cellsOf) : fitted(first, others, look.width)
-  const hidden = all.length - shown.length
-  const heading = `${clean(title)}:${hidden > 0 ? ` (--wide shows ${hidden} more ${hidden === 1 ? 'column' : 'columns'})` : ''}`
-  const [head = '', ...lines] = columns(['', ...flat].map((_, row) => shown.map((cells) => cells[row] ?? '')))
-  const below = flat.map((row) =>
-    row[BELOW] ? linesOf(`${BELOW}: ${textOf(row[BELOW], look)}`, look.width - GAP.length) : [],
+  const isTelling = (name: string) => !isSaid(name) && !isProblem(name) && flat.some((row) => isTold(row[name], look))
+  const wanted = (COLUMNS[`${rows[0]?.status} ${title}`] ?? COLUMNS[title] ?? all).filter(
+    (name) => all.includes(name) && isTelling(name),
   )
-  return [heading, head, ...lines.flatMap((line, row) => [line, ...(below[row] ?? []).map((text) => GAP + text)])]
+  const cellsOf = (name: string) => [headingOf(name, title), ...flat.map((row) => cellOf(name, row[name], look, row))]
+  const { shown, below } = look.wide
+    ? { shown: all.map(cellsOf), below: [] }
+    : fitted(
+        wanted.map((name) => ({ name, cells: cellsOf(name) })),
+        look.width,
+      )
+  const isCut = !look.wide && shown.length + below.length < wanted.length
+  const [head = '', ...lines] = columns(['', ...flat].map((_, row) => shown.map((cells) => cells[row] ?? '')))
+  const more = flat.map((row) =>
+    [...below, ADVICE].flatMap((name) =>
+      row[name]
+        ? linesOf(
+            `${name.endsWith('_id') ? '' : `${headingOf(name)}: `}${textOf(row[name], look)}`,
+            look.width - GAP.length,
+          )
+        : [],
+    ),
+  )
+  return [
+    `${clean(TITLES[title] ?? labelOf(title))}:${isCut ? ' (--wide shows more columns)' : ''}`,
+    head,
+    ...lines.flatMap((line, row) => [line, ...(more[row] ?? []).map((text) => GAP + text)]),
+  ]
 }
 
-/** A task of a disabled application waits for that alone. */
-const withCause = (row: Row): Row =>
-  row.is_app_disabled === true && row.state !== 'completed' && row.state !== 'waived'
-    ? { ...row, state: 'disabled' }
-    : row
+/** What is wrong with a deletion task stands in place of its state, as on the pages. */
+const withTrouble = (row: Row, { now }: Look): Row =>
+  'is_app_disabled' in row ? { ...row, state: troubleOf(row as ShownTask, now) ?? row.state } : row
 
 /** Advice is read as a whole, and stands below its row. */
-const BELOW = 'mend'
+const ADVICE = 'mend'
+/** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
+const TAKEN = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A piece of these says nothing. */
-const NEVER_CUT = /(^|_)(id|kid|at|by|from|completion|step|state|status)$/
-/** Found by their beginning, where another column comes first. */
-const MAY_BE_CUT = /^(withdrawal|user|app)_id$/
+const NEVER_CUT = /(^|_)(kid|at|by|from|completion|step|state|status)$/
 /** What is left of a longer text tells which one it is, and of an id as much as finds it. */
 const LEAST = 10
 
-/** The columns for which a line has room: a long text of the first ones is cut, and the others are whole. */
-function fitted(first: string[][], others: string[][], width: number): string[][] {
+/** The columns for which a line has room, of which a long text is cut. */
+function fitted(wanted: { name: string; cells: string[] }[], width: number): { shown: string[][]; below: string[] } {
   const shown: { cells: string[]; room: number }[] = []
+  const below: string[] = []
   let left = width + GAP.length
-  const take = (cells: string[], room: number) => {
-    if (shown.length > 0 && room + GAP.length > left) return
+  for (const [at, { name, cells }] of wanted.entries()) {
+    const isWhole = at === 0 || TAKEN.test(name) || NEVER_CUT.test(name)
+    const room = isWhole ? widthOf(cells) : Math.min(Math.max(LEAST, cells[0]?.length ?? 0), widthOf(cells))
+    if (at > 0 && room + GAP.length > left) {
+      if (TAKEN.test(name)) below.push(name)
+      continue
+    }
     shown.push({ cells, room })
     left -= room + GAP.length
   }
-  const isWhole = (cells: string[]) =>
-    NEVER_CUT.test(cells[0] ?? '') && (cells === first[0] || !MAY_BE_CUT.test(cells[0] ?? ''))
-  for (const cells of first) take(cells, isWhole(cells) ? widthOf(cells) : Math.min(LEAST, widthOf(cells)))
   for (const one of shown) {
-    const more = Math.min(left, widthOf(one.cells) - one.room)
+    const more = Math.max(0, Math.min(left, widthOf(one.cells) - one.room))
     one.room += more
     left -= more
   }
-  for (const cells of others) take(cells, widthOf(cells))
-  return shown.map(({ cells, room }) => cells.map((cell) => cut(cell, room)))
+  return { shown: shown.map(({ cells, room }) => cells.map((cell) => cut(cell, room))), below }
 }
 
 const GAP = '  '
 
 const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
 
-/** A deletion step is called as the person reads it. */
-const cellOf = (column: string, value: unknown, look: Look): string =>
-  ['step', 'phase', 'retried_steps'].includes(column) && value !== null
-    ? [value]
-        .flat()
-        .map((step) => STEPS[String(step)]?.title ?? String(step))
-        .join(', ')
-    : textOf(value, look)
+/** A value as the pages write it; a deletion step is called as the person reads it. */
+function cellOf(column: string, value: unknown, look: Look, row: Row = {}): string {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (typeof value === 'string') {
+    if (column === 'action') return ACTIONS[value] ?? toLabel(value)
+    if (column === 'actor') return ACTORS[value] ?? toLabel(value)
+    if (['acknowledges', 'audience', 'state', 'status'].includes(column))
+      return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
+    if (['kind', 'reason', 'role'].includes(column)) return toLabel(value)
+  }
+  if (!['step', 'phase', 'retried_steps'].includes(column) || value === null) return textOf(value, look)
+  return [value]
+    .flat()
+    .map((step) => STEPS[String(step)]?.title ?? String(step))
+    .join(', ')
+}
 
 function cut(line: string, width: number): string {
   const letters = [...line]

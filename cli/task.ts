@@ -1,21 +1,22 @@
 import { AppError } from '@/contract/errors'
+import { isOpen } from '@/contract/tasks'
 import { lookUp } from '@/domain/accounts/look-up'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { retryTask, unknownTask, waiveTask } from '@/domain/applications/operate-tasks'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
-import { command } from './command.ts'
+import { final, reading, revocable } from './command.ts'
 import { namedApp, sentenceOfReason, waiveReason, withdrawal } from './values.ts'
 
 const id = {
   value: 'msg_…',
   positional: true,
   required: true,
-  means: 'The task, as task list --wide shows it.',
+  means: 'The task, as task list shows it.',
 } as const
 
 export const taskCommands = [
-  command({
+  reading({
     name: 'task list',
     summary: 'Lists the open deletion tasks, or all of one withdrawal.',
     options: {
@@ -31,7 +32,7 @@ export const taskCommands = [
       return listed
     },
   }),
-  command({
+  revocable({
     name: 'task retry',
     summary: 'Makes a task that was tried due at once. An application that is disabled is asked once it is enabled.',
     options: { id },
@@ -45,25 +46,22 @@ export const taskCommands = [
       return answer
     },
   }),
-  command({
+  final({
     name: 'task waive',
-    summary: "Closes a deletion task without the application's confirmation; the person reads why. This is final.",
+    summary: "Closes a deletion task without the application's confirmation; the person reads why.",
     options: {
       id,
       reason: { ...waiveReason, required: true },
     },
-    isFinal: true,
-    async run(ctx, { id: taskId, reason }, _, agree) {
-      await agree(async () => {
-        const found = await lookUp(ctx, taskId)
-        const { tasks } = await listTasks(ctx, { withdrawalId: found?.id ?? '' })
-        const task = tasks.find(({ task_id }) => task_id === taskId)
-        if (!task) throw unknownTask()
-        if (task.state === 'completed' || task.state === 'waived') throw new AppError('TASK_002')
-        const sentence = sentenceOfReason(task.waive_reasons, reason)
-        return `Stop waiting for ${task.name} in the deletion ${task.withdrawal_id}? The person reads: “${sentence}”`
-      })
-      return waiveTask(ctx, { taskId, reason })
+    async asks(ctx, { id: taskId, reason }) {
+      const found = await lookUp(ctx, taskId)
+      const { tasks } = await listTasks(ctx, { withdrawalId: found?.id ?? '' })
+      const task = tasks.find(({ task_id }) => task_id === taskId)
+      if (!task) throw unknownTask()
+      if (!isOpen(task)) throw new AppError('TASK_002')
+      const sentence = sentenceOfReason(task.waive_reasons, reason)
+      return `Stop waiting for ${task.name} in the deletion ${task.withdrawal_id}? The person reads: “${sentence}”`
     },
+    run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
   }),
 ]

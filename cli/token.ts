@@ -1,13 +1,23 @@
 import { GRANTABLE_SCOPES, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/sessions/access-tokens'
 import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/sessions/service-tokens'
-import { command, UsageError } from './command.ts'
-import { checkActiveUser, idOf, namedAccount, namedApp, toHost, toLifetimeMs, toTokenName } from './values.ts'
+import { final, reading, revocable, UsageError } from './command.ts'
+import {
+  anyAccount,
+  checkActiveUser,
+  idOf,
+  namedAccount,
+  namedApp,
+  personOf,
+  toHost,
+  toLifetimeMs,
+  toTokenName,
+} from './values.ts'
 
 const serviceScopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
 
 export const tokenCommands = [
-  command({
+  revocable({
     name: 'token create',
     summary: 'Creates an access token and shows it this once.',
     options: {
@@ -29,44 +39,48 @@ export const tokenCommands = [
     },
     oneOf: ['user', 'email'],
     async run(ctx, { user, email, scope: scopes, 'expires-in': expiresInMs, name }) {
-      const userId = await idOf(ctx, { user, email })
+      const userId = idOf({ user, email })
       const token = await issueAccessToken(ctx, { userId, name, scopes, expiresInMs, actor: 'operator' })
       return { access_token: token.accessToken, expires_at: token.expiresAt.toISOString() }
     },
   }),
-  command({
+  reading({
     name: 'token list',
     summary: 'Lists the access tokens that work, newest first.',
-    options: namedAccount,
+    options: anyAccount,
     oneOf: ['user', 'email'],
     async run(ctx, given) {
-      const user = await idOf(ctx, given, { takesUnverified: true })
+      const user = idOf(given)
       await checkActiveUser(ctx, user)
       return { user_id: user, access_tokens: await liveTokensOf(ctx, user) }
     },
   }),
-  command({
+  final({
     name: 'token revoke',
-    summary: 'Revokes one access token, or all of a user.',
+    summary: 'Revokes one access token, or all of an account.',
     options: {
       id: { value: 'tok_…', positional: true, means: 'The token.' },
       user: { ...namedAccount.user, means: 'The account whose tokens are all revoked.' },
       email: namedAccount.email,
     },
     oneOf: ['id', 'user', 'email'],
+    asks: async (ctx, { id, ...account }) =>
+      id === undefined
+        ? `Revoke every access token of ${await personOf(ctx, idOf(account))}?`
+        : `Revoke the access token ${id}?`,
     async run(ctx, { id, ...account }) {
       if (id !== undefined) {
         const { userId } = await revokeTokenOf(ctx, id)
         return { user_id: userId, token_id: id, revoked: 1 }
       }
-      const user = await idOf(ctx, account)
+      const user = idOf(account)
       return { user_id: user, revoked: await revokeAllTokens(ctx, user) }
     },
   }),
 ]
 
 export const serviceTokenCommands = [
-  command({
+  revocable({
     name: 'service-token create',
     summary: 'Creates a token for a service of yours, which opens the admin API alone, and shows it this once.',
     options: {
@@ -105,16 +119,20 @@ export const serviceTokenCommands = [
       }
     },
   }),
-  command({
+  reading({
     name: 'service-token list',
     summary: 'Lists the service tokens that work, newest first.',
     options: {},
     run: async (ctx) => ({ service_tokens: await listServiceTokens(ctx) }),
   }),
-  command({
+  final({
     name: 'service-token revoke',
     summary: 'Revokes a service token.',
     options: { id: { value: 'svt_…', positional: true, required: true, means: 'The service token.' } },
+    async asks(ctx, { id }) {
+      const found = (await listServiceTokens(ctx)).find(({ service_token_id }) => service_token_id === id)
+      return found ? `Revoke the token of ${found.name}? Its service is refused from then on.` : null
+    },
     async run(ctx, { id }) {
       await revokeServiceToken(ctx, id)
       return { service_token_id: id, revoked: true }

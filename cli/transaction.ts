@@ -1,36 +1,33 @@
 import { addTransaction, endTransaction, listTransactions } from '@/domain/applications/transactions'
-import { command, UsageError } from './command.ts'
-import { checkActiveUser, idOf, namedAccount, toAmount, toLink, toTitle } from './values.ts'
+import { final, reading, revocable, UsageError } from './command.ts'
+import { anyAccount, checkActiveUser, idOf, namedAccount, toAmount, toLink, toTitle } from './values.ts'
 
 const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
 
 const ends = (verb: string, status: 'settled' | 'cancelled') =>
-  command({
+  final({
     name: `transaction ${verb}`,
     summary: `Ends a pending transaction as ${status}.`,
     options: { id },
-    isFinal: true,
-    async run(ctx, { id }, _, agree) {
-      await agree(() => `End the transaction ${id} as ${status}?`)
-      return endTransaction(ctx, { transactionId: id, status })
-    },
+    asks: (_, { id }) => `End the transaction ${id} as ${status}?`,
+    run: (ctx, { id }) => endTransaction(ctx, { transactionId: id, status }),
   })
 
 export const transactionCommands = [
-  command({
+  reading({
     name: 'transaction list',
-    summary: 'Lists the transactions of a user, or the pending ones of everybody, which hold withdrawals back.',
-    options: namedAccount,
+    summary: 'Lists the transactions of an account, or the pending ones of everybody, which hold withdrawals back.',
+    options: anyAccount,
     async run(ctx, given) {
       if (given.user && given.email) throw new UsageError('Give --user or --email, not both.')
       const isNamed = given.user !== undefined || given.email !== undefined
-      const userId = isNamed ? await idOf(ctx, given, { takesUnverified: true }) : undefined
+      const userId = isNamed ? idOf(given) : undefined
       const listed = await listTransactions(ctx, { userId })
       if (listed.transactions.length === 0 && userId) await checkActiveUser(ctx, userId)
       return listed
     },
   }),
-  command({
+  revocable({
     name: 'transaction add',
     summary: 'Records a transaction; a pending one holds a withdrawal back.',
     options: {
@@ -48,7 +45,7 @@ export const transactionCommands = [
     example: "--email ada@example.com --title 'Order 1042' --amount 12.50EUR",
     oneOf: ['user', 'email'],
     async run(ctx, { user, email, ...transaction }) {
-      const userId = await idOf(ctx, { user, email })
+      const userId = idOf({ user, email })
       return { transaction_id: await addTransaction(ctx, { ...transaction, userId, ip: '' }) }
     },
   }),

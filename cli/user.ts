@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isStorable } from '@/contract/define'
+import type { ShownAccount } from '@/contract/operator'
 import { exportUsers } from '@/domain/accounts/export-users'
 import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import { setRole } from '@/domain/accounts/operators'
@@ -7,9 +8,9 @@ import { setEmail } from '@/domain/accounts/set-email'
 import { createUser, setPassword } from '@/domain/accounts/user'
 import { sendPasswordReset } from '@/domain/passwords/request-password-reset'
 import { showUser } from '@/domain/withdrawal/show-account'
-import { command, type ReadInput, UsageError } from './command.ts'
+import { final, type ReadInput, reading, revocable, UsageError } from './command.ts'
 import { importUsers } from './import-users.ts'
-import { account, idOf, namedAccount, toVersion } from './values.ts'
+import { account, address, anyAccount, idOf, personOf, toVersion, verifiedAccount } from './values.ts'
 
 const passwordOptions = {
   password: { value: 'PASSWORD', means: 'The password; other users of the machine can see it while the command runs.' },
@@ -22,14 +23,25 @@ const identifiers = {
     positional: true,
     means: 'The account, by its usr_…, its address or your own id of the person.',
   },
-  email: namedAccount.email,
+  user: account,
+  email: address,
   'external-id': { value: 'ID', means: 'Your own id of the person.' },
 } as const
 
 const MAX_LISTED = '1000'
 
+const shows = (verb: string, summary: string) =>
+  reading({
+    name: `user ${verb}`,
+    summary,
+    options: identifiers,
+    oneOf: ['account', 'user', 'email', 'external-id'],
+    run: (ctx, given) => showUser(ctx, identifierOf(given)),
+    says: forOperators,
+  })
+
 export const userCommands = [
-  command({
+  revocable({
     name: 'user create',
     summary: 'Creates an account.',
     options: {
@@ -45,18 +57,18 @@ export const userCommands = [
       return { user_id: await createUser(ctx, { email, name, password, emailVerified: verified }) }
     },
   }),
-  command({
+  revocable({
     name: 'user send-reset',
     summary: 'Mails the person a link with which they choose a new password themselves.',
-    options: namedAccount,
+    options: anyAccount,
     oneOf: ['user', 'email'],
     async run(ctx, given) {
-      const userId = await idOf(ctx, given, { takesUnverified: true })
+      const userId = idOf(given)
       await sendPasswordReset(ctx, userId)
       return { user_id: userId, mailed: true }
     },
   }),
-  command({
+  final({
     name: 'user set-password',
     summary: 'Sets a password, ends every session and access token, and cancels a pending change.',
     options: {
@@ -65,12 +77,14 @@ export const userCommands = [
       'keep-tokens': { means: 'Keeps the access tokens, and those of an outside issuer.' },
     },
     oneOf: ['password', 'password-stdin'],
+    asks: async (ctx, { user, 'keep-tokens': keepTokens }) =>
+      `Set the password of ${await personOf(ctx, user)}? Every session${keepTokens ? '' : ' and access token'} ends, and a pending change is cancelled.`,
     async run(ctx, { user: userId, 'keep-tokens': keepTokens, ...given }, readInput) {
       await setPassword(ctx, { userId, password: await passwordOf(given, readInput), keepTokens })
       return { user_id: userId }
     },
   }),
-  command({
+  final({
     name: 'user set-email',
     summary: 'Gives an account another address, which counts as verified; the browser sessions end.',
     options: {
@@ -83,30 +97,14 @@ export const userCommands = [
       },
       'if-version': { value: 'N', read: toVersion, means: 'Changes the account only if it still has this version.' },
     },
+    asks: async (ctx, { user, email }) =>
+      `Give ${await personOf(ctx, user)} the address ${email}? Every browser session ends.`,
     run: (ctx, { user: userId, email, 'old-mailbox': oldMailbox, 'if-version': ifVersion }) =>
       setEmail(ctx, { userId, email, oldMailbox, ifVersion }),
   }),
-  command({
-    name: 'user show',
-    summary: 'Shows an account and its pending change.',
-    options: {
-      account: identifiers.account,
-      user: account,
-      email: identifiers.email,
-      'external-id': identifiers['external-id'],
-    },
-    oneOf: ['account', 'user', 'email', 'external-id'],
-    run: (ctx, given) => showUser(ctx, identifierOf(given)),
-  }),
-  command({
-    name: 'user find',
-    summary: 'Shows the account that has this usr_…, this address or this id of yours.',
-    options: identifiers,
-    example: '--external-id customer-42',
-    oneOf: ['account', 'email', 'external-id'],
-    run: (ctx, given) => showUser(ctx, identifierOf(given)),
-  }),
-  command({
+  shows('show', 'Shows an account, and what holds its deletion back.'),
+  shows('find', 'Shows the account that has this usr_…, this address or this id of yours.'),
+  reading({
     name: 'user list',
     summary: 'Lists the accounts whose address takes no mail, at most a thousand.',
     options: {
@@ -115,21 +113,23 @@ export const userCommands = [
     },
     run: (ctx, { after }) => listUndeliverableUsers(ctx, { after, limit: MAX_LISTED }),
   }),
-  command({
+  revocable({
     name: 'user set-role',
-    summary: 'Lets a user open /admin, or no longer.',
+    summary: 'Lets an account open /admin, or no longer.',
     options: {
-      ...namedAccount,
+      user: anyAccount.user,
+      email: address,
       role: { value: 'ROLE', required: true, choices: ['operator', 'none'], means: 'The role.' },
     },
     oneOf: ['user', 'email'],
-    async run(ctx, { role, ...given }) {
-      const userId = await idOf(ctx, given, { takesUnverified: role === 'none' })
+    async run(ctx, { user, email = '', role }) {
+      const find = role === 'none' ? anyAccount.email.find : verifiedAccount
+      const userId = user ?? (await find(ctx, email))
       await setRole(ctx, { userId, role: role === 'none' ? null : role })
       return { user_id: userId, role }
     },
   }),
-  command({
+  revocable({
     name: 'user import',
     summary: 'Creates the accounts of a file, one JSON object a line, and prints a result for each.',
     options: {
@@ -143,7 +143,7 @@ export const userCommands = [
       return importUsers(ctx, { file: await openFile(file), check, tell })
     },
   }),
-  command({
+  reading({
     name: 'user export',
     summary: 'Prints every account that is not withdrawn, with its password hash, a line each as user import reads it.',
     options: { all: { required: true, means: 'Exports all accounts.' } },
@@ -151,6 +151,17 @@ export const userCommands = [
     run: async (ctx) => exportUsers(ctx),
   }),
 ]
+
+/** What the page of the account shows. The rest is for programs, and is in the tables below. */
+function forOperators({ version, verified_at, blockers, ...account }: ShownAccount) {
+  const { has_pending, new_email, expires_at } = account.pending_change
+  return {
+    ...account,
+    email_undeliverable: account.email_undeliverable ? 'No, it comes back' : 'Yes',
+    pending_change: has_pending ? { new_email, expires_at } : 'None',
+    cannot_be_deleted_until: blockers.find(({ until }) => until)?.until,
+  }
+}
 
 interface Identifiers {
   account?: string

@@ -37,8 +37,6 @@ export const waiveReason = {
 export const sentenceOfReason = (registered: readonly string[], reason: string): string =>
   sentenceOf(registered, reason) ?? ENGLISH.Deletion.apps.waived[reason as 'gone']
 
-export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
-
 /** In the form in which a URL has it. */
 export function toHost(host: string): string {
   const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null
@@ -125,7 +123,7 @@ async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
   const apps = exact.length > 0 ? exact : all.filter(({ name }) => name.toLowerCase() === given.toLowerCase())
   if (apps.length > 1) {
     const named = apps.map(({ id, name }) => `${id} (${name})`).join(', ')
-    throw new AppError('REQUEST_001', `Several applications are meant by this: ${named}.`)
+    throw new AppError('REQUEST_001', `Several applications have this name: ${named}. Give the id of one.`)
   }
   if (apps[0]) return apps[0].id
   throw new AppError('REQUEST_005', 'There is no application with this name: app list shows all of them.')
@@ -135,32 +133,40 @@ async function appIdOf(ctx: SystemContext, given: string): Promise<string> {
 export const withdrawal = { value: 'wd_…', find: wholeIdOf, means: 'The withdrawal.' } as const
 export const account = { value: 'usr_…', find: wholeIdOf, means: 'The account.' } as const
 
-/** An account, which is named by one of both. */
-export const namedAccount = {
-  user: { ...account, read: toUserId },
-  email: { value: 'ADDRESS', means: 'The address of the account.' },
-} as const
+export const address = { value: 'ADDRESS', means: 'The address of the account.' } as const
+
+const namedBy = (find: (ctx: SystemContext, email: string) => Promise<string>) =>
+  ({ user: { ...account, read: toUserId }, email: { ...address, find } }) as const
+
+/** An account to look at, which is named by one of both. */
+export const anyAccount = namedBy(async (ctx, email) => (await showUser(ctx, { email })).user_id)
+
+/** One to act on: an address that nobody has verified may be of a stranger, and names none. */
+export const namedAccount = namedBy(verifiedAccount)
+
+export async function verifiedAccount(ctx: SystemContext, email: string): Promise<string> {
+  const found = await showUser(ctx, { email })
+  if (found.email_verified) return found.user_id
+  throw new AppError(
+    'REQUEST_001',
+    'Nobody has verified this address, so it may be of a stranger. Name the account by --user.',
+  )
+}
+
+/** Both are ids by now. */
+export const idOf = ({ user, email }: { user?: string | undefined; email?: string | undefined }): string =>
+  user ?? email ?? ''
+
+/** Such as “Ada Lovelace (ada@example.com)”, for a question; refuses an account that is not active. */
+export async function personOf(ctx: SystemContext, userId: string): Promise<string> {
+  await checkActiveUser(ctx, userId)
+  const { name, email } = await showUser(ctx, { userId })
+  return `${name} (${email})`
+}
 
 function toUserId(text: string): string {
   if (text.includes('@')) throw new UsageError('--user takes an id, usr_…; give an address by --email.')
   return text
-}
-
-/** Where an act would have an effect for whoever holds the address, one that nobody has verified names no account. */
-export async function idOf(
-  ctx: SystemContext,
-  { user, email }: { user?: string | undefined; email?: string | undefined },
-  { takesUnverified = false } = {},
-): Promise<string> {
-  if (user !== undefined) return user
-  const found = await showUser(ctx, { email: email ?? '' })
-  if (!found.email_verified && !takesUnverified) {
-    throw new AppError(
-      'REQUEST_001',
-      'Nobody has verified this address, so it may be of a stranger. Name the account by --user.',
-    )
-  }
-  return found.user_id
 }
 
 export async function checkActiveUser(ctx: SystemContext, id: string): Promise<void> {

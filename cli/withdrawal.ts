@@ -1,9 +1,10 @@
 import { decodeJwt } from 'jose'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
-import { type ListedWithdrawal, WITHDRAWAL_STATES } from '@/contract/operator'
+import { type ListedWithdrawal, type ShownWithdrawal, WITHDRAWAL_STATES } from '@/contract/operator'
 import type { ReceiptClaims } from '@/contract/receipt'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
+import { notConfirmed, WORDS } from '@/contract/words'
 import { lookUp, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
@@ -11,12 +12,11 @@ import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-ans
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
-import { showUser } from '@/domain/withdrawal/show-account'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
-import { command, UsageError } from './command.ts'
+import { final, reading, revocable, UsageError } from './command.ts'
 import { timeOf } from './show.ts'
-import { checkActiveUser, idOf, namedAccount, withdrawal } from './values.ts'
+import { checkActiveUser, idOf, namedAccount, personOf, withdrawal } from './values.ts'
 
 const id = { ...withdrawal, positional: true, required: true } as const
 
@@ -26,43 +26,62 @@ async function nextStep(ctx: SystemContext, id: string): Promise<string> {
   return next ? `; the next step is due at ${timeOf(new Date(next), ctx.clock.now())}` : ''
 }
 
-function problemOf({ status, waived_tasks: waived, deletion_steps: steps }: ListedWithdrawal): string | null {
-  if (status === 'completed' && waived) return `${waived} ${waived === 1 ? 'app has' : 'apps have'} not confirmed`
+function toBody({ reason, feedback }: { reason?: string | undefined; feedback?: string | undefined }) {
+  const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
+  if (body.success) return body.data
+  const { details } = parseIssueMessage(body.error.issues[0]?.message ?? '')
+  throw new UsageError(reason === 'other' && !feedback ? '--reason other needs --feedback.' : `--${details}`)
+}
+
+function problemOf(withdrawal: ListedWithdrawal): string | null {
+  const { status, deletion_steps: steps } = withdrawal
+  if (status === 'completed') return notConfirmed(withdrawal)
   const failed = steps.find(({ last_error }) => last_error !== null)
   return failed?.last_error ?? (steps.some(({ is_overdue }) => is_overdue) ? 'late' : null)
 }
 
+/** What the page of the withdrawal shows. */
+function forOperators({ is_past_due, waits_for, waived_tasks, open_tasks, ...withdrawal }: ShownWithdrawal) {
+  const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at } = withdrawal
+  const missing = notConfirmed({ open_tasks, waived_tasks })
+  return {
+    ...withdrawal,
+    status: [WORDS[status], missing, is_past_due && 'past its due date'].filter(Boolean).join(', '),
+    scheduled_completion: completed_at ? null : scheduled_completion,
+    due_by: completed_at ? null : due_by,
+    purge_due_at: purged_at ? null : purge_due_at,
+  }
+}
+
 export const withdrawalCommands = [
-  command({
+  final({
     name: 'withdrawal start',
-    summary: 'Withdraws an account for somebody who asked for it; this cannot be undone.',
+    summary: 'Withdraws an account for somebody who asked for it.',
     options: {
       ...namedAccount,
       reason: { value: 'REASON', choices: REASONS, means: 'Why the person leaves.' },
       feedback: { value: 'TEXT', means: "The person's words, which the reason other needs." },
     },
     oneOf: ['user', 'email'],
-    isFinal: true,
-    async run(ctx, { reason, feedback, ...given }, _, agree) {
-      const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
-      if (!body.success) {
-        const { details } = parseIssueMessage(body.error.issues[0]?.message ?? '')
-        throw new UsageError(reason === 'other' && !feedback ? '--reason other needs --feedback.' : `--${details}`)
-      }
-      const userId = await idOf(ctx, given)
+    async asks(ctx, given) {
+      toBody(given)
+      const userId = idOf(given)
+      const person = await personOf(ctx, userId)
+      await requireLevelLedger(ctx)
+      const held = await findBlockers(ctx, userId)
+      const blockers = held.blockers.filter((one) => !holdsPersonAlone(one))
+      if (blockers.length > 0) throw refusalOf({ ...held, blockers })
+      return `Delete the account of ${person}?`
+    },
+    async run(ctx, given) {
+      const body = toBody(given)
+      const userId = idOf(given)
       await checkActiveUser(ctx, userId)
       await requireLevelLedger(ctx)
-      await agree(async () => {
-        const held = await findBlockers(ctx, userId)
-        const blockers = held.blockers.filter((one) => !holdsPersonAlone(one))
-        if (blockers.length > 0) throw refusalOf({ ...held, blockers })
-        const { name, email } = await showUser(ctx, { userId })
-        return `Delete the account of ${name} (${email})?`
-      })
-      return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }
+      return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body, userId })) }
     },
   }),
-  command({
+  reading({
     name: 'withdrawal list',
     summary:
       'Lists fifty withdrawals of a state: those that are processing by their due date, the others newest first.',
@@ -82,7 +101,7 @@ export const withdrawalCommands = [
       return { withdrawals: withdrawals.map((one) => ({ ...one, problem: problemOf(one) })), next }
     },
   }),
-  command({
+  reading({
     name: 'withdrawal show',
     summary: 'Shows how far a withdrawal is, and what fails.',
     options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account or your own id of the person.' } },
@@ -94,8 +113,9 @@ export const withdrawalCommands = [
       }
       return showWithdrawal(ctx, found?.kind === 'withdrawal' ? found.id : id)
     },
+    says: forOperators,
   }),
-  command({
+  revocable({
     name: 'withdrawal retry',
     summary: 'Tries at once what has failed.',
     options: { id },
@@ -110,7 +130,7 @@ export const withdrawalCommands = [
       return answer
     },
   }),
-  command({
+  reading({
     name: 'receipt show',
     summary: 'Shows the receipts of a withdrawal, and what the newest one says.',
     options: { id },

@@ -138,7 +138,7 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
   }
   if ('externalId' in by) {
     const found = await findAccountByExternalId(ctx, by.externalId)
-    return known(found, 'There is no user with this external id.')
+    return known(found, 'There is no user with this external id; an id of the service begins with usr_.')
   }
   const address = parseAddress(by.email)
   if (!address) throw notAnAddress()

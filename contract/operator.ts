@@ -72,6 +72,8 @@ export const shownAudit = z.object({
   actor: z.string(),
   /** The token of the service that acted. */
   service_token_id: z.string().nullable(),
+  /** The name of that service. */
+  service_name: z.string().nullable(),
   /** The account of the operator who acted on a page of /admin; null where the operator command did, or an earlier release. */
   operator_id: z.string().nullable(),
   /** What it was done to, where that is not the account itself. */

@@ -57,8 +57,10 @@ export const ACT = {
   subject_id: text.orNull,
   requested_by: text.orNull,
   at: time,
+  service_name: text.orNull,
 } satisfies Shape
-export const SELECT_ACT = sql`id, action, actor, actor_id, subject_id, requested_by, at`
+export const SELECT_ACT = sql`id, action, actor, actor_id, subject_id, requested_by, at,
+     (SELECT name FROM service_tokens t WHERE t.id = actor_id) AS service_name`
 
 /** Of who acted, the id of a service or of an operator alone: any other is of the person. */
 export const describeAct = ({ id, actor_id, at, ...act }: Described<typeof ACT>): ShownAudit => ({

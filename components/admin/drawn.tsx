@@ -129,13 +129,13 @@ export const auditFor = (readerId: string): Fields<typeof shownAudit> => ({
   action: true,
   subject_id: true,
   at: true,
-  actor: ({ actor, service_token_id: token, operator_id: operator }) =>
+  actor: ({ actor, service_token_id: token, service_name: service, operator_id: operator }) =>
     operator === readerId ? (
       'You'
     ) : (
       <>
         {operator && actor === 'operator' ? 'Operator' : (ACTORS[actor] ?? toLabel(actor))}{' '}
-        {token && <span className="block font-mono">{token}</span>}
+        {token && <span className="block">{service ?? token}</span>}
         {operator && <span className="block">{idLink('users')(operator)}</span>}
       </>
     ),

@@ -108,9 +108,10 @@ describe('a pushed blocker', () => {
     expect(await byService('removeBlocker', 'invoice/4711')).toMatchObject({ status: 200, data: { removed: false } })
     const about = { userId: caller.userId, action: { startsWith: 'withdrawal.blocker' } }
     const audited = await ctx.db.auditEvent.findMany({ where: about, orderBy: { action: 'asc' } })
-    expect(audited.map(({ action, actor }) => [action, actor])).toEqual([
-      ['withdrawal.blocker_put', 'service'],
-      ['withdrawal.blocker_removed', 'service'],
+    const named = 'billing: unpaid_invoice (invoice/4711)'
+    expect(audited.map(({ action, subjectId, actor }) => [action, subjectId, actor])).toEqual([
+      ['withdrawal.blocker_put', named, 'service'],
+      ['withdrawal.blocker_removed', named, 'service'],
     ])
     expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
     expect((await withdraw(caller)).code).toBe('accepted')

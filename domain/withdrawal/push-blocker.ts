@@ -38,10 +38,13 @@ const put = statement(
 const remove = statement(
   'remove-blocker',
   NAMED,
-  { user_id: text },
+  { code: text },
   (v) => sql`DELETE FROM withdrawal_blockers
-   WHERE user_id = ${v.userId} AND source = ${v.source} AND key = ${v.key} RETURNING user_id`,
+   WHERE user_id = ${v.userId} AND source = ${v.source} AND key = ${v.key} RETURNING code`,
 )
+
+/** Which service, why, and its own name of it. Its title is for the person, and the audit does not keep it. */
+const subjectOf = ({ source, key }: Named, code: string) => `${source}: ${code} (${key})`
 
 const sourceOf = ({ actor }: Pick<Context, 'actor'>) => actor.service?.name ?? ''
 
@@ -76,7 +79,7 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
         currency: amount?.currency ?? null,
         now: tx.clock.now(),
       }),
-      auditOnAccount(tx, 'withdrawal.blocker_put', { userId: values.userId }),
+      auditOnAccount(tx, 'withdrawal.blocker_put', { userId: values.userId, subject: subjectOf(values, code) }),
     ])
     return values.userId
   })
@@ -108,6 +111,8 @@ export const endBlocker = (
 /** Says whether there was one. */
 async function removeOne(tx: Transaction<ManagerContext>, named: Named): Promise<boolean> {
   const [removed] = await tx.sql(remove, named)
-  if (removed) await auditOnAccount(tx, 'withdrawal.blocker_removed', { userId: named.userId })
-  return removed !== undefined
+  if (!removed) return false
+  const subject = subjectOf(named, removed.code)
+  await auditOnAccount(tx, 'withdrawal.blocker_removed', { userId: named.userId, subject })
+  return true
 }

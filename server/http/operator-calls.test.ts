@@ -172,7 +172,7 @@ test('B125 what holds a deletion back is ended by the button of an operator, onc
   const rows = await ctx.db.auditEvent.findMany({ where: about, orderBy: { action: 'asc' } })
   expect(rows.map(({ action, subjectId, actorId }) => [action, subjectId, actorId])).toEqual([
     ['transaction.cancelled', transactionId, operator.userId],
-    ['withdrawal.blocker_removed', null, operator.userId],
+    ['withdrawal.blocker_removed', 'billing: unpaid_invoice (invoice-4711)', operator.userId],
   ])
 })
 
@@ -242,8 +242,9 @@ test('the audit logs say what an act was about and which service acted, and whic
       }),
       expect.objectContaining({
         action: 'withdrawal.blocker_put',
-        subject_id: null,
+        subject_id: 'billing: unpaid_invoice (invoice-4711)',
         service_token_id: expect.stringMatching(/^svt_/),
+        service_name: 'billing',
         operator_id: null,
       }),
       // The operator command acts for no account.

@@ -82,12 +82,16 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
     />
     <TablePart
       title="Held back by services"
-      description="Each holds a deletion back until its service removes it, it ends, or you end it."
+      description="Each holds a deletion back until its service removes it, its time is over, or you end it."
       of={shownBlocker}
       rows={account.pushed_blockers}
       id={idOfBlocker}
       fields={{
-        title: true,
+        title: ({ title, key }) => (
+          <>
+            {title} <span className="block font-mono font-normal text-ink-muted">{key}</span>
+          </>
+        ),
         amount: amountIn,
         source: true,
         code: true,
@@ -153,10 +157,11 @@ function State({ account }: { account: ShownAccount }) {
   )
 }
 
-/** An act on a connection concerns its application, and one of an operator anything that has a page. */
+/** An act on a connection concerns its application, one on a blocker says which, and one of an operator anything that has a page. */
 const subjectAmong =
   (connections: ShownAccount['connections']) =>
-  ({ subject_id }: ShownAudit) => {
+  ({ action, subject_id }: ShownAudit) => {
+    if (action.startsWith('withdrawal.blocker')) return subject_id
     const app = connections.find(({ app_id }) => app_id === subject_id)
     return app ? <AppLink id={app.app_id} name={app.name} /> : subject_id && linkOf(subject_id)
   }

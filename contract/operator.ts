@@ -293,7 +293,7 @@ export const lookUp = contract({
   operator: 'any',
   summary: 'Look Up',
   description:
-    'Finds a withdrawal or an account by its id, by your own id of the person, by the id of a transaction or by the address, and an application by its id or name. For an operator the beginning of a name or of a word of it is enough, and so are six characters of the id of a withdrawal, an account or an application after its prefix. A withdrawn account is found by its ids alone, as its withdrawal.',
+    'Finds a withdrawal or an account by its id, by your own id of the person, by the id of a transaction or by the address, and an application by its id or name. For an operator the beginning of a name or of a word of it is enough, and so are six characters of an id after its prefix, unless the id is your own. A withdrawn account is found by its ids alone, as its withdrawal.',
   method: 'POST',
   path: '/admin/look-up',
   scope: 'users:read',

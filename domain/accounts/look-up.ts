@@ -35,13 +35,14 @@ const idsBegun = statement(
    UNION SELECT id FROM users WHERE ${isBegun(sql`id`, v)}
    UNION SELECT user_id FROM withdrawals WHERE ${isBegun(sql`user_id`, v)}
    UNION SELECT id FROM connected_apps WHERE ${isBegun(sql`id`, v)}
+   UNION SELECT id FROM transactions WHERE ${isBegun(sql`id`, v)}
    ORDER BY id LIMIT ${v.maxRows}`,
 )
 
 /** The id of a deletion task begins as that of its withdrawal goes on. */
-const BEGINNING = /^(?:(usr|app)|wd|msg)_([\w-]{6,22})/
+const BEGINNING = /^(?:(usr|app|txn)|wd|msg)_([\w-]{6,22})/
 
-/** The ids of withdrawals, accounts and applications that begin so, from six characters after the prefix on. */
+/** The ids of withdrawals, accounts, applications and transactions that begin so, from six characters after the prefix on. */
 async function idsThatBegin(ctx: ManagerContext, given: string): Promise<string[]> {
   const [, prefix = 'wd', beginning] = BEGINNING.exec(given) ?? []
   if (!beginning) return []
@@ -131,7 +132,7 @@ export async function whyNothing(ctx: ManagerContext, text: string): Promise<str
       )
   }
   if (parseAddress(text)) return `No account has this address or id. ${NOT_BY_ADDRESS}.`
-  if (/^(?:wd|usr|msg|app)_.{0,5}$/.test(text)) return 'Type at least six characters of the id after its prefix.'
+  if (/^(?:wd|usr|msg|app|txn)_.{0,5}$/.test(text)) return 'Type at least six characters of the id after its prefix.'
   return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'
 }
 

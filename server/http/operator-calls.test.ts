@@ -311,13 +311,14 @@ test('an operator finds an application by its id or the beginning of a word of i
   expect(await find(name)).toEqual({ kind: 'user', id: operator.userId })
 })
 
-test('an operator finds a deletion and an account by the beginning of an id, of a task too, and reads which several begin so', async () => {
+test('an operator finds a deletion and an account by the beginning of an id, of a task or a transaction too, and reads which several begin so', async () => {
   const ask = (text: string) => press(operator, 'lookUp', { body: { text } })
   const { userId } = await givenUser(ctx)
   const deletion = { kind: 'withdrawal', id: withdrawalId }
   for (const text of [withdrawalId.slice(0, 9), withdrawalId.slice(0, -1), `msg_${withdrawalId.slice(3, 10)}`])
     expect((await ask(text)).data).toEqual(deletion)
   expect((await ask(userId.slice(0, 10))).data).toEqual({ kind: 'user', id: userId })
+  expect((await ask(transactionId.slice(0, 10))).data).toEqual({ kind: 'user', id: debtor.userId })
   const gone = await givenWithdrawal(ctx)
   expect((await ask(gone.userId.slice(0, 10))).data).toEqual({ kind: 'withdrawal', id: gone.withdrawalId })
   for (const text of [withdrawalId.slice(0, 8), withdrawalId.slice(3), `wd_${'z'.repeat(22)}`, 'wd_%%%%%%'])

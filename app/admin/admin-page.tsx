@@ -33,13 +33,14 @@ interface AdminPageProps {
 
 /**
  * A page of /admin: its navigation, the search, and what the page shows. The English is its own, because whoever is no operator gets
- * the page for unknown paths in a language of theirs. Operators read the names of the deletion steps that people read.
+ * the page for unknown paths in a language of theirs. Operators read the names of the deletion steps, and what stands
+ * on receipts, as people read them.
  */
 export async function AdminPage(props: AdminPageProps) {
   const { section, title, id, aside, description, refreshes = false, children } = props
   const [session, ctx] = await Promise.all([currentSession(), pageContext()])
   return (
-    <EnglishLayout areas={['Deletion']}>
+    <EnglishLayout areas={['Deletion', 'Receipts']}>
       <ColumnPage account={session && accountOf(session)}>
         <div className="mb-8 grid gap-x-10 gap-y-4 lg:grid-cols-[1fr_24rem] lg:items-start">
           <Tabs label="Operations" tabs={SECTIONS} current={section} />

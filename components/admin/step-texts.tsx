@@ -11,13 +11,6 @@ export function StepName({ step }: { step: string }) {
   return t.has(key) ? t(key) : toLabel(step)
 }
 
-/** Why nobody waits for an application any more, as the person reads it. */
-export function WaivedReason({ reason }: { reason: string }) {
-  const t = useTranslations('Deletion')
-  const key = `apps.waived.${reason as 'gone'}` as const
-  return t.has(key) ? t(key) : reason
-}
-
 /** “4 sessions and 1 profile” */
 export function Counts({ of }: { of: readonly { category: string; records: number }[] }) {
   const { countText } = useCategoryTexts()

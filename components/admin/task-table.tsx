@@ -1,11 +1,11 @@
 import { isFailing, isOpen, type ShownTask, shownTask, troubleOf } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
+import { WaivedBecause } from '../withdrawal/applications'
 import { Attempts, WaitsFor } from './attempts'
 import { Command } from './command'
 import { AppLink, type Fields, Word } from './drawn'
 import { Retry, type Tried } from './operator-button'
-import { WaivedReason } from './step-texts'
 import { Table } from './table'
 import { WaiveButton } from './waive-button'
 
@@ -112,7 +112,7 @@ function TaskState({ task }: { task: ShownTask }) {
         {waived ? (
           <>
             <LocalTime dateTime={waived.at} format="short" />. The person reads: “
-            {waived.sentence ?? <WaivedReason reason={waived.reason} />}”{' '}
+            <WaivedBecause waived={waived} />”{' '}
             {task.attempts > 0 && (
               <>
                 After <Attempts of={{ ...task, due_at: null }} />.

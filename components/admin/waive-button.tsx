@@ -8,6 +8,8 @@ import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Disclosure } from '../ui/disclosure'
 import { RadioField } from '../ui/field'
+import { LocalTime } from '../ui/local-time'
+import { useServerTime } from '../ui/server-clock'
 import { Attempts, WillBeAsked } from './attempts'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
@@ -30,6 +32,10 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
   const reasons = willBeCalled(task) ? WAIVE_REASONS.filter((reason) => reason !== 'unreachable') : WAIVE_REASONS
   const router = useRouter()
   const t = useTranslations('Deletion')
+  const options = [
+    ...reasons.map((code) => ({ code: code as string, sentence: t(`apps.waived.${code}`) })),
+    ...waive_reasons.map(partsOfReason),
+  ]
   const [reason, setReason] = useState<string>()
   const [isMissing, setMissing] = useState(false)
   const [isDone, setDone] = useState(false)
@@ -68,23 +74,20 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
           </p>
           <p>
             {task.polls ? 'It can no longer fetch this task' : 'It is not asked again about this person'}, and the
-            deletion goes on without it. The person reads that it has not confirmed, and the sentence that you choose.
-            This cannot be taken back. The audit log notes that you did it.
+            deletion goes on without it. This cannot be taken back. The audit log notes that you did it.
           </p>
           <RadioField
             legend="What does the person read?"
             appearance="list"
             name={`reason-${id}`}
-            options={[
-              ...reasons.map((value) => ({ value: value as string, label: t(`apps.waived.${value}`) })),
-              ...waive_reasons.map(partsOfReason).map(({ code, sentence }) => ({ value: code, label: sentence })),
-            ]}
+            options={options.map(({ code, sentence }) => ({ value: code, label: sentence }))}
             {...(isMissing && { error: 'Choose what the person reads.' })}
             onChange={(event) => {
               setReason(event.target.value)
               setMissing(false)
             }}
           />
+          <WhatIsRead name={name} sentence={options.find(({ code }) => code === reason)?.sentence} />
           <SignInFirst />
           <Disclosure summary="Add another sentence, by a command" className="text-sm">
             <p>This command adds it to the list:</p>
@@ -102,5 +105,30 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
         router.refresh()
       }}
     />
+  )
+}
+
+/** The texts of the progress page and of the receipt, in English; each person reads them in their own language. */
+function WhatIsRead({ name, sentence }: { name: string; sentence: string | undefined }) {
+  const t = useTranslations('Deletion')
+  const receipts = useTranslations('Receipts')
+  const now = new Date(useServerTime()).toISOString()
+  return (
+    <dl className="space-y-3 rounded-lg border border-line p-4 text-sm" aria-live="polite">
+      <div>
+        <dt className="text-ink-muted">On the page of the deletion, in the person’s language</dt>
+        <dd className="wrap-anywhere text-ink">
+          <b className="font-medium">{name}</b>: {t('apps.notConfirmed')}. {sentence ?? '…'}{' '}
+          {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={now} format="date" /> })}
+        </dd>
+      </div>
+      <div>
+        <dt className="text-ink-muted">On the receipt</dt>
+        <dd className="wrap-anywhere text-ink">
+          {receipts('unconfirmed', { count: 1 })}{' '}
+          {receipts('appLine', { app: name, answer: receipts('answers.waived') })}
+        </dd>
+      </div>
+    </dl>
   )
 }

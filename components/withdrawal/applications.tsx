@@ -126,8 +126,10 @@ function UnconfirmedBecause({ application }: { application: Application }) {
   return t(next_attempt_at === undefined ? 'apps.absence.stillPresent' : 'apps.absence.present')
 }
 
+type Waived = Pick<NonNullable<Application['waived']>, 'reason' | 'sentence'>
+
 /** `other` is of a task that an earlier release waived. */
-function WaivedBecause({ waived: { reason, sentence } }: { waived: NonNullable<Application['waived']> }) {
+export function WaivedBecause({ waived: { reason, sentence } }: { waived: Waived }) {
   const t = useTranslations('Deletion')
   if (sentence) return <bdi>{sentence}</bdi>
   return t(`apps.waived.${WAIVE_REASONS.find((known) => known === reason) ?? 'other'}`)

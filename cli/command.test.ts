@@ -313,12 +313,12 @@ const WITHDRAWAL = {
 }
 
 test('a terminal shows times in words, steps as people read them, and tables that fit it', () => {
-  expect(showAnswer(WITHDRAWAL, LOOK)).toBe(`Deletion  wd_4Qm9ZsX1cT7uYb2LhKpV0w
-Started   23 Nov 02:50 (18 min ago)
-Due by    23 Dec 02:50 (in 30 d)
+  expect(showAnswer(WITHDRAWAL, LOOK)).toBe(`Deletion    wd_4Qm9ZsX1cT7uYb2LhKpV0w
+Started     23 Nov 02:50 (18 min ago)
+Due by law  23 Dec 02:50 (in 30 d)
 
 Deletion steps:
-Deletion step             Status       Last answer                             Next try
+Deletion step             Status       Last result                             Next try
 Profile and sign-in data  Completed    -                                       -
 Connected apps            In progress  connect ECONNREFUSED and more and mor…  23 Nov 05:09 (in 2 h)
 `)

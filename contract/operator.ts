@@ -26,6 +26,8 @@ export const shownStep = countedStep.extend({
   erased_at: time,
   attempts: z.int(),
   last_error: z.string().nullable(),
+  /** When somebody last had its withdrawal tried again. */
+  retried_at: time,
 })
 export type ShownStep = z.input<typeof shownStep>
 
@@ -168,8 +170,8 @@ const figure = (title: string) => z.int().nullable().meta({ title })
 /** What is open, waits or has failed, in numbers, and how operators read each. */
 export const figures = z.object({
   past_due: figure('Deletions past their due date'),
-  overdue_steps: figure('Steps past their time'),
-  failing_steps: figure('Steps that failed'),
+  overdue_steps: figure('Deletion steps that are late'),
+  failing_steps: figure('Deletion steps that fail'),
   silent_apps: figure('Apps without a good answer for a day'),
   still_present: figure('Deletions after which an app still has the person'),
   failed_notices: figure('Mails given up in the last 30 days'),
@@ -179,13 +181,13 @@ export const figures = z.object({
   replayed_withdrawals: figure('Deletions started again after the database had lost them'),
   soon_due: figure('Deletions due within a week'),
   processing: figure('Deletions in progress'),
-  completed: figure('Deletions completed, with records kept until their date'),
-  purged: figure('Deletions fully erased'),
-  due_steps: figure('Steps due now'),
-  waiting_notices: figure('Mails waiting, or held for later'),
+  completed: figure('Deletions completed, of which some records are still kept'),
+  purged: figure('Deletions fully erased, with nothing kept any more'),
+  due_steps: figure('Deletion steps due now'),
+  waiting_notices: figure('Mails waiting to be sent'),
   waiting_deliveries: figure('Events waiting for apps'),
-  outbox: figure('Events waiting for the job engine'),
-  waiting_ledger: figure('Deletion records not yet stored outside the database'),
+  outbox: figure('Jobs that the engine, Inngest, has not taken yet; they run without it too'),
+  waiting_ledger: figure('Entries of the deletion log that are not yet stored outside the database'),
 })
 export type Figures = z.input<typeof figures>
 export const FIGURES = Object.keys(figures.shape) as (keyof Figures)[]
@@ -202,6 +204,8 @@ export const COUNTS = FIGURES.filter((name) => ![...ALARMS, ...IN_ROWS].some((ot
 export interface TroubledApp {
   app_id: string
   name: string
+  /** What is wrong with it; null where it is disabled or waited for, and nothing else. */
+  problem: string | null
   /** Null where its events are delivered. */
   deliveries: FailingApp | null
   /** Its deletion tasks that failed, or that wait because it is disabled. */
@@ -210,6 +214,8 @@ export interface TroubledApp {
   leaves_tasks: boolean
   /** The first due date of the withdrawals that fail or are late because of it. */
   first_due_by: string | null
+  /** Whether one of these is past it. */
+  is_past_due: boolean
   unreliable: UnreliableApp | null
 }
 

@@ -54,6 +54,8 @@ export const shownTask = z.object({
   last_error: z.string().nullable(),
   /** The first try without a good answer; null where the last answer was good. */
   failing_since: isoDateTime.nullable(),
+  /** When somebody last had it tried again; null where it has not failed since. */
+  retried_at: isoDateTime.nullable(),
   /** The application's own code of the last failure. */
   failure_code: z.string().nullable(),
   /** When the application said that it is done. */

@@ -3,26 +3,35 @@ import type { ListedWithdrawal } from './operator'
 /** The words of operators, on the pages and from the command, for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
   acknowledges: 'A deletion task is complete',
+  actor: 'Who',
   app_name: 'App',
+  at: 'When',
   audience: 'Notified about',
+  blockers: 'Deletion is held back',
   checks: 'Asked before a deletion',
+  code: 'Reason code',
   confirms: 'Asked to confirm that nothing is left',
   deletion_steps: 'Waits for',
   deliveries: 'Events to deliver',
   due_at: 'Next try',
+  due_by: 'Due by law',
   email: 'Address',
   email_undeliverable: 'Mail arrives',
   email_verified: 'Address is verified',
   erased: 'Deleted',
+  events: 'Events that it gets',
+  external_id: 'Your own id',
   failed_at: 'Given up',
   has_password: 'Signs in with a password',
   includes: 'Personal data in events',
   ip_address: 'IP address',
   kind: 'Mail',
   last_asked_at: 'Last asked for its tasks',
-  last_error: 'Last answer',
+  last_error: 'Last result',
   locale: 'Language',
   name: 'App',
+  old_mailbox_lost_at: 'An old mailbox was reported lost',
+  pending_change: 'Pending change of the address',
   phase: 'Deletion step',
   previous_secret_until: 'Old secret valid until',
   purge_due_at: 'Kept records will be erased',
@@ -30,6 +39,7 @@ const LABELS: Record<string, string> = {
   requested_by: 'Asked for by',
   retained: 'Kept',
   scheduled_completion: 'Planned to be complete',
+  source: 'Service',
   state: 'Now',
   step: 'Deletion step',
   subject: 'Knows the person as',
@@ -45,30 +55,60 @@ const LABELS: Record<string, string> = {
 /** “Email changed” of `email_changed` and of `email.changed`, in the words of the pages: they speak of deletions. */
 export function toLabel(name: string): string {
   const text = name.replaceAll(/[_.]/g, ' ').replace('withdrawal', 'deletion')
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return capitalized(text)
 }
+
+export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const labelOf = (field: string) => LABELS[field] ?? toLabel(field.replace(/_at$/, ''))
 
-/** Acts whose label would say something else. */
+/** Acts whose label would say something else, or would not say it in plain words. */
 export const ACTIONS: Record<string, string> = {
   'access.all_ended': 'Signed out everywhere',
+  'access_token.all_revoked': 'All access tokens ended',
+  'access_token.revoked': 'Access token ended',
   'account.withdrawn': 'Deletion began',
+  'archive.loss_accepted': 'Loss of an archive accepted',
   'connection.put': 'App connected',
   'connection.removed': 'App disconnected',
+  'data.exported': 'Data downloaded',
+  'email.old_mailbox_lost': 'Old mailbox reported lost',
+  'email.reverted': 'Change of the address undone',
+  'email.undeliverable': 'Mail came back',
+  'email_change.resent': 'Code sent again',
+  'events.resent': 'Events sent again',
+  'page_token.issued': 'Settings opened in your pages',
+  'password.renewed': 'Password stored more safely',
+  'reauthentication.completed': 'Identity confirmed at the provider',
+  'reauthentication.refused': 'Identity not confirmed at the provider',
+  'reauthentication.started': 'Asked to confirm the identity at the provider',
+  'security_notice.undelivered': 'Warning to the old address came back',
   'session.all_revoked': 'Signed out everywhere',
   'session.others_revoked': 'Other sessions ended',
+  'session.revoked': 'Session ended',
+  'sign_in.disowned': 'Said that a sign-in was somebody else’s',
+  'task.retried': 'Deletion task tried again',
   'task.waived': 'Stopped waiting',
   'user.created': 'Account created',
   'user.imported': 'Account imported',
   'user.updated': 'Account updated',
+  'withdrawal.blocker_put': 'Deletion held back',
+  'withdrawal.blocker_removed': 'No longer held back',
+  'withdrawal.requested': 'Link to delete the account mailed',
+  'withdrawal.retried': 'Deletion tried again',
+  sign_in: 'Signed in',
+  sign_in_refused: 'Sign-in refused',
+  sign_out: 'Signed out',
 }
 
 /** Who acts in what an audit row tells, where its word says only how. */
 export const ACTORS: Record<string, string> = {
+  access_token: 'A program with an access token',
   mailed_link: 'Who had the mailed link',
   operator: 'The operator command',
   oidc: 'The person, at the identity provider',
+  outside_token: 'A program with a token of your identity provider',
+  page_token: 'The person, in your own pages',
   password: 'The person, with a password',
   reset_link: 'Who had the mailed link',
   session: 'The person, signed in',
@@ -92,6 +132,12 @@ export const WORDS: Record<string, string> = {
   purged: 'Fully erased',
   unconfirmed: 'To be confirmed',
   waived: 'Stopped waiting',
+}
+
+/** “Deletion started” of `account.withdrawal_started` */
+export function nameOfEvent(type: string): string {
+  const name = type.replace('account.', '')
+  return WORDS[name] ?? toLabel(name)
 }
 
 export const count = (number: number, noun: string) =>

@@ -1,7 +1,7 @@
 import type { ShownAudit } from '@/contract/operator'
 import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext } from './context'
-import { type Described, integer, type Shape, sql, statement, text, time, type ValuesOf } from './sql'
+import { type Described, integer, type Part, type Shape, sql, statement, text, time, type ValuesOf } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -71,9 +71,13 @@ export const describeAct = ({ id, actor_id, at, ...act }: Described<typeof ACT>)
   at: at.toISOString(),
 })
 
+/** When somebody last had one of these withdrawals or deletion tasks tried again. */
+export const retriedAt = (ids: Part) =>
+  sql`(SELECT max(at) FROM audit_events r WHERE action IN ('withdrawal.retried', 'task.retried') AND subject_id IN (${ids}))`
+
 const readActsOnApp = statement(
   'acts-on-app',
-  { appId: text, taskIds: text.list, maxRows: integer },
+  { appId: text, ids: text.list, maxRows: integer },
   ACT,
   (v) => sql`SELECT ${SELECT_ACT} FROM (
      SELECT * FROM audit_events
@@ -81,10 +85,10 @@ const readActsOnApp = statement(
        AND subject_id = ${v.appId}
      UNION ALL
      SELECT * FROM audit_events
-     WHERE action IN ('withdrawal.retried', 'task.retried', 'task.waived') AND subject_id = ANY(${v.taskIds}::text[])
+     WHERE action IN ('withdrawal.retried', 'task.retried', 'task.waived') AND subject_id = ANY(${v.ids}::text[])
    ) audit ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
 )
 
-/** For operators: what was done to an application and to these tasks of it, the newest first. */
+/** For operators: what was done to an application and to these tasks and withdrawals, the newest first. */
 export const actsOnApp = async (ctx: AnyContext, of: ValuesOf<typeof readActsOnApp>): Promise<ShownAudit[]> =>
   (await ctx.sql(readActsOnApp, of)).map(describeAct)

@@ -94,17 +94,20 @@ test('an operator sees an application that does not answer, retries it, and stop
   // The page refreshes itself.
   await expect(row).toBeVisible({ timeout: 30_000 })
   await expect(row.getByText('Failing')).toBeVisible()
-  await expect(row.getByText('1 attempt, last answer HTTP 503, next try in 1 hour')).toBeVisible()
+  await expect(row.getByText('1 attempt, last result HTTP 503, next try in 1 hour')).toBeVisible()
   await expect(page.locator('#needs-attention').getByRole('link', { name: withdrawalId })).toBeVisible()
   // The rows above say it.
-  await expect(page.getByText('Steps that failed')).toHaveCount(0)
+  await expect(page.getByText('Deletion steps that fail')).toHaveCount(0)
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)
   }
   await expectGoodInEachLook(page)
   await inEachLook(page, () => expectFitsLarge(page))
   await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
-  await expect(row.getByText(`${name} failed again: HTTP 503. The next attempt is at `)).toBeVisible()
+  await expect(row.getByText(`Failed again: ${name}.`)).toBeVisible()
+  await expect(
+    row.getByText(/Tried again on .+, and failed again\. 2 attempts, last result HTTP 503, next try/),
+  ).toBeVisible()
 
   await followCause(page, withdrawalId, name)
   await page.getByRole('button', { name: 'Pause' }).click()
@@ -244,7 +247,8 @@ test('an operator ends what holds a deletion back on the page of the account', a
   await expect(page.getByText('Ended: Invoice 4711 is not paid.')).toBeVisible()
   await expect(page.getByText('Nothing holds a deletion back.')).toBeVisible()
   const acts = page.getByRole('table', { name: 'Audit log' })
-  await expect(acts).toContainText('Deletion blocker removed')
+  const ended = acts.getByRole('row', { name: /^No longer held back/ })
+  await expect(ended).toContainText('billing: unpaid_invoice (4711)')
   await expect(acts.getByText('You', { exact: true }).first()).toBeVisible()
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
@@ -297,6 +301,9 @@ async function stopWaiting(page: Page, appId: string, name: string): Promise<voi
   await expect(dialog.getByText('Choose what the person reads.')).toBeVisible()
   await expect(dialog.getByRole('radio').first()).toBeFocused()
   await dialog.getByText('We got no confirmation from it. It may still have your data, so ask there.').click()
+  const read = `${name}: Not confirmed. We got no confirmation from it. It may still have your data, so ask there. We stopped waiting on`
+  await expect(dialog.getByText(read)).toBeVisible()
+  await expect(dialog.getByText(`One app has not confirmed. ${name}: has not confirmed`)).toBeVisible()
   await expectAccessible(page)
   await dialog.getByRole('button', { name: 'Stop waiting' }).click()
   await expect(page.getByText('No deletion waits for it.')).toBeVisible()

@@ -6,22 +6,37 @@ import { count } from '@/contract/words'
 import { Countdown } from '../ui/countdown'
 import { LocalTime } from '../ui/local-time'
 import { useServerTime } from '../ui/server-clock'
+import { resultOf } from './words'
 
 interface Tried {
   attempts: number
   last_error: string | null
   due_at: string | null
+  /** When somebody last had it tried again, if that failed. */
+  retried_at?: string | null
+  tried_at?: string | null
 }
 
-/** “3 attempts, last answer HTTP 503, next try in 4 minutes” */
-export function Attempts({ of: { attempts, last_error, due_at } }: { of: Tried }) {
+/** “Tried again on 29 Nov, 14:03, and failed again. 3 attempts, last result HTTP 503, next try in 4 minutes” */
+export function Attempts({ of: { attempts, last_error, due_at, retried_at, tried_at } }: { of: Tried }) {
   const now = useServerTime()
   return (
     <>
+      {retried_at && due_at && Date.parse(due_at) > now && (
+        <span className="block">
+          Tried again on <LocalTime dateTime={retried_at} format="short" mayBreak />, and failed again.{' '}
+        </span>
+      )}
       {attempts === 0 ? 'Not tried yet' : count(attempts, 'attempt')}
       {last_error && (
         <>
-          , last answer <span className="wrap-anywhere text-ink">{last_error}</span>
+          , last result <span className="wrap-anywhere text-ink">{resultOf(last_error)}</span>
+          {tried_at && !retried_at && (
+            <>
+              {' '}
+              on <LocalTime dateTime={tried_at} format="short" mayBreak />
+            </>
+          )}
         </>
       )}
       {due_at &&
@@ -39,14 +54,19 @@ export function Attempts({ of: { attempts, last_error, due_at } }: { of: Tried }
 
 /** What an open deletion step waits for. Once its own part is done, its tasks are tried, and it tells of them only what failed. */
 export function StepWaitsFor({ step }: { step: ShownStep }) {
-  if (!step.erased_at) return <Attempts of={step} />
+  if (!step.erased_at)
+    return (
+      <>
+        <Attempts of={step} />.
+      </>
+    )
   return (
     <>
       Its own part is done, and it waits for apps.
       {step.last_error && (
         <>
           {' '}
-          <Attempts of={step} />
+          <Attempts of={step} />.
         </>
       )}
     </>
@@ -57,7 +77,10 @@ export function StepWaitsFor({ step }: { step: ShownStep }) {
 export function WaitsFor({ task }: { task: ShownTask }) {
   const { state, polls, last_error, failure_code, due_at } = task
   const now = useServerTime()
-  const tried = { ...task, last_error: last_error && failure_code ? `${last_error}: ${failure_code}` : last_error }
+  const tried = {
+    ...task,
+    last_error: last_error && failure_code ? `${resultOf(last_error)}: ${failure_code}` : last_error,
+  }
   if (state === 'calling') return tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />
   if (state === 'present') return 'Still has the person after every request: retry it, or stop waiting.'
   if (state === 'unconfirmed') return <WaitsForAbsence task={tried} />

@@ -18,6 +18,7 @@ import { Part, Unread } from './part'
 import { StepName } from './step-texts'
 import { Table } from './table'
 import { RetryTasks, TaskTable, triedTask } from './task-table'
+import { resultOf, TRIES_ITSELF } from './words'
 
 interface NeedsAttentionProps {
   figures: contract.Figures
@@ -41,14 +42,15 @@ const HINTS: Record<Name, ReactNode> = {
       The list of deletions begins with them.
     </Link>
   ),
-  still_present: 'Retry each deletion task, or stop waiting for its app.',
+  still_present: 'Retry each of these deletion tasks, or stop waiting for its app.',
   undeliverable: (
     <Link className={textLink} href="/admin/undeliverable">
       Reach these people another way.
     </Link>
   ),
-  unwarned: 'Nobody read at the old address that the address was changed.',
-  failed_notices: 'The mail server took none of the attempts.',
+  unwarned:
+    'Nobody read at the old address that the address is to change. The event account.security_notice_undelivered names each account: reach these people another way.',
+  failed_notices: 'The mail server took none of the attempts: check that it runs and takes mails of this service.',
 }
 
 /** What an operator should look at, each thing once. */
@@ -61,7 +63,9 @@ export function NeedsAttention({
   isUnread,
   isCut,
 }: NeedsAttentionProps) {
-  const alarms = contract.alarmsIn(figures)
+  const shown = apps.flatMap(({ tasks }) => tasks).filter(({ state }) => state === 'present').length
+  // A row says each of these, unless there are more than the page shows.
+  const alarms = contract.alarmsIn(figures).filter((name) => name !== 'still_present' || figures[name] !== shown)
   const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
   return (
     <Part id="needs-attention" title="Needs attention" description={isCut && 'There is more than this page shows.'}>
@@ -95,7 +99,7 @@ export function NeedsAttention({
           </div>
         )}
         {apps.map((app) => (
-          <App key={app.app_id} app={app} lastAskedAt={lastAsked.get(app.app_id) ?? null} lookedAt={lookedAt} />
+          <App key={app.app_id} app={app} lastAskedAt={lastAsked.get(app.app_id) ?? null} />
         ))}
       </div>
     </Part>
@@ -138,16 +142,12 @@ const MAX_EVENTS = 1_000
 /** So many deletion tasks of one application are shown unfolded. */
 const MAX_OPEN = 3
 
-function App({ app, lastAskedAt, lookedAt }: TroubleProps & Pick<NeedsAttentionProps, 'lookedAt'>) {
-  const { app_id, name, deliveries, tasks, unreliable } = app
+function App({ app, lastAskedAt }: TroubleProps) {
+  const { app_id, name, problem, is_past_due: isPast, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = contract.isDisabled(app)
-  const isPast = app.first_due_by !== null && app.first_due_by <= lookedAt
-  const called = tasks.filter(({ polls, state }) => !polls && (state === 'pending' || state === 'calling'))
-  const isTried = !isDisabled && ((deliveries?.waiting ?? 0) > 0 || called.length > 0)
-  const isFailingNow = deliveries !== null || tasks.some(isFailing)
   const wasWaived = unreliable !== null && unreliable.waived_at !== null
-  const canPing = (isTried && isFailingNow) || (wasWaived && !unreliable.polls)
+  const canPing = (isTried(app) && isFailingNow(app)) || (wasWaived && !unreliable.polls)
   return (
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
@@ -155,7 +155,7 @@ function App({ app, lastAskedAt, lookedAt }: TroubleProps & Pick<NeedsAttentionP
         {isDisabled && <Badge tone="warning">Disabled</Badge>}
         {wasWaived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
         {tasks.length > 0 && (
-          <Badge tone={isFailingNow || app.leaves_tasks ? 'danger' : isDisabled ? 'warning' : 'accent'}>
+          <Badge tone={problem ? 'danger' : isDisabled ? 'warning' : 'accent'}>
             {count(tasks.length, 'deletion')} held up
           </Badge>
         )}
@@ -169,10 +169,6 @@ function App({ app, lastAskedAt, lookedAt }: TroubleProps & Pick<NeedsAttentionP
       </h3>
       <p className="text-ink-muted text-sm empty:hidden">
         <Trouble app={app} lastAskedAt={lastAskedAt} />
-        {isTried &&
-          (isFailingNow
-            ? 'It is tried again by itself; once it is fixed, a retry asks it at once.'
-            : 'It is being asked now.')}
         {isDisabled && (
           <>
             Disabled
@@ -182,7 +178,7 @@ function App({ app, lastAskedAt, lookedAt }: TroubleProps & Pick<NeedsAttentionP
                 since <LocalTime dateTime={unreliable.disabled_at} mayBreak />
               </>
             )}
-            . It is told nothing, and deletions wait for it.
+            . It is told nothing, and deletions wait for it until it is enabled.
           </>
         )}
       </p>
@@ -216,28 +212,43 @@ interface TroubleProps {
   lastAskedAt: string | null
 }
 
-/** What is wrong with an application, and since when. */
+const isFailingNow = ({ deliveries, tasks }: contract.TroubledApp) => deliveries !== null || tasks.some(isFailing)
+/** Whether anything of it is called without anybody doing anything. */
+const isTried = (app: contract.TroubledApp) =>
+  !contract.isDisabled(app) &&
+  ((app.deliveries?.waiting ?? 0) > 0 ||
+    app.tasks.some(({ polls, state }) => !polls && (state === 'pending' || state === 'calling')))
+
+/** What is wrong with an application, since when, and what to do. */
 export function Trouble({ app, lastAskedAt }: TroubleProps) {
   const { deliveries, tasks, unreliable } = app
-  const lastAnswer = tasks.find(isFailing)?.last_error
-  const since = tasks.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
+  const failing = tasks.filter(isFailing)
+  const lastAnswer = failing[0]?.last_error
+  const since = failing.flatMap(({ failing_since }) => failing_since ?? []).toSorted()[0]
   return (
     <>
-      {deliveries && (
-        <>
-          Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />: {deliveries.last_error}.{' '}
-        </>
-      )}
       {since && (
         <>
-          No good answer since <LocalTime dateTime={since} mayBreak />
-          {lastAnswer && `: ${lastAnswer}`}.{' '}
+          No good answer to a deletion task since <LocalTime dateTime={since} mayBreak />
+          {lastAnswer && `: ${resultOf(lastAnswer)}`}.{' '}
         </>
       )}
+      {deliveries && (
+        <>
+          Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />
+          {deliveries.last_error && deliveries.last_error !== lastAnswer && `: ${resultOf(deliveries.last_error)}`}.{' '}
+          {deliveries.dead > 0 &&
+            'Events that were given up are sent again only by the button on the page of the app. '}
+        </>
+      )}
+      {isTried(app) && (isFailingNow(app) ? `${TRIES_ITSELF} ` : 'It is being asked now. ')}
+      {!app.problem &&
+        tasks.some(({ state }) => state === 'accepted') &&
+        'It has accepted the task and is still to report that the deletion is done. Without a report in time it is asked again by itself. '}
       {unreliable?.waived_at && !lastAnswer && (
         <>
-          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} mayBreak />; its answer
-          was {unreliable.waived_error}.{' '}
+          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} mayBreak />; its last
+          result was: {unreliable.waived_error && resultOf(unreliable.waived_error)}.{' '}
           {unreliable.polls
             ? 'Once it has done a deletion, this is gone.'
             : 'Once it is fixed, ping it: after a good answer this is gone.'}{' '}

@@ -11,7 +11,6 @@ import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { FieldError } from '../ui/field'
-import { LocalTime } from '../ui/local-time'
 import { RefreshEvery } from '../ui/refresh-every'
 import { useServerTime } from '../ui/server-clock'
 import { Copyable } from './copyable'
@@ -189,15 +188,12 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   const isForAll = button.operation === 'retryWithdrawal'
   if (attempts === 0 || (isForAll && failing.length === 0 && before === null)) return null
   const good = `No longer fails: ${button.of}.`
-  const [only, ...more] = failing
-  const isOne = only && more.every(({ name }) => name === only.name)
-  const failed = isOne ? <FailsAgain of={only} times={failing.length} /> : <FailAgain of={failing} />
   return (
     <>
       <OperatorButton
         label={button.operation === 'retryTask' && tried.length === 1 ? 'Retry' : 'Retry all'}
         outcome={good}
-        later={isOver && (failing.length > 0 ? failed : good)}
+        later={isOver && (failing.length > 0 ? <FailAgain of={failing} /> : good)}
         onDone={({ retried }) => {
           setBefore(retried === false ? null : attempts)
           setOver(false)
@@ -209,22 +205,11 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   )
 }
 
-const FailsAgain = ({ of: { name, last_error, due_at }, times }: { of: Tried; times: number }) => (
-  <>
-    {name} failed again{times > 1 && ` for ${count(times, 'deletion')}`}: {last_error}.{' '}
-    {due_at && times === 1 && (
-      <>
-        The next attempt is at <LocalTime dateTime={due_at} format="time" />.
-      </>
-    )}
-  </>
-)
-
-/** Their answers stand in their rows. */
+/** Each once; results and next attempts stand in the rows. */
 const FailAgain = ({ of }: { of: readonly Tried[] }) => (
   <>
     Failed again:{' '}
-    {of.map(({ id, name }, index) => (
+    {[...new Map(of.map((tried) => [tried.name, tried])).values()].map(({ id, name }, index) => (
       <Fragment key={id}>
         {index > 0 && ', '}
         {name}

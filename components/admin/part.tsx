@@ -27,16 +27,17 @@ export const Part = ({ id, none, children, ...header }: PartProps) =>
   )
 
 type TablePartProps<Contract extends z.ZodObject> = Omit<TableProps<Contract>, 'label'> &
-  Pick<PartProps, 'title' | 'description'> & { none: string }
+  Pick<PartProps, 'title' | 'description' | 'aside'> & { none: string }
 
 /** A part that is one table. */
 export const TablePart = <Contract extends z.ZodObject>({
   title,
   description,
+  aside,
   none,
   ...table
 }: TablePartProps<Contract>) => (
-  <Part title={title} description={description} none={table.rows.length === 0 && none}>
+  <Part title={title} description={description} aside={aside} none={table.rows.length === 0 && none}>
     <Table label={title} {...table} />
   </Part>
 )

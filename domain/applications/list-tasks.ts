@@ -1,4 +1,5 @@
 import { type ShownTask, TASK_STATES, type TaskState } from '@/contract/tasks'
+import { retriedAt } from '../audit'
 import type { SystemContext } from '../context'
 import { boolean, fenced, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
 import { isOpenTask, isPresent, openTaskState, stateColumns, TASK_COLUMNS, taskStateOf, WAIVED } from './task-states'
@@ -22,6 +23,7 @@ const TASK = {
   attempts: integer,
   last_error: text.orNull,
   failing_since: time.orNull,
+  retried_at: time.orNull,
   failure_code: text.orNull,
   progress_done: integer.orNull,
   progress_total: integer.orNull,
@@ -32,7 +34,7 @@ const TASK = {
 }
 const SELECTED = sql`n.id, n.withdrawal_id, n.app_id, n.app_name, n.phase, w.started_at, n.attempts, n.last_error,
      CASE WHEN n.last_error IS NOT NULL THEN coalesce(n.checked_at, n.first_tried_at) END AS failing_since, n.failure_code,
-     n.progress_done, n.progress_total, ${WAIVED}, n.absent_at, ${stateColumns(sql`n`)},
+     ${retriedAt(sql`n.id, n.withdrawal_id`)} AS retried_at, n.progress_done, n.progress_total, ${WAIVED}, n.absent_at, ${stateColumns(sql`n`)},
      coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls,
      coalesce(a.waive_reasons, '{}') AS waive_reasons`
 
@@ -149,6 +151,10 @@ export async function watchTasks(ctx: SystemContext) {
 const isHeld = ({ is_app_disabled, polls }: TaskRow, state: TaskState) =>
   is_app_disabled || state === 'present' || (state === 'unconfirmed' && polls)
 
+/** A good answer ends what failed before it, and is followed by no attempt that the retry asked for. */
+const failedAgain = ({ failing_since: since, retried_at: at, due_at }: TaskRow) =>
+  since && at && since < at && due_at && due_at > at ? at : null
+
 const toTask = (row: TaskRow, now: Date, state = taskStateOf(row, now)): ShownTask => ({
   task_id: row.id,
   withdrawal_id: row.withdrawal_id,
@@ -168,6 +174,7 @@ const toTask = (row: TaskRow, now: Date, state = taskStateOf(row, now)): ShownTa
       : { done: row.progress_done, total: row.progress_total },
   last_error: row.last_error,
   failing_since: row.failing_since?.toISOString() ?? null,
+  retried_at: failedAgain(row)?.toISOString() ?? null,
   failure_code: row.failure_code,
   completed_at: row.completed_at?.toISOString() ?? null,
   times_present: row.times_present,

@@ -6,8 +6,10 @@ import { asNobody, givenParticipant, givenWithdrawal, pass, type TestContext, te
 import { atStatement } from '@/testing/statements'
 import { pingApp, setApp } from '../applications/manage'
 import { failingApps } from '../applications/operate-deliveries'
-import { waiveTask } from '../applications/operate-tasks'
+import { retryTask, waiveTask } from '../applications/operate-tasks'
+import { retryWithdrawal } from './operate-withdrawal'
 import { reportOnTask } from './report-on-task'
+import { showWithdrawal } from './show-withdrawal'
 import { groupTroubles, problemsOf, watchOverview, watchTroubles } from './watch-overview'
 
 let ctx: TestContext
@@ -149,6 +151,49 @@ test('the application that holds a withdrawal up past its due date stands before
   expect(await seen()).toEqual([many, late])
   await ctx.db.withdrawal.update({ where: { id: withdrawalId }, data: { dueBy: ctx.clock.now() } })
   expect(await seen()).toEqual([late, many])
+  expect(groupTroubles(await watchTroubles(ctx)).apps).toMatchObject([{ is_past_due: true }, { is_past_due: false }])
+})
+
+test('a deletion task and a step say when somebody had them tried again and they failed again, and only then', async () => {
+  ctx.apps.answer = async () => ({ status: 503 })
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  await pass(ctx, 60 * minute)
+  const seen = async () => {
+    const { tasks, deletion_steps } = await showWithdrawal(ctx, withdrawalId)
+    return [tasks[0]?.retried_at, deletion_steps.find(({ step }) => step === 'data_archives')?.retried_at]
+  }
+  expect(await seen()).toEqual([null, null])
+  ctx.clock.advance(1)
+  const taskAt = ctx.clock.now().toISOString()
+  await retryTask(ctx, { taskId: (await ctx.db.deletionTask.findFirstOrThrow()).id })
+  // Nobody has called it yet.
+  expect(await seen()).toEqual([null, null])
+  await pass(ctx, minute)
+  expect(await seen()).toEqual([taskAt, null])
+  ctx.apps.answer = async () => ({ status: 204 })
+  ctx.archives.delete = () => Promise.reject(new Error('away'))
+  for (let hours = 2; hours < 24; hours++) await pass(ctx, 60 * minute)
+  for (let time = 0; time < 2; time++) await expect(pass(ctx, 60 * minute)).rejects.toThrow()
+  expect(await seen()).toEqual([null, null])
+  const stepAt = ctx.clock.now().toISOString()
+  await retryWithdrawal(ctx, { withdrawalId })
+  await expect(pass(ctx, minute)).rejects.toThrow()
+  expect(await seen()).toEqual([null, stepAt])
+})
+
+test('an application that fails stands before one that is disabled, though that holds up more', async () => {
+  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  ctx.apps.answer = async () => ({ status: 503 })
+  const off = await givenParticipant(ctx, 'off')
+  await setApp(ctx, { appId: off, disabled: true })
+  await givenWithdrawal(ctx)
+  const fails = await givenParticipant(ctx, 'fails')
+  await givenWithdrawal(ctx)
+  await pass(ctx, 60 * minute)
+  expect(groupTroubles(await watchTroubles(ctx)).apps).toMatchObject([
+    { app_id: fails, problem: 'HTTP 503', tasks: [{}] },
+    { app_id: off, problem: null, tasks: [{}, {}] },
+  ])
 })
 
 test('a step that fails by itself is listed by itself, also where an application has accepted its task', async () => {

@@ -1,4 +1,4 @@
-import type { Figures, TroubledApp, TroubledWithdrawal } from '@/contract/operator'
+import { type Figures, isDisabled, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
 import { isFailing, isLeft, type ShownTask } from '@/contract/tasks'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
@@ -55,15 +55,15 @@ async function readAll(ctx: SystemContext): Promise<Figures> {
 type Troubles = Awaited<ReturnType<typeof watchTroubles>>
 
 /**
- * Each application that is disabled, or of which something fails, with all its tasks that are due; the withdrawals that fail for another
- * reason; and the tasks of the other applications.
+ * Each application that is disabled, still has a person, or of which something fails, with all its tasks that are due; the withdrawals
+ * that fail for another reason; and the tasks of the other applications.
  */
 export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Troubles) {
   const withdrawals = troubled?.withdrawals ?? []
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
-    const none = { deliveries: null, tasks: [], leaves_tasks: false, unreliable: null, first_due_by: null }
-    const app = apps.get(app_id) ?? { app_id, name, ...none }
+    const none = { problem: null, deliveries: null, tasks: [], leaves_tasks: false, unreliable: null }
+    const app = apps.get(app_id) ?? { app_id, name, ...none, first_due_by: null, is_past_due: false }
     apps.set(app_id, app)
     return app
   }
@@ -72,21 +72,25 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
   const failed = withdrawals.flatMap(({ tasks }) => tasks)
   const isShown = new Set(failed.map(({ task_id }) => task_id))
   const others = (tasks?.tasks ?? []).filter(({ task_id }) => !isShown.has(task_id))
-  for (const { due_by, tasks } of withdrawals) {
+  for (const { due_by, is_past_due, tasks } of withdrawals) {
     for (const task of tasks) {
       const app = appOf(task)
       app.tasks.push(task)
       // The withdrawals stand by their due dates.
       app.first_due_by ??= due_by
+      app.is_past_due ||= is_past_due
     }
   }
   for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)
-  const isPast = ({ first_due_by: due }: TroubledApp) => due !== null && Date.parse(due) <= now.getTime()
-  for (const app of apps.values()) app.leaves_tasks = app.tasks.some((task) => isLeft(task, now))
+  for (const app of apps.values()) {
+    app.leaves_tasks = app.tasks.some((task) => isLeft(task, now))
+    app.problem = problemOf(app)
+  }
   return {
-    /** Those that hold a withdrawal up past its due date, then those that hold up most. */
+    /** The worst first, on every page. */
     apps: [...apps.values()].sort(
-      (one, other) => Number(isPast(other)) - Number(isPast(one)) || other.tasks.length - one.tasks.length,
+      (one, other) =>
+        rankOf(one) - rankOf(other) || other.tasks.length - one.tasks.length || one.name.localeCompare(other.name),
     ),
     withdrawals: withdrawals.filter((withdrawal) => ownSteps(withdrawal).length > 0),
     others: others.filter(({ app_id }) => !apps.has(app_id)),
@@ -97,23 +101,26 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
   }
 }
 
+/** Those that hold a withdrawal up past its due date, those that fail, those that are disabled, and those that are only waited for. */
+const rankOf = (app: TroubledApp) => (app.is_past_due ? 0 : app.problem !== null ? 1 : isDisabled(app) ? 2 : 3)
+
 /** What is wrong with each application that fails or leaves its deletion tasks, by its id. */
 export const problemsOf = (troubles: Troubles): Map<string, string> =>
-  new Map(
-    groupTroubles(troubles).apps.flatMap((app) => {
-      const problem = problemOf(app)
-      return problem ? [[app.app_id, problem]] : []
-    }),
-  )
+  new Map(groupTroubles(troubles).apps.flatMap(({ app_id, problem }) => (problem ? [[app_id, problem]] : [])))
 
-/** Its last answer to an event or a deletion task, or else that it does not ask for its tasks. */
-export const problemOf = (app: TroubledApp): string | null =>
-  lastAnswerOf(app) ?? (app.leaves_tasks ? 'has not asked for its deletion tasks' : null)
+/** Its last answer to an event or a deletion task, or else that it does not do its tasks. */
+function problemOf(app: TroubledApp): string | null {
+  const { leaves_tasks, tasks } = app
+  if (leaves_tasks) return lastAnswerOf(app) ?? 'has not asked for its deletion tasks'
+  return lastAnswerOf(app) ?? (tasks.some(isPresent) ? 'still has the person after every request' : null)
+}
 
 export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
   deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null
 
-const isHeld = ({ is_app_disabled }: ShownTask) => is_app_disabled
+const isPresent = ({ state }: ShownTask) => state === 'present'
+/** Nothing happens before an operator decides. */
+const isHeld = (task: ShownTask) => task.is_app_disabled || isPresent(task)
 
 /** The steps that fail by themselves. One that waits for an application is late because of it. */
 const ownSteps = ({ deletion_steps, tasks }: TroubledWithdrawal) =>

@@ -1,9 +1,11 @@
+import { lineOf } from '@/components/admin/command'
 import { AppLink, EventCounts } from '@/components/admin/drawn'
 import { TablePart } from '@/components/admin/part'
+import { resultOf } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { app } from '@/contract/apps'
 import { listApps } from '@/domain/applications/manage'
-import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from '../admin-page'
 import { operatorContext, titleForOperators } from '../for-operators'
 
@@ -12,8 +14,8 @@ export const generateMetadata = titleForOperators('Apps')
 export default async function ApplicationsPage() {
   const ctx = await operatorContext('/admin/apps')
   const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
-  const problems = problemsOf(troubles)
-  const rank = ({ app_id, disabled_at }: (typeof apps)[number]) => (problems.has(app_id) ? 0 : disabled_at ? 1 : 2)
+  const troubled = new Map(groupTroubles(troubles).apps.map((app, place) => [app.app_id, { ...app, place }]))
+  const placeOf = ({ app_id }: (typeof apps)[number]) => troubled.get(app_id)?.place ?? troubled.size
   return (
     <AdminPage
       section="/admin/apps"
@@ -22,13 +24,13 @@ export default async function ApplicationsPage() {
     >
       <TablePart
         title="Registered apps"
-        description={problems.size > 0 && 'Those that fail first.'}
+        description={troubled.size > 0 && 'The worst first, as on the overview.'}
         of={app}
-        rows={apps.toSorted((one, other) => rank(one) - rank(other))}
+        rows={apps.toSorted((one, other) => placeOf(one) - placeOf(other))}
         id="app_id"
         fields={{
           name: ({ app_id, name, disabled_at }) => {
-            const problem = problems.get(app_id)
+            const { problem, is_past_due } = troubled.get(app_id) ?? {}
             return (
               <>
                 <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -43,8 +45,15 @@ export default async function ApplicationsPage() {
                       Failing
                     </Badge>
                   )}
+                  {is_past_due && (
+                    <Badge tone="danger" className={BESIDE}>
+                      Past a due date
+                    </Badge>
+                  )}
                 </span>{' '}
-                {problem && <span className="block font-normal text-ink-muted first-letter:uppercase">{problem}</span>}
+                {problem && (
+                  <span className="block font-normal text-ink-muted first-letter:uppercase">{resultOf(problem)}</span>
+                )}
               </>
             )
           },
@@ -52,7 +61,7 @@ export default async function ApplicationsPage() {
           deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
           open_tasks: true,
         }}
-        none="No app is registered. The operator command registers one."
+        none={`No app is registered. This command registers one: ${lineOf('app register --name NAME --endpoint URL')}`}
       />
     </AdminPage>
   )

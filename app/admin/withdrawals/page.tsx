@@ -49,6 +49,12 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
   completed: { waived_tasks: unconfirmed, started_at: true, completed_at: true, purge_due_at: true },
   purged: { started_at: true, completed_at: true, purged_at: true },
 }
+/** What each state means, and the order of its list. */
+const DESCRIPTIONS = {
+  processing: 'Something is still to be deleted, here or by an app. The soonest due date first.',
+  completed: 'All is deleted but what the law or the person keeps until a date. The latest first.',
+  purged: 'What was kept is erased too, and what is left here names nobody. The latest first.',
+} as const
 const NONE = {
   processing: 'No deletion is open.',
   completed: 'No completed deletion still has records.',
@@ -73,11 +79,7 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
     after: typeof after === 'string' ? after : undefined,
   })
   return (
-    <AdminPage
-      section="/admin/withdrawals"
-      title="Deletions"
-      description={state === 'processing' ? 'The soonest due date first.' : 'The latest first.'}
-    >
+    <AdminPage section="/admin/withdrawals" title="Deletions" description={DESCRIPTIONS[state]}>
       <Card>
         <Tabs
           label="State"

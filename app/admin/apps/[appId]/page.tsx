@@ -14,12 +14,13 @@ import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
 import { type ShownAudit, shownAudit } from '@/contract/operator'
+import { partsOfReason } from '@/contract/vocabulary'
 import { count } from '@/contract/words'
 import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { actsOnApp } from '@/domain/audit'
-import { groupTroubles, problemOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
 import { operatorContext, orNotFound, titleForOperators } from '../../for-operators'
@@ -61,10 +62,10 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
     watchTroubles(ctx),
   ])
-  const taskIds = [...open.tasks, ...ended].map(({ task_id }) => task_id)
-  const acts = await actsOnApp(ctx, { appId, taskIds, maxRows: SHOWN })
+  // Who has a deletion tried again has its tasks tried again.
+  const ids = [...open.tasks, ...ended].flatMap(({ task_id, withdrawal_id }) => [task_id, withdrawal_id])
+  const acts = await actsOnApp(ctx, { appId, ids, maxRows: SHOWN })
   const trouble = groupTroubles(troubles).apps.find(({ app_id }) => app_id === appId)
-  const problem = trouble && problemOf(trouble)
   const { action, at, actor } = auditFor(ctx.actor.userId)
   return (
     <AdminPage
@@ -76,15 +77,12 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       aside={
         <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">
           {app.disabled_at && <Badge tone="warning">Disabled</Badge>}
-          {problem && (
-            <>
-              <Badge tone="danger">Failing</Badge> <span className="first-letter:uppercase">{problem}</span>
-            </>
-          )}
+          {trouble?.problem && <Badge tone="danger">Failing</Badge>}
+          {trouble?.is_past_due && <Badge tone="danger">Past a due date</Badge>}
         </p>
       }
     >
-      <Part title="Actions">
+      <Part title="Actions" description={app.endpoint && 'A ping is a signed test call, which deletes nothing.'}>
         {trouble && (
           <p className="mb-3 text-ink-muted empty:hidden">
             <Trouble app={trouble} lastAskedAt={app.last_asked_at} />
@@ -136,20 +134,25 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       </Part>
       <Part
         title="Open deletion tasks"
-        description={open.is_cut && 'There are more than are shown.'}
+        description={open.is_cut && `${SHOWN} of ${app.open_tasks.toLocaleString('en')} are shown.`}
         none={open.tasks.length === 0 && 'No deletion waits for it.'}
       >
         <TaskTable label="Open deletion tasks" tasks={open.tasks} fields={{ withdrawal_id: true }} />
       </Part>
       <Part
-        title="Recent deletion tasks"
+        title="Ended deletion tasks"
         description={`The newest first, from the last ${MAX_LOOKED_AT} deletions that still have records.`}
-        none={ended.length === 0 && 'None of them has ended.'}
+        none={ended.length === 0 && 'No deletion task of it has ended lately.'}
       >
-        <TaskTable label="Recent deletion tasks" tasks={ended} fields={{ withdrawal_id: true }} />
+        <TaskTable label="Ended deletion tasks" tasks={ended} fields={{ withdrawal_id: true }} />
       </Part>
       {dead.deliveries.length > 0 && <DeliveryTable title="Events given up" deliveries={dead.deliveries} />}
-      <DeliveryTable title="Recent events" deliveries={recent.deliveries} />
+      <DeliveryTable
+        title="Recent events"
+        aside={app.deliveries.waiting > 0 && <EventCounts of={{ ...app.deliveries, dead: 0 }} />}
+        deliveries={recent.deliveries.filter(({ status }) => status !== 'dead')}
+        {...(dead.deliveries.length > 0 && { none: 'None but those that were given up.' })}
+      />
       <Part title="Settings" description={app.disabled_at && WHILE_DISABLED}>
         <Facts
           of={contract}
@@ -165,9 +168,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
             includes: true,
             checks: true,
             confirms: true,
-            waive_reasons: ({ waive_reasons }) => waive_reasons.join(' · ') || null,
-            deliveries: ({ deliveries }) => <EventCounts of={deliveries} />,
-            open_tasks: true,
+            waive_reasons: ({ waive_reasons }) =>
+              waive_reasons.length > 0 &&
+              waive_reasons.map((reason) => <p key={reason}>“{partsOfReason(reason).sentence}”</p>),
             previous_secret_until: true,
           }}
         />

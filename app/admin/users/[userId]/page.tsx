@@ -120,7 +120,7 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
     />
     <TablePart
       title="Audit log"
-      description="The newest first."
+      description="The newest twenty acts, without look-ups."
       of={shownAudit}
       rows={account.audit}
       id="audit_id"
@@ -242,7 +242,8 @@ const Access = ({ count, role, ends }: { count: number; role: string | null; end
 const FACTS: Fields<typeof shownAccount> = {
   email: true,
   email_verified: true,
-  email_undeliverable: ({ email_undeliverable }) => (email_undeliverable ? 'No, it comes back' : 'Yes'),
+  email_undeliverable: ({ email_undeliverable }) =>
+    email_undeliverable ? 'No, it comes back: reach the person another way' : 'Yes',
   old_mailbox_lost_at: true,
   pending_change: ({ pending_change: { new_email, expires_at } }) =>
     new_email && expires_at ? (
@@ -257,7 +258,8 @@ const FACTS: Fields<typeof shownAccount> = {
     return (
       until && (
         <>
-          Nobody can delete it until <LocalTime dateTime={until} />: a change of the address was undone.
+          Until <LocalTime dateTime={until} mayBreak /> the person cannot delete it, because a change of the address was
+          undone. The operator command still can.
         </>
       )
     )

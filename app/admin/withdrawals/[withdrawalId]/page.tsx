@@ -8,7 +8,7 @@ import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Counts, StepName } from '@/components/admin/step-texts'
 import { TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
-import { isAsked } from '@/components/admin/words'
+import { isAsked, resultOf, TRIES_ITSELF } from '@/components/admin/words'
 import { Badge } from '@/components/ui/badge'
 import { CopyButton } from '@/components/ui/copy-button'
 import { Countdown } from '@/components/ui/countdown'
@@ -24,7 +24,7 @@ import {
   shownWithdrawal,
 } from '@/contract/operator'
 import { isFailing, isOpen, type ShownTask } from '@/contract/tasks'
-import { count, toLabel } from '@/contract/words'
+import { count, nameOfEvent } from '@/contract/words'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
@@ -64,18 +64,24 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       <Part title="Deletion tasks of apps" none={tasks.length === 0 && noTasks(withdrawal)}>
         <TaskTable label="Deletion tasks" tasks={tasks} fields={{ name: placedApp }} />
       </Part>
-      <DeliveryTable title="Events" deliveries={deliveries} none="No event was sent, other than the tasks." namesApp />
+      <DeliveryTable
+        title="Events"
+        deliveries={deliveries}
+        none={withdrawal.purged_at ? DELETED_SINCE : 'No event was sent, other than the tasks.'}
+        namesApp
+        retriedAt={audit.find(({ action }) => action === 'withdrawal.retried')?.at}
+      />
       <TablePart
         title="Mails"
         of={shownNotice}
         rows={notices}
         id="notice_id"
         fields={{ kind: true, attempts: true, due_at: true, sent_at: true, failed_at: true }}
-        none="No mail is kept."
+        none="No record of a mail is kept: they are deleted with the account’s other records."
       />
       <TablePart
         title="Audit log"
-        description="What operators and services did, the newest first. What the person did goes with the logs."
+        description="What operators and services did, the newest first. What the person did is deleted with the logs."
         of={shownAudit}
         rows={audit}
         id="audit_id"
@@ -86,11 +92,11 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
   )
 }
 
+const DELETED_SINCE = 'They were deleted with what was kept.'
+
 /** The tasks go with what was kept, and so does who had not confirmed. */
 const noTasks = ({ purged_at }: ShownWithdrawal) =>
-  purged_at
-    ? 'They were deleted with what was kept. What each app answered stands in the receipt.'
-    : 'No app has a task.'
+  purged_at ? `${DELETED_SINCE} What each app answered stands in the receipt.` : 'No app has a task.'
 
 /** What operators did leaves this page with what was kept, and stays in the audit. */
 const noActs = ({ purged_at }: ShownWithdrawal) =>
@@ -143,38 +149,49 @@ function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
     ...tasks
       .filter(
         (task) =>
-          isOpen(task) && (task.last_error !== null || task.is_app_disabled || is_past_due || late.has(task.phase)),
+          isOpen(task) &&
+          (task.last_error !== null ||
+            task.state === 'present' ||
+            task.is_app_disabled ||
+            is_past_due ||
+            late.has(task.phase)),
       )
       .map((task) => <TaskCause key={task.task_id} task={task} />),
     ...openOwnSteps(withdrawal)
       .filter(({ last_error }) => last_error !== null)
       .map(({ step, last_error, attempts }) => (
         <p key={step}>
-          <StepName step={step} /> fails: {last_error}, {count(attempts, 'attempt')}.
+          <StepName step={step} /> fails: {last_error && resultOf(last_error)}, {count(attempts, 'attempt')}.
         </p>
       )),
   ]
+  const isTried =
+    tasks.some((task) => isFailing(task) && !task.is_app_disabled && !task.polls) ||
+    openOwnSteps(withdrawal).some(({ last_error }) => last_error !== null)
   return (
     <div className="mb-5 space-y-1 font-medium empty:hidden">
       {causes.length === 0 && <NextStep of={withdrawal} now={now} />}
       {causes.slice(0, MAX_CAUSES)}
       {causes.length > MAX_CAUSES && <p>And {causes.length - MAX_CAUSES} more, below.</p>}
+      {isTried && <p className="font-normal text-ink-muted">{TRIES_ITSELF}</p>}
     </div>
   )
 }
 
 function TaskCause({ task }: { task: ShownTask }) {
-  const { task_id, name, is_app_disabled, polls, last_error, failing_since, attempts } = task
+  const { task_id, name, state, is_app_disabled, polls, last_error, failing_since, attempts } = task
+  const isPresent = state === 'present'
   return (
     <p className="wrap-anywhere">
       Waits for{' '}
       <a href={`#${task_id}`} className={textLink}>
         {name}
       </a>
-      {is_app_disabled && ', which is disabled.'}
-      {!is_app_disabled && last_error && (
+      {is_app_disabled && ', which is disabled: enable it, or stop waiting for it.'}
+      {!is_app_disabled && isPresent && ', which still has the person: retry its task, or stop waiting for it.'}
+      {!is_app_disabled && !isPresent && last_error && (
         <>
-          : {last_error}
+          : {resultOf(last_error)}
           {failing_since && (
             <>
               , no good answer since <LocalTime dateTime={failing_since} mayBreak />
@@ -184,6 +201,7 @@ function TaskCause({ task }: { task: ShownTask }) {
         </>
       )}
       {!is_app_disabled &&
+        !isPresent &&
         !last_error &&
         (polls && attempts === 0 ? ', which has not asked for its task yet: check that it runs.' : '.')}
     </p>
@@ -206,7 +224,11 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     ...tasks.filter(isOpen).map(triedTask),
     ...deliveries
       .filter((delivery) => delivery.delivered_at === null)
-      .map(({ webhook_id, app_name, type, ...tried }) => ({ ...tried, id: webhook_id, name: `${app_name} (${type})` })),
+      .map(({ webhook_id, app_name, type, ...tried }) => ({
+        ...tried,
+        id: webhook_id,
+        name: `${app_name} (${nameOfEvent(type)})`,
+      })),
   ]
   return (
     <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
@@ -220,6 +242,8 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     </div>
   )
 }
+
+const RECEIPTS = { acceptance: 'the request', completion: 'the completion', purge: 'the final erasure' }
 
 const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
   user_id: ({ user_id }) =>
@@ -247,8 +271,8 @@ const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
   purged_at: true,
   receipts: ({ withdrawal_id, receipts, receipt_due_at }) => (
     <>
-      {[...receipts.map(({ kind }) => toLabel(kind)), ...(receipt_due_at ? ['one is being written'] : [])].join(', ') ||
-        'None yet'}
+      {receipts.length > 0 ? `Of ${LISTED.format(receipts.map(({ kind }) => RECEIPTS[kind]))}` : 'None yet'}
+      {receipt_due_at && '; one is being written'}
       {receipts.length > 0 && (
         <div className="text-ink-muted text-sm">
           This command prints them: <Command words={`receipt show ${withdrawal_id}`} />
@@ -274,7 +298,7 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
     // The answer of an app that nobody waits for any more stays with the step until it runs again.
     const isOfWaived = own.some(({ waived, last_error }) => waived && last_error === shown.last_error)
     const step = isOfWaived ? { ...shown, last_error: null } : shown
-    const failing = own.filter(isFailing)
+    const failing = own.filter((task) => isFailing(task) || task.state === 'present')
     // The error of the last call stays with the step while its app is called again.
     const isCalling = own.some(({ state }) => state === 'calling')
     const isWaiting = !isUntried(step) && !step.completed_at && (step.erased_at || !step.last_error || isCalling)

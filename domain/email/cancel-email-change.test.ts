@@ -17,15 +17,8 @@ test('cancelling closes the request and records who did it, from where and when'
     closedIp: '192.0.2.1',
   })
   const audited = await ctx.db.auditEvent.findMany({ where: { action: 'email_change.cancelled', userId: user.userId } })
-  expect(audited).toMatchObject([
-    {
-      id: expect.stringMatching(/^aud_[A-Za-z0-9_-]{22}$/),
-      actor: 'session',
-      subjectId: changeRequestId,
-      ip: '192.0.2.1',
-      at: ctx.clock.now(),
-    },
-  ])
+  const at = ctx.clock.now()
+  expect(audited).toMatchObject([{ actor: 'session', subjectId: changeRequestId, ip: '192.0.2.1', at }])
 })
 
 test('of several concurrent cancellations of one request, one succeeds', async () => {

@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
 import {
-  asCaller,
   asToken,
   asUser,
   changeInput,
@@ -13,14 +12,13 @@ import {
   type TestUser,
   tally,
   testContext,
+  withdrawAs,
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
 import { setPassword } from '../accounts/user'
 import { pseudonymousBucket } from '../limits/buckets'
 import { hour } from '../limits/durations'
-import { sessionCredential } from '../sessions/authenticate'
-import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'
 
@@ -58,24 +56,19 @@ test('L4 of 100 parallel changes exactly three are accepted, and one stays pendi
     Array.from({ length: 100 }, (_, n) => outcomeOf(change(ctx, user, `p${n}-${user.email}`))),
   )
   expect(tally(refusals)).toEqual({ accepted: 3, EMAIL_008: 97 })
-  const requests = await ctx.db.emailChangeRequest.groupBy({
-    by: ['status'],
-    where: { userId: user.userId },
-    _count: true,
-  })
-  expect(Object.fromEntries(requests.map(({ status, _count }) => [status, _count]))).toEqual({
-    pending_verification: 1,
-    superseded: 2,
-  })
+  const requests = await ctx.db.emailChangeRequest.findMany({ where: { userId: user.userId } })
+  expect(tally(requests.map(({ status }) => status))).toEqual({ pending_verification: 1, superseded: 2 })
 })
 
-test('only the right password reveals that an address is taken, five times an hour', async () => {
+test("only the right password reveals that an address is taken, or one's own, five times an hour", async () => {
   const other = await givenUser(ctx)
   expect(await outcomeOf(change(ctx, user, other.email, 'wrong'))).toBe('EMAIL_007')
-  expect(await outcomeOf(change(ctx, user, user.email))).toBe('EMAIL_002')
+  const taken = (address: string, details: string) =>
+    expect(change(ctx, user, address)).rejects.toMatchObject({ code: 'EMAIL_002', details })
+  await taken(user.email, 'This is already your address.')
   expect(await placesTaken(ctx, user, user.email)).toEqual({ ...untouched, password: 1, passwordDay: 1, taken: 1 })
-  for (let probe = 0; probe < 4; probe++)
-    expect(await outcomeOf(change(ctx, user, other.email.toUpperCase()))).toBe('EMAIL_002')
+  await taken(user.email.toUpperCase(), 'This is already your address.')
+  for (let probe = 0; probe < 3; probe++) await taken(other.email.toUpperCase(), ERRORS.EMAIL_002.details)
   expect(await outcomeOf(change(ctx, user, `free-${user.email}`))).toBe('EMAIL_008')
   ctx.clock.advance(hour)
   expect(await outcomeOf(change(ctx, user, `free-${user.email}`))).toBe('accepted')
@@ -106,6 +99,7 @@ async function placesTaken(ctx: TestContext, user: TestUser, newEmail: string) {
 }
 
 const untouched = { change: 0, password: 0, passwordDay: 0, taken: 0, target: 0, targetMail: 0 }
+const accepted = { ...untouched, change: 1, target: 1, targetMail: 1 }
 
 test('an invalid address is refused before anything is counted', async () => {
   expect(await outcomeOf(change(ctx, user, 'ada@localhost', 'wrong'))).toBe('EMAIL_001')
@@ -169,12 +163,7 @@ test('a request stores the times of request and message, the caller and the chos
       at: new Date(requestedAt.getTime() + 2_000),
     },
   ])
-  expect(await placesTaken(ctx, user, newEmail.toLowerCase())).toEqual({
-    ...untouched,
-    change: 1,
-    target: 1,
-    targetMail: 1,
-  })
+  expect(await placesTaken(ctx, user, newEmail.toLowerCase())).toEqual(accepted)
   await ctx.settle()
   expect(ctx.mailbox).toHaveLength(2)
   expect(ctx.mailbox[1]).toMatchObject({ to: user.email, id: expect.stringMatching(/^ntc_[A-Za-z0-9_-]{22}$/) })
@@ -203,14 +192,7 @@ test('a wrong password takes its places, and the right one gives its own back', 
   expect(ctx.mailbox).toEqual([])
   ctx.clock.advance(1)
   await change(ctx, user, newEmail)
-  expect(await placesTaken(ctx, user, newEmail)).toEqual({
-    ...untouched,
-    password: 2,
-    passwordDay: 2,
-    change: 1,
-    target: 1,
-    targetMail: 1,
-  })
+  expect(await placesTaken(ctx, user, newEmail)).toEqual({ ...accepted, password: 2, passwordDay: 2 })
 })
 
 test('of many concurrent changes to a taken address, five are told that it is taken', async () => {
@@ -223,51 +205,21 @@ test('of many concurrent changes to a taken address, five are told that it is ta
   expect(tally(outcomes)).toEqual({ EMAIL_002: 5, EMAIL_008: 7 })
 })
 
+const keepingTokens = { password: 'another password', keepTokens: true }
 test.each([
   {
-    what: 'the password is changed and the token kept',
-    act: (ctx: TestContext, userId: string) =>
-      setPassword(ctx, { userId, password: 'another password', keepTokens: true }),
-    code: 'EMAIL_007',
+    ...{ what: 'the password is changed and the token kept', code: 'EMAIL_007' },
+    act: () => setPassword(ctx, { userId: user.userId, ...keepingTokens }),
   },
-  { what: 'the account is withdrawn', act: withdrawalOf, code: 'AUTH_001' },
+  { what: 'the account is withdrawn', code: 'AUTH_001', act: () => withdrawAs(ctx, user) },
 ])('a change by an access token gets $code when $what during sending', async ({ act, code }) => {
   const { userId } = user
   const call = await asToken(ctx, userId, ['email:manage'])
-  const { send } = ctx.mail
-  let acted = false
-  call.mail = {
-    ...ctx.mail,
-    send: async (mail) => {
-      if (!acted) await act(ctx, userId)
-      acted = true
-      return send(mail)
-    },
-  }
+  call.mail = { ...ctx.mail, send: (mail) => act().then(() => ctx.mail.send(mail)) }
   const newEmail = `new-${user.email}`
   expect(await outcomeOf(changeEmail(call, changeInput(user, newEmail)))).toBe(code)
   expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 0, target: 1, targetMail: 1 })
   expect(await ctx.db.emailChangeRequest.count({ where: { userId } })).toBe(0)
-})
-
-async function withdrawalOf(ctx: TestContext, userId: string) {
-  const { id: sessionId } = await ctx.db.session.findFirstOrThrow({ where: { userId } })
-  const call = await asCaller(ctx, sessionCredential(sessionId))
-  await withdrawAccount(call, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
-}
-
-test("a change to one's own address says so, and a change to another taken address says only that it is taken", async () => {
-  const other = await givenUser(ctx)
-  for (const own of [user.email, user.email.toUpperCase()]) {
-    await expect(change(ctx, user, own)).rejects.toMatchObject({
-      code: 'EMAIL_002',
-      details: 'This is already your address.',
-    })
-  }
-  await expect(change(ctx, user, other.email)).rejects.toMatchObject({
-    code: 'EMAIL_002',
-    details: ERRORS.EMAIL_002.details,
-  })
 })
 
 test('an address that is taken during sending is refused as taken, and takes the same places', async () => {

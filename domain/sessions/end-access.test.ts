@@ -274,29 +274,15 @@ test('an account that takes over the external id of a former one opens nothing t
   expect(await opens(caller, token)).toBe('AUTH_001')
 })
 
-test.each(['outside', 'page'])(
-  'a change that waits for the account is refused when its %s token ends meanwhile',
-  async (kind) => {
-    givenIssuer(ctx, caller.userId)
-    const by = kind === 'page' ? await givenPage(ctx, caller) : { token: issuedAt(ctx.clock.now()) }
-    ctx.clock.advance(second)
-    const answer = await heldUp(
-      ctx,
-      ['users', caller.userId],
-      () => change(caller, `new-${caller.email}`, by),
-      (sql) => rawSql(sql, 'UPDATE users SET credentials_since = $2 WHERE id = $1', [caller.userId, ctx.clock.now()]),
-    )
-    expect(answer.code).toBe('AUTH_001')
-    expect(await ctx.db.emailChangeRequest.count({ where: { userId: caller.userId } })).toBe(0)
-  },
-)
-
+const END_ALL = 'UPDATE users SET credentials_since = $2 WHERE id = $1'
 test.each([
-  ['a session', 'UPDATE sessions SET revoked_at = $2 WHERE user_id = $1'],
-  ['an access token', 'UPDATE access_tokens SET revoked_at = $2 WHERE user_id = $1'],
-  ['an outside token', 'UPDATE users SET credentials_since = $2 WHERE id = $1'],
-  ['a page token', 'UPDATE users SET credentials_since = $2 WHERE id = $1'],
-])('a withdrawal that waits for the account is refused when its credential, %s, ends meanwhile', async (kind, end) => {
+  ['a withdrawal', 'a session', 'UPDATE sessions SET revoked_at = $2 WHERE user_id = $1'],
+  ['a withdrawal', 'an access token', 'UPDATE access_tokens SET revoked_at = $2 WHERE user_id = $1'],
+  ['a withdrawal', 'an outside token', END_ALL],
+  ['a withdrawal', 'a page token', END_ALL],
+  ['a change', 'an outside token', END_ALL],
+  ['a change', 'a page token', END_ALL],
+])('%s that waits for the account is refused when its credential, %s, ends meanwhile', async (what, kind, end) => {
   givenIssuer(ctx, caller.userId)
   const outside = issuedAt(ctx.clock.now())
   ctx.clock.advance(second)
@@ -308,11 +294,12 @@ test.each([
   const answer = await heldUp(
     ctx,
     ['users', caller.userId],
-    () => withdraw(caller, by[kind] ?? {}),
+    () => (what === 'a change' ? change(caller, `new-${caller.email}`, by[kind]) : withdraw(caller, by[kind])),
     (sql) => rawSql(sql, end, [caller.userId, ctx.clock.now()]),
   )
   expect(answer.code).toBe('AUTH_001')
   expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: caller.userId } })).toBe(0)
 })
 
 test.each(['endOtherSessions', 'exportData', 'createAccessToken'] as const)(

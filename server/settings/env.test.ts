@@ -86,54 +86,47 @@ test.each([
   expect(Object.fromEntries(Object.entries(after).filter(([key, each]) => before[key] !== each))).toEqual(expected)
 })
 
-test.each([
-  ['APP_ENV', 'staging'],
-  ['PORT', '0'],
-  ['PORT', '65536'],
-  ['DEMO_OIDC_PORT', '65536'],
-  ['DATABASE_CONNECTIONS', '0'],
-  ['APP_URL', 'accounts.example.com'],
-  ['APP_URL', 'javascript:alert(1)'],
-  ['APP_URL', 'https://example.com/accounts'],
-  ['DATABASE_URL', 'mysql://db.example.com/accounts'],
-  ['SMTP_URL', 'https://mail.example.com'],
-  ['MAIL_FROM', 'nobody'],
-  ['MAIL_FROM', '@'],
-  ['MAIL_FROM', 'Acme <nobody>@b.test'],
-  ['MAIL_FROM', 'Acme, Inc. <a@b.test>'],
-  ['MAIL_FROM', 'a@b.test, c@d.test'],
-  ['MAIL_FROM', 'a@b.test\r\nBcc: v@b.test'],
-  ['SUPPORT_EMAIL', 'Support <support@example.com>'],
-  ['AUTH_SUBJECT', 'email'],
-  ['AUTH_SECRET', 'short'],
-  ['CODE_SECRET', 'short'],
-  ['AUTH_SECRET', 'long-enough-to-be-a-secret,short'],
-  ['CODE_SECRET', 'long-enough-to-be-a-secret,'],
-  ['TRUSTED_PROXY_HOPS', '-1'],
-  ['HSTS_INCLUDE_SUBDOMAINS', 'yes'],
-  ['WITHDRAWAL_TIME_SCALE', '0'],
-  ['WITHDRAWAL_TIME_SCALE', 'Infinity'],
-  ['WITHDRAWAL_TIME_SCALE', '1001'],
-  ['STATUTORY_PERIOD', 'PT720H'],
-  ['STATUTORY_PERIOD', 'P0M'],
-  ['LOG_LEVEL', 'loud'],
-  ['INNGEST_BASE_URL', 'inngest:8288'],
-  ['METRICS_TOKEN', 'short'],
-  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=100%'],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key'],
-  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=a%0Ab'],
-  ['OTEL_RESOURCE_ATTRIBUTES', 'load=100%'],
-  ['EMAIL_CHANGE_LIMIT', '3.5'],
-  ['EMAIL_CHANGE_LIMIT', '1e3'],
-  ['EMAIL_CHANGE_WINDOW', '1h'],
-  ['EMAIL_CHANGE_WINDOW', 'PT0S'],
-  ['EMAIL_CODE_VALIDITY', 'P1M'],
-  ['EMAIL_CODE_VALIDITY', 'P3651D'],
-])('%s=%s stops the start with a sentence that names the variable', (name, value) => {
-  const problem = problemOf({ [name]: value })
-  expect(problem).toMatch(new RegExp(`^${name} must be [^\\n]+\\.$`))
-})
+const WRONG = {
+  APP_ENV: ['staging'],
+  PORT: ['0', '65536'],
+  DEMO_OIDC_PORT: ['65536'],
+  DATABASE_CONNECTIONS: ['0'],
+  APP_URL: ['accounts.example.com', 'javascript:alert(1)', 'https://example.com/accounts'],
+  DATABASE_URL: ['mysql://db.example.com/accounts'],
+  SMTP_URL: ['https://mail.example.com'],
+  MAIL_FROM: [
+    'nobody',
+    '@',
+    'Acme <nobody>@b.test',
+    'Acme, Inc. <a@b.test>',
+    'a@b.test, c@d.test',
+    'a@b.test\r\nBcc: v@b.test',
+  ],
+  SUPPORT_EMAIL: ['Support <support@example.com>'],
+  AUTH_SUBJECT: ['email'],
+  AUTH_SECRET: ['short', 'long-enough-to-be-a-secret,short'],
+  CODE_SECRET: ['short', 'long-enough-to-be-a-secret,'],
+  TRUSTED_PROXY_HOPS: ['-1'],
+  HSTS_INCLUDE_SUBDOMAINS: ['yes'],
+  WITHDRAWAL_TIME_SCALE: ['0', 'Infinity', '1001'],
+  STATUTORY_PERIOD: ['PT720H', 'P0M'],
+  LOG_LEVEL: ['loud'],
+  INNGEST_BASE_URL: ['inngest:8288'],
+  METRICS_TOKEN: ['short'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318'],
+  OTEL_EXPORTER_OTLP_HEADERS: ['api-key=100%', 'api-key', 'api-key=a%0Ab'],
+  OTEL_RESOURCE_ATTRIBUTES: ['load=100%'],
+  EMAIL_CHANGE_LIMIT: ['3.5', '1e3'],
+  EMAIL_CHANGE_WINDOW: ['1h', 'PT0S'],
+  EMAIL_CODE_VALIDITY: ['P1M', 'P3651D'],
+}
+test.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+  '%s=%s stops the start with a sentence that names the variable',
+  (name, value) => {
+    const problem = problemOf({ [name]: value })
+    expect(problem).toMatch(new RegExp(`^${name} must be [^\\n]+\\.$`))
+  },
+)
 
 test('headers and attributes of telemetry are lists of pairs with percent-encoded values', () => {
   const OTEL_EXPORTER_OTLP_HEADERS = 'api-key=a%20b, x=y=z,'
@@ -507,17 +500,9 @@ test('AUTH_REQUIRED_ACR without an identity provider where people can confirm st
 
 test('one start of production names everything that is missing or wrong', () => {
   const problems = problemOf({ AUTH_SECRET: '', CODE_SECRET: 'short', APP_ENV: 'production', PORT: '0' }).split('\n')
-  expect(problems.map((sentence) => sentence.split(' ')[0])).toEqual([
-    'PORT',
-    'CODE_SECRET',
-    'DATABASE_URL',
-    'SMTP_URL',
-    'AUTH_SECRET',
-    'APP_URL',
-    'MAIL_FROM',
-    'SUPPORT_EMAIL',
-    'LEDGER_DIR',
-  ])
+  expect(problems.map((sentence) => sentence.split(' ')[0]).join(' ')).toBe(
+    'PORT CODE_SECRET DATABASE_URL SMTP_URL AUTH_SECRET APP_URL MAIL_FROM SUPPORT_EMAIL LEDGER_DIR',
+  )
 })
 
 const UNDOUBTED = {

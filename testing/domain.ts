@@ -224,6 +224,23 @@ export async function givenLedger(): Promise<TestContext> {
   return ctx
 }
 
+/** Runs `meanwhile`, then puts the database back to where it was, as a backup or a replica that lagged does. */
+export async function restored<T>(ctx: TestContext, meanwhile: () => Promise<T>): Promise<T> {
+  const ledger = await ctx.db.erasureLedgerHead.findFirstOrThrow()
+  const [users, keys] = [await ctx.db.user.findMany(), await ctx.db.signingKey.findMany()]
+  const known = (await ctx.db.withdrawal.findMany()).map(({ id }) => id)
+  const done = await meanwhile()
+  await ctx.settle()
+  await ctx.db.withdrawal.deleteMany({ where: { id: { notIn: known } } })
+  await ctx.db.outboxEvent.deleteMany()
+  await ctx.db.user.deleteMany()
+  await ctx.db.user.createMany({ data: users })
+  await ctx.db.signingKey.deleteMany({ where: { number: { notIn: keys.map(({ number }) => number) } } })
+  await ctx.db.erasureLedgerHead.updateMany({ data: ledger })
+  ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
+  return done
+}
+
 /** As a share that is no longer mounted, until the returned function is called. */
 export function unmountLedger({ ledgered }: Pick<TestContext, 'ledgered'>): () => void {
   const mounted = [...ledgered]

@@ -10,6 +10,7 @@ import {
   outcomeOf,
   pass,
   readProgress,
+  restored,
   runDueWork,
   type TestContext,
   testContext,
@@ -213,61 +214,56 @@ test('an application without an endpoint cannot confirm', async () => {
 })
 
 const json = (value: unknown): Said => ({ status: 200, body: JSON.stringify(value) })
-const NO_ANSWERS: [string, (message: Message) => Said][] = [
-  ['404', () => ({ status: 404 })],
-  ['404 with the body of an answer', (message) => ({ ...absent(message), status: 404 })],
-  ['410', () => ({ status: 410 })],
-  ['500', () => ({ status: 500 })],
-  ['502 of a proxy', () => ({ status: 502, body: '<html>' })],
-  ['204', () => ({ status: 204, body: '' })],
-  ['202 with the body of an answer', (message) => ({ ...absent(message), status: 202 })],
-  ['a redirect', () => ({ status: 302 })],
-  ['no answer in time', () => ({ status: 0, problem: 'timeout' })],
-  ['more than 64 KiB, or a body that stalls', () => ({ status: 200 })],
-  ['nothing in its body', () => ({ status: 200, body: '' })],
-  ['invalid JSON', () => ({ status: 200, body: '{"present": false' })],
-  ['no object', () => json(null)],
-  ['a list', ({ data }) => json([{ present: false, account: data.account }])],
-  ['another account', () => json({ present: false, account: 'usr_other' })],
-  ['the subject in place of the account', () => json({ present: false, account: 'customer-1' })],
-  ['no account', () => json({ present: false })],
-  ['that another account is present', () => json({ present: true, account: 'usr_other' })],
-  ['no answer to the question', ({ data }) => json({ account: data.account })],
-  ['a text for an answer', ({ data }) => json({ present: 'false', account: data.account })],
-  ['zero for an answer', ({ data }) => json({ present: 0, account: data.account })],
+const UNREAD = 'HTTP 200 without readable JSON'
+const LACKS = 'HTTP 200, but the answer lacks "present" or "account"'
+const OTHER = 'HTTP 200 about another account'
+/** What is no answer, and what an operator reads of it. */
+const NO_ANSWERS: [what: string, problem: string, answer: (message: Message) => Said][] = [
+  ['404', 'HTTP 404', () => ({ status: 404 })],
+  ['404 with the body of an answer', 'HTTP 404', (message) => ({ ...absent(message), status: 404 })],
+  ['410', 'HTTP 410', () => ({ status: 410 })],
+  ['500', 'HTTP 500', () => ({ status: 500 })],
+  ['502 of a proxy', 'HTTP 502', () => ({ status: 502, body: '<html>' })],
+  ['204', 'HTTP 204', () => ({ status: 204, body: '' })],
+  ['202 with the body of an answer', 'HTTP 202', (message) => ({ ...absent(message), status: 202 })],
+  ['a redirect', 'HTTP 302', () => ({ status: 302 })],
+  ['no answer in time', 'timeout', () => ({ status: 0, problem: 'timeout' })],
+  ['more than 64 KiB, or a body that stalls', UNREAD, () => ({ status: 200 })],
+  ['nothing in its body', UNREAD, () => ({ status: 200, body: '' })],
+  ['invalid JSON', UNREAD, () => ({ status: 200, body: '{"present": false' })],
+  ['no object', LACKS, () => json(null)],
+  ['a list', LACKS, ({ data }) => json([{ present: false, account: data.account }])],
+  ['another account', OTHER, () => json({ present: false, account: 'usr_other' })],
+  ['the subject in place of the account', OTHER, () => json({ present: false, account: 'customer-1' })],
+  ['no account', LACKS, () => json({ present: false })],
+  ['that another account is present', OTHER, () => json({ present: true, account: 'usr_other' })],
+  ['no answer to the question', LACKS, ({ data }) => json({ account: data.account })],
+  ['a text for an answer', LACKS, ({ data }) => json({ present: 'false', account: data.account })],
+  ['zero for an answer', LACKS, ({ data }) => json({ present: 0, account: data.account })],
 ]
 
-test.each(NO_ANSWERS)('B102 %s says nothing: the check is asked again with a back-off', async (_what, answer) => {
-  const task = await givenTold()
-  says.shop = answer
-  await pass(ctx, day)
-  const before = await rowOf(task)
-  expect(before).toMatchObject({ status: 'processing', absentAt: null, timesPresent: 0, leaseUntil: null })
-  expect(before.completedAt).not.toBeNull()
-  expect(before.lastError).toMatch(/./)
-  expect((await stepOf(task)).status).toBe('processing')
-  await pass(ctx, 4 * second)
-  expect(checks()).toHaveLength(1)
-  await pass(ctx, 3 * second)
-  expect(checks()).toHaveLength(2)
-  expect(new Set(checks().map(({ id }) => id)).size).toBe(2)
-  expect(tellings()).toHaveLength(1)
-  delete says.shop
-  await pass(ctx, minute)
-  expect(await stateOf(task)).toBe('completed')
-})
-
-test.each<[string, (message: Message) => Said]>([
-  ['HTTP 204', () => ({ status: 204, body: '' })],
-  ['HTTP 200 without readable JSON', () => ({ status: 200, body: '<html>' })],
-  ['HTTP 200, but the answer lacks "present" or "account"', ({ data }) => json({ account: data.account })],
-  ['HTTP 200 about another account', () => json({ present: false, account: 'usr_other' })],
-])('an operator reads what an absence check was answered: %s', async (problem, answer) => {
-  const task = await givenTold()
-  says.shop = answer
-  await pass(ctx, day)
-  expect(await shownOf(task)).toMatchObject({ last_error: problem, failing_since: ctx.clock.now().toISOString() })
-})
+test.each(NO_ANSWERS)(
+  'B102 %s says nothing: the check is asked again with a back-off, and an operator reads what was said',
+  async (_what, problem, answer) => {
+    const task = await givenTold()
+    says.shop = answer
+    await pass(ctx, day)
+    const before = await rowOf(task)
+    expect(before).toMatchObject({ status: 'processing', absentAt: null, timesPresent: 0, leaseUntil: null })
+    expect(before.completedAt).not.toBeNull()
+    expect(await shownOf(task)).toMatchObject({ last_error: problem, failing_since: ctx.clock.now().toISOString() })
+    expect((await stepOf(task)).status).toBe('processing')
+    await pass(ctx, 4 * second)
+    expect(checks()).toHaveLength(1)
+    await pass(ctx, 3 * second)
+    expect(checks()).toHaveLength(2)
+    expect(new Set(checks().map(({ id }) => id)).size).toBe(2)
+    expect(tellings()).toHaveLength(1)
+    delete says.shop
+    await pass(ctx, minute)
+    expect(await stateOf(task)).toBe('completed')
+  },
+)
 
 test('B102 a Retry-After of the answer is honoured', async () => {
   const task = await givenTold()
@@ -557,24 +553,25 @@ test('B107 of a hundred applications that keep the person though they said that 
   expect((await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).completedAt).toBeNull()
 })
 
+/** A run whose process dies at this statement, or right after it. */
+const dieAt = ({ withdrawalId }: Task, name: string, isAfter: boolean) =>
+  new Promise<void>((resolve) => {
+    const dying = atStatement(ctx, name, async (run) => {
+      if (isAfter) await run()
+      resolve()
+      return new Promise<never>(() => {})
+    })
+    void runDeletionStep(dying, { withdrawalId, step: 'third_party_integrations' })
+  })
+
 test('F70 a check is lost at no moment: whatever dies, its lease ends and it is asked again', async () => {
   const task = await givenTold()
   ctx.clock.advance(day)
-  /** A run whose process dies at this statement, or right after it. */
-  const dieAt = (name: string, isAfter = false) =>
-    new Promise<void>((resolve) => {
-      const dying = atStatement(ctx, name, async (run) => {
-        if (isAfter) await run()
-        resolve()
-        return new Promise<never>(() => {})
-      })
-      void runDeletionStep(dying, { withdrawalId: task.withdrawalId, step: 'third_party_integrations' })
-    })
   const moments = ['claim-absence-checks', 'confirm-absence', 'note-present'] as const
   for (const at of moments) {
     for (const isAfter of at === 'claim-absence-checks' ? [false, true] : [false]) {
       says.shop = at === 'note-present' ? present : absent
-      await dieAt(at, isAfter)
+      await dieAt(task, at, isAfter)
       expect(await stateOf(task)).toBe('unconfirmed')
       ctx.clock.advance(minute)
     }
@@ -591,14 +588,7 @@ test('F70 what a check was answered holds when its process dies right after it',
   ctx.clock.advance(day)
   says.shop = present
   for (const at of ['note-present', 'confirm-absence'] as const) {
-    await new Promise<void>((resolve) => {
-      const dying = atStatement(ctx, at, async (run) => {
-        await run()
-        resolve()
-        return new Promise<never>(() => {})
-      })
-      void runDeletionStep(dying, { withdrawalId: task.withdrawalId, step: 'third_party_integrations' })
-    })
+    await dieAt(task, at, true)
     delete says.shop
     if (at === 'note-present') {
       await pass(ctx, minute)
@@ -636,19 +626,13 @@ test('F71 a database that was put back withdraws the person again, tells the app
   const appId = await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', confirms: true })
   const user = await givenUser(ctx)
   await markAccounts(ctx)
-  const [backup, head] = [
-    await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } }),
-    await ctx.db.erasureLedgerHead.findFirstOrThrow(),
-  ]
-  const { id: lost } = await withdrawAs(ctx, user)
-  await pass(ctx, hour)
-  await pass(ctx, day)
+  const { id: lost } = await restored(ctx, async () => {
+    const started = await withdrawAs(ctx, user)
+    await pass(ctx, hour)
+    await pass(ctx, day)
+    return started
+  })
   expect(checks()).toHaveLength(1)
-  await ctx.db.withdrawal.deleteMany({ where: { id: lost } })
-  await ctx.db.outboxEvent.deleteMany()
-  await ctx.db.user.deleteMany({ where: { id: user.userId } })
-  await ctx.db.user.create({ data: backup })
-  await ctx.db.erasureLedgerHead.updateMany({ data: head })
   expect(await replayGap(ctx)).toMatchObject({ replayed: 1 })
   await ctx.settle()
   const [task] = await ctx.db.deletionTask.findMany({ where: { appId } })

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
-import { givenLedger, givenUser, type TestContext, type TestUser, withdrawAs } from '@/testing/domain'
+import {
+  givenLedger,
+  givenSession,
+  givenUser,
+  restored,
+  type TestContext,
+  type TestUser,
+  withdrawAs,
+} from '@/testing/domain'
 import { markAccounts } from '../accounts/mark-accounts'
 import { keyIdsOf } from '../pseudonyms'
 import { replayGap } from './replay-erasure-ledger'
@@ -10,28 +18,13 @@ const ROTATED = createSecrets({
   code: ['a-newer-code-secret', 'code-secret-for-tests'],
 })
 
-/** Runs `meanwhile`, and puts the database back to where these people have their accounts. */
-async function lose(ctx: TestContext, people: TestUser[], meanwhile: () => Promise<unknown>) {
-  const id = { in: people.map(({ userId }) => userId) }
-  const [backup, head] = [
-    await ctx.db.user.findMany({ where: { id } }),
-    await ctx.db.erasureLedgerHead.findFirstOrThrow(),
-  ]
-  await meanwhile()
-  await ctx.settle()
-  await ctx.db.withdrawal.deleteMany({ where: { userId: id } })
-  await ctx.db.outboxEvent.deleteMany()
-  for (const data of backup) await ctx.db.user.update({ where: { id: data.id }, data })
-  await ctx.db.erasureLedgerHead.updateMany({ data: head })
-}
-
 const accountOf = (ctx: TestContext, { userId }: TestUser) => ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
 
 test('F61 a line finds its account by the mark', async () => {
   const ctx = await givenLedger()
   const [leaver, stays] = [await givenUser(ctx), await givenUser(ctx)]
   await markAccounts(ctx)
-  await lose(ctx, [leaver], () => withdrawAs(ctx, leaver))
+  await restored(ctx, () => withdrawAs(ctx, leaver))
   // No account is without a mark, so that no other way is left.
   expect(await ctx.db.user.count({ where: { ledgerMark: null } })).toBe(0)
   expect(await replayGap(ctx)).toMatchObject({ replayed: 1, verified: true })
@@ -43,7 +36,7 @@ test('F61 a line finds an account that an older release has left without a mark,
   const [leaver, stays] = [await givenUser(ctx), await givenUser(ctx)]
   const { ledgerMark } = await accountOf(ctx, stays)
   await ctx.db.user.updateMany({ data: { ledgerMark: null } })
-  await lose(ctx, [leaver], () => withdrawAs(ctx, leaver))
+  await restored(ctx, () => withdrawAs(ctx, leaver))
   expect(await replayGap(ctx)).toMatchObject({ replayed: 1 })
   await markAccounts(ctx)
   expect(ledgerMark).not.toBeNull()
@@ -53,7 +46,7 @@ test('F61 a line finds an account that an older release has left without a mark,
 test('F61 across a rotation lines of either secret find accounts that bear the mark of the older one, and are then found by the newer', async () => {
   const ctx = await givenLedger()
   const [first, second, third] = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
-  await lose(ctx, [first, second], async () => {
+  await restored(ctx, async () => {
     await withdrawAs(ctx, first)
     ctx.secrets = ROTATED
     await withdrawAs(ctx, second)
@@ -61,6 +54,6 @@ test('F61 across a rotation lines of either secret find accounts that bear the m
   expect(await replayGap(ctx)).toMatchObject({ replayed: 2, unknown_keys: 0 })
   await markAccounts(ctx)
   expect((await accountOf(ctx, third)).ledgerMark).toContain(`${keyIdsOf(ctx)[0]}.`)
-  await lose(ctx, [third], () => withdrawAs(ctx, third))
+  await restored(ctx, async () => withdrawAs(ctx, { ...third, sessionId: await givenSession(ctx, third.userId) }))
   expect(await replayGap(ctx)).toMatchObject({ replayed: 1, unknown_keys: 0 })
 })

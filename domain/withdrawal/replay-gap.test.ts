@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { givenLedger, givenUser, ledgerLines, type TestContext, unmountLedger, withdrawAs } from '@/testing/domain'
+import {
+  givenLedger,
+  givenUser,
+  ledgerLines,
+  restored,
+  type TestContext,
+  unmountLedger,
+  withdrawAs,
+} from '@/testing/domain'
 import { acceptOldDatabase } from './ledger/adopt-erasure-ledger'
 import { compareWithLedger } from './ledger/compare-with-ledger'
 import { writeErasureLedger } from './ledger/erasure-ledger'
@@ -15,13 +23,8 @@ const seqs = (ctx: TestContext) => ledgerLines(ctx).map(({ seq }) => seq)
 test('F43 a database that lost withdrawals and their lines is behind, and each is withdrawn again under its own id, once', async () => {
   const ctx = await givenLedger()
   await withdrawAs(ctx, await givenUser(ctx))
-  const [before, user] = [await headOf(ctx), await givenUser(ctx)]
-  const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  const { id, receipt } = await withdrawAs(ctx, user)
-  await ctx.db.withdrawal.delete({ where: { id } })
-  await ctx.db.outboxEvent.deleteMany()
-  await ctx.db.user.update({ where: { id: user.userId }, data: backup })
-  await ctx.db.erasureLedgerHead.updateMany({ data: before })
+  const user = await givenUser(ctx)
+  const { id, receipt } = await restored(ctx, () => withdrawAs(ctx, user))
   expect(await compareWithLedger(ctx)).toMatchObject({ state: 'behind', lines: 1 })
   const mails = ctx.mailbox.length
 

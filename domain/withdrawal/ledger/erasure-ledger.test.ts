@@ -7,6 +7,7 @@ import {
   givenUser,
   ledgerLines,
   pass,
+  restored,
   runDueWork,
   type TestContext,
   tablesWith,
@@ -41,22 +42,6 @@ async function givenLeavers(ctx: TestContext, count: number) {
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 const batchNames = (ctx: TestContext) => [...ctx.ledgered.keys()].filter((name) => name.endsWith('.ndjson')).sort()
 const isLedgerAhead = async (ctx: TestContext) => (await compareWithLedger(ctx)).state === 'behind'
-const head = (ctx: TestContext) => ctx.db.erasureLedgerHead.findFirstOrThrow()
-
-/** Runs `meanwhile`, then restores the database to the state before it, as a backup does. */
-async function restored(ctx: TestContext, meanwhile: () => Promise<unknown>) {
-  const [ledger, users, keys] = [await head(ctx), await ctx.db.user.findMany(), await ctx.db.signingKey.findMany()]
-  const known = (await ctx.db.withdrawal.findMany()).map(({ id }) => id)
-  await meanwhile()
-  await ctx.settle()
-  await ctx.db.withdrawal.deleteMany({ where: { id: { notIn: known } } })
-  await ctx.db.outboxEvent.deleteMany()
-  await ctx.db.user.deleteMany()
-  await ctx.db.user.createMany({ data: users })
-  await ctx.db.signingKey.deleteMany({ where: { number: { notIn: keys.map(({ number }) => number) } } })
-  await ctx.db.erasureLedgerHead.updateMany({ data: ledger })
-  ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
-}
 
 test('the ledger names a withdrawal and its times, and no person', async () => {
   const ctx = await givenLedger()
@@ -160,14 +145,11 @@ test.each([3, 40])(
     const ctx = await givenLedger()
     const user = await givenUser(ctx)
     const bystander = await givenUser(ctx)
-    const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-    const { withdrawal_id } = await withdrawAs(ctx, user)
-    for (let days = 0; days < later; days++) await pass(ctx, day)
-    await ctx.settle()
-    // The backup was taken before the withdrawal: the account is back, the withdrawal is not.
-    await ctx.db.withdrawal.delete({ where: { id: withdrawal_id } })
-    await ctx.db.outboxEvent.deleteMany({ where: { id: `evt_${withdrawal_id}` } })
-    await ctx.db.user.create({ data: backup })
+    const { withdrawal_id } = await restored(ctx, async () => {
+      const started = await withdrawAs(ctx, user)
+      for (let days = 0; days < later; days++) await pass(ctx, day)
+      return started
+    })
     // A blocker does not hold back a withdrawal that has already begun.
     const transaction = { userId: user.userId, title: 'A book', ip: '192.0.2.1' }
     await addTransaction(ctx, { ...transaction, status: 'pending' })
@@ -334,12 +316,11 @@ test('a line of an unknown secret is counted and fails the replay, and with the 
 test('the replay restores a signing key that was made after the backup', async () => {
   const ctx = await givenLedger()
   await givenLeaver(ctx)
-  let signed = ''
-  await restored(ctx, async () => {
+  const signed = await restored(ctx, async () => {
     await rotateSigningKey(ctx)
     ctx.clock.advance(day + 1)
     await givenLeaver(ctx)
-    signed = await signedLedgerHead(ctx)
+    return signedLedgerHead(ctx)
   })
   expect(verifyJws(await readSigningKeys(ctx), 'erasure-log+jwt', signed)).toEqual({ wrong: 'unknown_key' })
   expect(await replayErasureLedger(ctx)).toMatchObject({ verified: true })
@@ -365,12 +346,11 @@ test('a trim drops lines that no backup needs and keeps the newest, and the rest
 test('the lines that an earlier release wrote into its file are replayed too', async () => {
   const ctx = await givenLedger()
   const user = await givenUser(ctx)
-  let line = ''
-  await restored(ctx, async () => {
+  const line = await restored(ctx, async () => {
     await withdrawAs(ctx, user)
     const [{ seq, prev, key, ...entry }] = ledgerLines(ctx) as [ReturnType<typeof ledgerLines>[number]]
-    line = JSON.stringify(entry)
     ctx.ledgered.clear()
+    return JSON.stringify(entry)
   })
   ctx.ledger.earlierLines = async function* () {
     yield line

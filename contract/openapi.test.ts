@@ -1,6 +1,7 @@
 import Ajv from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { words } from '@/testing/words'
 import { type Contract, isAccountLinkContract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
 import { authority, blocker } from './fields'
@@ -148,14 +149,9 @@ test('every answer is JSON, except a file', () => {
 })
 
 /** The verbs of these operations count the calls, because no account makes them. */
-const COUNTED_BY_VERB = [
-  'getEmailChange',
-  'getNotMe',
-  'getSignIn',
-  'getPasswordReset',
-  'requestPasswordReset',
-  'requestWithdrawal',
-]
+const COUNTED_BY_VERB = words(
+  'getEmailChange getNotMe getSignIn getPasswordReset requestPasswordReset requestWithdrawal',
+)
 
 test('RATE_001 is described exactly where a general limit counts', () => {
   const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
@@ -257,16 +253,10 @@ test('admin operations take a service token, links and tasks take tokens of thei
     requestPasswordReset: [],
     requestWithdrawal: [],
     ...Object.fromEntries(
-      [
-        'confirmPasswordReset',
-        'confirmRequestedWithdrawal',
-        'disownSignIn',
-        'getNotMe',
-        'getPasswordReset',
-        'getSignIn',
-        'previewRequestedWithdrawal',
-        'undoEmailChange',
-      ].map((name) => [name, [{ linkToken: [] }]]),
+      words(`
+        confirmPasswordReset confirmRequestedWithdrawal disownSignIn getNotMe getPasswordReset getSignIn
+        previewRequestedWithdrawal undoEmailChange
+      `).map((name) => [name, [{ linkToken: [] }]]),
     ),
     reportOnTask: [{ taskToken: [] }],
     ...Object.fromEntries(adminOperations.map(({ name }) => [name, [{ serviceToken: [] }]])),
@@ -309,12 +299,8 @@ test('every operation, parameter, field of a body and field of an answer has a s
 })
 
 test('every message to an application is described, with examples that fit its rules', () => {
-  expect(webhooks.map(({ name }) => name)).toEqual([
-    ...EVENT_TYPES,
-    'account.withdrawal_check',
-    'account.absence_check',
-    'ping',
-  ])
+  const others = ['account.withdrawal_check', 'account.absence_check', 'ping']
+  expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, ...others])
   expect(Object.keys(document.webhooks as Json)).toEqual(webhooks.map(({ name }) => name))
   for (const { message, examples } of webhooks) {
     expect(Object.keys(examples).length).toBeGreaterThan(0)

@@ -104,7 +104,7 @@ test('a page of /admin opens no other operation of the admin API', async () => {
   }
 })
 
-test('an operator whose sign-in is old can read, and is refused before anything changes', async () => {
+test('B126 an operator whose sign-in is old can read, and is refused before anything changes or ends', async () => {
   const before = await getApp(ctx, { appId })
   // Whoever found the browser signed in may look, ping and have tried again what is tried by itself.
   const open = { lookUp: 'accepted', pingApp: 'accepted', retryTask: 'accepted', retryWithdrawal: 'accepted' }
@@ -116,6 +116,8 @@ test('an operator whose sign-in is old can read, and is refused before anything 
   await ctx.db.session.update({ where: { id: operator.sessionId }, data })
   expect(await pressAll(operator)).toEqual(refused)
   expect(await getApp(ctx, { appId })).toEqual(before)
+  expect((await findBlockers(ctx, debtor.userId)).blockers).toHaveLength(2)
+  expect(await ctx.db.session.count({ where: { userId: debtor.userId, revokedAt: null } })).toBe(1)
   await ctx.db.session.update({ where: { id: operator.sessionId }, data: { authenticatedFor: null } })
   expect((await press(operator, 'waiveTask')).code).toBe('accepted')
 })
@@ -183,15 +185,6 @@ test('B136 the button of an operator signs a person out everywhere, and stands i
   expect((await call({ userId: debtor.userId, token }, 'getEmailStatus')).code).toBe('AUTH_001')
   const rows = (await audited('operator', debtor.userId)).filter(({ action }) => action === 'access.all_ended')
   expect(rows.map(({ actorId }) => actorId)).toEqual([operator.userId])
-})
-
-test('B126 an operator whose sign-in is old ends no transaction, no blocker and no session', async () => {
-  ctx.clock.advance(600_001)
-  expect((await press(operator, 'endTransaction', { body: { status: 'settled' } })).code).toBe('REAUTH_001')
-  expect((await press(operator, 'endBlocker', { body: blockerOf(debtor) })).code).toBe('REAUTH_001')
-  expect((await press(operator, 'endAccountSessions', { body: { user_id: debtor.userId } })).code).toBe('REAUTH_001')
-  expect((await findBlockers(ctx, debtor.userId)).blockers).toHaveLength(2)
-  expect(await ctx.db.session.count({ where: { userId: debtor.userId, revokedAt: null } })).toBe(1)
 })
 
 test('B127 nothing is ended that is unknown, or belongs to a withdrawn account or to one with a role', async () => {

@@ -10,7 +10,7 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
-import foreignPasswords from '@/testing/foreign-passwords.json'
+import { foreignPasswords } from '@/testing/foreign-passwords'
 import { setPassword } from '../accounts/user'
 import { countForeignHashes, listForeignKinds, renewHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 import { acceptPassword, OWN_PASSWORD_PREFIX } from './password-formats'

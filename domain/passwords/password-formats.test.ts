@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError } from '@/contract/errors'
 import { createPasswords } from '@/server/adapters/passwords'
-import foreignPasswords from '@/testing/foreign-passwords.json'
+import { foreignPasswords } from '@/testing/foreign-passwords'
 import { acceptPassword, costliestSamples, OWN_PASSWORD_PREFIX, showPassword } from './password-formats'
 
 const refusal = (input: unknown): string => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
-import foreignPasswords from '@/testing/foreign-passwords.json'
+import { foreignPasswords } from '@/testing/foreign-passwords'
 import type { startPasswordThread } from './password-thread'
 import type { PasswordJob } from './password-worker'
 import { createPasswords, type MeasuredPasswords } from './passwords'

@@ -1,7 +1,6 @@
 import Ajv from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { words } from '@/testing/words'
 import { parseAddress, parseNewAddress } from './address'
 import { asciiDigits } from './digits'
 import { openApiDocument } from './openapi'
@@ -95,12 +94,15 @@ const fields = operations.flatMap(({ name, body, example }) =>
 
 test('the text members of every body are checked', () => {
   expect(fields.map(([name, field]) => `${name}.${field}`)).toEqual(
-    expect.arrayContaining(
-      words(`
-        changeEmail.current_password verifyEmail.change_request_id verifyEmail.verification_code
-        withdrawAccount.feedback createAccessToken.name putUser.name withdrawUser.requested_by
-      `),
-    ),
+    expect.arrayContaining([
+      'changeEmail.current_password',
+      'verifyEmail.change_request_id',
+      'verifyEmail.verification_code',
+      'withdrawAccount.feedback',
+      'createAccessToken.name',
+      'putUser.name',
+      'withdrawUser.requested_by',
+    ]),
   )
 })
 
@@ -133,7 +135,19 @@ test.each([
 
 test('the description of an address accepts every address of plain letters that the service accepts, and no other', () => {
   const part = fc.string({ unit: fc.constantFrom(...'abzAZ019-_.+%!"=?@ (,\\\n\x7f'), maxLength: 12 })
-  const label = fc.constantFrom(...words('b B9 -b b- b--c 12 0x1f 0x 3com'), 'd'.repeat(63), 'd'.repeat(64))
+  const label = fc.constantFrom(
+    'b',
+    'B9',
+    '-b',
+    'b-',
+    'b--c',
+    '12',
+    '0x1f',
+    '0x',
+    '3com',
+    'd'.repeat(63),
+    'd'.repeat(64),
+  )
   const built = fc
     .tuple(fc.oneof(part, fc.constantFrom('a'.repeat(64), 'a'.repeat(65), 'a=?b')), fc.array(label, { maxLength: 5 }))
     .map(([local, labels]) => `${local}@${labels.join('.')}`)

@@ -8,6 +8,8 @@ import { checkSession, openSession } from './adapters/database-session.ts'
 // The advisory lock of Prisma's own engine, so that `prisma migrate` and starting instances wait for each other.
 const PRISMA_LOCK = 72707369
 const LOCK_PAUSE_MS = 100
+/** How long a database may take to answer at all. */
+const CONNECT_MS = 10_000
 /** How long a migration waits for a table lock. It is short, because all later statements on the table wait behind it. */
 const TABLE_LOCK_MS = 1_000
 const MAX_TABLE_PAUSE_MS = 5_000
@@ -38,7 +40,7 @@ export async function migrateDeploy(
   directory = 'prisma/migrations',
   { timeoutMs = MIGRATION_TIMEOUT_MS, waitingIntervalMs = WAITING_INTERVAL_MS, onWaiting = () => {} }: Options = {},
 ): Promise<string[]> {
-  const db = new pg.Client({ connectionString })
+  const db = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_MS })
   // The next query reports the loss of the connection.
   db.on('error', () => {})
   const applied: string[] = []

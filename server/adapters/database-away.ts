@@ -16,7 +16,7 @@ const AWAY_CODES = new Set([
   'P2024',
 ])
 const AWAY_MESSAGE =
-  /timeout exceeded when trying to connect|Connection terminated|connection error|Query read timeout|after calling end/
+  /timeout exceeded when trying to connect|timeout expired|Connection terminated|connection error|Query read timeout|after calling end/
 
 /** What an operator does about a connection that fails over TLS, by the code of the error or by its message. */
 const TLS_ADVICE: [found: RegExp, advice: string][] = [

@@ -229,6 +229,7 @@ function isServerProcess(pid: number, directory: string): boolean | undefined {
 /** The port of the running server once it answers, or null when none runs. */
 async function findRunning(cluster: Cluster, password: string) {
   let reason = 'no answer'
+  let timeOuts = 0
   for (let waited = 0; waited < START_SECONDS * 10; waited++) {
     const server = readPostmaster(cluster)
     if (!server) return null
@@ -243,6 +244,8 @@ async function findRunning(cluster: Cluster, password: string) {
       } catch (error) {
         reason = (error as Error).message
         if ((error as { code?: string }).code?.startsWith('28')) break
+        // A server that is starting says so; one that says nothing twice hangs.
+        if (reason === 'timeout expired' && ++timeOuts === 2) break
       } finally {
         await client.end().catch(() => {})
       }

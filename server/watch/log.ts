@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pino, { type DestinationStream, type Logger } from 'pino'
+import { isDatabaseAway } from '../adapters/database-away'
 import { processState } from '../process-state'
 import { getEnv } from '../settings/env'
 import { standardOutput } from './log-destination'
@@ -49,7 +50,8 @@ export const outsideRequest = <T>(work: () => T): T => currentRequestId.exit(wor
 export function describeError(error: unknown): { kind: string; code?: string; at?: string } {
   if (!(error instanceof Error)) return { kind: typeof error }
   if (error instanceof AggregateError && error.errors.length > 0) return describeError(error.errors[0])
-  const code = 'code' in error ? String(error.code) : undefined
+  // A time-out of the database has no code.
+  const code = 'code' in error ? String(error.code) : isDatabaseAway(error) ? 'database_away' : undefined
   // The stack begins with the message, whose lines may look like stack frames.
   const at = error.stack
     ?.replace(error.message, '')

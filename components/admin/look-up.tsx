@@ -47,33 +47,35 @@ export function LookUp() {
     }
   }, [])
   return (
-    <form
-      className="@container"
-      action={(form) => {
-        const text = form.get('text')
-        if (typeof text === 'string' && !find.isPending) find.mutate(text)
-      }}
-    >
-      <div className="flex flex-col items-start gap-2 @3xs:flex-row">
-        <TextField
-          label="Find a deletion, person or app"
-          name="text"
-          // After its action React resets the form.
-          defaultValue={find.variables}
-          maxLength={320}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          placeholder="Id, address or app"
-          // The button beside it says what it is for.
-          className="w-full min-w-0 flex-1 *:[label]:sr-only"
-          onInput={() => find.isError && find.reset()}
-          {...(find.error && { error: linked(sentenceOf(find.error)) })}
-        />
-        <button type="submit" className={buttonStyle({ variant: 'secondary' })} aria-busy={find.isPending}>
-          Find
-        </button>
-      </div>
-    </form>
+    <search>
+      <form
+        className="@container"
+        action={(form) => {
+          const text = form.get('text')
+          if (typeof text === 'string' && !find.isPending) find.mutate(text)
+        }}
+      >
+        <div className="flex flex-col items-start gap-2 @3xs:flex-row">
+          <TextField
+            label="Find a deletion, person or app"
+            name="text"
+            // After its action React resets the form.
+            defaultValue={find.variables}
+            maxLength={320}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            placeholder="Id, address or app"
+            // The button beside it says what it is for.
+            className="w-full min-w-0 flex-1 *:[label]:sr-only"
+            onInput={() => find.isError && find.reset()}
+            {...(find.error && { error: linked(sentenceOf(find.error)) })}
+          />
+          <button type="submit" className={buttonStyle({ variant: 'secondary' })} aria-busy={find.isPending}>
+            Find
+          </button>
+        </div>
+      </form>
+    </search>
   )
 }

@@ -39,7 +39,7 @@ export function RefreshEvery({ seconds, canPause = false }: RefreshEveryProps) {
   }, [router, seconds, isPaused])
   return (
     <>
-      {canPause && (
+      {canPause && !staleSince && (
         <p className="-mt-6 mb-7 text-ink-muted">
           {isPaused ? 'Paused.' : 'Refreshes every few seconds.'}{' '}
           <button type="button" className={textLink} onClick={() => setPaused(!isPaused)}>

@@ -14,6 +14,7 @@ import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
 import { type ShownAudit, shownAudit } from '@/contract/operator'
+import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason } from '@/contract/vocabulary'
 import { count } from '@/contract/words'
 import { endedTasksOf, listTasks, MAX_LOOKED_AT } from '@/domain/applications/list-tasks'
@@ -120,8 +121,11 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
               label="Disable"
               ask={{
                 question: `Disable ${app.name}?`,
-                consequence: `${WHILE_DISABLED} Deletions wait for it: ${count(app.open_tasks, 'open task')} now.`,
-                keep: 'Keep it',
+                consequence:
+                  app.open_tasks > 0
+                    ? `${WHILE_DISABLED} Deletions wait for it: ${count(app.open_tasks, 'open task')} now.`
+                    : WHILE_DISABLED,
+                keep: 'Keep it enabled',
                 confirm: 'Disable',
               }}
               outcome={`Disabled: ${app.name}. Its messages and its deletion tasks wait until it is enabled.`}
@@ -137,7 +141,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
         description={open.is_cut && `${SHOWN} of ${app.open_tasks.toLocaleString('en')} are shown.`}
         none={open.tasks.length === 0 && 'No deletion waits for it.'}
       >
-        <TaskTable label="Open deletion tasks" tasks={open.tasks} fields={{ withdrawal_id: true }} />
+        <TaskTable label="Open deletion tasks" tasks={inFixedOrder(open.tasks)} fields={{ withdrawal_id: true }} />
       </Part>
       <Part
         title="Ended deletion tasks"
@@ -187,3 +191,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     </AdminPage>
   )
 }
+
+/** A row keeps its place while the page refreshes, because one of its buttons is final. */
+const inFixedOrder = (tasks: readonly ShownTask[]) =>
+  tasks.toSorted(
+    (one, other) => one.started_at.localeCompare(other.started_at) || one.task_id.localeCompare(other.task_id),
+  )

@@ -216,14 +216,14 @@ const blockerButton = (userId: string) => (blocker: ShownBlocker) => (
     params={{}}
     body={{ user_id: userId, source: blocker.source, key: blocker.key }}
     label="End"
-    of={blocker.title}
+    of={`${blocker.title} (${blocker.key})`}
     ask={{
-      question: `End “${blocker.title}”${blocker.amount ? `, ${formatAmount(blocker.amount, 'en')}` : ''}?`,
+      question: `End ${blocker.title}${blocker.amount ? `, ${formatAmount(blocker.amount, 'en')}` : ''} (${blocker.key})?`,
       consequence: `${AFTERWARDS} ${blocker.source} is not told, and may hold the account back again.`,
-      keep: 'Keep it',
+      keep: 'Keep it open',
       confirm: 'End it',
     }}
-    outcome={`Ended: ${blocker.title}.`}
+    outcome={`Ended: ${blocker.title} (${blocker.key}).`}
   />
 )
 

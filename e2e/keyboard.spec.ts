@@ -339,3 +339,15 @@ test('the language is chosen by Enter alone, and the focus comes back to its but
   await expect(page.locator('html')).toHaveAttribute('lang', 'de')
   await expect(page.getByRole('button', { name: /^Sprache/ })).toBeFocused()
 })
+
+test('a menu closes once the keyboard has left it', async ({ page, signedInUser: _ }) => {
+  const opener = page.getByRole('button', { name: 'Account menu' })
+  await expect(opener).toBeEnabled()
+  await opener.focus()
+  await page.keyboard.press('Enter')
+  const signOut = page.getByRole('button', { name: 'Sign out' })
+  await tabTo(page, signOut)
+  await page.keyboard.press('Tab')
+  await expect(signOut).toBeHidden()
+  await expect(page.locator(':focus')).toBeVisible()
+})

@@ -11,10 +11,11 @@ export const generateMetadata = titled('NotMe', 'tabTitle', { referrer: 'no-refe
 
 /** Needs no session: the browser reads the change with the token in the link's fragment, which is never sent here. */
 export default async function NotMePage() {
+  const { supportEmail, hasPasswordSignIn } = getEnv()
   return (
     <CenteredPage account={null}>
       <Texts texts={await textsOf(['MailedLink', 'NewPassword', 'NotMe', 'Sessions'])}>
-        <NotMe supportEmail={getEnv().supportEmail} rules={newPasswordRules()} heldFor={await heldFor()} />
+        <NotMe {...{ supportEmail, hasPasswordSignIn }} rules={newPasswordRules()} heldFor={await heldFor()} />
       </Texts>
     </CenteredPage>
   )

@@ -23,18 +23,20 @@ import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
 import { serverNow } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
+import { textLink } from '../ui/text-link'
 import type { NotMeValues } from './email-rules'
 import { type ChangeLink, clearNotMeLink, type SignInLink, useNotMeLink } from './not-me-link'
 
 interface NotMeProps {
   supportEmail: string
+  hasPasswordSignIn: boolean
   rules: NewPasswordRules
   /** How long an undone change holds a deletion back; null where it does not. */
   heldFor: string | null
 }
 
 /** What the link of a message about a change, or about a sign-in, opens. Nothing is changed before the form is sent. */
-export function NotMe({ supportEmail, rules, heldFor }: NotMeProps) {
+export function NotMe({ supportEmail, hasPasswordSignIn, rules, heldFor }: NotMeProps) {
   const t = useTranslations('NotMe')
   const secret = useNotMeLink()
   const [done, setDone] = useState<DoneProps>()
@@ -47,7 +49,7 @@ export function NotMe({ supportEmail, rules, heldFor }: NotMeProps) {
       read={async (link) => ('sessionId' in link ? readSignIn(link) : readChange(link))}
       isRefused={isRefused}
       noLongerText={t(secret && 'sessionId' in secret ? 'signInNoLonger' : 'noLongerText')}
-      wayOut={(link) => <WayOut link={link} supportEmail={supportEmail} />}
+      wayOut={(link) => <WayOut {...{ link, supportEmail, hasPasswordSignIn }} />}
     >
       {(facts, { end }) => {
         const page = { rules, onRefused: end, onDone: setDone }
@@ -69,7 +71,11 @@ const readSignIn = async ({ sessionId, token }: SignInLink) => ({
 
 const isRefused = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
 
-function WayOut({ link, supportEmail }: { link: 'incomplete' | 'noLonger'; supportEmail: string }) {
+interface WayOutProps extends Pick<NotMeProps, 'supportEmail' | 'hasPasswordSignIn'> {
+  link: 'incomplete' | 'noLonger'
+}
+
+function WayOut({ link, supportEmail, hasPasswordSignIn }: WayOutProps) {
   const t = useTranslations('NotMe')
   const common = useTranslations('Common')
   return (
@@ -78,6 +84,17 @@ function WayOut({ link, supportEmail }: { link: 'incomplete' | 'noLonger'; suppo
         <a href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
           {common('signIn')}
         </a>
+      )}
+      {link === 'noLonger' && hasPasswordSignIn && (
+        <p className="text-ink-muted text-sm">
+          {t.rich('noLongerReset', {
+            link: (text) => (
+              <a href="/forgot-password" className={textLink}>
+                {text}
+              </a>
+            ),
+          })}
+        </p>
       )}
       <p className="text-ink-muted text-sm">
         {t.rich(link === 'noLonger' ? 'noLongerSupport' : 'incompleteSupport', mailLink(supportEmail))}

@@ -18,7 +18,7 @@ export type Notice = {
 
 export type Outcome =
   | { outcome: 'changed' | 'verified'; isNotified: boolean }
-  | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' | 'linkUsed' | 'linkEnded' }
+  | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' | 'superseded' | 'linkUsed' | 'linkEnded' }
   | { outcome: 'ended'; title: 'attemptsTitle' | 'codeExpiredTitle' }
 
 /**
@@ -34,7 +34,7 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus, sent: str
     return { ...about, outcome: 'changed', newEmail: after.current_email, isNotified: true }
   if (isOwn && after.email_verified) return { ...about, outcome: 'verified', isNotified: false }
   const newer = pendingOf(after)
-  if (newer) return newer.changeRequestId === sent ? null : { ...about, outcome: 'replaced' }
+  if (newer) return newer.changeRequestId === sent ? null : { ...about, outcome: 'superseded' }
   return { ...about, outcome: Date.parse(was.expiresAt) <= serverNow() + 1000 ? 'expired' : 'gone' }
 }
 
@@ -80,7 +80,8 @@ function NoticeText({ notice, hasPassword, undoneWithin }: NoticeProps) {
     case 'gone':
       return <HeadedAlert tone="info" title={t('goneTitle', { email })} text={t('goneText')} />
     case 'replaced':
-      return <HeadedAlert tone="warning" title={t('replacedTitle')} text={t('replacedText', { email })} />
+    case 'superseded':
+      return <HeadedAlert tone="warning" title={t(`${notice.outcome}Title`)} text={t('replacedText', { email })} />
     case 'linkUsed':
       return <HeadedAlert tone="info" title={t('linkUsedTitle')} text={t('linkUsedText')} />
     case 'linkEnded':

@@ -6,6 +6,7 @@ import Link from 'next/link'
 import { type MouseEvent, useId, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { signOutHere } from '../session/sign-out'
+import { closeWhenLeft } from '../ui/close-when-left'
 import { useHydrated } from '../ui/use-hydrated'
 
 const item =
@@ -49,6 +50,7 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
       <div
         id={id}
         popover="auto"
+        onBlur={closeWhenLeft}
         onBeforeToggle={(event) => {
           if (event.newState !== 'open') return
           leave.reset()

@@ -7,6 +7,7 @@ import { LANGUAGE_NAMES } from '@/contract/languages'
 import { PAGE_LEAVES } from '../forms/draft'
 import { keepInTab, takeFromTab } from '../session/tab-storage'
 import { cn } from '../ui/class-names'
+import { closeWhenLeft } from '../ui/close-when-left'
 import { useHydrated } from '../ui/use-hydrated'
 import { useIsEnglishOnly } from './english-only'
 
@@ -93,6 +94,7 @@ export function LanguageControl({ className, linksTo }: LanguageControlProps) {
       <ul
         id={id}
         popover="auto"
+        onBlur={closeWhenLeft}
         onToggle={(event) => setOpen(event.newState === 'open')}
         className="fade-in absolute inset-auto end-4 bottom-20 [position-anchor:auto] m-0 w-56 rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[bottom:anchor(top)]:end-[min(anchor(end),100%-15rem)] supports-[bottom:anchor(top)]:bottom-[calc(anchor(top)+0.25rem)]"
       >

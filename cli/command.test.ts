@@ -186,7 +186,7 @@ test('a state is given by the word of the pages too', () => {
   }
 })
 
-test('only what cannot be taken back takes --yes', () => {
+test('only what cannot be undone takes --yes', () => {
   const final = COMMANDS.filter(({ asks }) => asks).map(({ name }) => name)
   expect(final.sort()).toEqual([
     'app remove',
@@ -374,6 +374,23 @@ test('a task of a disabled application is disabled, unless it has ended', () => 
     { name: 'Shop', state: 'waived', is_app_disabled: true },
   ]
   expect(showAnswer({ tasks: [held, waived] }, LOOK)).toMatch(/Billing {2}App is disabled\nShop {5}Stopped waiting/)
+})
+
+test('an act on the pages is of the operator who did it, and one of a service of this service', () => {
+  const at = '2026-11-23T02:50:00.000Z'
+  const audit = [
+    { at, action: 'sign_in', actor: 'operator', operator_id: 'usr_4Qm9ZsX1cT7uYb2LhKpV0w' },
+    { at, action: 'sign_in', actor: 'operator', operator_id: null },
+    { at, action: 'sign_in', actor: 'service', service_name: 'crm' },
+  ]
+  const rows = showAnswer({ audit }, LOOK).split('\n').slice(2, 5)
+  const who = rows.map((row) => row.replace(/.*Signed in {2}/, ''))
+  expect(who).toEqual(['usr_4Qm9ZsX1cT7uYb2LhKpV0w', 'The operator command', 'Service crm'])
+})
+
+test('an id that is cut keeps what finds it', () => {
+  const apps = [{ name: 'x'.repeat(30), open_tasks: 1, failing: 'y'.repeat(40), app_id: 'app_4Qm9ZsX1cT7uYb2LhKpV0w' }]
+  expect(showAnswer({ apps }, { ...LOOK, width: 67 })).toMatch(/ app_4Qm9Zs…/)
 })
 
 test('no problem has no line', () => {

@@ -170,8 +170,9 @@ const ADVICE = 'mend'
 const TAKEN = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A piece of these says nothing. */
 const NEVER_CUT = /(^|_)(kid|at|by|from|completion|step|state|status)$/
-/** What is left of a longer text tells which one it is, and of an id as much as finds it. */
+/** What is left of a longer text tells which one it is, and of an id six characters after its prefix, which find it. */
 const LEAST = 10
+const leastOf = (cell: string) => (/^(wd|[a-z]{3})_/.test(cell) ? cell.indexOf('_') + '_123456…'.length : LEAST)
 
 /** The columns for which a line has room, of which a long text is cut. */
 function fitted(wanted: { name: string; cells: string[] }[], width: number): { shown: string[][]; below: string[] } {
@@ -180,7 +181,9 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
   let left = width + GAP.length
   for (const [at, { name, cells }] of wanted.entries()) {
     const isWhole = at === 0 || TAKEN.test(name) || NEVER_CUT.test(name)
-    const room = isWhole ? widthOf(cells) : Math.min(Math.max(LEAST, cells[0]?.length ?? 0), widthOf(cells))
+    const room = isWhole
+      ? widthOf(cells)
+      : Math.min(Math.max(...cells.map(leastOf), cells[0]?.length ?? 0), widthOf(cells))
     if (at > 0 && room + GAP.length > left) {
       if (TAKEN.test(name)) below.push(name)
       continue
@@ -205,7 +208,7 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'string') {
     if (column === 'action') return ACTIONS[value] ?? toLabel(value)
-    if (column === 'actor') return ACTORS[value] ?? toLabel(value)
+    if (column === 'actor') return whoActed(value, row)
     if (['acknowledges', 'audience', 'state', 'status'].includes(column))
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
     if (['kind', 'reason', 'role'].includes(column)) return toLabel(value)
@@ -215,6 +218,13 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
     .flat()
     .map((step) => STEPS[String(step)]?.title ?? String(step))
     .join(', ')
+}
+
+/** An act on the pages names the operator, and one of a service the service. */
+function whoActed(actor: string, { operator_id, service_name, service_token_id }: Row): string {
+  if (actor === 'operator' && operator_id) return String(operator_id)
+  const service = service_name ?? service_token_id
+  return clean(`${ACTORS[actor] ?? toLabel(actor)}${service ? ` ${service}` : ''}`)
 }
 
 function cut(line: string, width: number): string {

@@ -18,6 +18,7 @@ import {
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
+import { timeOf } from './show.ts'
 
 type Answer = Record<string, string>
 
@@ -38,6 +39,7 @@ const refusal = (line: string, input?: string): Promise<string> =>
 const NO_USER = 'There is no active user with this id: user find --email shows the id of an address.'
 const NO_APP = 'There is no application with this id: app list shows the ids.'
 const NO_WITHDRAWAL = 'There is no withdrawal with this id: withdrawal list shows the ids.'
+const TOO_SHORT = 'Type at least six characters of the id after its prefix.'
 const NO_TASK = 'There is no deletion task with this id: give the whole id that task list shows.'
 const NO_ADDRESS = 'The address must be one plain address, such as ada@example.com.'
 
@@ -103,7 +105,7 @@ test('B50 the operator gives an account another address, at the version that was
   expect(await refusal(`${line} --if-version 7`)).toContain('The account is at version 0.')
   expect(await refusal(`${line} --if-version x`)).toContain('--if-version must be a whole number')
   expect(await refusal(`${line} --old-mailbox full`)).toContain('--old-mailbox')
-  expect(await refusal(`user set-email --user usr_none --email a@example.test`)).toContain('no active user')
+  expect(await refusal(`user set-email --user usr_unknown --email a@example.test`)).toContain('no active user')
   const changed = await run(`${line} --if-version 0 --old-mailbox lost`)
   expect(changed).toMatchObject({
     user_id: userId,
@@ -255,7 +257,7 @@ test("after a deletion the account's id leads to its withdrawal, until the purge
   }
   expect(await refusal(`user show ${userId}`)).toBe(`The account was deleted: withdrawal show ${withdrawalId}`)
   expect(await run(`withdrawal show ${userId}`)).toEqual(await run(`withdrawal show ${withdrawalId}`))
-  expect(await refusal('withdrawal show usr_none')).toBe(NO_WITHDRAWAL)
+  expect(await refusal('withdrawal show usr_unknown')).toBe(NO_WITHDRAWAL)
   const { userId: id, email } = await givenUser(ctx)
   for (const one of [id, email])
     expect(await refusal(`withdrawal show ${one}`)).toBe(`The account is not withdrawn: user show ${id}`)
@@ -264,25 +266,25 @@ test("after a deletion the account's id leads to its withdrawal, until the purge
 test.each([
   ['user find', 'Give exactly one of an account, --user, --email, --external-id.'],
   ['user find --email nonsense', NO_ADDRESS],
-  ['user set-email --user usr_none --email nonsense', NO_ADDRESS],
+  ['user set-email --user usr_unknown --email nonsense', NO_ADDRESS],
   ['user show', 'Give exactly one of an account, --user, --email, --external-id.'],
-  ['user show usr_none', 'No user has this id. Give an address by --email, or your own id by --external-id.'],
-  ['token list --user usr_none', NO_USER],
+  ['user show usr_unknown', 'No user has this id. Give an address by --email, or your own id by --external-id.'],
+  ['token list --user usr_unknown', NO_USER],
   ['token revoke', 'Give exactly one of an id, --user, --email.'],
-  ['token revoke --user usr_none', NO_USER],
+  ['token revoke --user usr_unknown', NO_USER],
   ['session end', 'Give exactly one of an id, --user, --email.'],
-  ['session end --user usr_none', NO_USER],
+  ['session end --user usr_unknown', NO_USER],
   [
-    'transaction settle txn_none',
+    'transaction settle txn_unknown',
     'There is no transaction with this id: give the whole id that transaction list shows.',
   ],
-  ['app set app_1', 'Give what changes.'],
-  ["app set app_1 --name ' '", '--name must be text of one line,'],
-  ['app set app_1 --category ü', '--category has 1 to 64 printable ASCII characters.'],
-  ['app set app_1 --waive-reason other=Other.', '--waive-reason has CODE=SENTENCE such as merged='],
-  ['app set app_1 --acknowledge-within PT1S', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
-  ['app set app_1 --acknowledge-within P31D', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
-  ['app set app_1 --checks --no-checks', 'Give --checks or --no-checks, not both.'],
+  ['app set app_unknown', 'Give what changes.'],
+  ["app set app_unknown --name ' '", '--name must be text of one line,'],
+  ['app set app_unknown --category ü', '--category has 1 to 64 printable ASCII characters.'],
+  ['app set app_unknown --waive-reason other=Other.', '--waive-reason has CODE=SENTENCE such as merged='],
+  ['app set app_unknown --acknowledge-within PT1S', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
+  ['app set app_unknown --acknowledge-within P31D', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
+  ['app set app_unknown --checks --no-checks', 'Give --checks or --no-checks, not both.'],
   [
     'app register --name Shop --endpoint https://a.test/ --event account.renamed',
     '--event must be one or more of account.email_change_requested,',
@@ -292,18 +294,18 @@ test.each([
     'token create --user usr_1 --scope email:manage --expires-in P999999999D',
     '--expires-in must be an ISO 8601 duration',
   ],
-  ['app set app_1 --name Shop', NO_APP],
-  ['app connect --user usr_none --app app_none --subject 1', NO_USER],
+  ['app set app_unknown --name Shop', NO_APP],
+  ['app connect --user usr_unknown --app app_unknown --subject 1', NO_USER],
   [
-    `app connect --user usr_none --app app_none --subject ${'x'.repeat(256)}`,
+    `app connect --user usr_unknown --app app_unknown --subject ${'x'.repeat(256)}`,
     '--subject must have from 1 to 255 bytes.',
   ],
   ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['task waive msg_none --reason gone', NO_TASK],
   ['task retry msg_none', NO_TASK],
-  ['task list --app app_none', NO_APP],
-  ['task list --withdrawal wd_none', NO_WITHDRAWAL],
+  ['task list --app app_unknown', NO_APP],
+  ['task list --withdrawal wd_unknown', NO_WITHDRAWAL],
   ['app ping Newsletter', 'There is no application with this name: app list shows all of them.'],
   ['app check a.test/ --secret x', 'The receiver must be a URL that begins with https:// or http://.'],
   ['app check http://a.test/', 'The address of a receiver needs --secret.'],
@@ -323,10 +325,10 @@ test.each([
     'session end ses_none',
     'There is no session with this id that is still signed in: give the whole id that session list shows.',
   ],
-  ['withdrawal retry wd_none', NO_WITHDRAWAL],
-  ['archive accept-loss --withdrawal wd_none', NO_WITHDRAWAL],
-  ['event list --app app_none', NO_APP],
-  ['transaction list --user usr_none', NO_USER],
+  ['withdrawal retry wd_unknown', NO_WITHDRAWAL],
+  ['archive accept-loss --withdrawal wd_unknown', NO_WITHDRAWAL],
+  ['event list --app app_unknown', NO_APP],
+  ['transaction list --user usr_unknown', NO_USER],
   ...[
     '12,50EUR',
     '12.5EUR',
@@ -465,8 +467,8 @@ test.each([
   ['service-token create --name x --scope users:read --expires-in soon', '--expires-in must be an ISO 8601 duration'],
   ['service-token create --name x --scope users:read --host a.test/path', '--host must be a host'],
   ['service-token create --name x --scope tasks:work', '--scope tasks:work needs --app'],
-  ['service-token create --name x --scope users:read --app app_x', '--app needs --scope tasks:work'],
-  ['service-token create --name x --scope tasks:work --app app_none', 'There is no application with this id'],
+  ['service-token create --name x --scope users:read --app app_unknown', '--app needs --scope tasks:work'],
+  ['service-token create --name x --scope tasks:work --app app_unknown', 'There is no application with this id'],
   ["service-token create --name ' ' --scope users:read", '--name must be text of one line'],
 ])('%s is refused: %s', async (line, sentence) => {
   const before = await ctx.db.serviceToken.count()
@@ -573,10 +575,8 @@ test('an application is given by the beginning of its id, unless two begin so', 
   )
   await run('app remove app_sameid2')
   expect(await run('app disable app_sameid')).toMatchObject({ app_id: 'app_sameid1' })
-  expect(await refusal('app remove app_sameid')).toBe(
-    'app remove cannot be taken back: give the whole id, app_sameid1.',
-  )
-  expect(await refusal('app disable app_samei')).toBe(NO_APP)
+  expect(await refusal('app remove app_sameid')).toBe('app remove cannot be undone: give the whole id, app_sameid1.')
+  expect(await refusal('app disable app_samei')).toBe(TOO_SHORT)
 })
 
 test('an account and a withdrawal are given by the beginning of their id', async () => {
@@ -584,7 +584,8 @@ test('an account and a withdrawal are given by the beginning of their id', async
   const begun = withdrawalId.slice(0, 'wd_'.length + 6)
   for (const line of ['withdrawal show', 'withdrawal retry', 'receipt show', 'task list --withdrawal']) {
     if (line !== 'receipt show') expect(await run(`${line} ${begun}`)).toEqual(await run(`${line} ${withdrawalId}`))
-    expect(await refusal(`${line} ${begun.slice(0, -1)}`)).toContain('with this id')
+    expect(await refusal(`${line} ${begun.slice(0, -1)}`)).toBe(TOO_SHORT)
+    expect(await refusal(`${line} ${withdrawalId}x`)).toContain('with this id')
   }
   expect(await run(`withdrawal show ${userId.slice(0, 10)}`)).toMatchObject({ withdrawal_id: withdrawalId })
   expect(await refusal(`archive accept-loss --withdrawal ${begun}`)).toContain(`give the whole id, ${withdrawalId}.`)
@@ -595,7 +596,7 @@ test('an account and a withdrawal are given by the beginning of their id', async
     expect(await run(line)).toMatchObject({ user_id: other, email })
   expect(await run(`session list --user ${beginning}`)).toMatchObject({ user_id: other })
   expect(await refusal(`withdrawal start --user ${beginning}`)).toBe(
-    `withdrawal start cannot be taken back: give the whole id, ${other}.`,
+    `withdrawal start cannot be undone: give the whole id, ${other}.`,
   )
 })
 
@@ -613,7 +614,7 @@ async function question(line: string): Promise<string> {
   return call.run(ctx, null, ask).then(() => 'nothing was asked', sentenceOf)
 }
 
-test('what cannot be taken back asks with what it concerns, once it knows that it may', async () => {
+test('what cannot be undone asks with what it concerns, once it knows that it may', async () => {
   await beginLedger()
   const { userId, email } = await givenUser(ctx)
   const start = `withdrawal start --email ${email}`
@@ -621,7 +622,7 @@ test('what cannot be taken back asks with what it concerns, once it knows that i
   expect(await question(`withdrawal start --user ${userId} --reason other`)).toBe('--reason other needs --feedback.')
   await run(`transaction add --user ${userId}`)
   expect(await question(start)).toContain('Held back: 1 pending transaction.')
-  expect(await question('withdrawal start --user usr_none')).toContain('no active user with this id')
+  expect(await question('withdrawal start --user usr_unknown')).toContain('no active user with this id')
 
   const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
   const { id, appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
@@ -657,10 +658,20 @@ test('what ends access or changes a secret asks with whom or what it concerns, a
   const ada = `Ada Lovelace (${email})`
   const { app_id: app } = await run('app register --name Asked --endpoint http://127.0.0.1:9/')
   const { service_token_id: crm } = await run('service-token create --name crm --scope users:read')
+  await givenToken(userId)
+  const [{ token_id: token } = {}] = (
+    (await run(`token list --user ${userId}`)) as unknown as { access_tokens: Answer[] }
+  ).access_tokens
+  const { transaction_id: order } = await run(`transaction add --user ${userId} --title 'Order 1077' --amount 12EUR`)
+  const blocker = { userId, source: 'billing', key: 'k', code: 'unpaid', title: 'Invoice 7' }
+  await ctx.db.withdrawalBlocker.create({ data: { ...blocker, createdAt: ctx.clock.now() } })
   const questions = {
-    [`session end ${sessionId}`]: `End the session ${sessionId}?`,
+    [`session end ${sessionId}`]: `End the session of ${ada}, last seen ${timeOf(ctx.clock.now(), ctx.clock.now())} from 192.0.2.1?`,
     [`session end --email ${email}`]: `End every session of ${ada}, and cancel a pending change of the address?`,
-    'token revoke tok_1': 'Revoke the access token tok_1?',
+    [`token revoke ${token}`]: `Revoke the access token export of ${ada}?`,
+    [`transaction settle ${order}`]: `Settle Order 1077, €12.00, of ${ada}? Settle it if it was paid. This moves no money.`,
+    [`transaction cancel ${order}`]: `Cancel Order 1077, €12.00, of ${ada}? Cancel it if it was called off. This moves no money.`,
+    [`blocker end --email ${email} --source billing --key k`]: `End “Invoice 7” of ${ada}? billing is not told, and may hold the account back again.`,
     [`token revoke --user ${userId}`]: `Revoke every access token of ${ada}?`,
     [`service-token revoke ${crm}`]: 'Revoke the token of crm? Its service is refused from then on.',
     [`user set-password --user ${userId} --password staple-lantern`]: `Set the password of ${ada}? Every session and access token ends, and a pending change is cancelled.`,
@@ -671,8 +682,16 @@ test('what ends access or changes a secret asks with whom or what it concerns, a
     'ledger replay': 'Delete again every account that the erasure ledger has and this database still has too?',
   }
   for (const [line, asked] of Object.entries(questions)) expect(await question(line)).toBe(asked)
-  expect(await question('user set-password --user usr_none --password x')).toContain('no active user with this id')
+  expect(await question('user set-password --user usr_unknown --password x')).toContain('no active user with this id')
   expect(await question('service-token revoke svt_none')).toContain('no service token with this id')
+  expect(await question('session end ses_none')).toContain('no session with this id')
+  expect(await question('token revoke tok_none')).toContain('no access token with this id')
+  expect(await question('transaction settle txn_unknown')).toContain('no transaction with this id')
+  expect(await question('transaction settle txn_12345')).toBe(TOO_SHORT)
+  expect(await question(`transaction settle ${order?.slice(0, 10)}`)).toContain(`give the whole id, ${order}.`)
+  expect(await question(`blocker end --email ${email} --source billing --key x`)).toContain('no such blocker')
+  await run(`transaction cancel ${order}`)
+  expect(await question(`transaction settle ${order}`)).toBe('This transaction is cancelled already.')
   expect(await run(`session list --user ${userId}`)).toMatchObject({ sessions: [{ session_id: sessionId }] })
   expect((await run(`user show ${userId}`)).email).toBe(email)
 })

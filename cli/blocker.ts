@@ -1,8 +1,11 @@
+import { formatAmount } from '@/contract/amount'
 import { AppError } from '@/contract/errors'
 import { endBlocker } from '@/domain/withdrawal/push-blocker'
 import { pushedBlockers } from '@/domain/withdrawal/show-account'
 import { final, reading } from './command.ts'
 import { anyAccount, checkActiveUser, idOf, personOf } from './values.ts'
+
+const unknownBlocker = () => new AppError('REQUEST_001', 'The account has no such blocker: blocker list shows all.')
 
 export const blockerCommands = [
   reading({
@@ -26,11 +29,17 @@ export const blockerCommands = [
     },
     example: '--email ada@example.com --source billing --key invoice-4711',
     oneOf: ['user', 'email'],
-    asks: async (ctx, { source, key, ...given }) =>
-      `End ${key} of ${source}, which holds a deletion of ${await personOf(ctx, idOf(given))} back?`,
+    async asks(ctx, { source, key, ...given }) {
+      const userId = idOf(given)
+      const person = await personOf(ctx, userId)
+      const found = (await pushedBlockers(ctx, userId)).find((one) => one.source === source && one.key === key)
+      if (!found) throw unknownBlocker()
+      const what = found.amount ? `“${found.title}”, ${formatAmount(found.amount, 'en')},` : `“${found.title}”`
+      return `End ${what} of ${person}? ${source} is not told, and may hold the account back again.`
+    },
     async run(ctx, { source, key, ...given }) {
       const ended = await endBlocker(ctx, { user_id: idOf(given), source, key })
-      if (!ended.removed) throw new AppError('REQUEST_001', 'The account has no such blocker: blocker list shows all.')
+      if (!ended.removed) throw unknownBlocker()
       return ended
     },
   }),

@@ -84,8 +84,8 @@ interface FinalEntry<O extends Options> extends Entry<O> {
 export type Command = Entry<Options> & { asks?: FinalEntry<Options>['asks'] }
 
 /**
- * Each command is one of three: what cannot be taken back is `final`, which asks on a terminal first (`--yes` skips that) and takes whole
- * ids alone; what can be taken back, or adds something, is `revocable`, and what changes nothing is `reading`, and neither asks.
+ * Each command is one of three: what cannot be undone is `final`, which asks on a terminal first (`--yes` skips that) and takes whole
+ * ids alone; what can be undone, or adds something, is `revocable`, and what changes nothing is `reading`, and neither asks.
  */
 export const final = <const O extends Options>(entry: FinalEntry<O>): Command => entry as unknown as Command
 export const revocable = <const O extends Options>(entry: Entry<O>): Command => entry as unknown as Command
@@ -154,8 +154,8 @@ async function found<Values extends object>(ctx: SystemContext, command: Command
     const find = value === undefined ? undefined : command.options[name]?.find
     if (!find) return [name, value]
     const id = await find(ctx, String(value))
-    if (command.asks && id !== value && /^(app|usr|wd|msg)_/.test(String(value)))
-      throw new UsageError(`${command.name} cannot be taken back: give the whole id, ${id}.`)
+    if (command.asks && id !== value && /^(app|usr|wd|msg|txn)_/.test(String(value)))
+      throw new UsageError(`${command.name} cannot be undone: give the whole id, ${id}.`)
     return [name, id]
   })
   return Object.fromEntries(await Promise.all(values))

@@ -1,5 +1,7 @@
+import { ownerOf } from '@/domain/sessions/end-one'
 import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/sessions/sessions'
 import { final, reading } from './command.ts'
+import { timeOf } from './show.ts'
 import { anyAccount, checkActiveUser, idOf, namedAccount, personOf } from './values.ts'
 
 export const sessionCommands = [
@@ -23,10 +25,14 @@ export const sessionCommands = [
       email: namedAccount.email,
     },
     oneOf: ['id', 'user', 'email'],
-    asks: async (ctx, { id, ...account }) =>
-      id === undefined
-        ? `End every session of ${await personOf(ctx, idOf(account))}, and cancel a pending change of the address?`
-        : `End the session ${id}?`,
+    async asks(ctx, { id, ...account }) {
+      const userId = id === undefined ? idOf(account) : await ownerOf(ctx, 'session', id)
+      const person = await personOf(ctx, userId)
+      const session = (await openSessionsOf(ctx, userId)).find(({ session_id }) => session_id === id)
+      return session
+        ? `End the session of ${person}, last seen ${timeOf(new Date(session.last_seen_at), ctx.clock.now())} from ${session.ip_address}?`
+        : `End every session of ${person}, and cancel a pending change of the address?`
+    },
     async run(ctx, { id, ...account }) {
       if (id !== undefined) {
         const { userId } = await endSessionOf(ctx, id)

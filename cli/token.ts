@@ -1,5 +1,6 @@
 import { GRANTABLE_SCOPES, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/sessions/access-tokens'
+import { ownerOf } from '@/domain/sessions/end-one'
 import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/sessions/service-tokens'
 import { final, reading, revocable, UsageError } from './command.ts'
 import {
@@ -64,10 +65,12 @@ export const tokenCommands = [
       email: namedAccount.email,
     },
     oneOf: ['id', 'user', 'email'],
-    asks: async (ctx, { id, ...account }) =>
-      id === undefined
-        ? `Revoke every access token of ${await personOf(ctx, idOf(account))}?`
-        : `Revoke the access token ${id}?`,
+    async asks(ctx, { id, ...account }) {
+      const userId = id === undefined ? idOf(account) : await ownerOf(ctx, 'access_token', id)
+      const person = await personOf(ctx, userId)
+      const token = (await liveTokensOf(ctx, userId)).find(({ token_id }) => token_id === id)
+      return token ? `Revoke the access token ${token.name} of ${person}?` : `Revoke every access token of ${person}?`
+    },
     async run(ctx, { id, ...account }) {
       if (id !== undefined) {
         const { userId } = await revokeTokenOf(ctx, id)

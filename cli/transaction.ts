@@ -1,15 +1,31 @@
-import { addTransaction, endTransaction, listTransactions } from '@/domain/applications/transactions'
+import { formatAmount } from '@/contract/amount'
+import { AppError } from '@/contract/errors'
+import { capitalized } from '@/contract/words'
+import { wholeIdOf } from '@/domain/accounts/look-up'
+import {
+  addTransaction,
+  endTransaction,
+  listTransactions,
+  unknownTransaction,
+} from '@/domain/applications/transactions'
 import { final, reading, revocable, UsageError } from './command.ts'
-import { anyAccount, checkActiveUser, idOf, namedAccount, toAmount, toLink, toTitle } from './values.ts'
+import { anyAccount, checkActiveUser, idOf, namedAccount, personOf, toAmount, toLink, toTitle } from './values.ts'
 
-const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
+const id = { value: 'txn_…', find: wholeIdOf, positional: true, required: true, means: 'The transaction.' } as const
 
-const ends = (verb: string, status: 'settled' | 'cancelled') =>
+const ends = (verb: 'settle' | 'cancel', status: 'settled' | 'cancelled', when: string) =>
   final({
     name: `transaction ${verb}`,
     summary: `Ends a pending transaction as ${status}.`,
     options: { id },
-    asks: (_, { id }) => `End the transaction ${id} as ${status}?`,
+    async asks(ctx, { id }) {
+      const [found] = (await listTransactions(ctx, { id })).transactions
+      if (!found) throw unknownTransaction()
+      if (found.status !== 'pending') throw new AppError('REQUEST_001', `This transaction is ${found.status} already.`)
+      const person = await personOf(ctx, found.user_id)
+      const what = found.amount ? `${found.title}, ${formatAmount(found.amount, 'en')},` : found.title
+      return `${capitalized(verb)} ${what} of ${person}? ${capitalized(verb)} it if it was ${when}. This moves no money.`
+    },
     run: (ctx, { id }) => endTransaction(ctx, { transactionId: id, status }),
   })
 
@@ -49,6 +65,6 @@ export const transactionCommands = [
       return { transaction_id: await addTransaction(ctx, { ...transaction, userId, ip: '' }) }
     },
   }),
-  ends('settle', 'settled'),
-  ends('cancel', 'cancelled'),
+  ends('settle', 'settled', 'paid'),
+  ends('cancel', 'cancelled', 'called off'),
 ]

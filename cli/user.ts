@@ -3,9 +3,11 @@ import { isStorable } from '@/contract/define'
 import type { ShownAccount } from '@/contract/operator'
 import { exportUsers } from '@/domain/accounts/export-users'
 import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
+import { wholeIdOf } from '@/domain/accounts/look-up'
 import { setRole } from '@/domain/accounts/operators'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser, setPassword } from '@/domain/accounts/user'
+import type { SystemContext } from '@/domain/context'
 import { sendPasswordReset } from '@/domain/passwords/request-password-reset'
 import { showUser } from '@/domain/withdrawal/show-account'
 import { final, type ReadInput, reading, revocable, UsageError } from './command.ts'
@@ -20,6 +22,8 @@ const identifiers = {
   account: {
     ...account,
     value: 'ACCOUNT',
+    // An id of the adopter's may begin as one of ours.
+    find: async (ctx: SystemContext, given: string) => (given.startsWith('usr_') ? wholeIdOf(ctx, given) : given),
     positional: true,
     means: 'The account, by its usr_…, its address or your own id of the person.',
   },

@@ -5,7 +5,7 @@ import type { ReceiptClaims } from '@/contract/receipt'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
 import { notConfirmed, WORDS } from '@/contract/words'
-import { lookUp, whyNothing } from '@/domain/accounts/look-up'
+import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
 import { requireLevelLedger } from '@/domain/withdrawal/ledger/ledger-before-answer'
@@ -104,10 +104,17 @@ export const withdrawalCommands = [
   reading({
     name: 'withdrawal show',
     summary: 'Shows how far a withdrawal is, and what fails.',
-    options: { id: { ...id, means: 'The withdrawal, or the usr_… of its account or your own id of the person.' } },
+    // A short id of the adopter's may begin as one of ours.
+    options: {
+      id: {
+        ...id,
+        find: async (ctx, given) => (isTooShort(given) ? given : wholeIdOf(ctx, given)),
+        means: 'The withdrawal, or the usr_… of its account or your own id of the person.',
+      },
+    },
     async run(ctx, { id }) {
       const found = await lookUp(ctx, id)
-      if (!found && id.includes('@')) throw new AppError('USER_001', await whyNothing(ctx, id))
+      if (!found && (id.includes('@') || isTooShort(id))) throw new AppError('USER_001', await whyNothing(ctx, id))
       if (found?.kind === 'user') {
         throw new AppError('REQUEST_001', `The account is not withdrawn: user show ${found.id}`)
       }

@@ -40,7 +40,7 @@ const idsBegun = statement(
 )
 
 /** The id of a deletion task begins as that of its withdrawal goes on. */
-const BEGINNING = /^(?:(usr|app|txn)|wd|msg)_([\w-]{6,22})/
+const BEGINNING = /^(?:(usr|app|txn)|wd|msg)_([\w-]{6,22})((?<=^msg_.{22})_[\w-]{0,26})?$/
 
 /** The ids of withdrawals, accounts, applications and transactions that begin so, from six characters after the prefix on. */
 async function idsThatBegin(ctx: ManagerContext, given: string): Promise<string[]> {
@@ -52,8 +52,12 @@ async function idsThatBegin(ctx: ManagerContext, given: string): Promise<string[
   return (await ctx.sql(idsBegun, { start, end, maxRows: MAX_BEGUN + 1 })).map(({ id }) => id)
 }
 
+const TOO_SHORT = 'Type at least six characters of the id after its prefix.'
+export const isTooShort = (given: string) => /^(?:wd|usr|msg|app|txn)_.{0,5}$/.test(given)
+
 /** For the command: the id that begins so; several are refused, and what begins none is left to the verb. */
 export async function wholeIdOf(ctx: SystemContext, given: string): Promise<string> {
+  if (isTooShort(given)) throw new AppError('REQUEST_001', TOO_SHORT)
   const ids = await idsThatBegin(ctx, given)
   if (ids.length > 1) throw new AppError('REQUEST_001', severalBegin('ids', ids, 'id'))
   return ids[0] ?? given
@@ -132,7 +136,7 @@ export async function whyNothing(ctx: ManagerContext, text: string): Promise<str
       )
   }
   if (parseAddress(text)) return `No account has this address or id. ${NOT_BY_ADDRESS}.`
-  if (/^(?:wd|usr|msg|app|txn)_.{0,5}$/.test(text)) return 'Type at least six characters of the id after its prefix.'
+  if (isTooShort(text)) return TOO_SHORT
   return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'
 }
 

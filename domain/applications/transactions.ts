@@ -78,6 +78,8 @@ const endPending = statement(
    RETURNING transaction_id`,
 )
 
+export const unknownTransaction = () => new AppError('REQUEST_005', 'There is no transaction with this id.')
+
 /** The account of the transaction with this id; null if there is none. */
 export async function ownerOfTransaction(ctx: SystemContext, id: string): Promise<string | null> {
   const [transaction] = await ctx.sql(read, { id })
@@ -91,7 +93,7 @@ export const endTransaction = (
 ): Promise<Data<typeof contract>> =>
   ctx.transaction(async (tx) => {
     const [transaction] = await tx.sql(read, { id })
-    if (!transaction) throw new AppError('REQUEST_005', 'There is no transaction with this id.')
+    if (!transaction) throw unknownTransaction()
     const { user_id: userId } = transaction
     const account = await (tx.actor ? lockForService(tx, { userId }) : lockAccountOfId(tx, userId))
     if (!account) {
@@ -108,13 +110,13 @@ export const endTransaction = (
 
 const MAX_LISTED = 1_000
 
-/** For operators: all transactions of a user, the newest first, or the pending ones of everybody, the oldest first. */
+/** For operators: all transactions of a user, the newest first, or the pending ones of everybody, the oldest first; or one of them. */
 export async function listTransactions(
   ctx: SystemContext,
-  { userId, status }: { userId?: string | undefined; status?: 'pending' },
+  { userId, status, id }: { userId?: string | undefined; status?: 'pending'; id?: string },
 ): Promise<{ transactions: ShownTransaction[]; is_cut: boolean }> {
   const rows = await ctx.db.transaction.findMany({
-    where: userId === undefined ? { status: 'pending' } : { userId, ...(status && { status }) },
+    where: id ? { id } : userId === undefined ? { status: 'pending' } : { userId, ...(status && { status }) },
     orderBy: { createdAt: userId === undefined ? 'asc' : 'desc' },
     take: MAX_LISTED + 1,
   })

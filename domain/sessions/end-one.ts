@@ -61,6 +61,18 @@ export const endOne = (
     return ended.user_id
   })
 
+/** Whose it is, while it works. */
+export async function ownerOf(ctx: SystemContext, kind: keyof typeof KINDS, id: string): Promise<string> {
+  const where = { id, revokedAt: null, expiresAt: { gt: ctx.clock.now() } }
+  const select = { userId: true }
+  const found =
+    kind === 'session'
+      ? await ctx.db.session.findFirst({ where, select })
+      : await ctx.db.accessToken.findFirst({ where, select })
+  if (!found) throw new AppError('REQUEST_001', NOT_LIVE[kind])
+  return found.userId
+}
+
 /** The operator ends one of any user. */
 export async function endOneOf(ctx: SystemContext, kind: keyof typeof KINDS, id: string): Promise<{ userId: string }> {
   const userId = await endOne(ctx, kind, { id, userId: null, isTold: true, actor: 'operator', ip: null })

@@ -18,7 +18,7 @@ import {
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
-import { timeOf } from './show.ts'
+import { showAnswer, timeOf } from './show.ts'
 
 type Answer = Record<string, string>
 
@@ -35,6 +35,14 @@ const refusal = (line: string, input?: string): Promise<string> =>
     (answer) => `accepted: ${JSON.stringify(answer)}`,
     (error) => sentenceOf(error),
   )
+
+/** What a terminal shows of an answer. */
+async function shown(line: string): Promise<string> {
+  const call = parseCall(COMMANDS, splitWords(line), { inBatch: false })
+  const answer = (await call.run(ctx, null)) as object
+  const said = call.says ? await call.says(answer) : answer
+  return typeof said === 'string' ? said : showAnswer(said, { now: ctx.clock.now(), width: 120, wide: false })
+}
 
 const NO_USER = 'There is no active user with this id: user find --email shows the id of an address.'
 const NO_APP = 'There is no application with this id: app list shows the ids.'
@@ -714,12 +722,8 @@ test('a pushed blocker is listed and ended, also of an account with a role', asy
 test('an application that is disabled or enabled says what waits or follows', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
   const { appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
-  const said = async (line: string) => {
-    const call = parseCall(COMMANDS, splitWords(line), { inBatch: false })
-    return call.says?.((await call.run(ctx, null)) as object)
-  }
-  expect(await said(`app disable ${appId}`)).toBe(`${appName} is disabled; 1 deletion task waits.`)
-  expect(await said(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
+  expect(await shown(`app disable ${appId}`)).toBe(`${appName} is disabled; 1 deletion task waits.`)
+  expect(await shown(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
 })
 
 test('a completed withdrawal says that an application has not confirmed', async () => {
@@ -734,6 +738,23 @@ test('a completed withdrawal says that an application has not confirmed', async 
   expect(withdrawals.find(({ withdrawal_id }) => withdrawal_id === withdrawalId)?.problem).toBe(
     '1 app has not confirmed',
   )
+  const lines = await shown(`withdrawal show ${withdrawalId}`)
+  expect(lines).toMatch(/^Status +Completed, 1 app has not confirmed$/m)
+  expect(lines).toMatch(/^Connected apps +Completed, 1 app has not confirmed/m)
+  expect(lines).toContain(`  The person reads: ${ENGLISH.Deletion.apps.waived.gone}\n`)
+})
+
+test('a withdrawal says on a terminal what fails and what is late, as its page does', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const of = { withdrawalId, step: 'user_profile' }
+  const status = async () => /^Status +(.+)$/m.exec(await shown(`withdrawal show ${withdrawalId}`))?.[1]
+  expect(await status()).toBe('In progress')
+  await ctx.db.deletionStep.updateMany({ where: of, data: { attempts: 2, lastError: 'timeout' } })
+  expect(await status()).toBe('In progress, failing')
+  ctx.clock.advance(8 * 24 * 60 * 60 * 1000)
+  expect(await status()).toBe('In progress, failing, a step is late')
+  expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(/^Profile .+ In progress, late +timeout .+ 2$/m)
+  await ctx.db.withdrawal.delete({ where: { id: withdrawalId } })
 })
 
 test('an application that polls says of a task that it is done by a report', async () => {
@@ -771,6 +792,14 @@ test('the receipts of a withdrawal come with what the newest one says', async ()
     receipts: [{ kind: 'acceptance' }],
     newest: { withdrawal: { started_at: expect.any(String) } },
   })
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(24 * 60 * 60 * 1000)
+    await runDueWork(ctx)
+  }
+  const lines = await shown(`receipt show ${withdrawalId}`)
+  for (const words of ['Of the request', 'Of the completion', 'the account (name', '1 legal record (required by law)'])
+    expect(lines).toContain(words)
+  expect(lines).toMatch(/^Kept records will be erased /m)
 })
 
 test('a task that was tried is asked again, and one that was not keeps its time', async () => {

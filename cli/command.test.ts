@@ -318,9 +318,9 @@ Started     23 Nov 02:50 (18 min ago)
 Due by law  23 Dec 02:50 (in 30 d)
 
 Deletion steps:
-Deletion step             Status       Last result                             Next try
-Profile and sign-in data  Completed    -                                       -
-Connected apps            In progress  connect ECONNREFUSED and more and mor…  23 Nov 05:09 (in 2 h)
+Deletion step             Status       Last result                   Next try               Attempts
+Profile and sign-in data  Completed    -                             -                      1
+Connected apps            In progress  connect ECONNREFUSED and mo…  23 Nov 05:09 (in 2 h)  9
 `)
 })
 
@@ -386,6 +386,25 @@ test('an act on the pages is of the operator who did it, and one of a service of
   const rows = showAnswer({ audit }, LOOK).split('\n').slice(2, 5)
   const who = rows.map((row) => row.replace(/.*Signed in {2}/, ''))
   expect(who).toEqual(['usr_4Qm9ZsX1cT7uYb2LhKpV0w', 'The operator command', 'Service crm'])
+})
+
+test('a narrow terminal keeps every number, and a column of zeros leaves before a cause is cut', () => {
+  const counts = [{ count: '12', means: 'Jobs that the engine, Inngest, has not taken yet' }]
+  expect(showAnswer({ counts }, { ...LOOK, width: 40 })).toContain('\n12      Jobs that the engine')
+  const app = {
+    name: 'Shop',
+    problem: 'the certificate of the endpoint has expired',
+    waiting_events: 0,
+    dead_events: 0,
+  }
+  expect(showAnswer({ failing_apps: [app] }, { ...LOOK, width: 60 })).toContain(app.problem)
+})
+
+test('a task that its app fetches is never tried', () => {
+  const due_at = '2026-11-24T02:50:00.000Z'
+  const task = { name: 'Shop', state: 'pending', is_app_disabled: false, polls: true, due_at }
+  expect(showAnswer({ tasks: [task] }, LOOK)).not.toContain('24 Nov')
+  expect(showAnswer({ tasks: [{ ...task, polls: false }] }, LOOK)).toContain('24 Nov')
 })
 
 test('an id that is cut keeps what finds it', () => {

@@ -42,7 +42,7 @@ async function printAnswer(answer: Answer, { json, wide, only, says }: Omit<Call
     if (only !== undefined) await printMember(answer, only)
     else if (json) await print(answer)
     else {
-      const said = says && !wide ? says(answer) : answer
+      const said = says && !wide ? await says(answer) : answer
       const look = { now: new Date(), width: process.stdout.columns || 100, wide }
       await write(typeof said === 'string' ? `${said}\n` : showAnswer(said, look))
     }

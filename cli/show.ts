@@ -20,14 +20,15 @@ const COLUMNS: Record<string, readonly string[]> = {
   transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status', 'created_at', 'url'],
   failing_apps: ['name', 'problem', 'held_up', 'app_id', 'waiting_events', 'dead_events'],
   failing_withdrawals: ['withdrawal_id', 'step', 'problem', 'waits_for', 'due_by'],
+  applications: ['name', 'answer', 'at', 'reported_records'],
   apps: ['name', 'open_tasks', 'failing', 'app_id', 'endpoint'],
   connections: ['name', 'subject', 'connected_at', 'app_id'],
-  counts: ['means', 'count'],
-  figures: ['means', 'count'],
+  counts: ['count', 'means'],
+  figures: ['count', 'means'],
   sessions: ['session_id', 'last_seen_at', 'ip_address', 'user_agent'],
   access_tokens: ['token_id', 'name', 'scopes', 'expires_at', 'last_used_at'],
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at', 'hosts'],
-  deletion_steps: ['step', 'status', 'last_error', 'due_at'],
+  deletion_steps: ['step', 'status', 'last_error', 'due_at', 'attempts'],
   audit: ['at', 'action', 'actor', 'subject_id', 'requested_by'],
   deliveries: ['event_id', 'app_name', 'status', 'last_error', 'type', 'due_at'],
   receipts: ['kind', 'issued_at'],
@@ -35,12 +36,13 @@ const COLUMNS: Record<string, readonly string[]> = {
   withdrawals: ['withdrawal_id', 'problem', 'due_by', 'waits_for'],
   'completed withdrawals': ['withdrawal_id', 'problem', 'completed_at', 'purge_due_at'],
   'purged withdrawals': ['withdrawal_id', 'purged_at', 'completed_at'],
-  tasks: ['name', 'state', 'last_error', 'task_id', 'due_at', 'withdrawal_id'],
+  tasks: ['name', 'state', 'last_error', 'task_id', 'due_at', 'withdrawal_id', 'attempts'],
   other_tasks: ['name', 'state', 'task_id', 'due_at', 'withdrawal_id'],
 }
 
 /** What the pages call a list. */
 const TITLES: Record<string, string> = {
+  applications: 'Apps',
   audit: 'Audit log',
   connections: 'Connected apps',
   counts: 'In numbers',
@@ -59,12 +61,12 @@ const TITLES: Record<string, string> = {
 /** Where the pages have these words, they speak of apps and of mails. */
 const NAMES: Record<string, string> = {
   count: 'Number',
-
   kind: 'Kind',
   means: 'What',
   name: 'Name',
+  person_reads: 'The person reads',
 }
-const OF_APPS_AND_MAILS = ['apps', 'connections', 'failing_apps', 'notices', 'other_tasks', 'tasks']
+const OF_APPS_AND_MAILS = ['applications', 'apps', 'connections', 'failing_apps', 'notices', 'other_tasks', 'tasks']
 
 const headingOf = (column: string, title = '') =>
   clean((OF_APPS_AND_MAILS.includes(title) ? undefined : NAMES[column]) ?? labelOf(column))
@@ -124,13 +126,14 @@ const isListOfRows = (value: unknown): value is Row[] =>
 
 function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] {
   const flat = rows.map((row) => Object.fromEntries(Object.entries(withTrouble(row, look)).flatMap(flatten)))
-  const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => name !== ADVICE)
+  const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => !SENTENCES.includes(name))
   // An id that the answer names itself tells nothing of a row.
   const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
   // The problem of a row is often its last answer.
   const isProblem = (name: string) =>
     name === 'last_error' && flat.every((row) => (row.last_error ?? row.problem) === row.problem)
-  const isTelling = (name: string) => !isSaid(name) && !isProblem(name) && flat.some((row) => isTold(row[name], look))
+  const isTelling = (name: string) =>
+    !isSaid(name) && !isProblem(name) && flat.some((row) => row[name] !== 0 && isTold(row[name], look))
   const wanted = (COLUMNS[`${rows[0]?.status} ${title}`] ?? COLUMNS[title] ?? all).filter(
     (name) => all.includes(name) && isTelling(name),
   )
@@ -144,7 +147,7 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const isCut = !look.wide && shown.length + below.length < wanted.length
   const [head = '', ...lines] = columns(['', ...flat].map((_, row) => shown.map((cells) => cells[row] ?? '')))
   const more = flat.map((row) =>
-    [...below, ADVICE].flatMap((name) =>
+    [...below, ...SENTENCES].flatMap((name) =>
       row[name]
         ? linesOf(
             `${name.endsWith('_id') ? '' : `${headingOf(name)}: `}${textOf(row[name], look)}`,
@@ -160,12 +163,14 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   ]
 }
 
-/** What is wrong with a deletion task stands in place of its state, as on the pages. */
+/** What is wrong with a deletion task stands in place of its state, as on the pages; one that its app fetches is never tried. */
 const withTrouble = (row: Row, { now }: Look): Row =>
-  'is_app_disabled' in row ? { ...row, state: troubleOf(row as ShownTask, now) ?? row.state } : row
+  'is_app_disabled' in row
+    ? { ...row, state: troubleOf(row as ShownTask, now) ?? row.state, due_at: row.polls ? null : row.due_at }
+    : row
 
-/** Advice is read as a whole, and stands below its row. */
-const ADVICE = 'mend'
+/** What is read as a whole stands below its row. */
+const SENTENCES = ['mend', 'person_reads']
 /** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
 const TAKEN = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A piece of these says nothing. */
@@ -203,15 +208,22 @@ const GAP = '  '
 
 const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
 
+const RECEIPTS: Record<string, string> = {
+  acceptance: 'Of the request',
+  completion: 'Of the completion',
+  purge: 'Of the final erasure',
+}
+
 /** A value as the pages write it; a deletion step is called as the person reads it. */
 function cellOf(column: string, value: unknown, look: Look, row: Row = {}): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'string') {
     if (column === 'action') return ACTIONS[value] ?? toLabel(value)
     if (column === 'actor') return whoActed(value, row)
-    if (['acknowledges', 'audience', 'state', 'status'].includes(column))
+    if (['acknowledges', 'answer', 'audience', 'state', 'status'].includes(column))
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
-    if (['kind', 'reason', 'role'].includes(column)) return toLabel(value)
+    if (column === 'kind') return RECEIPTS[value] ?? toLabel(value)
+    if (['reason', 'role'].includes(column)) return toLabel(value)
   }
   if (!['step', 'phase', 'retried_steps'].includes(column) || value === null) return textOf(value, look)
   return [value]

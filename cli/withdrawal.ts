@@ -1,10 +1,12 @@
 import { decodeJwt } from 'jose'
+import { createTranslator } from 'use-intl/core'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
-import { type ListedWithdrawal, type ShownWithdrawal, WITHDRAWAL_STATES } from '@/contract/operator'
+import { type ListedWithdrawal, type ShownStep, type ShownWithdrawal, WITHDRAWAL_STATES } from '@/contract/operator'
 import type { ReceiptClaims } from '@/contract/receipt'
+import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
-import { notConfirmed, WORDS } from '@/contract/words'
+import { count, notConfirmed, WORDS } from '@/contract/words'
 import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
@@ -14,9 +16,10 @@ import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
+import { loadCatalogue } from '@/server/texts/load-catalogue'
 import { final, reading, revocable, UsageError } from './command.ts'
 import { timeOf } from './show.ts'
-import { checkActiveUser, idOf, namedAccount, personOf, withdrawal } from './values.ts'
+import { checkActiveUser, idOf, namedAccount, personOf, sentenceOfReason, withdrawal } from './values.ts'
 
 const id = { ...withdrawal, positional: true, required: true } as const
 
@@ -40,16 +43,77 @@ function problemOf(withdrawal: ListedWithdrawal): string | null {
   return failed?.last_error ?? (steps.some(({ is_overdue }) => is_overdue) ? 'late' : null)
 }
 
+/** Whether something of it that is tried again had no good answer. */
+const fails = ({ deletion_steps: steps, tasks, deliveries }: ShownWithdrawal): boolean =>
+  [
+    // The answers of its applications stay with a step.
+    ...steps.filter((one) => !one.completed_at && !tasks.some((task) => task.phase === one.step && task.last_error)),
+    ...tasks.filter(isOpen),
+    ...deliveries.filter(({ delivered_at }) => delivered_at === null),
+  ].some(({ last_error }) => last_error !== null)
+
+/** Steps begin in a status that people read as work in progress; what was never run waits. */
+function statusOf({ step, status, attempts, erased_at, completed_at, is_overdue }: ShownStep, tasks: ShownTask[]) {
+  const isUntried = attempts === 0 && !erased_at && !completed_at
+  const own = tasks.filter(({ phase }) => phase === step)
+  const counts = { open_tasks: own.filter(isOpen).length, waived_tasks: own.filter(({ waived }) => waived).length }
+  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), is_overdue && 'late')
+}
+
+const inWords = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ')
+
+const readBy = ({ reason, sentence }: NonNullable<ShownTask['waived']>) => sentence ?? sentenceOfReason([], reason)
+
 /** What the page of the withdrawal shows. */
-function forOperators({ is_past_due, waits_for, waived_tasks, open_tasks, ...withdrawal }: ShownWithdrawal) {
-  const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at } = withdrawal
-  const missing = notConfirmed({ open_tasks, waived_tasks })
+function forOperators(shown: ShownWithdrawal) {
+  const { is_past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
+  const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at, tasks } = withdrawal
+  const isLate = !is_past_due && withdrawal.deletion_steps.some(({ is_overdue }) => is_overdue)
+  const now = new Date()
+  const planned = timeOf(new Date(scheduled_completion), now)
   return {
     ...withdrawal,
-    status: [WORDS[status], missing, is_past_due && 'past its due date'].filter(Boolean).join(', '),
-    scheduled_completion: completed_at ? null : scheduled_completion,
+    status: inWords(
+      WORDS[status],
+      notConfirmed({ open_tasks, waived_tasks }),
+      fails(shown) && 'failing',
+      isLate && 'a step is late',
+      is_past_due && 'past its due date',
+    ),
+    deletion_steps: withdrawal.deletion_steps.map((step) => ({ ...step, status: statusOf(step, tasks) })),
+    tasks: tasks.map((task) => ({ ...task, person_reads: task.waived && readBy(task.waived) })),
+    scheduled_completion: completed_at
+      ? null
+      : inWords(planned, new Date(scheduled_completion) < now && 'which has passed'),
     due_by: completed_at ? null : due_by,
     purge_due_at: purged_at ? null : purge_due_at,
+  }
+}
+
+interface Receipts {
+  withdrawal_id: string
+  receipts: { kind: string }[]
+  newest: Pick<ReceiptClaims, 'withdrawal' | 'erased' | 'retained' | 'applications'>
+}
+
+/** As the pages say it. */
+async function receiptsForOperators({ withdrawal_id, receipts, newest }: Receipts) {
+  const { withdrawal, erased = [], retained = [], applications } = newest
+  const t = createTranslator({ locale: 'en', messages: await loadCatalogue('en'), namespace: 'Deletion.categories' })
+  // The words that people read speak to the person who got the mails.
+  const countText = ({ category, records }: (typeof erased)[number]) =>
+    category === 'messages' ? count(records, 'mail record') : t(category, { count: records })
+  const kept = retained.map(
+    (one) => `${countText(one)} (${one.reason === 'law' ? 'required by law' : 'as the person asked'})`,
+  )
+  return {
+    withdrawal_id,
+    ...withdrawal,
+    purge_due_at: receipts.some(({ kind }) => kind === 'purge') ? null : withdrawal.purge_due_at,
+    erased: erased.map(countText).join(', ') || null,
+    retained: kept.join(', ') || null,
+    receipts,
+    applications,
   }
 }
 
@@ -148,5 +212,6 @@ export const withdrawalCommands = [
       const { withdrawal, erased, retained, applications } = decodeJwt<ReceiptClaims>(newest.receipt)
       return { withdrawal_id: id, receipts, newest: { withdrawal, erased, retained, applications } }
     },
+    says: receiptsForOperators,
   }),
 ]

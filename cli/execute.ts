@@ -1,4 +1,5 @@
-import { AppError, ERRORS, type ErrorCode } from '@/contract/errors'
+import { formatAmount } from '@/contract/amount'
+import { AppError, type Blocker, ERRORS, type ErrorCode } from '@/contract/errors'
 import type { SystemContext } from '@/domain/context'
 import { type Answer, parseCall, type ReadInput, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -47,7 +48,6 @@ const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
 /** Which command shows the ids of what a sentence does not find by one. */
 const SHOWN_BY: Record<string, string> = {
   'access token': 'give the whole id that token list shows',
-  'active user': 'user find --email shows the id of an address',
   application: 'app list shows the ids',
   'deletion task': 'give the whole id that task list shows',
   event: 'give the whole id that event list shows',
@@ -67,16 +67,24 @@ function withWhereIdsAre(sentence: string): string {
   return shown ? sentence.replace(missing ? '.' : /\.$/, `: ${shown}.`) : sentence
 }
 
+/** The sentence has said how many transactions are pending. */
+const linesOf = ({ source, title, transactions = [] }: Blocker): string[] =>
+  transactions.length === 0
+    ? [`${source}: ${title}`]
+    : [
+        ...transactions.map(
+          ({ id, title, amount }) => `${id}: ${title}${amount ? `, ${formatAmount(amount, 'en')}` : ''}`,
+        ),
+        `transaction settle ${transactions[0]?.id} if it was paid, transaction cancel if it was called off.`,
+      ]
+
 export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return withWhereIdsAre(error.message)
   if (error instanceof AppError) {
     const { code, details, blockers = [] } = error
     const ownWords = details === ERRORS[code].details && OWN_WORDS[code]
     const sentence = withWhereIdsAre(ownWords || details.replace(/^new_password /, 'The password '))
-    return [
-      blockers.length > 0 ? `Held back: ${sentence}` : sentence,
-      ...blockers.map(({ source, title }) => `${source}: ${title}`),
-    ].join('\n')
+    return [blockers.length > 0 ? `Held back: ${sentence}` : sentence, ...blockers.flatMap(linesOf)].join('\n')
   }
   if (!(error instanceof Error)) return String(error)
   // The errors of several addresses have no message of their own.

@@ -99,7 +99,7 @@ test('app check ends with exit code 1 where there is something to mend', async (
 })
 
 test('words that only the command itself finds wrong are refused with where help is, what is not there without', async (context) => {
-  const start = ['withdrawal', 'start', '--user', 'usr_none']
+  const start = ['withdrawal', 'start', '--user', 'usr_unknown']
   const world = await givenWorld(context)
   const wrong = begin(world, context, {}, ...start, '--reason', 'other')
   expect(await wrong.exit).toBe(2)
@@ -108,7 +108,7 @@ test('words that only the command itself finds wrong are refused with where help
   )
   const unknown = begin(world, context, {}, ...start)
   expect(await unknown.exit).toBe(1)
-  expect(unknown.output).toBe('There is no active user with this id: user find --email shows the id of an address.\n')
+  expect(unknown.output).toBe('No account has this address or id.\n')
 })
 
 test('a command whose answer cannot be written says so, and ends with exit code 1', async (context) => {

@@ -4,6 +4,7 @@ import { AppError } from '@/contract/errors'
 import type { lookUp as contract } from '@/contract/operator'
 import { ownerOfTransaction } from '../applications/transactions'
 import type { Context, SystemContext } from '../context'
+import { NO_ACCOUNT } from '../lock-account'
 import { type ManagerContext, managerOf } from '../manager'
 import { boolean, integer, type Part, sql, statement, text } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
@@ -135,7 +136,7 @@ export async function whyNothing(ctx: ManagerContext, text: string): Promise<str
         'name',
       )
   }
-  if (parseAddress(text)) return `No account has this address or id. ${NOT_BY_ADDRESS}.`
+  if (parseAddress(text)) return `${NO_ACCOUNT} ${NOT_BY_ADDRESS}.`
   if (isTooShort(text)) return TOO_SHORT
   return 'No deletion, account, transaction or app has this id, and no app has this name. A person is found by id or address.'
 }

@@ -3,7 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, Transaction } from '../context'
 import { withIsoTimes } from '../iso-times'
-import { lockForService } from '../lock-account'
+import { lockForService, NO_ACCOUNT } from '../lock-account'
 import { auditOnAccount, type ManagerContext } from '../manager'
 import { boolean, openAccount, type Shape, sql, statement, text, time } from '../sql'
 import { unknownApp } from './manage'
@@ -50,7 +50,7 @@ type Account = { userId: string } | { externalId: string }
 async function lockAccount(tx: Transaction, account: Account): Promise<string> {
   const [row] =
     'userId' in account ? await tx.sql(lockById, { account: account.userId }) : [await lockForService(tx, account)]
-  if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
+  if (!row) throw new AppError('USER_001', NO_ACCOUNT)
   return row.id
 }
 

@@ -18,6 +18,7 @@ import { ACT, describeAct, SELECT_ACT } from '../audit'
 import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
 import { withIsoTimes } from '../iso-times'
+import { NO_ACCOUNT } from '../lock-account'
 import { type Described, integer, json, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { findBlockers } from './blockers'
 import { amountOf } from './steps/deletion-step'
@@ -133,18 +134,17 @@ async function findByKey(ctx: SystemContext, by: AccountKey): Promise<AccountRow
     const [account, [withdrawal]] = await Promise.all([findAccount(ctx, by.userId), ctx.sql(withdrawalOf, by)])
     const sentence = withdrawal
       ? `The account ${withdrawal.is_over ? 'was' : 'is being'} deleted: withdrawal show ${withdrawal.id}`
-      : 'No user has this id. Give an address by --email, or your own id by --external-id.'
+      : NO_ACCOUNT
     return known(account, sentence)
   }
   if ('externalId' in by) {
-    const found = await findAccountByExternalId(ctx, by.externalId)
-    return known(found, 'There is no user with this external id; an id of the service begins with usr_.')
+    return known(await findAccountByExternalId(ctx, by.externalId), NO_ACCOUNT)
   }
   const address = parseAddress(by.email)
   if (!address) throw notAnAddress()
   return known(
     await findAccountByAddress(ctx, address.key),
-    `There is no active user with this address. ${NOT_BY_ADDRESS}: withdrawal show takes each of them.`,
+    `${NO_ACCOUNT} ${NOT_BY_ADDRESS}: withdrawal show takes each of them.`,
   )
 }
 

@@ -5,7 +5,7 @@ import { AppError, parseIssueMessage } from '@/contract/errors'
 import { isGoodPing } from '@/contract/ping'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
-import { count } from '@/contract/words'
+import { count, WORDS } from '@/contract/words'
 import { connectApp } from '@/domain/applications/connect'
 import {
   DEFAULTS,
@@ -20,6 +20,7 @@ import {
 } from '@/domain/applications/manage'
 import type { SystemContext } from '@/domain/context'
 import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
+import { daysInWords, validityInWords } from '@/server/texts/duration-words'
 import { checkReceiver } from './app-check.ts'
 import { final, listOfChoices, reading, revocable, UsageError, type ValuesOf } from './command.ts'
 import {
@@ -127,10 +128,8 @@ function ruleOf(issue?: z.core.$ZodIssue): string {
 const NO_TEST_PERSON =
   'whether a person is absent: for that, give --confirms with --subject and --account of a test person whom the receiver has.'
 
-function problemOfPing({ status, problem }: Data<typeof pingContract>): string | null {
-  if (problem !== null) return `It did not answer: ${problem}.`
-  return isGoodPing({ status }) ? null : `It answered with HTTP ${status} in place of 2xx.`
-}
+const problemOfPing = ({ status, problem, took_ms }: Data<typeof pingContract>): string | null =>
+  isGoodPing({ status }) ? null : `The ping failed: ${problem ?? `HTTP ${status}`}, after ${took_ms} ms.`
 
 type ShownApp = Data<typeof shownApp>
 
@@ -138,6 +137,21 @@ type ShownApp = Data<typeof shownApp>
 function openOf({ open_tasks: tasks, deliveries: { waiting } }: ShownApp, verb: 'wait' | 'follow'): string {
   const open = [tasks > 0 && count(tasks, 'deletion task'), waiting > 0 && count(waiting, 'event')].filter(Boolean)
   return `${open.join(' and ') || 'nothing'} ${tasks + waiting > 1 ? verb : `${verb}s`}`
+}
+
+type Turned = ShownApp & { already?: true }
+
+/** What is so already is not done again, and the audit has nothing of it. */
+async function turn(ctx: SystemContext, wanted: { appId: string; disabled: boolean }): Promise<Turned> {
+  const app = await getApp(ctx, wanted)
+  return (app.disabled_at !== null) === wanted.disabled ? { ...app, already: true } : setApp(ctx, wanted)
+}
+
+/** Such as “When it reports so, within 1 day”. */
+function forOperators({ acknowledges, acknowledge_within_seconds: seconds, ...app }: ShownApp) {
+  const days = seconds / (24 * 60 * 60)
+  const within = Number.isInteger(days) ? daysInWords('en', days) : validityInWords('en', seconds * 1000)
+  return { ...app, acknowledges: acknowledges === 'later' ? `${WORDS.later}, within ${within}` : acknowledges }
 }
 
 /** An application that can be removed. */
@@ -177,6 +191,7 @@ export const appCommands = [
       const { app_id, name, ...settings } = await getApp(ctx, { appId: id })
       return { app_id, name, failing: problemsOf(await watchTroubles(ctx)).get(id) ?? null, ...settings }
     },
+    says: forOperators,
   }),
   revocable({
     name: 'app register',
@@ -243,7 +258,7 @@ export const appCommands = [
       return { ...answer, ...(error && { error }) }
     },
     says: ({ status, took_ms, error }: Data<typeof pingContract> & { error?: string }) =>
-      error ?? `It answered with HTTP ${status} after ${took_ms} ms.`,
+      error ?? `It answered HTTP ${status} in ${took_ms} ms.`,
   }),
   reading({
     name: 'app check',
@@ -286,15 +301,17 @@ export const appCommands = [
     name: 'app disable',
     summary: 'Stops telling an application anything; what is open waits.',
     options: { id },
-    run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: true }),
-    says: (app: ShownApp) => `${app.name} is disabled; ${openOf(app, 'wait')}.`,
+    run: (ctx, { id: appId }) => turn(ctx, { appId, disabled: true }),
+    says: (app: Turned) =>
+      app.already ? `${app.name} is disabled already.` : `${app.name} is disabled; ${openOf(app, 'wait')}.`,
   }),
   revocable({
     name: 'app enable',
     summary: 'Goes on telling an application that was disabled.',
     options: { id },
-    run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: false }),
-    says: (app: ShownApp) => `${app.name} is enabled; ${openOf(app, 'follow')}.`,
+    run: (ctx, { id: appId }) => turn(ctx, { appId, disabled: false }),
+    says: (app: Turned) =>
+      app.already ? `${app.name} is enabled already.` : `${app.name} is enabled; ${openOf(app, 'follow')}.`,
   }),
   final({
     name: 'app remove',

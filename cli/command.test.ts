@@ -66,9 +66,9 @@ test.each([
     'task waive',
     "task waive takes exactly one id: give the whole id that task list shows. --reason is missing: one of gone, refused, unreachable, or a code of the application's --waive-reason.",
   ],
-  ['token list a@b.test', 'token list takes this by --email.'],
+  ['withdrawal start a@b.test', 'withdrawal start takes this by --email.'],
+  ['token list --email a@b.test c@d.test', '--email is given more than once.'],
   ['session end usr_1', 'session end takes this by --user.'],
-  ['task list wd_1', 'task list takes this by --withdrawal.'],
   ['--json', 'The command is missing; --help lists all of them.'],
   ['token create --user usr_1 --scope x', '--scope must be one or more of email:manage, account:manage.'],
   ['app register --name x --endpoint ftp://a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
@@ -94,6 +94,8 @@ test.each([
   'app register --name x --endpoint https://a.test/a@b?user=c --event account.withdrawn --event account.withdrawal_started',
   'token create --user usr_1 --scope email:manage --scope email:manage',
   'task waive msg_1 --reason merged',
+  'task list wd_1',
+  'token list a@b.test',
 ])('%s is accepted', (line) => {
   expect(refusal(line)).toBe('accepted')
 })
@@ -129,7 +131,7 @@ test('the help of all commands lists each with its sentence', () => {
   for (const line of ['--help', 'help', '-h']) {
     for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
     expect(help(line)).toContain('  batch ')
-    expect(help(line)).toContain('The pages say deletion, fully erased, stop waiting;')
+    expect(help(line)).toContain('The pages say app, deletion, fully erased, stop waiting;')
     expect(help(line)).toContain('may be its beginning, from six characters after the prefix on.')
   }
   expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()

@@ -207,6 +207,8 @@ function optionFor(text: string, options: Options, positional = ''): string | un
   return Object.keys(options).find((name) => name !== positional && isMeant(options[name] as Option))
 }
 
+const givenTwice = (option: string) => `--${option} is given more than once.`
+
 /** The texts of each option that is given, in their order. No sentence repeats a value, which may be half of a password. */
 function readWords(command: Command, args: string[]): Record<string, string[]> {
   const { name } = command
@@ -220,10 +222,12 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
     if (token.kind === 'option-terminator') continue
     if (token.kind === 'positional') {
       const meant = optionFor(token.value, options, positional)
-      if (meant) throw new UsageError(`${name} takes this by --${meant}.`)
-      if (!positional) throw new UsageError(`${name} takes no value without an option; quote a value with spaces.`)
-      if (texts[positional]) throw new UsageError(`${name} takes exactly one ${positional}.`)
-      texts[positional] = [token.value]
+      if (meant && command.asks) throw new UsageError(`${name} takes this by --${meant}.`)
+      if (!positional && !meant)
+        throw new UsageError(`${name} takes no value without an option; quote a value with spaces.`)
+      const option = meant ?? positional ?? ''
+      if (texts[option]) throw new UsageError(meant ? givenTwice(meant) : `${name} takes exactly one ${positional}.`)
+      texts[option] = [token.value]
       continue
     }
     const { name: option, rawName, value, inlineValue } = token
@@ -233,7 +237,7 @@ function readWords(command: Command, args: string[]): Record<string, string[]> {
       const meant = nearestName(rawName, names)
       throw new UsageError(`${name} has no option ${rawName}. ${didYouMean(meant)}`)
     }
-    if (texts[option] && !entry.multiple) throw new UsageError(`--${option} is given more than once.`)
+    if (texts[option] && !entry.multiple) throw new UsageError(givenTwice(option))
     if (!entry.value && inlineValue) throw new UsageError(`--${option} takes no value.`)
     if (entry.value && value === undefined) throw new UsageError(`--${option} needs a value.`)
     if (entry.value && !inlineValue && /^-./.test(value ?? '')) {

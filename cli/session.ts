@@ -1,3 +1,4 @@
+import { count } from '@/contract/words'
 import { ownerOf } from '@/domain/sessions/end-one'
 import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/sessions/sessions'
 import { final, reading } from './command.ts'
@@ -41,5 +42,7 @@ export const sessionCommands = [
       const user = idOf(account)
       return { user_id: user, ended: await endAllSessions(ctx, user) }
     },
+    says: ({ ended, session_id }: { ended: number; session_id?: string }) =>
+      `${count(ended, 'session')} ended.${session_id ? '' : ' Access tokens still work: token revoke ends them.'}`,
   }),
 ]

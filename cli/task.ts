@@ -1,5 +1,6 @@
+import type { Data } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { isOpen } from '@/contract/tasks'
+import { isOpen, type waiveTask as waiveContract } from '@/contract/tasks'
 import { lookUp } from '@/domain/accounts/look-up'
 import { listTasks } from '@/domain/applications/list-tasks'
 import { getApp } from '@/domain/applications/manage'
@@ -63,5 +64,7 @@ export const taskCommands = [
       return `Stop waiting for ${task.name} in the deletion ${task.withdrawal_id}? The person reads: “${sentence}”`
     },
     run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
+    says: ({ waived: { reason, sentence = sentenceOfReason([], reason) } }: Data<typeof waiveContract>) =>
+      `Nobody waits for this task any more. The person reads: “${sentence}”`,
   }),
 ]

@@ -1,4 +1,5 @@
 import { GRANTABLE_SCOPES, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
+import { count } from '@/contract/words'
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/sessions/access-tokens'
 import { ownerOf } from '@/domain/sessions/end-one'
 import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/sessions/service-tokens'
@@ -79,6 +80,7 @@ export const tokenCommands = [
       const user = idOf(account)
       return { user_id: user, revoked: await revokeAllTokens(ctx, user) }
     },
+    says: ({ revoked }: { revoked: number }) => `${count(revoked, 'access token')} ended.`,
   }),
 ]
 

@@ -112,8 +112,8 @@ export const userCommands = [
     name: 'user list',
     summary: 'Lists the accounts whose address takes no mail, at most a thousand.',
     options: {
-      undeliverable: { required: true, means: 'Only these can be listed; user export prints all accounts.' },
-      after: { value: 'usr_…', means: 'The "next" of the list before.' },
+      undeliverable: { means: 'Only these are listed, also without it; user export prints all accounts.' },
+      after: { value: 'PLACE', means: 'The "next" of the list before.' },
     },
     run: (ctx, { after }) => listUndeliverableUsers(ctx, { after, limit: MAX_LISTED }),
   }),

@@ -728,16 +728,25 @@ test('a pushed blocker is listed and ended, also of an account with a role', asy
 test('an application that is disabled or enabled says what waits or follows', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
   const { appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  ctx.clock.advance(1)
   expect(await shown(`app disable ${appId}`)).toBe(`${appName} is disabled; 1 deletion task waits.`)
   expect(await shown(`app disable ${appId}`)).toBe(`${appName} is disabled already.`)
-  expect(await ctx.db.auditEvent.count({ where: { action: { in: ['app.disabled', 'app.changed'] }, subjectId: appId } })).toBe(1)
+  expect(
+    await ctx.db.auditEvent.count({ where: { action: { in: ['app.disabled', 'app.changed'] }, subjectId: appId } }),
+  ).toBe(1)
+  expect((await run(`app show ${appId}`)).audit).toMatchObject([
+    { action: 'app.disabled' },
+    { action: 'app.registered' },
+  ])
   expect(await shown(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
 })
 
 test('a completed withdrawal says that an application has not confirmed', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
   const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
-  await run(`task waive ${id} --reason gone`)
+  expect(await shown(`task waive ${id} --reason gone`)).toBe(
+    `Nobody waits for this task any more. The person reads: “${ENGLISH.Deletion.apps.waived.gone}”`,
+  )
   for (let days = 0; days < 8; days++) {
     ctx.clock.advance(24 * 60 * 60 * 1000)
     await runDueWork(ctx)
@@ -851,8 +860,8 @@ test('an account is named by its address too; one that nobody has verified only 
     expect(await run(`transaction list ${named}`)).toMatchObject({ transactions: [{ transaction_id: id }] })
   expect(await refusal(`transaction list --user ${userId} --email ${email}`)).toBe('Give --user or --email, not both.')
   expect(await run(`session list --email ${email}`)).toMatchObject({ user_id: userId, sessions: [{}] })
-  expect(await run(`session end --email ${email}`)).toEqual({ user_id: userId, ended: 1 })
-  expect(await run(`token revoke --email ${email}`)).toEqual({ user_id: userId, revoked: 0 })
+  expect(await shown(`session end --email ${email}`)).toMatch(/^1 session ended\./)
+  expect(await shown(`token revoke --email ${email}`)).toBe('0 access tokens ended.')
   await ctx.db.user.update({ where: { id: userId }, data: { emailVerifiedAt: null } })
   expect(await run(`transaction list --email ${email}`)).toMatchObject({ transactions: [{ transaction_id: id }] })
   for (const line of ['transaction add', 'withdrawal start', 'token create --scope email:manage'])

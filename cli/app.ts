@@ -7,6 +7,7 @@ import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { count, WORDS } from '@/contract/words'
 import { connectApp } from '@/domain/applications/connect'
+import { endedTasksOf, listTasks } from '@/domain/applications/list-tasks'
 import {
   DEFAULTS,
   getApp,
@@ -18,6 +19,7 @@ import {
   rotateAppSecret,
   setApp,
 } from '@/domain/applications/manage'
+import { actsOnApp } from '@/domain/audit'
 import type { SystemContext } from '@/domain/context'
 import { problemsOf, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { daysInWords, validityInWords } from '@/server/texts/duration-words'
@@ -139,6 +141,18 @@ function openOf({ open_tasks: tasks, deliveries: { waiting } }: ShownApp, verb: 
   return `${open.join(' and ') || 'nothing'} ${tasks + waiting > 1 ? verb : `${verb}s`}`
 }
 
+const MAX_ACTS = 20
+
+/** Who has a deletion tried again has its tasks tried again. */
+async function auditOf(ctx: SystemContext, appId: string) {
+  const [open, ended] = await Promise.all([
+    listTasks(ctx, { appId, limit: MAX_ACTS }),
+    endedTasksOf(ctx, appId, MAX_ACTS),
+  ])
+  const ids = [...open.tasks, ...ended].flatMap(({ task_id, withdrawal_id }) => [task_id, withdrawal_id])
+  return actsOnApp(ctx, { appId, ids, maxRows: MAX_ACTS })
+}
+
 type Turned = ShownApp & { already?: true }
 
 /** What is so already is not done again, and the audit has nothing of it. */
@@ -185,11 +199,12 @@ export const appCommands = [
   }),
   reading({
     name: 'app show',
-    summary: 'Shows an application, and what is wrong with it.',
+    summary: 'Shows an application, what is wrong with it, and what was done to it and its deletion tasks.',
     options: { id },
     async run(ctx, { id }) {
       const { app_id, name, ...settings } = await getApp(ctx, { appId: id })
-      return { app_id, name, failing: problemsOf(await watchTroubles(ctx)).get(id) ?? null, ...settings }
+      const failing = problemsOf(await watchTroubles(ctx)).get(id) ?? null
+      return { app_id, name, failing, ...settings, audit: await auditOf(ctx, id) }
     },
     says: forOperators,
   }),

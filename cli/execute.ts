@@ -1,6 +1,7 @@
 import { formatAmount } from '@/contract/amount'
 import { AppError, type Blocker, ERRORS, type ErrorCode } from '@/contract/errors'
 import type { SystemContext } from '@/domain/context'
+import { NO_ACCOUNT } from '@/domain/lock-account'
 import { type Answer, parseCall, type ReadInput, UsageError } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
@@ -41,6 +42,7 @@ export function splitWords(line: string): string[] {
 const OWN_WORDS: Partial<Record<ErrorCode, string>> = {
   EMAIL_002: 'This address belongs to another account.',
   TASK_002: 'The task is completed or waived already.',
+  USER_001: NO_ACCOUNT,
   WITHDRAWAL_002: 'The account is withdrawn already.',
   WITHDRAWAL_004: 'There is no withdrawal with this id.',
 }

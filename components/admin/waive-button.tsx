@@ -74,7 +74,7 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
           </p>
           <p>
             {task.polls ? 'It can no longer fetch this task' : 'It is not asked again about this person'}, and the
-            deletion goes on without it. This cannot be taken back. The audit log notes that you did it.
+            deletion goes on without it. This cannot be undone. The audit log notes that you did it.
           </p>
           <RadioField
             legend="What does the person read?"

@@ -167,7 +167,7 @@ const subjectAmong =
   }
 
 const AFTERWARDS =
-  'After this it no longer blocks deleting the account. This cannot be taken back, and is written into the audit log.'
+  'After this it no longer blocks deleting the account. This cannot be undone, and is written into the audit log.'
 
 const transactionButtons = ({ transaction_id: transactionId, title, amount }: ShownTransaction) => {
   const button = { operation: 'endTransaction', params: { transactionId }, of: title } as const

@@ -16,6 +16,7 @@ import { formatDuration } from '../ui/duration'
 import { mailLink } from '../ui/mail-link'
 import { serverNow } from '../ui/server-clock'
 import { PartsUse } from '../ui/use-focus-on-mount'
+import { useIsSlow } from '../ui/use-is-slow'
 import { DeleteAccount as Deletion } from '../withdrawal/delete-account'
 import { Progress } from '../withdrawal/progress'
 import { AccountProvider, useAccount } from './account-provider'
@@ -30,9 +31,6 @@ const DAY_MS = 24 * 60 * 60_000
 
 /** While the service is away, the part looks for it so often. */
 const LOOK_AGAIN_MS = 5_000
-
-/** Without an answer for so long, the part says that it takes longer. */
-const SLOW_MS = 4000
 
 /** Reads once, before the part appears, what a page of the service renders on the server. */
 function useFirst<Data>(key: string, read: () => Promise<Data>, enabled: boolean) {
@@ -85,15 +83,6 @@ const isFinal = (error: Error) => hasEnded(error) || isOther(error) || codeOf(er
 
 const noticeOf = (error: Error) => (isOther(error) ? 'other' : codeOf(error))
 
-function useIsSlow(): boolean {
-  const [isSlow, setIsSlow] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setIsSlow(true), SLOW_MS)
-    return () => clearTimeout(timer)
-  }, [])
-  return isSlow
-}
-
 /** What is true of all parts, said by the first of those that would say it and can be seen. */
 function Once({ notice, children }: { notice: string; children: ReactNode }) {
   const [own] = useState(() => ({ notice, place: null as Element | null }))
@@ -140,7 +129,7 @@ interface WaitingProps {
 
 /** While the part reads what it shows, or cannot. */
 function Waiting({ title, first, isLinked = false }: WaitingProps) {
-  const t = useTranslations('Failure')
+  const t = useTranslations('Common')
   const isSlow = useIsSlow()
   if (first.error)
     return (

@@ -1,10 +1,12 @@
 'use client'
 
 import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
 import { ErrorAlert } from '../ui/error-alert'
+import { useIsSlow } from '../ui/use-is-slow'
 import { Form } from './form'
 
 interface FormCardProps extends ComponentProps<typeof CardHeader> {
@@ -22,6 +24,8 @@ interface FormCardProps extends ComponentProps<typeof CardHeader> {
 
 /** A card that is one form: its fields, the refusal, and the button that sends it. */
 export function FormCard({ onSubmit, error, note, submit, isPending, tone, children, ...header }: FormCardProps) {
+  const t = useTranslations('Common')
+  const isSlow = useIsSlow(isPending === true)
   return (
     <Card className={tone && 'border-danger/45'}>
       <Form onSubmit={onSubmit}>
@@ -29,6 +33,9 @@ export function FormCard({ onSubmit, error, note, submit, isPending, tone, child
         <CardBody className="space-y-5">
           {children}
           <ErrorAlert>{error}</ErrorAlert>
+          <div role="status" className="text-ink-muted text-sm empty:sr-only">
+            {isSlow && t('slowHint')}
+          </div>
         </CardBody>
         <CardFooter>
           {note && <p className="text-ink-muted text-sm">{note}</p>}

@@ -47,6 +47,7 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
         <span className="sr-only">{t('accountMenu')}</span>
         <ChevronDown className="size-4 shrink-0 text-ink-muted" aria-hidden />
       </button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears that the focus leaves what is in it. */}
       <div
         id={id}
         popover="auto"

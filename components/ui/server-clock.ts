@@ -1,7 +1,7 @@
 'use client'
 
 import { createContext, useContext, useSyncExternalStore } from 'react'
-import { lookUntilBack } from './service-away'
+import { lookUntilBack, noteAnswer } from './service-away'
 
 let offset: number | undefined
 let timer: ReturnType<typeof setInterval> | undefined
@@ -51,6 +51,7 @@ export const fetchOnServerClock: typeof fetch = async (input, init) => {
     .json()
     .catch(() => null)
   if (isAwayAnswer(response, body)) lookUntilBack(String(input))
+  else noteAnswer()
   noteServerTime(Date.parse(body?.timestamp ?? response.headers.get('Date') ?? ''))
   return response
 }

@@ -17,11 +17,16 @@ export function lookUntilBack(url: string) {
   timer = setInterval(async () => {
     // A page of another origin may not read the answer, only that there is one.
     const answer = await fetch(ready, { cache: 'no-store', mode: 'no-cors' }).catch(() => null)
-    if (!answer?.ok && answer?.type !== 'opaque') return
-    clearInterval(timer)
-    timer = undefined
-    tell()
+    if (answer?.ok || answer?.type === 'opaque') noteAnswer()
   }, LOOK_AGAIN_MS)
+  tell()
+}
+
+/** The service has answered, and is back if it was away. */
+export function noteAnswer() {
+  if (!isAway()) return
+  clearInterval(timer)
+  timer = undefined
   tell()
 }
 

@@ -20,10 +20,10 @@ test('Strict-Transport-Security includes subdomains as the setting says, and nev
   expect(hstsOf('https://accounts.test', false)).toBe('max-age=63072000')
 })
 
-test('other sites may show the logo, which stands in mails, and nothing else', () => {
+test('other sites may show the logo, which stands in mails, and see whether the service is there, and nothing else', () => {
   const policyOf = (url: string) =>
     hardened(url, 'https://accounts.test', true).getHeader('Cross-Origin-Resource-Policy')
-  expect(policyOf('/brand/logo')).toBe('cross-origin')
+  for (const url of ['/brand/logo', '/api/health/ready']) expect(policyOf(url)).toBe('cross-origin')
   for (const url of ['/', '/brand/mark', '/brand/logo/x', '/settings/email', '/api/auth/session'])
     expect(policyOf(url)).toBe('same-origin')
 })

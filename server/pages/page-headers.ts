@@ -3,6 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { strictTransport } from '../http/strict-transport'
 import type { Env } from '../settings/env'
 
+/** Mails show the logo, and pages of an adopter see whether the service is there. */
+const SHOWN_ELSEWHERE = ['/brand/logo', '/api/health/ready']
+
 /**
  * Sets the security headers of every page. The policy is set on the request too, because Next reads the nonce for its scripts there.
  */
@@ -17,8 +20,7 @@ export function hardenPage(
   const headers: Record<string, string> = {
     'Content-Security-Policy': policy,
     'Cross-Origin-Opener-Policy': 'same-origin',
-    // Mails show the logo, wherever they are read.
-    'Cross-Origin-Resource-Policy': incoming.url === '/brand/logo' ? 'cross-origin' : 'same-origin',
+    'Cross-Origin-Resource-Policy': SHOWN_ELSEWHERE.includes(incoming.url ?? '') ? 'cross-origin' : 'same-origin',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',

@@ -41,11 +41,18 @@ const literally = (text: string) => text.replace(/[^a-z0-9]/g, '\\$&')
 /** A code is one word, and each part of a name with `_` is one too. */
 const beginningOfWord = (pattern: string) => new RegExp(`(?<![a-z0-9](?=[a-z0-9]))(?:${pattern})`, 'i')
 
-/** At each place a letter may be wrong, missing or too many. A code is exact, and a short word would be like too many others. */
+/** At each place a letter may be wrong, missing, too many or swapped with the next. A code is exact, and a short word would be like too many others. */
 const withOneWrongLetter = (word: string): string =>
   /^[a-z]{5,}$/.test(word)
     ? [...word]
-        .flatMap((_, at) => [word.slice(at), word.slice(at + 1)].map((rest) => `${word.slice(0, at)}[a-z]?${rest}`))
+        .flatMap((letter, at) => {
+          const [before, next, after] = [word.slice(0, at), word.slice(at), word.slice(at + 1)]
+          return [
+            `${before}[a-z]?${next}`,
+            `${before}[a-z]?${after}`,
+            before + after.charAt(0) + letter + after.slice(1),
+          ]
+        })
         .join('|')
     : literally(word)
 

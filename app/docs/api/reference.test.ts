@@ -79,7 +79,8 @@ test.each([
   ['wwebhook', 'webhook'],
   ['webhouk', 'webhook'],
   ['idempotecy', 'idempotency'],
-])('a search finds for %s, which has one wrong letter, what it finds for %s', (mistyped, meant) => {
+  ['webohok', 'webhook'],
+])('a search finds for %s, which has one slip, what it finds for %s', (mistyped, meant) => {
   expect(firstOf(mistyped)).toBe(firstOf(meant))
 })
 

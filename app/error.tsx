@@ -5,8 +5,8 @@ import { useTranslations } from 'use-intl/react'
 import { Brand, useBrand } from '@/components/layout/brand'
 import { centeredColumn, Main } from '@/components/layout/main'
 import { Button } from '@/components/ui/button'
+import { linkTo } from '@/components/ui/link-to'
 import { lookUntilBack, onceBack } from '@/components/ui/service-away'
-import { textLink } from '@/components/ui/text-link'
 import { AWAY_DIGEST } from '@/server/pages/away-digest'
 
 export default function ErrorPage({ error }: { error: Error & { digest?: string } }) {
@@ -56,15 +56,7 @@ function Away() {
   }, [])
   return (
     <>
-      <p className="mt-3 text-ink-muted">
-        {t.rich('awaySupport', {
-          link: (text) => (
-            <a href={supportUrl} className={textLink}>
-              {text}
-            </a>
-          ),
-        })}
-      </p>
+      <p className="mt-3 text-ink-muted">{t.rich('awaySupport', { link: linkTo(supportUrl) })}</p>
       <p role="status" className="mt-3 text-success empty:sr-only">
         {isBack && t('awayBack')}
       </p>

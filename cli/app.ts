@@ -143,14 +143,12 @@ function openOf({ open_tasks: tasks, deliveries: { waiting } }: ShownApp, verb: 
 
 const MAX_ACTS = 20
 
-/** Who has a deletion tried again has its tasks tried again. */
 async function auditOf(ctx: SystemContext, appId: string) {
   const [open, ended] = await Promise.all([
     listTasks(ctx, { appId, limit: MAX_ACTS }),
     endedTasksOf(ctx, appId, MAX_ACTS),
   ])
-  const ids = [...open.tasks, ...ended].flatMap(({ task_id, withdrawal_id }) => [task_id, withdrawal_id])
-  return actsOnApp(ctx, { appId, ids, maxRows: MAX_ACTS })
+  return actsOnApp(ctx, { appId, tasks: [...open.tasks, ...ended], maxRows: MAX_ACTS })
 }
 
 type Turned = ShownApp & { already?: true }

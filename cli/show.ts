@@ -1,6 +1,6 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { type ShownTask, troubleOf } from '@/contract/tasks'
-import { ACTIONS, ACTORS, labelOf, toLabel, WORDS } from '@/contract/words'
+import { ACTIONS, ACTORS, labelOf, RECEIPTS, toLabel, WORDS } from '@/contract/words'
 import { ENGLISH } from '@/server/texts/catalogue'
 
 type Row = Record<string, unknown>
@@ -208,12 +208,6 @@ const GAP = '  '
 
 const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
 
-const RECEIPTS: Record<string, string> = {
-  acceptance: 'Of the request',
-  completion: 'Of the completion',
-  purge: 'Of the final erasure',
-}
-
 /** A value as the pages write it; a deletion step is called as the person reads it. */
 function cellOf(column: string, value: unknown, look: Look, row: Row = {}): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
@@ -222,7 +216,7 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
     if (column === 'actor') return whoActed(value, row)
     if (['acknowledges', 'answer', 'audience', 'state', 'status'].includes(column))
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
-    if (column === 'kind') return RECEIPTS[value] ?? toLabel(value)
+    if (column === 'kind') return value in RECEIPTS ? `Of ${RECEIPTS[value as keyof typeof RECEIPTS]}` : toLabel(value)
     if (['reason', 'role'].includes(column)) return toLabel(value)
   }
   if (!['step', 'phase', 'retried_steps'].includes(column) || value === null) return textOf(value, look)

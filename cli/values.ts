@@ -153,7 +153,7 @@ export async function verifiedAccount(ctx: SystemContext, email: string): Promis
   )
 }
 
-/** Both are ids by now. */
+/** The id of the account; that of an address was found when the options were read. */
 export const idOf = ({ user, email }: { user?: string | undefined; email?: string | undefined }): string =>
   user ?? email ?? ''
 

@@ -1,7 +1,13 @@
 import { decodeJwt } from 'jose'
 import { createTranslator } from 'use-intl/core'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
-import { type ListedWithdrawal, type ShownStep, type ShownWithdrawal, WITHDRAWAL_STATES } from '@/contract/operator'
+import {
+  type ListedWithdrawal,
+  openParts,
+  type ShownStep,
+  type ShownWithdrawal,
+  WITHDRAWAL_STATES,
+} from '@/contract/operator'
 import type { ReceiptClaims } from '@/contract/receipt'
 import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
@@ -43,15 +49,6 @@ function problemOf(withdrawal: ListedWithdrawal): string | null {
   return failed?.last_error ?? (steps.some(({ is_overdue }) => is_overdue) ? 'late' : null)
 }
 
-/** Whether something of it that is tried again had no good answer. */
-const fails = ({ deletion_steps: steps, tasks, deliveries }: ShownWithdrawal): boolean =>
-  [
-    // The answers of its applications stay with a step.
-    ...steps.filter((one) => !one.completed_at && !tasks.some((task) => task.phase === one.step && task.last_error)),
-    ...tasks.filter(isOpen),
-    ...deliveries.filter(({ delivered_at }) => delivered_at === null),
-  ].some(({ last_error }) => last_error !== null)
-
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
 function statusOf({ step, status, attempts, erased_at, completed_at, is_overdue }: ShownStep, tasks: ShownTask[]) {
   const isUntried = attempts === 0 && !erased_at && !completed_at
@@ -69,6 +66,7 @@ function forOperators(shown: ShownWithdrawal) {
   const { is_past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
   const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at, tasks } = withdrawal
   const isLate = !is_past_due && withdrawal.deletion_steps.some(({ is_overdue }) => is_overdue)
+  const isFailing = Object.values(openParts(shown)).some((parts) => parts.some(({ last_error }) => last_error !== null))
   const now = new Date()
   const planned = timeOf(new Date(scheduled_completion), now)
   return {
@@ -76,7 +74,7 @@ function forOperators(shown: ShownWithdrawal) {
     status: inWords(
       WORDS[status],
       notConfirmed({ open_tasks, waived_tasks }),
-      fails(shown) && 'failing',
+      isFailing && 'failing',
       isLate && 'a step is late',
       is_past_due && 'past its due date',
     ),

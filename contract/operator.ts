@@ -4,7 +4,7 @@ import { delivery } from './apps'
 import { listedConnection } from './connections'
 import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
 import { amount, blocker, isoDateTime, maxLength } from './fields'
-import { RETRIED, retried, type ShownTask, shownTask } from './tasks'
+import { isOpen, RETRIED, retried, type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
 
@@ -100,6 +100,19 @@ export const shownWithdrawal = listedWithdrawal.extend({
   is_cut: z.boolean(),
 })
 export type ShownWithdrawal = z.input<typeof shownWithdrawal>
+
+/**
+ * The parts of a withdrawal that a retry tries again: not deliveries that were made, and not tasks that were waived. The error of a step
+ * whose applications fail is theirs.
+ */
+export const openParts = ({ deletion_steps, tasks, deliveries }: ShownWithdrawal) => ({
+  steps: deletion_steps.filter(
+    ({ step, completed_at }) =>
+      completed_at === null && !tasks.some((task) => task.phase === step && task.last_error !== null),
+  ),
+  tasks: tasks.filter(isOpen),
+  deliveries: deliveries.filter(({ delivered_at }) => delivered_at === null),
+})
 
 /** What the adopter's product has recorded; a pending one holds a withdrawal back. */
 export const shownTransaction = z.object({

@@ -143,6 +143,9 @@ export function nameOfEvent(type: string): string {
   return WORDS[name] ?? toLabel(name)
 }
 
+/** What a receipt is of. */
+export const RECEIPTS = { acceptance: 'the request', completion: 'the completion', purge: 'the final erasure' }
+
 export const count = (number: number, noun: string) =>
   `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 

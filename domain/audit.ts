@@ -1,7 +1,8 @@
 import type { ShownAudit } from '@/contract/operator'
+import type { ShownTask } from '@/contract/tasks'
 import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext } from './context'
-import { type Described, integer, type Part, type Shape, sql, statement, text, time, type ValuesOf } from './sql'
+import { type Described, integer, type Part, type Shape, sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -89,6 +90,15 @@ const readActsOnApp = statement(
    ) audit ORDER BY at DESC, id DESC LIMIT ${v.maxRows}`,
 )
 
-/** For operators: what was done to an application and to these tasks and withdrawals, the newest first. */
-export const actsOnApp = async (ctx: AnyContext, of: ValuesOf<typeof readActsOnApp>): Promise<ShownAudit[]> =>
-  (await ctx.sql(readActsOnApp, of)).map(describeAct)
+interface ActsOnApp {
+  appId: string
+  tasks: readonly Pick<ShownTask, 'task_id' | 'withdrawal_id'>[]
+  maxRows: number
+}
+
+/** For operators: what was done to an application and to these tasks of it, the newest first. */
+export async function actsOnApp(ctx: AnyContext, { tasks, ...of }: ActsOnApp): Promise<ShownAudit[]> {
+  // Who has a deletion tried again has its tasks tried again.
+  const ids = tasks.flatMap(({ task_id, withdrawal_id }) => [task_id, withdrawal_id])
+  return (await ctx.sql(readActsOnApp, { ...of, ids })).map(describeAct)
+}

@@ -77,7 +77,7 @@ test('a withdrawal whose answer is lost may have started, also after a press wit
   await context.setOffline(false)
 })
 
-test('a page says that the service is away, keeps what was typed from its links, and says when it is back', async ({
+test('a page says that the service is away, its links lose nothing that was typed, and it says when the service is back', async ({
   page,
   signedInUser: user,
 }) => {

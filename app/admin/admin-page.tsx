@@ -3,8 +3,7 @@ import { EnglishLayout } from '@/app/english-layout'
 import { LookUp } from '@/components/admin/look-up'
 import { Outcomes } from '@/components/admin/outcomes'
 import { Tabs } from '@/components/admin/tabs'
-import { Main } from '@/components/layout/main'
-import { Page } from '@/components/layout/page'
+import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { CopyButton } from '@/components/ui/copy-button'
 import { RefreshEvery } from '@/components/ui/refresh-every'
@@ -42,41 +41,40 @@ export async function AdminPage(props: AdminPageProps) {
   const [session, ctx] = await Promise.all([currentSession(), pageContext()])
   return (
     <EnglishLayout areas={['Deletion', 'Receipts']}>
-      <Page account={session && accountOf(session)}>
-        <div className="mx-auto w-full max-w-5xl flex-1 px-4 py-8 sm:px-6 lg:py-12 print:p-0">
+      <ColumnPage
+        account={session && accountOf(session)}
+        above={
           <div className="mb-8 grid gap-x-10 gap-y-4 lg:grid-cols-[1fr_24rem] lg:items-start">
             <Tabs label="Operations" tabs={SECTIONS} current={section} />
             <LookUp />
           </div>
-          <Main>
-            <PageHeading
-              title={
-                <>
-                  {title}{' '}
-                  {id && <span className="inline-block font-mono font-normal text-base tracking-normal">{id}</span>}
-                </>
-              }
-              aside={
-                <>
-                  {/* On a line of its own its word begins where the title does. */}
-                  {id && (
-                    <span className="-ms-3">
-                      <CopyButton text={id} label="the id" />
-                    </span>
-                  )}
-                  {aside}
-                </>
-              }
-              description={description}
-            />
-            {refreshes && <RefreshEvery seconds={5} canPause />}
-            <div className="space-y-6">
-              <Outcomes freshUntil={(ctx && freshUntil(ctx, 'operate')?.toISOString()) ?? null}>{children}</Outcomes>
-              {(section || id) && <p className="text-ink-muted text-sm">Times are in the time zone of this browser.</p>}
-            </div>
-          </Main>
+        }
+      >
+        <PageHeading
+          title={
+            <>
+              {title} {id && <span className="inline-block font-mono font-normal text-base tracking-normal">{id}</span>}
+            </>
+          }
+          aside={
+            <>
+              {/* On a line of its own its word begins where the title does. */}
+              {id && (
+                <span className="-ms-3">
+                  <CopyButton text={id} label="the id" />
+                </span>
+              )}
+              {aside}
+            </>
+          }
+          description={description}
+        />
+        {refreshes && <RefreshEvery seconds={5} canPause />}
+        <div className="space-y-6">
+          <Outcomes freshUntil={(ctx && freshUntil(ctx, 'operate')?.toISOString()) ?? null}>{children}</Outcomes>
+          {(section || id) && <p className="text-ink-muted text-sm">Times are in the time zone of this browser.</p>}
         </div>
-      </Page>
+      </ColumnPage>
     </EnglishLayout>
   )
 }

@@ -1,11 +1,10 @@
 import { MailCheck } from 'lucide-react'
-import type { ReactNode } from 'react'
 import { Alert } from '@/components/ui/alert'
 import { bold } from '@/components/ui/bold'
 import { buttonStyle } from '@/components/ui/button-style'
 import { Card, CardBody } from '@/components/ui/card'
 import { EmailField } from '@/components/ui/field'
-import { textLink } from '@/components/ui/text-link'
+import { linkTo } from '@/components/ui/link-to'
 import { MAX_ADDRESS_LENGTH } from '@/contract/address'
 import { type OUTCOMES, typedAddress } from '@/server/pages/ask-for-deletion'
 import { pageTexts } from '@/server/pages/language'
@@ -25,12 +24,6 @@ async function problemText(outcome: Exclude<AskByMailProps['outcome'], 'sent' | 
   if (outcome !== 'incomplete') return (await pageTexts('DeletionPage'))(PROBLEMS[outcome])
   return typed ? (await pageTexts('Errors'))('rules.incompleteEmail') : (await pageTexts('SignIn'))('emailMissing')
 }
-
-export const linkTo = (href: string) => (text: ReactNode) => (
-  <a href={href} className={textLink}>
-    {text}
-  </a>
-)
 
 /** Explains how to ask, and shows the form. The answer is the same for every address. */
 export async function AskByMail({ outcome, isAgain, isSignedIn, language }: AskByMailProps) {

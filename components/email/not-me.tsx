@@ -19,11 +19,11 @@ import { buttonStyle } from '../ui/button-style'
 import { Disclosure } from '../ui/disclosure'
 import { ErrorAlert } from '../ui/error-alert'
 import { CheckboxField } from '../ui/field'
+import { linkTo } from '../ui/link-to'
 import { LocalTime } from '../ui/local-time'
 import { mailLink } from '../ui/mail-link'
 import { serverNow } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
-import { textLink } from '../ui/text-link'
 import type { NotMeValues } from './email-rules'
 import { type ChangeLink, clearNotMeLink, type SignInLink, useNotMeLink } from './not-me-link'
 
@@ -86,15 +86,7 @@ function WayOut({ link, supportEmail, hasPasswordSignIn }: WayOutProps) {
         </a>
       )}
       {link === 'noLonger' && hasPasswordSignIn && (
-        <p className="text-ink-muted text-sm">
-          {t.rich('noLongerReset', {
-            link: (text) => (
-              <a href="/forgot-password" className={textLink}>
-                {text}
-              </a>
-            ),
-          })}
-        </p>
+        <p className="text-ink-muted text-sm">{t.rich('noLongerReset', { link: linkTo('/forgot-password') })}</p>
       )}
       <p className="text-ink-muted text-sm">
         {t.rich(link === 'noLonger' ? 'noLongerSupport' : 'incompleteSupport', mailLink(supportEmail))}

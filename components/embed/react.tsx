@@ -130,7 +130,7 @@ interface WaitingProps {
 /** While the part reads what it shows, or cannot. */
 function Waiting({ title, first, isLinked = false }: WaitingProps) {
   const t = useTranslations('Common')
-  const isSlow = useIsSlow()
+  const isSlow = useIsSlow(true)
   if (first.error)
     return (
       <Once key={noticeOf(first.error)} notice={noticeOf(first.error)}>

@@ -23,9 +23,18 @@ interface FormCardProps extends ComponentProps<typeof CardHeader> {
 }
 
 /** A card that is one form: its fields, the refusal, and the button that sends it. */
-export function FormCard({ onSubmit, error, note, submit, isPending, tone, children, ...header }: FormCardProps) {
+export function FormCard({
+  onSubmit,
+  error,
+  note,
+  submit,
+  isPending = false,
+  tone,
+  children,
+  ...header
+}: FormCardProps) {
   const t = useTranslations('Common')
-  const isSlow = useIsSlow(isPending === true)
+  const isSlow = useIsSlow(isPending)
   return (
     <Card className={tone && 'border-danger/45'}>
       <Form onSubmit={onSubmit}>

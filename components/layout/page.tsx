@@ -19,13 +19,18 @@ export function Page({ children, ...header }: PageProps) {
   )
 }
 
-export const ColumnPage = ({
-  className = 'max-w-5xl',
-  children,
-  ...header
-}: ComponentProps<typeof Page> & { className?: string }) => (
+interface ColumnPageProps extends ComponentProps<typeof Page> {
+  className?: string
+  /** Stands above the content, and is what the skip link skips. */
+  above?: ReactNode
+}
+
+export const ColumnPage = ({ className = 'max-w-5xl', above, children, ...header }: ColumnPageProps) => (
   <Page {...header}>
-    <Main className={cn('mx-auto w-full flex-1 px-4 py-8 sm:px-6 lg:py-12 print:p-0', className)}>{children}</Main>
+    <div className={cn('mx-auto w-full flex-1 px-4 py-8 sm:px-6 lg:py-12 print:p-0', className)}>
+      {above}
+      <Main>{children}</Main>
+    </div>
   </Page>
 )
 

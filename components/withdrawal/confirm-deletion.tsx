@@ -19,9 +19,9 @@ import { secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
+import { linkTo } from '../ui/link-to'
 import { mailLink } from '../ui/mail-link'
 import { StatusCard } from '../ui/status-card'
-import { textLink } from '../ui/text-link'
 import { Blockers, type HeldBack } from './blockers'
 import { useCategoryTexts } from './category-texts'
 import { DeletionDetails } from './deletion-details'
@@ -56,14 +56,7 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
       title={t('confirmTitle', { product })}
       noScript={
         <>
-          {t.rich('noScript', mailLink(supportEmail))}{' '}
-          {t.rich('signIn', {
-            link: (text) => (
-              <a href="/settings/withdraw" className={textLink}>
-                {text}
-              </a>
-            ),
-          })}
+          {t.rich('noScript', mailLink(supportEmail))} {t.rich('signIn', { link: linkTo('/settings/withdraw') })}
         </>
       }
       secret={useSecret()}

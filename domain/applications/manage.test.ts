@@ -163,7 +163,7 @@ test('the audit tells whether an application was disabled, enabled or changed', 
     ctx.clock.advance(1_000)
     const since = ctx.clock.now()
     await setApp(ctx, { appId, ...changes })
-    const acts = await actsOnApp(ctx, { appId, ids: [], maxRows: 5 })
+    const acts = await actsOnApp(ctx, { appId, tasks: [], maxRows: 5 })
     return acts
       .filter(({ at }) => new Date(at) >= since)
       .map(({ action }) => action)
@@ -181,7 +181,7 @@ test('the audit log of an application has every act on it while it exists', asyn
   const names = Object.keys(AUDIT_ACTIONS) as AuditAction[]
   const actions = names.filter((name) => name.startsWith('app.') && name !== 'app.removed')
   for (const action of actions) await ctx.transaction((tx) => auditManager(tx, action, appId))
-  const shown = (await actsOnApp(ctx, { appId, ids: [], maxRows: 50 })).map(({ action }) => action)
+  const shown = (await actsOnApp(ctx, { appId, tasks: [], maxRows: 50 })).map(({ action }) => action)
   expect([...new Set(shown)].sort()).toEqual(actions.sort())
 })
 

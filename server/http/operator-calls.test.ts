@@ -250,7 +250,7 @@ test('the audit logs say what an act was about and which service acted, and whic
   for (const id of [appId, otherApp]) await press(operator, 'rotateAppSecret', { ids: { appId: id } })
   ctx.clock.advance(1_000)
   await call(service, 'setApp', { ids: { appId }, body: { disabled: true } })
-  const shown = await actsOnApp(ctx, { appId, ids: [taskId], maxRows: 9 })
+  const shown = await actsOnApp(ctx, { appId, tasks: [{ task_id: taskId, withdrawal_id: withdrawalId }], maxRows: 9 })
   const acts = shown.map((act) => [act.action, act.subject_id, act.actor])
   expect(acts).toContainEqual(['task.waived', taskId, 'operator'])
   expect(acts.slice(0, 2)).toEqual([

@@ -63,9 +63,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),
     watchTroubles(ctx),
   ])
-  // Who has a deletion tried again has its tasks tried again.
-  const ids = [...open.tasks, ...ended].flatMap(({ task_id, withdrawal_id }) => [task_id, withdrawal_id])
-  const acts = await actsOnApp(ctx, { appId, ids, maxRows: SHOWN })
+  const acts = await actsOnApp(ctx, { appId, tasks: [...open.tasks, ...ended], maxRows: SHOWN })
   const trouble = groupTroubles(troubles).apps.find(({ app_id }) => app_id === appId)
   const { action, at, actor } = auditFor(ctx.actor.userId)
   return (

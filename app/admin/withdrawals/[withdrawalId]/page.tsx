@@ -15,6 +15,7 @@ import { Countdown } from '@/components/ui/countdown'
 import { LocalTime } from '@/components/ui/local-time'
 import { textLink } from '@/components/ui/text-link'
 import {
+  openParts,
   type ShownAudit,
   type ShownStep,
   type ShownWithdrawal,
@@ -24,7 +25,7 @@ import {
   shownWithdrawal,
 } from '@/contract/operator'
 import { isFailing, isOpen, type ShownTask } from '@/contract/tasks'
-import { count, nameOfEvent } from '@/contract/words'
+import { count, nameOfEvent, RECEIPTS } from '@/contract/words'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
@@ -113,13 +114,6 @@ const subjectAmong =
     return task ? <AppLink id={task.app_id} name={task.name} /> : <span className="font-mono">{subject_id}</span>
   }
 
-/** The steps that have not ended; the error of one whose applications fail is theirs. */
-const openOwnSteps = ({ deletion_steps, tasks }: ShownWithdrawal) =>
-  deletion_steps.filter(
-    ({ step, completed_at }) =>
-      completed_at === null && !tasks.some((task) => task.phase === step && task.last_error !== null),
-  )
-
 /** Longer lists stand below alone. */
 const MAX_CAUSES = 3
 
@@ -157,8 +151,8 @@ function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
             late.has(task.phase)),
       )
       .map((task) => <TaskCause key={task.task_id} task={task} />),
-    ...openOwnSteps(withdrawal)
-      .filter(({ last_error }) => last_error !== null)
+    ...openParts(withdrawal)
+      .steps.filter(({ last_error }) => last_error !== null)
       .map(({ step, last_error, attempts }) => (
         <p key={step}>
           <StepName step={step} /> fails: {last_error && resultOf(last_error)}, {count(attempts, 'attempt')}.
@@ -167,7 +161,7 @@ function Causes({ of: withdrawal, now }: { of: ShownWithdrawal; now: Date }) {
   ]
   const isTried =
     tasks.some((task) => isFailing(task) && !task.is_app_disabled && !task.polls) ||
-    openOwnSteps(withdrawal).some(({ last_error }) => last_error !== null)
+    openParts(withdrawal).steps.some(({ last_error }) => last_error !== null)
   return (
     <div className="mb-5 space-y-1 font-medium empty:hidden">
       {causes.length === 0 && <NextStep of={withdrawal} now={now} />}
@@ -217,18 +211,16 @@ const placedApp = (task: ShownTask) => (
 
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
-  const { withdrawal_id: id, status, is_past_due, deletion_steps, tasks, deliveries } = withdrawal
-  // Deliveries that were made, and tasks that were waived, are not tried again.
+  const { withdrawal_id: id, status, is_past_due, deletion_steps } = withdrawal
+  const { steps, tasks, deliveries } = openParts(withdrawal)
   const open = [
-    ...openOwnSteps(withdrawal).map(triedStep),
-    ...tasks.filter(isOpen).map(triedTask),
-    ...deliveries
-      .filter((delivery) => delivery.delivered_at === null)
-      .map(({ webhook_id, app_name, type, ...tried }) => ({
-        ...tried,
-        id: webhook_id,
-        name: `${app_name} (${nameOfEvent(type)})`,
-      })),
+    ...steps.map(triedStep),
+    ...tasks.map(triedTask),
+    ...deliveries.map(({ webhook_id, app_name, type, ...tried }) => ({
+      ...tried,
+      id: webhook_id,
+      name: `${app_name} (${nameOfEvent(type)})`,
+    })),
   ]
   return (
     <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
@@ -242,8 +234,6 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
     </div>
   )
 }
-
-const RECEIPTS = { acceptance: 'the request', completion: 'the completion', purge: 'the final erasure' }
 
 const factsAt = (now: Date): Fields<typeof shownWithdrawal> => ({
   user_id: ({ user_id }) =>

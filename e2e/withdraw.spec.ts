@@ -1,4 +1,4 @@
-import type { Page, Route } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import {
   createUser,
   expect,
@@ -22,37 +22,6 @@ async function fillForm(page: Page, user: User) {
   await page.getByLabel('to confirm').fill('delete my account')
   await page.getByLabel('Current password').fill(user.password)
 }
-
-test('a page that reads again while it leaves a deleted account leads to the progress, not to the sign-in', async ({
-  page,
-  user,
-}) => {
-  await startSession(page, user, IMPATIENT_URL)
-  await page.goto(at('/settings/withdraw'))
-  await fillForm(page, user)
-  // The page looks during the sign-out whether it still has a session, and is answered while the progress is loading.
-  const leaves = Promise.withResolvers<void>()
-  await page.route('**/api/auth/signout', async (route) => {
-    const signedOut = await route.fetch()
-    await page.route('**/api/auth/session', (look) => leaves.promise.then(() => look.continue()))
-    const looks = page.waitForRequest('**/api/auth/session')
-    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
-    await looks
-    await route.fulfill({ response: signedOut })
-  })
-  const answerFirst = async (route: Route) => {
-    const looked = page.waitForResponse('**/api/auth/session')
-    leaves.resolve()
-    await (await looked).finished()
-    // What does not come can only be waited for so long.
-    await page.waitForRequest('**/sign-in?*', { timeout: 1_000 }).catch(() => {})
-    await route.continue()
-  }
-  await page.route('**/withdrawal/wd_*', answerFirst, { times: 1 })
-  await deleteButton(page).click()
-  await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)
-  await expect(page.getByRole('heading', { level: 1, name: 'Account deletion' })).toBeVisible()
-})
 
 test('a user withdraws, is signed out everywhere, and watches the withdrawal to its end without a session', async ({
   page,

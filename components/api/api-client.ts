@@ -69,4 +69,5 @@ export const call = <Name extends keyof Operations>(
   name: Name,
   params: Place<Operations[Name]>,
   body?: Body<Operations[Name]>,
-): Promise<Answer<Operations[Name]>> => withSession((accessToken) => callWith(accessToken, name, params, body))
+  options?: CallOptions,
+): Promise<Answer<Operations[Name]>> => withSession((accessToken) => callWith(accessToken, name, params, body, options))

@@ -20,7 +20,7 @@ export type Calls = typeof import('./api-client')
 type Rules = typeof import('../forms/form-rules')
 
 /** Calls an operation as the person signed in here: `call('changeEmail', { userId }, body)`. */
-export const call: Calls['call'] = async (name, params, body) => (await loadCalls()).call(name, params, body)
+export const call: Calls['call'] = async (...args) => (await loadCalls()).call(...args)
 
 /** The same with another token, such as that of a mailed link, or with none. */
 export const callWith: Calls['callWith'] = async (...args) => (await loadCalls()).callWith(...args)

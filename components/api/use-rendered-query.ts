@@ -1,8 +1,9 @@
 'use client'
 
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { useIsBeginningDeletion } from '../withdrawal/use-begin-deletion'
 
-interface RenderedQuery<Data> extends Pick<UseQueryOptions<Data>, 'enabled' | 'staleTime' | 'refetchInterval'> {
+interface RenderedQuery<Data> extends Pick<UseQueryOptions<Data>, 'staleTime' | 'refetchInterval'> {
   queryKey: readonly string[]
   read: () => Promise<Data>
   initialData: Data
@@ -11,8 +12,10 @@ interface RenderedQuery<Data> extends Pick<UseQueryOptions<Data>, 'enabled' | 's
 
 /** Data that the server rendered with the page. It is read again whenever the window gets the focus. */
 export function useRenderedQuery<Data>({ read, renderedAt, ...options }: RenderedQuery<Data>): Data {
+  const enabled = !useIsBeginningDeletion()
   const { data } = useQuery<Data>({
     ...options,
+    enabled,
     queryFn: read,
     initialDataUpdatedAt: Date.parse(renderedAt),
     refetchOnWindowFocus: 'always',

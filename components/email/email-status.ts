@@ -1,6 +1,5 @@
 'use client'
 
-import { useIsMutating } from '@tanstack/react-query'
 import type { Answer } from '@/contract/define'
 import type { getEmailStatus } from '@/contract/email'
 import { useRenderedQuery } from '../api/use-rendered-query'
@@ -75,14 +74,10 @@ export const useEmailStatus = (
   about?: About,
 ): EmailStatus => useRenderedQuery({ ...useReadStatus(userId, about), initialData, renderedAt })
 
-/**
- * Leads to the sign-in within twenty seconds of the end of the session, on pages that read nothing by themselves. An answer to what the
- * person does comes first: a deletion ends the session too.
- */
+/** Leads to the sign-in within twenty seconds of the end of the session, on pages that read nothing by themselves. */
 export function WatchSession(props: { userId: string; initialStatus: EmailStatus; renderedAt: string }) {
   const { userId, initialStatus: initialData, renderedAt } = props
-  const enabled = useIsMutating() === 0
-  useRenderedQuery({ ...useReadStatus(userId), initialData, renderedAt, enabled, refetchInterval: IDLE_MS })
+  useRenderedQuery({ ...useReadStatus(userId), initialData, renderedAt, refetchInterval: IDLE_MS })
   return null
 }
 

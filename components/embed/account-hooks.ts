@@ -5,6 +5,7 @@ import { useErrorTexts } from '../api/error-texts'
 import * as email from '../email/email-calls'
 import { useReadStatus } from '../email/email-status'
 import { useHost } from '../host/host'
+import { useIsBeginningDeletion } from '../withdrawal/use-begin-deletion'
 import { useWithdrawAccount } from '../withdrawal/use-withdraw-account'
 import { useWithdrawalStatus } from '../withdrawal/withdrawal-status'
 import { useAccount } from './account-provider'
@@ -18,10 +19,15 @@ export function useOwnAccount(): OwnAccount {
 /** What people read of an error, in the language of the texts. */
 export const useErrorText = () => useErrorTexts().errorText
 
+/** Whether the account can be read: no deletion has begun here, nor perhaps. */
+function useIsReadable() {
+  const isBeginning = useIsBeginningDeletion()
+  return useAccount().started === null && !isBeginning
+}
+
 export function useEmailStatus() {
-  const { userId, started } = useAccount()
-  const { read, ...query } = useReadStatus(userId)
-  return useQuery({ ...query, queryFn: read, enabled: started === null })
+  const { read, ...query } = useReadStatus(useAccount().userId)
+  return useQuery({ ...query, queryFn: read, enabled: useIsReadable() })
 }
 
 export const useChangeEmail = () => email.useChangeEmail(useAccount().userId)
@@ -37,12 +43,12 @@ export function useCancelEmailChange() {
 }
 
 export function useDeletionPreview() {
-  const { userId, started } = useAccount()
+  const { userId } = useAccount()
   const { call } = useHost()
   return useQuery({
     queryKey: ['deletion-preview', userId],
     queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
-    enabled: started === null,
+    enabled: useIsReadable(),
   })
 }
 

@@ -13,8 +13,8 @@ export const clientOf = (baseUrl: string, accessToken: ClientOptions['accessToke
 /** The same by the operation's name, each with its own token. */
 export const callsOf =
   (baseUrl: string): Calls['callWith'] =>
-  (accessToken, name, params, body) =>
-    clientOf(baseUrl, accessToken)(OPERATIONS[name], params, body).catch((error) => {
+  (accessToken, name, ...given) =>
+    clientOf(baseUrl, accessToken)(OPERATIONS[name], ...given).catch((error) => {
       // biome-ignore lint/suspicious/noConsole: the person reads that the browser has another account now, and whoever builds the page has to learn why.
       if (isOtherPerson(error.code)) console.error('userId names another person than the page token.')
       throw error

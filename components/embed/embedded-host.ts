@@ -69,7 +69,7 @@ export function createCalls({ baseUrl, pageToken, onProof, onFound }: PageAccoun
       throw error
     })
   const callWith: Calls['callWith'] = async (...args) => (await loadClient()).callsOf(baseUrl)(...args)
-  const call: Calls['call'] = (name, params, body) => asPerson((token) => callWith(token, name, params, body))
+  const call: Calls['call'] = (...args) => asPerson((token) => callWith(token, ...args))
   const callContract: OwnAccount['call'] = (...args) =>
     asPerson(async (token) => (await loadClient()).clientOf(baseUrl, token)(...args))
   return {

@@ -43,7 +43,7 @@ export function FormCard({
           {children}
           <ErrorAlert>{error}</ErrorAlert>
           <div role="status" className="text-ink-muted text-sm empty:sr-only">
-            {isSlow && t('slowHint')}
+            {isSlow && !error && t('slowHint')}
           </div>
         </CardBody>
         <CardFooter>

@@ -1,6 +1,6 @@
 'use client'
 
-import { call, loadCalls } from '../api/load-contract'
+import { call } from '../api/load-contract'
 import { keepDraft } from '../forms/draft'
 import { endSessionHere } from '../session/auth-calls'
 import { keepReturnPath } from '../session/return-path'
@@ -19,9 +19,7 @@ export const leaveForProvider: Host['reauthenticate'] = async (userId, purpose, 
 
 const SIGN_OUT_MS = 2_000
 
-/** The session has ended; signing out removes its cookie. What the page reads meanwhile does not lead to the sign-in. */
+/** The session has ended; signing out removes its cookie. */
 export async function signOutSoon() {
-  const { stayOnPage } = await loadCalls()
-  stayOnPage()
   await Promise.race([endSessionHere(), new Promise((resolve) => setTimeout(resolve, SIGN_OUT_MS))])
 }

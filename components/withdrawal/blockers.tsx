@@ -19,8 +19,9 @@ import { NewTab } from '../ui/new-tab'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { RightToComplain } from './right-to-complain'
+import { useIsBeginningDeletion } from './use-begin-deletion'
 
-export const CHECK_INTERVAL_MS = 10_000
+const CHECK_INTERVAL_MS = 10_000
 
 /** What the server rendered with the page. */
 export interface Known {
@@ -49,8 +50,6 @@ export interface HeldBack extends Pick<Known, 'blockers'> {
 export interface WatchedBlockers extends HeldBack {
   /** The service answered the last check, and an application did not. */
   isAppSilent: boolean
-  /** When the last check gave an answer, in milliseconds since 1970. */
-  answeredAt: number
   /** Something held the deletion back while this page was open. */
   wasHeld: boolean
 }
@@ -59,9 +58,11 @@ export interface WatchedBlockers extends HeldBack {
 export function useBlockers(userId: string, known: Known): WatchedBlockers {
   const { call } = useHost()
   const queryClient = useQueryClient()
+  const isBeginning = useIsBeginningDeletion()
   const queryKey = ['withdrawal-blockers', userId]
-  const { data, dataUpdatedAt, error, isFetching, refetch } = useQuery<Held>({
+  const { data, error, isFetching, refetch } = useQuery<Held>({
     queryKey,
+    enabled: !isBeginning,
     queryFn: () => call('previewWithdrawal', { userId, ask: 'true' }),
     initialData: known,
     initialDataUpdatedAt: known.asksApplications ? 0 : Date.parse(known.renderedAt),
@@ -83,7 +84,6 @@ export function useBlockers(userId: string, known: Known): WatchedBlockers {
     isAppSilent: error !== null && !isUnanswered(error),
     wasHeld,
     isChecking: isFetching,
-    answeredAt: dataUpdatedAt,
     check: refetch,
     show(error) {
       if (!(error instanceof ApiError) || error.blockers.length === 0) return

@@ -1,6 +1,5 @@
 'use client'
 
-import { useMutation } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
@@ -27,6 +26,7 @@ import { useCategoryTexts } from './category-texts'
 import { DeletionDetails } from './deletion-details'
 import { Summary, SummaryNotes } from './deletion-summary'
 import { PhraseField } from './phrase-field'
+import { useBeginDeletion } from './use-begin-deletion'
 import type { WithdrawValues } from './withdraw-rules'
 
 const { useSecret, clear } = secretOfLink<string>((fields) => {
@@ -97,8 +97,6 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
 
 const isRefused = (error: unknown) => error instanceof ApiError && error.code === 'WITHDRAWAL_006'
 
-const newKey = () => crypto.randomUUID()
-
 const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none)
 
 interface ConfirmProps extends Omit<ConfirmDeletionProps, 'supportEmail'> {
@@ -113,27 +111,20 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, ...show
   const common = useTranslations('DeleteAccount')
   const { product } = useHost()
   const { peoplesText } = useCategoryTexts()
-  const { showError } = useErrorTexts()
+  const { showError, showUntilBack } = useErrorTexts()
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
-  // The key is the same for every press, so that a repeated call gets the lost answer.
-  const [idempotencyKey, setIdempotencyKey] = useState(newKey)
-  const confirm = useMutation({
-    mutationFn: (body: WithdrawValues) =>
-      callWith(() => token, 'confirmRequestedWithdrawal', {}, body, { idempotencyKey }),
+  const confirm = useBeginDeletion({
+    send: (body: WithdrawValues, options) => callWith(() => token, 'confirmRequestedWithdrawal', {}, body, options),
     onSuccess: ({ withdrawal_id, status_token }) => {
       clear()
       window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
     },
     onError: (error) => {
       if (isRefused(error)) return onRefused()
-      if (error instanceof ApiError && error.code === 'WITHDRAWAL_003') {
-        // The old key would repeat this refusal when nothing holds the deletion back any more.
-        setIdempotencyKey(newKey())
-        onHeldBack()
-      }
-      if (!isUnanswered(error)) showError(form, error)
-      else form.setError('root', { type: 'answer', message: common('lostAnswer') })
+      if (error instanceof ApiError && error.code === 'WITHDRAWAL_003') onHeldBack()
+      if (isUnanswered(error)) showUntilBack(form, common('notReached'))
+      else showError(form, error)
     },
   })
   return (
@@ -165,7 +156,7 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, ...show
         onSubmit={form.handleSubmit((values) => confirm.mutate(values))}
       >
         <PhraseField form={form} />
-        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <ErrorAlert>{confirm.isUnsure ? common('lostAnswer') : errors.root?.message}</ErrorAlert>
         <Button
           type="submit"
           variant="danger"

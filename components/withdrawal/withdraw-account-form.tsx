@@ -44,7 +44,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
   })
   const isFilled = useDraft('withdraw', userId, form)
   const choices = useRef<HTMLDetailsElement>(null)
-  const { submit, isPending, isHeldBack } = useSubmitWithdrawal(form, {
+  const { submit, isPending, doubt, isHeldBack } = useSubmitWithdrawal(form, {
     userId,
     ways,
     held,
@@ -65,7 +65,7 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
         tone="danger"
         title={t('dangerTitle')}
         description={<Summary address={email} deletedWithin={deletedWithin} />}
-        error={form.formState.errors.root?.message}
+        error={doubt ?? form.formState.errors.root?.message}
         submit={t('confirm')}
         isPending={isPending}
         onSubmit={submit}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '@/contract/errors'
+import { AppError, DELETION_BEGUN } from '@/contract/errors'
 import type { SystemContext } from '../../context'
 import { coalesced } from '../../work/coalesce'
 import { acceptanceOf } from '../receipts/receipts'
@@ -17,8 +17,6 @@ const LEDGER_PROBE = 'erasure-ledger/probe'
 const PROBE_BYTES = 4_096
 
 const AWAY = 'The erasure ledger cannot be written now. Nothing was changed; try again later.'
-const BEGUN =
-  'The deletion has begun and goes on. Its line does not stand in the erasure ledger yet: repeat the call with the same Idempotency-Key for its answer.'
 
 /** It writes a block, because a store that is full or lets nobody write can still be read. */
 const probe = coalesced(
@@ -76,7 +74,7 @@ export async function acceptanceForMail(
   const acceptance =
     attempts === 1
       ? untilAccepted(ctx, withdrawalId)
-      : withinTime(ctx, () => writeForAcceptance(ctx, withdrawalId), BEGUN)
+      : withinTime(ctx, () => writeForAcceptance(ctx, withdrawalId), DELETION_BEGUN)
   return (await acceptance.catch(() => undefined)) ?? null
 }
 
@@ -95,7 +93,7 @@ function untilAccepted(ctx: SystemContext, withdrawalId: string): Promise<string
       }
       return undefined
     },
-    BEGUN,
+    DELETION_BEGUN,
   ).finally(() => acceptances.delete(withdrawalId))
   acceptances.set(withdrawalId, accepted)
   return accepted

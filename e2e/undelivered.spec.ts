@@ -64,6 +64,10 @@ test('B57 a message that comes back shows on the open page, that try does not co
   await expect(page.getByText(`Did you mean ${right}?`)).toBeVisible()
   await expectAccessible(page)
 
+  await page.getByLabel('New email').fill(right)
+  await expect(page.getByText('Did you mean')).toBeHidden()
+  // While the field still has the focus, so that nobody presses the button before they can read it.
+  await page.getByLabel('New email').fill(wrong)
   await page.getByRole('button', { name: 'Use this address' }).click()
   await expect(page.getByLabel('New email')).toHaveValue(right)
   await requestChange(page, user, right)

@@ -1,4 +1,4 @@
-import { type FocusEvent, lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { type UseFormReturn, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
@@ -7,7 +7,7 @@ import { useErrorTexts } from '../api/error-texts'
 import { LiveRegion } from '../ui/announcement'
 import { EmailField } from '../ui/field'
 
-// Loaded on demand, because few people mistype a domain. If loading fails, there is no hint.
+// Loaded with the first @ that is typed. If loading fails, there is no hint.
 const MistypedHint = lazy(() => import('./mistyped-hint').catch(() => ({ default: () => null })))
 
 interface NewEmailFieldProps {
@@ -20,14 +20,10 @@ interface NewEmailFieldProps {
 export function NewEmailField({ form, suggestion }: NewEmailFieldProps) {
   const t = useTranslations('EmailSettings')
   const { fieldOf } = useErrorTexts()
-  /** The address that was typed, once the field was left. */
-  const [typed, setTyped] = useState('')
   const address = useWatch({ control: form.control, name: 'new_email' })
 
   useEffect(() => {
-    if (!suggestion || form.getValues('new_email')) return
-    form.setValue('new_email', suggestion)
-    setTyped(suggestion)
+    if (suggestion && !form.getValues('new_email')) form.setValue('new_email', suggestion)
   }, [suggestion, form])
 
   return (
@@ -35,21 +31,16 @@ export function NewEmailField({ form, suggestion }: NewEmailFieldProps) {
       <EmailField
         label={t('newEmail')}
         autoComplete="email"
-        {...fieldOf(form, 'new_email', {
-          setValueAs: (text: string) => text.trim(),
-          // The hint waits until the field is left.
-          onChange: () => setTyped(''),
-          onBlur: (event: FocusEvent<HTMLInputElement>) => setTyped(event.target.value),
-        })}
+        {...fieldOf(form, 'new_email', { setValueAs: (text: string) => text.trim() })}
       />
       <LiveRegion>
-        {address && typed && (
+        {/* No address that somebody means begins with a mistyped one, so the hint need not wait until the field is left. */}
+        {address?.includes('@') && (
           <Suspense fallback={null}>
             <MistypedHint
-              address={typed}
+              address={address}
               onUse={(meant) => {
                 form.setValue('new_email', meant)
-                setTyped('')
                 form.setFocus('new_email')
               }}
             />

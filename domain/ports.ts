@@ -172,6 +172,8 @@ export type Message =
       template: 'password-changed'
       userName: string
       changedAt: Date
+      /** Whether the browser that changed it stays signed in. */
+      keepsBrowser: boolean
     })
   | {
       template: 'new-device'

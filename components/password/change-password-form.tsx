@@ -19,7 +19,7 @@ import { NewPasswordField, type NewPasswordRules } from './new-password-field'
 interface ChangePasswordFormProps {
   userId: string
   email: string
-  /** What a new password ends: `2 other browsers`, `1 access token`. */
+  /** What a new password does beside: `ends 2 other sessions`, `revokes 1 access token`. */
   ends: string[]
   canReset: boolean
   rules: NewPasswordRules

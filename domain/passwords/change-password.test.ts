@@ -74,7 +74,10 @@ test('B40 the address gets the notice of a new password after any mail outage, e
   ctx.clock.advance(day)
   await sendDueNotices(ctx, NOTICE_KINDS)
   expect(ctx.mailbox).toMatchObject([
-    { to: user.email, message: { template: 'password-changed', changedAt: at, ipAddress: '192.0.2.1' } },
+    {
+      to: user.email,
+      message: { template: 'password-changed', changedAt: at, ipAddress: '192.0.2.1', keepsBrowser: true },
+    },
   ])
   const [notice] = await ctx.db.notice.findMany({ where: { userId: user.userId } })
   expect(notice).toMatchObject({ sealed: null, sentAt: ctx.clock.now() })

@@ -68,6 +68,7 @@ test('B41 the mailed link sets a new password, which ends every session and toke
   expect(await authenticate(ctx, accessToken)).toBeNull()
   expect(await ctx.db.emailChangeRequest.findUnique({ where: { id } })).toMatchObject({ status: 'cancelled' })
   expect(lettersTo(user.email)).toEqual(['email-change-requested', 'password-reset', 'password-changed'])
+  expect(ctx.mailbox.at(-1)?.message).toMatchObject({ keepsBrowser: false })
 })
 
 const ENDS: [string, (user: TestUser, token: string) => Promise<unknown>][] = [

@@ -17,17 +17,20 @@ interface PasswordFacts {
   ipAddress: string
   /** Missing in rows of an older release. */
   userAgent?: string
+  /** Whether the browser that changed it stays signed in. Missing in rows of an older release. */
+  keepsBrowser?: boolean
 }
 
 export const passwordChanged = defineNotice<PasswordFacts, 'sealed'>({
   name: 'password_changed',
   ...sealedFacts<PasswordFacts>(),
-  message: (_ctx, { userName, at, ipAddress, userAgent = '' }) => ({
+  message: (_ctx, { userName, at, ipAddress, userAgent = '', keepsBrowser = true }) => ({
     template: 'password-changed',
     userName,
     changedAt: at,
     ipAddress,
     userAgent,
+    keepsBrowser,
   }),
 })
 
@@ -141,7 +144,7 @@ export async function replaceAndTell(
       tx,
       passwordChanged,
       { userId, locale, recipients: ['sealed'], at },
-      { to, userName, at, ipAddress: by.ip ?? '', userAgent: by.userAgent },
+      { to, userName, at, ipAddress: by.ip ?? '', userAgent: by.userAgent, keepsBrowser: by.actor === 'session' },
     ),
   ])
 }

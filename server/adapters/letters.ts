@@ -192,7 +192,8 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     case 'password-changed': {
       const resetUrl = `${appUrl}/forgot-password`
       const values = { userName, ...from(message.changedAt, message), resetUrl }
-      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
+      const { keepsBrowser } = message
+      return letter('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn, keepsBrowser })
     }
     case 'new-device': {
       const { hasPassword, signedInAt, details } = message

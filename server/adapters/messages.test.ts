@@ -155,7 +155,10 @@ function everyMessage(text: (name: string) => string): Message[] {
         })),
       ),
     ),
-    'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],
+    'password-changed': [
+      { ...person, template: 'password-changed', changedAt: at, keepsBrowser: true },
+      { ...person, template: 'password-changed', changedAt: at, keepsBrowser: false },
+    ],
     'new-device': [true, false].flatMap((hasPassword) => {
       const one = { template: 'new-device' as const, userName, hasPassword, signedInAt: at }
       return [

@@ -29,7 +29,7 @@ const session = z.object({
   current: z.boolean().describe('The session that asks'),
   user_agent: z.string().describe('What the browser said it is'),
   ip_address: z.string().describe('Where it was signed in from'),
-  created_at: isoDateTime.describe('When it signed in'),
+  created_at: isoDateTime.describe('When the person last signed in there, or confirmed who they are'),
   last_seen_at: isoDateTime.describe('When it was used, to the hour'),
 })
 

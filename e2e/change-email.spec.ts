@@ -214,7 +214,7 @@ test('B75 the page is in one state at a time: a closed button, its form, or the 
   await expect(code).toBeFocused()
   await expect(page.locator('.code-cells')).toBeInViewport({ ratio: 1 })
   await expect(code).toHaveAccessibleDescription(
-    `${newEmail} We emailed this address. Enter the 6-digit code, or open the link.`,
+    `${newEmail} We emailed this address. Enter the 6‑digit code, or open the link.`,
   )
   await enterCode(page, codeIn(await inbox.latest(newEmail, VERIFY)))
   await expect(open).toBeVisible()

@@ -37,7 +37,7 @@ async function statusOf({ id }: User, token: string) {
 }
 
 const CAME_BACK = 'This mailbox doesn’t exist, or takes no mail'
-const CODE_SENT = 'We emailed this address. Enter the 6-digit code, or open the link.'
+const CODE_SENT = 'We emailed this address. Enter the 6‑digit code, or open the link.'
 
 test.use({ baseURL: DEMO_URL })
 

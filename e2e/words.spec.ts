@@ -42,7 +42,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - heading "Pending change" [level=2]
     - time: /Expires in/
     - paragraph: ${newEmail}
-    - paragraph: We emailed this address. Enter the 6-digit code, or open the link.
+    - paragraph: We emailed this address. Enter the 6‑digit code, or open the link.
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
@@ -54,7 +54,7 @@ test('B76 words of a screen reader: the change of an address by its code', async
   const code = codeIn(await inbox.latest(newEmail, VERIFY))
   await enterCode(page, code === '000000' ? '000001' : '000000')
   const field = page.getByLabel('Verification code')
-  const sentTo = `${newEmail} We emailed this address. Enter the 6-digit code, or open the link.`
+  const sentTo = `${newEmail} We emailed this address. Enter the 6‑digit code, or open the link.`
   await expect(field).toHaveAccessibleDescription(
     `That code isn’t right; use the one from the latest email. 4 attempts left. ${sentTo}`,
   )
@@ -90,7 +90,7 @@ test('B76 words of a screen reader: the link of a change on another device, and 
   await expect(phone.getByRole('main')).toMatchAriaSnapshot(`
     - heading "Sign in to verify your address" [level=1]
     - paragraph: Sign in with your current address, ${masked}, not with the new one. You’ll come back to this link.
-    - paragraph: Still signed in where you asked? Enter the 6-digit code from the same email there instead.
+    - paragraph: Still signed in where you asked? Enter the 6‑digit code from the same email there instead.
     - button "Sign in to continue"
     - paragraph: /Close this page/
   `)

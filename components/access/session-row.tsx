@@ -7,7 +7,7 @@ import { call } from '../api/load-contract'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { signOutHere } from '../session/sign-out'
 import { Badge } from '../ui/badge'
-import { LocalTime } from '../ui/local-time'
+import { LocalTime, useClock } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { useDeviceName } from './device-name'
@@ -36,6 +36,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
   const { session_id: sessionId, current, user_agent, created_at, last_seen_at, ip_address } = session
   const { question, confirmed } = useConfirmedIdentity(owner)
   const { browser, isHandheld } = deviceOf(user_agent)
+  const signedIn = useClock(created_at)({ dateStyle: 'medium', timeStyle: 'short' })
   const Icon = isHandheld ? Smartphone : Monitor
   const times = (
     <>
@@ -50,7 +51,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
     label: (
       <span>
         {t.rich('signOut', {
-          device: current ? `${name} (${t('thisBrowser')})` : name,
+          device: `${name}, ${current ? t('thisBrowser') : signedIn}`,
           name: (text) => <span className="sr-only">{text}</span>,
         })}
       </span>

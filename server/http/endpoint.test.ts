@@ -104,6 +104,26 @@ test.each(all.filter((contract) => contract.scope).map(({ name }) => name))(
   },
 )
 
+test('a call without a token is told which one its path wants', async () => {
+  const caller = await givenCaller(ctx)
+  const wanted = {
+    getEmailStatus: 'a valid access token',
+    getPasswordReset: 'the token of the mailed link',
+    previewRequestedWithdrawal: 'the token of the mailed link',
+    reportOnTask: 'the report_token of the task',
+    getUser: 'a valid service token',
+    listReceipts: 'the status_token of the withdrawal',
+  }
+  for (const [name, token] of Object.entries(wanted)) {
+    const { code, details } = await ask(name, caller, { token: 'Bearer ' })
+    expect({ name, code, details }).toEqual({
+      name,
+      code: 'AUTH_001',
+      details: `Send Authorization: Bearer with ${token}.`,
+    })
+  }
+})
+
 test('a refusal for a missing permission names the header, the scope or the path that does not fit', async () => {
   const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   const narrow = (await givenToken(ctx, caller.userId, ['account:manage'])).token

@@ -71,7 +71,7 @@ async function serveLink(
     const { rawBody } = contract
     const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody) }
     const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : ignoreBody(request)
-    if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
+    if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001', LINK_TOKEN_MISSING)
     const ctx = {
       ...systemContext(),
       ip,
@@ -85,6 +85,18 @@ async function serveLink(
   } catch (error) {
     return exchange.fail(error)
   }
+}
+
+const LINK_TOKEN_MISSING = 'Send Authorization: Bearer with the token of the mailed link.'
+
+/** What a caller has to send where no access token opens the path. */
+function missingToken(contract: Exclude<Contract, LinkContract>): string | undefined {
+  if (isAccountLinkContract(contract)) return LINK_TOKEN_MISSING
+  if (isTaskContract(contract)) return 'Send Authorization: Bearer with the report_token of the task.'
+  if (isAdminContract(contract)) return 'Send Authorization: Bearer with a valid service token.'
+  return contract.path.startsWith('/withdrawals/')
+    ? 'Send Authorization: Bearer with the status_token of the withdrawal.'
+    : undefined
 }
 
 async function serve(
@@ -127,7 +139,7 @@ async function admit(
   const { request, buckets, setCookie, clientGone } = exchange
   const system = systemContext()
   const actor = await findActor(system, request, contract, params)
-  if (!actor) throw new AppError('AUTH_001')
+  if (!actor) throw new AppError('AUTH_001', missingToken(contract))
   exchange.actor = actor
   if (!isTaskContract(contract) && !isAccountLinkContract(contract)) {
     const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))

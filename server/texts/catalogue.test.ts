@@ -171,6 +171,11 @@ test('French has no-break spaces inside its quotation marks and before : ; ? !',
   expect(breaking.map(([key]) => key)).toEqual([])
 })
 
+test.for(LANGUAGES)('%s: no line ends between a number and the word that a hyphen joins to it', async (language) => {
+  const breaking = flatten(await sourceOf(language)).filter(([, text]) => /(?<!\S)\d+-\p{L}/u.test(text))
+  expect(breaking.map(([key]) => key)).toEqual([])
+})
+
 test('German has no length of time, which comes in the nominative, behind a word that asks for the dative', async () => {
   const wrong = flatten(await sourceOf('de')).filter(([, text]) =>
     /\b(von|nach|seit|vor|mit) \{(time|validity|retention)\}/.test(text),

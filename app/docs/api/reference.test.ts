@@ -53,6 +53,11 @@ test.each([
   ['forgot password', '/docs/api/account#requestPasswordReset'],
   ['import', '/docs/api/users#putUser'],
   ['CORS', '/docs/api/users#issuePageToken'],
+  ['delet', '/docs/api/account#withdrawAccount'],
+  ['wd_', '/docs/api/account#withdrawAccount'],
+  ['wst_', '/docs/api/account#withdrawAccount'],
+  ['ecr_', '/docs/api/email#changeEmail'],
+  ['dtk_', '/docs/api/tasks#takeTasks'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)
 })
@@ -64,6 +69,11 @@ test.each(['delete', 'remove', 'erase', 'close account', 'deactivate', 'GDPR'])(
     expect(found).toEqual(expect.arrayContaining(['withdrawAccount', 'withdrawUser']))
   },
 )
+
+test('a search for limit finds the codes of a limit', () => {
+  const found = (search(CONTENTS, 'limit', MEANINGS) ?? []).flatMap(({ entries }) => entries.map(({ id }) => id))
+  expect(found).toEqual(expect.arrayContaining(['limits', 'EMAIL_008', 'RATE_001']))
+})
 
 test('each word that is suggested where nothing is found finds something', () => {
   for (const words of SUGGESTED) expect(firstOf(words), words).toBeDefined()

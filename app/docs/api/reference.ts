@@ -155,11 +155,16 @@ const chaptersIn = (titles: Partial<Record<keyof typeof CHAPTER_WORDS, string>>)
     ...(id === 'registering' && { first: 'receive deletion tasks' }),
   }))
 
+/** How the ids and tokens of an operation begin: `wd_`. */
+const prefixesIn = ({ example }: Contract) =>
+  [...new Set(JSON.stringify(example).match(/(?<=")[a-z]{2,4}_(?=[\w-]{22,}")/g))].join(' ')
+
 const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry => ({
   id: contract.name,
   title: contract.summary,
   mark: contract.method,
-  words: `${contract.name} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''}`,
+  words: `${contract.name} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''} ${prefixesIn(contract)}`,
+  ...(contract.name === 'withdrawAccount' && { first: 'deletion' }),
   description: contract.description,
   // What every operation can answer is found once, among the common errors.
   codes: codesOf(contract).filter((code) => !COMMON_CODES.includes(code)),
@@ -200,7 +205,11 @@ export const CONTENTS: ContentsGroup[] = [
     path: pathOf(ALL_ERRORS.id),
     entries: [
       { id: 'codes', title: 'All error codes', words: `list table status ${STATUSES}` },
-      ...Object.entries(ERRORS).map(([code, { status }]) => ({ id: code, title: code, words: `${status}` })),
+      ...Object.entries(ERRORS).map(([code, { status }]) => ({
+        id: code,
+        title: code,
+        words: status === 429 ? '429 rate limit' : `${status}`,
+      })),
     ],
   },
 ]

@@ -59,7 +59,7 @@ export async function AskByMail({ outcome, isAgain, isSignedIn, language }: AskB
         </ol>
         <noscript className="block text-ink-muted text-sm">{t('linkNeedsScript')}</noscript>
         <div className="space-y-1 text-ink-muted text-sm">
-          <p>{t.rich('copy', { link: linkTo('/settings/data?before=deletion') })}</p>
+          <p>{t.rich(isSignedIn ? 'copySignedIn' : 'copy', { link: linkTo('/settings/data?before=deletion') })}</p>
           {!isSignedIn && <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>}
         </div>
       </CardBody>

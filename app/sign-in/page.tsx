@@ -72,6 +72,7 @@ async function SessionEnded({ hasPasswordSignIn }: { hasPasswordSignIn: boolean 
     // Elsewhere people do not sign in with the address.
     address_changed: hasPasswordSignIn ? 'endedChangedText' : 'endedText',
     change_undone: hasPasswordSignIn ? 'endedUndoneText' : 'endedText',
+    password_changed: hasPasswordSignIn ? 'endedPasswordText' : 'endedText',
     other: 'endedText',
   } as const
   return <Alert title={t('endedTitle')} text={t(texts[why])} className="mb-6" />

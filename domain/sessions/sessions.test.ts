@@ -12,6 +12,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
+import { changePassword } from '../passwords/change-password'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession } from './authenticate'
@@ -212,7 +213,7 @@ test("ending the other sessions keeps this session, access tokens and other user
   expect(await endOtherSessions(asked)).toEqual({ ended: 0 })
 })
 
-test('B134 a browser whose session has ended learns of a new address and of a deletion, and of nothing else', async () => {
+test('B134 a browser whose session has ended learns of a new address, a new password and a deletion, and of nothing else', async () => {
   const asked = user.sessionId
   const left = await givenSession(ctx, user.userId)
   const signedOut = await givenSession(ctx, user.userId)
@@ -223,6 +224,10 @@ test('B134 a browser whose session has ended learns of a new address and of a de
   expect(await whySessionEnded(ctx, asked)).toBe('other')
   expect(await whySessionEnded(ctx, signedOut)).toBe('other')
   expect(await whySessionEnded(ctx, 'unknown')).toBe('other')
+  const open = await givenSession(ctx, user.userId)
+  const passwords = { current_password: user.password, new_password: 'a password of the owner alone' }
+  await changePassword(await asUser(ctx, user), { userId: user.userId, ...passwords })
+  expect(await whySessionEnded(ctx, open)).toBe('password_changed')
   await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
   expect(await whySessionEnded(ctx, asked)).toBe('deleted')
   await ctx.db.session.deleteMany({ where: { userId: user.userId } })

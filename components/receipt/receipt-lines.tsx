@@ -11,9 +11,9 @@ import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { useCategoryTexts } from '../withdrawal/category-texts'
 import type { Finding, ReadClaims } from './verify-receipts'
 
-type Genuine = Extract<Finding, { state: 'genuine' }>
+export type Genuine = Extract<Finding, { state: 'genuine' }>
 
-interface ReceiptLinesProps {
+interface LinesProps {
   receipt: Genuine
   /** The `iss` of this service's own receipts, which carry its name. */
   ownIssuer: string
@@ -23,8 +23,34 @@ interface ReceiptLinesProps {
   takesFocus: boolean
 }
 
-/** A genuine receipt: its verdict in a sentence, what it says in plain words, and its technical lines folded. */
-export function ReceiptLines({ receipt, ownIssuer, isProvenDone, takesFocus }: ReceiptLinesProps) {
+/** A genuine receipt, and those before it of the same deletion, folded. */
+export function ReceiptCard({ earlier, ...props }: LinesProps & { earlier: readonly Genuine[] }) {
+  const t = useTranslations('Receipts')
+  return (
+    <Card className="print:shadow-none">
+      <CardBody className="space-y-5">
+        <Lines {...props} />
+        {earlier.length > 0 && (
+          <Disclosure summary={t('earlier', { count: earlier.length })} isPrinted>
+            <div className="space-y-8 border-line border-s ps-4 pt-2">
+              {earlier.map((receipt) => (
+                <div key={receipt.hash} className="space-y-5">
+                  <Lines {...props} receipt={receipt} takesFocus={false} />
+                </div>
+              ))}
+            </div>
+          </Disclosure>
+        )}
+        <Button variant="secondary" className="w-full sm:w-auto print:hidden" onClick={() => window.print()}>
+          <Printer className="size-4" aria-hidden /> {t('print')}
+        </Button>
+      </CardBody>
+    </Card>
+  )
+}
+
+/** Its verdict in a sentence, what it says in plain words, and its technical lines folded. */
+function Lines({ receipt, ownIssuer, isProvenDone, takesFocus }: LinesProps) {
   const t = useTranslations('Receipts')
   const verdict = useFocusOnMount<HTMLDivElement>(takesFocus)
   const { claims } = receipt
@@ -32,27 +58,22 @@ export function ReceiptLines({ receipt, ownIssuer, isProvenDone, takesFocus }: R
   const isWhole = unconfirmed.length === 0
   const Icon = isWhole ? CircleCheck : CircleAlert
   return (
-    <Card className="break-inside-avoid print:shadow-none">
-      <CardBody className="space-y-5">
-        <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none">
-          <Icon className={`mt-0.5 size-6 shrink-0 ${isWhole ? 'text-success' : 'text-warning'}`} aria-hidden />
-          <h2 className="wrap-anywhere min-w-0 flex-1 text-pretty font-semibold text-lg leading-7">
-            <Verdict claims={claims} ownIssuer={ownIssuer} unconfirmed={unconfirmed.length} />
-          </h2>
-        </div>
-        {claims.kind === 'acceptance' && !isProvenDone && <p className="text-ink-muted">{t('acceptanceText')}</p>}
-        <dl className="divide-y divide-line">
-          <Contents claims={claims} />
-          <IdLine name={t('id')} id={claims.sub} />
-        </dl>
-        <Disclosure summary={t('technical')} isPrinted>
-          <TechnicalLines receipt={receipt} />
-        </Disclosure>
-        <Button variant="secondary" className="w-full sm:w-auto print:hidden" onClick={() => window.print()}>
-          <Printer className="size-4" aria-hidden /> {t('print')}
-        </Button>
-      </CardBody>
-    </Card>
+    <>
+      <div ref={verdict} tabIndex={-1} className="flex items-start gap-3 outline-none">
+        <Icon className={`mt-0.5 size-6 shrink-0 ${isWhole ? 'text-success' : 'text-warning'}`} aria-hidden />
+        <h2 className="wrap-anywhere min-w-0 flex-1 text-pretty font-semibold text-lg leading-7">
+          <Verdict claims={claims} ownIssuer={ownIssuer} unconfirmed={unconfirmed.length} />
+        </h2>
+      </div>
+      {claims.kind === 'acceptance' && !isProvenDone && <p className="text-ink-muted">{t('acceptanceText')}</p>}
+      <dl className="divide-y divide-line">
+        <Contents claims={claims} />
+        <IdLine name={t('id')} id={claims.sub} />
+      </dl>
+      <Disclosure summary={t('technical')} isPrinted>
+        <TechnicalLines receipt={receipt} />
+      </Disclosure>
+    </>
   )
 }
 

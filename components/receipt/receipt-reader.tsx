@@ -8,7 +8,7 @@ import { Card } from '../ui/card'
 import { Disclosure } from '../ui/disclosure'
 import { TextAreaField } from '../ui/field'
 import { HeadedAlert } from '../ui/headed-alert'
-import { ReceiptLines } from './receipt-lines'
+import { type Genuine, ReceiptCard } from './receipt-lines'
 import { type Finding, type ReceiptKey, verifyReceipts } from './verify-receipts'
 
 /** Everything happens in the browser: what is pasted is sent nowhere. */
@@ -39,11 +39,12 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
   const isProvenDone = genuine.some(({ claims }) => claims.kind !== 'acceptance')
   // The newest of a deletion says all that those before it said.
   const [first, ...others] = genuine
-  const earlier = others.filter(({ claims }) => claims.sub !== undefined && claims.sub === first?.claims.sub)
+  const earlier: Genuine[] = others.filter(({ claims }) => claims.sub !== undefined && claims.sub === first?.claims.sub)
   const card = (finding: Finding, index: number) => (
     <FindingCard
       key={index}
       {...{ finding, ownIssuer, isProvenDone }}
+      earlier={finding === first ? earlier : []}
       takesFocus={finding === first && genuine.length === findings.length}
     />
   )
@@ -63,11 +64,6 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
           </p>
         )}
         {findings.filter((finding) => !earlier.some((one) => one === finding)).map(card)}
-        {earlier.length > 0 && (
-          <Disclosure summary={t('earlier', { count: earlier.length })} isPrinted>
-            <div className="space-y-6 pt-2">{earlier.map(card)}</div>
-          </Disclosure>
-        )}
       </div>
       {genuine.length > 0 && (
         <p className="hidden text-sm print:block">{t('checkAt', { url: `${ownIssuer}/receipt` })}</p>
@@ -107,11 +103,11 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
 function FindingCard({
   finding,
   ...props
-}: Omit<ComponentProps<typeof ReceiptLines>, 'receipt'> & { finding: Finding }) {
+}: Omit<ComponentProps<typeof ReceiptCard>, 'receipt'> & { finding: Finding }) {
   const t = useTranslations('Receipts')
   switch (finding.state) {
     case 'genuine':
-      return <ReceiptLines receipt={finding} {...props} />
+      return <ReceiptCard receipt={finding} {...props} />
     case 'unknown_key':
       return (
         <HeadedAlert

@@ -301,6 +301,20 @@ test('five wrong codes end the request, and the page says what to do', async ({ 
   await expectAccessible(page)
 })
 
+test('a change that replaces the one of another browser, of which the page knew nothing, says so', async ({
+  page,
+  browser,
+  signedInUser,
+}) => {
+  const other = `other-${signedInUser.email}`
+  const elsewhere = await (await browser.newContext()).newPage()
+  await signIn(elsewhere, signedInUser)
+  await page.reload()
+  await requestChange(elsewhere, signedInUser, other)
+  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
+  await expect(page.getByText(`The code and link sent to ${other} no longer work.`)).toBeVisible()
+})
+
 test('a person can send the message again after the countdown, and digits that are typed meanwhile stay', async ({
   page,
   user,

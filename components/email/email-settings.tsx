@@ -138,7 +138,12 @@ export function EmailSettings(props: EmailSettingsProps) {
         suggestion={canTryAgain ? notice.newEmail : shown?.isUndeliverable && !isOwn ? shown.newEmail : undefined}
         onFilled={onFilled}
         onClose={() => open(null)}
-        onSent={onSent}
+        onSent={(answer, replaced) => {
+          onSent(answer)
+          // The form says beforehand what becomes of a change that the page shows.
+          if (replaced && replaced.changeRequestId !== shown?.changeRequestId)
+            setNotice({ ...replaced, outcome: 'superseded', isAfterAction: false, isOwn: false })
+        }}
       />
     </div>
   )

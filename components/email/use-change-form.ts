@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { useForm } from 'react-hook-form'
 import type { Answer, Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
@@ -9,6 +9,7 @@ import { focusFirstWrong } from '../forms/focus-first-wrong'
 import { useDraft } from '../forms/use-draft'
 import { useHost } from '../host/host'
 import { useChangeEmail } from './email-calls'
+import { type Pending, pendingOf } from './email-status'
 
 type Values = Body<typeof changeEmail>
 const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
@@ -21,12 +22,14 @@ export interface ChangeForm {
   isReplacing: boolean
   /** What was typed before a new sign-in is in the fields again. */
   onFilled: () => void
-  onSent: (answer: Answer<typeof changeEmail>) => void
+  /** `replaced`: the change that was pending until then. Another browser may have asked for it since this page last looked. */
+  onSent: (answer: Answer<typeof changeEmail>, replaced: Pending | null) => void
 }
 
 /** The values of the form, the call that it makes, and what becomes of both. */
 export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onSent }: ChangeForm) {
-  const { refresh } = useHost()
+  const { call, refresh } = useHost()
+  const replaced = useRef<Pending | null>(null)
   const { showError } = useErrorTexts()
   const form = useForm<Values>({ resolver, shouldFocusError: false })
   const isFilled = useDraft('change', userId, form)
@@ -38,7 +41,7 @@ export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onS
   }
   const change = useChangeEmail(userId, {
     onSuccess: (answer) => {
-      onSent(answer)
+      onSent(answer, replaced.current)
       empty()
     },
     onError: (error) => {
@@ -46,7 +49,11 @@ export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onS
       if (needsFreshSignIn(error)) refresh()
     },
   })
-  const submit = useProvenSubmit(form, ways, change.mutate, focusFirstWrong)
+  const send = async (body: Values) => {
+    replaced.current = await call('getEmailStatus', { userId }).then(pendingOf, () => null)
+    change.mutate(body)
+  }
+  const submit = useProvenSubmit(form, ways, send, focusFirstWrong)
 
   useEffect(() => {
     if (isFilled) onFilled()

@@ -3,12 +3,16 @@ import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { ensureBuilt, ensureInstalled, isProjectNode, projectNode, root, stopWithNpm } from './ensure.mjs'
+import { isTaken, portTaken } from '../server/taken-port.mjs'
+import { ensureBuilt, ensureInstalled, fail, isProjectNode, projectNode, root, stopWithNpm } from './ensure.mjs'
 
 process.chdir(root)
 await ensureInstalled()
-await ensureBuilt('build')
 const env = process.env
+const port = Number(env.PORT || 3000)
+// Before the build, which takes a minute.
+if (await isTaken(port, env.APP_ENV === 'production' ? undefined : '127.0.0.1')) fail(portTaken(port))
+await ensureBuilt('build')
 env.NODE_ENV = 'production'
 env.NEXT_TELEMETRY_DISABLED = '1'
 const server = join(root, 'dist/server.mjs')

@@ -22,6 +22,7 @@ import { prepareDatabase } from './prepare-database'
 import { processState } from './process-state'
 import { type Env, getEnv, misspelled, settingWarnings } from './settings/env'
 import { SettingsError } from './settings/settings-error'
+import { portTaken } from './taken-port.mjs'
 import { startTimer } from './timer'
 import { captureForeignLines } from './watch/foreign-lines'
 import { stopBeingReady } from './watch/health'
@@ -246,9 +247,7 @@ main().catch((error) => {
   if (processState.isStopping) return
   // The operator mends a wrong setting or a taken port, so print a sentence and no stack.
   const isPortTaken = error?.code === 'EADDRINUSE'
-  const sentence = isPortTaken
-    ? `Port ${error.port} is taken. Set PORT to another, or end what uses it.`
-    : error?.message
+  const sentence = isPortTaken ? portTaken(error.port) : error?.message
   process.stderr.write(`${process.env.DEBUG ? error?.stack : sentence}\n`)
   return stop(1)
 })

@@ -6,7 +6,6 @@ import { Page } from '@/components/layout/page'
 import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
 import { sessionIfReadable } from '@/server/pages/session'
-import { getEnv } from '@/server/settings/env'
 import { sections } from './settings/sections'
 import { Specimen } from './specimen'
 
@@ -36,9 +35,7 @@ export default async function LandingPage() {
               <h1 className="font-semibold text-4xl leading-[1.08] tracking-[-0.035em] sm:text-6xl lg:text-[3.5rem]">
                 {t('title')}
               </h1>
-              <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">
-                {t('lead', { product: getEnv().brand.name })}
-              </p>
+              <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">{t('lead')}</p>
               <Link href="/sign-in" className={buttonStyle({ className: 'mt-9 w-full sm:min-h-11 sm:w-auto' })}>
                 {common('signIn')} <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
               </Link>

@@ -106,7 +106,7 @@ test('a person ends the session of another browser, and this one stays signed in
   )
   await page.getByRole('button', { name: /^Sign out Firefox on Windows, .*20\d\d/ }).click()
   await expect(page.getByRole('dialog')).toContainText(
-    /Active in the last hour.*Identity confirmed on .*From IP address 127\.0\.0\.1/s,
+    /Active in the last hour.*Last confirmed on .*From IP address 127\.0\.0\.1/s,
   )
   await page.getByRole('button', { name: 'Yes, sign it out' }).click()
   await expect(page.locator(':focus')).toContainText('Firefox on Windows is signed out')

@@ -131,7 +131,7 @@ test('the cards of the settings end where header and footer end', async ({ page,
 test('on a phone, the time of a sign-in and its IP address take a line each', async ({ page, userWithSession: _ }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto('/settings/sessions')
-  for (const text of [/^Identity confirmed on .*20\d\d/, /^From IP address /]) {
+  for (const text of [/^Last confirmed on .*20\d\d/, /^From IP address /]) {
     const lines = () =>
       page
         .getByText(text)

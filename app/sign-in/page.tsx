@@ -19,7 +19,7 @@ export const generateMetadata = titled('Common', 'signIn')
 
 export default async function SignInPage({ searchParams }: PageProps) {
   const { next, ended, error, again } = await searchParams
-  const { brand, hasPasswordSignIn, identityProvider, freshSignIn } = getEnv()
+  const { hasPasswordSignIn, identityProvider, freshSignIn } = getEnv()
   // The browser keeps the fragment over a redirect.
   const session = await sessionIfReadable()
   if (again === undefined && session) redirect(nextPath(next))
@@ -35,7 +35,7 @@ export default async function SignInPage({ searchParams }: PageProps) {
         {again !== undefined && <Alert title={t('againTitle')} className="mb-6" text={t('againText')} />}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
         {typeof error === 'string' && next === undefined && <RestoreReturnPath error={error} />}
-        <PageCard title={common('signIn')} text={t('subtitle', { product: brand.name })}>
+        <PageCard title={common('signIn')}>
           {nextPath(next) === '/verify-email' && hasPasswordSignIn && <LinkHint />}
           {identityProvider && (
             <ProviderSignIn

@@ -6,11 +6,11 @@ export function Card({ className, ...rest }: ComponentProps<'section'>) {
 }
 
 /** The card that is the whole page, with the heading of the page. */
-export function PageCard({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
+export function PageCard({ title, text, children }: { title: string; text?: ReactNode; children: ReactNode }) {
   return (
     <Card className="p-6 sm:p-8">
       <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{title}</h1>
-      <p className="mt-1 text-ink-muted">{text}</p>
+      {text && <p className="mt-1 text-ink-muted">{text}</p>}
       {children}
     </Card>
   )

@@ -94,7 +94,7 @@ test.describe('with a browser that asks for German', () => {
     await page.getByText(de.DeleteAccount.detailsTitle).click()
     await expect(page.getByText(/all das am \d{1,2}\. [A-Z][a-zä]+ \d{4} gelöscht/)).toBeVisible()
     await page.goto('/settings/sessions')
-    await expect(page.getByText(/Zuletzt angemeldet am \d{1,2}\.\d{2}\.\d{4}/)).toBeVisible()
+    await expect(page.getByText(/Zuletzt bestätigt am \d{1,2}\.\d{2}\.\d{4}/)).toBeVisible()
   })
 })
 

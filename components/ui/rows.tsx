@@ -5,7 +5,7 @@ export function Rows({ rows }: { rows: readonly (readonly [term: string, text: R
   return (
     <dl className="divide-y divide-line">
       {rows.map(([term, text]) => (
-        <div key={term} className="gap-x-8 py-3 first:pt-0 last:pb-0 sm:grid sm:grid-cols-[11rem_minmax(0,1fr)]">
+        <div key={term} className="gap-x-6 py-3 first:pt-0 last:pb-0 sm:grid sm:grid-cols-[14rem_minmax(0,1fr)]">
           <dt className="wrap-anywhere font-medium">{term}</dt>
           <dd className="wrap-anywhere text-ink-muted">{text}</dd>
         </div>

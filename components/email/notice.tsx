@@ -2,7 +2,6 @@
 
 import { useTranslations } from 'use-intl/react'
 import { Announcement } from '../ui/announcement'
-import { withWholeHyphens } from '../ui/bold'
 import { HeadedAlert } from '../ui/headed-alert'
 import { serverNow } from '../ui/server-clock'
 import { type EmailStatus, isSameAddress, pendingOf } from './email-status'
@@ -58,7 +57,7 @@ function NoticeText({ notice, hasPassword, undoneWithin }: NoticeProps) {
   switch (notice.outcome) {
     case 'changed':
       return (
-        <HeadedAlert tone="success" title={t.rich('changedTitle', { email, address: withWholeHyphens })}>
+        <HeadedAlert tone="success" title={t('changedTitle', { email })}>
           {hasPassword && <p>{t('changedSignIn')}</p>}
           <p>
             {t(notice.isNotified ? 'changedText' : 'changedTextSoon')} {undoneWithin}

@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
+import { withWholeHyphens } from './bold'
 import { cn } from './class-names'
 
 const tones = {
@@ -28,7 +29,7 @@ export function Alert({ tone = 'info', title, text, className, children, ...rest
         <div className="wrap-anywhere font-medium">{title}</div>
         {(text || children) && (
           <div className="wrap-anywhere space-y-2 text-ink-muted">
-            {text && <p>{text}</p>}
+            {text && <p>{withWholeHyphens(text)}</p>}
             {children}
           </div>
         )}

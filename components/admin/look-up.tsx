@@ -7,7 +7,7 @@ import { ApiError } from '@/contract/errors'
 import { buttonStyle } from '../ui/button-style'
 import { TextField } from '../ui/field'
 import { linkOf } from './id-link'
-import { operate, sentenceOf } from './operate'
+import { operate, sentenceOf, useUntilBack } from './operate'
 
 const WHAT_TO_TYPE =
   'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the beginning of the name of an app.'
@@ -19,8 +19,20 @@ const linked = (sentence: string) =>
     .split(/\b((?:usr|wd|app)_[\w-]{22})/)
     .map((part, index) => (index % 2 === 0 ? part : <Fragment key={part}>{linkOf(part)}</Fragment>))
 
-/** Whether the next page comes of a search: its title takes the focus that went with the form. */
-let hasFound = false
+/** What was searched, until the page that has it is there. */
+let searched: string | null = null
+
+/** The title takes the focus that went with the form; what is a part of the page, a transaction or a deletion task, takes it itself. */
+function focusFound() {
+  if (searched === null) return
+  const isPart = /^(txn|msg)_/.test(searched)
+  const part = isPart && document.querySelector<HTMLElement>(`[id^="${CSS.escape(searched)}"]`)
+  const found = part || document.querySelector('h1')
+  searched = null
+  if (!found) return
+  found.tabIndex = -1
+  found.focus()
+}
 
 /**
  * Finds a deletion, a person or an application. The search text never stands in a URL, because it may be an address. As an action, and with
@@ -33,19 +45,15 @@ export function LookUp() {
       if (text.trim() === '') throw new ApiError('REQUEST_001', WHAT_TO_TYPE, 0)
       return operate('lookUp', {}, { text })
     },
-    onSuccess({ kind, id }) {
-      hasFound = true
-      router.push(`/admin/${FOLDERS[kind] ?? 'users'}/${encodeURIComponent(id)}`)
+    onSuccess({ kind, id }, text) {
+      searched = text.trim()
+      const path = `/admin/${FOLDERS[kind] ?? 'users'}/${encodeURIComponent(id)}`
+      if (path === window.location.pathname) focusFound()
+      else router.push(path)
     },
   })
-  useEffect(() => {
-    const title = hasFound && document.querySelector('h1')
-    hasFound = false
-    if (title) {
-      title.tabIndex = -1
-      title.focus()
-    }
-  }, [])
+  useEffect(focusFound, [])
+  const error = useUntilBack(find.error)
   return (
     <search>
       <form
@@ -69,7 +77,7 @@ export function LookUp() {
             // The button beside it says what it is for.
             className="w-full min-w-0 flex-1 *:[label]:sr-only"
             onInput={() => find.isError && find.reset()}
-            {...(find.error && { error: linked(sentenceOf(find.error)) })}
+            {...(error && { error: linked(sentenceOf(error)) })}
           />
           <button type="submit" className={buttonStyle({ variant: 'secondary' })} aria-busy={find.isPending}>
             Find

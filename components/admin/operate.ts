@@ -1,12 +1,15 @@
 'use client'
 
+import { useEffect, useState } from 'react'
 import { createServiceClient } from '@/contract/client'
 import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { withSession } from '../api/api-client'
+import { isAway } from '../api/error-texts'
 import { keepInTab, takeFromTab } from '../session/tab-storage'
 import { fetchOnServerClock } from '../ui/server-clock'
+import { onceBack } from '../ui/service-away'
 
 type Operations = typeof OPERATOR_OPERATIONS
 
@@ -21,23 +24,34 @@ export async function operate<Name extends keyof Operations>(
       createServiceClient({ serviceToken, fetch: fetchOnServerClock })(OPERATOR_OPERATIONS[name], params, body),
     )
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'REAUTH_001') {
-      keepInTab(UNDONE, 'yes')
-      signInAgain()
-    }
+    if (error instanceof ApiError && error.code === 'REAUTH_001') signInFor(name, params, body)
     throw error
   }
 }
 
-/** Comes back to this page. */
-export const signInAgain = () =>
+/** An operation, its parameters and its body. */
+export type Act = [name: string, params: unknown, body?: unknown]
+
+const UNDONE = 'act'
+
+/** Comes back to this page, where the button of the act asks again. */
+export function signInFor(...act: Act) {
+  keepInTab(UNDONE, JSON.stringify(act))
   window.location.assign(`/sign-in?again=1&next=${encodeURIComponent(window.location.pathname)}`)
+}
 
-const UNDONE = 'undone-act'
-
-/** Whether an act led to a sign-in from here and has not been done. */
-export const takeUndone = (): boolean => takeFromTab(UNDONE) !== null
+/** The act that led to a sign-in from here and has not been done. */
+export const takeUndone = (): Act | null => JSON.parse(takeFromTab(UNDONE) ?? 'null')
 
 /** Operators read the sentences of the API. */
 export const sentenceOf = (error: unknown): string =>
   error instanceof ApiError ? error.details || error.message : 'It did not work. Reload the page and try again.'
+
+/** The refusal of a call; one that says that the service is away ends once it is back. */
+export function useUntilBack(error: Error | null): Error | null {
+  const [ended, setEnded] = useState<Error>()
+  useEffect(() => {
+    if (isAway(error)) onceBack(() => setEnded(error as Error))
+  }, [error])
+  return error === ended ? null : error
+}

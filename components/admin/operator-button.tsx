@@ -15,8 +15,8 @@ import { RefreshEvery } from '../ui/refresh-every'
 import { useServerTime } from '../ui/server-clock'
 import { Copyable } from './copyable'
 import { useKeptSecret } from './keep-secret'
-import { operate, sentenceOf } from './operate'
-import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
+import { operate, sentenceOf, useUntilBack } from './operate'
+import { SignInFirst, useNewestAct, useOutcome, useUndone } from './outcomes'
 import { attemptsOf, noAnswer } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
@@ -82,6 +82,7 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
   const { operation, params, body, label, of = '', ask, outcome, later, onDone } = props
   const router = useRouter()
   const [result, setResult] = useState<ReactNode>(null)
+  const opensItself = useUndone(operation, params, body) !== null
   const { isNewest, begin, note } = useNewestAct()
   const status = useRef<HTMLDivElement>(null)
   const hide = () => {
@@ -106,6 +107,7 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
     },
     onSettled: note,
   })
+  const error = useUntilBack(act.error)
   useEffect(() => {
     if (result) status.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
@@ -129,9 +131,10 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
           errorText={sentenceOf}
           onDone={() => RESULTS[operation] && status.current?.focus()}
           {...ask}
+          opensItself={opensItself}
           consequence={
             <>
-              {ask.consequence} <SignInFirst />
+              {ask.consequence} <SignInFirst act={[operation, params, body]} />
             </>
           }
         />
@@ -150,7 +153,7 @@ export function OperatorButton<Name extends keyof Operations>(props: OperatorBut
       </div>
       {!ask && (
         <div className="order-last has-[>:empty]:sr-only">
-          <FieldError>{isShown && act.error ? sentenceOf(act.error) : undefined}</FieldError>
+          <FieldError>{isShown && error ? sentenceOf(error) : undefined}</FieldError>
         </div>
       )}
     </>

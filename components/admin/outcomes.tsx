@@ -4,11 +4,12 @@ import { createContext, type ReactNode, useContext, useEffect, useId, useRef, us
 import { Alert } from '../ui/alert'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
-import { signInAgain, takeUndone } from './operate'
+import { type Act, signInFor, takeUndone } from './operate'
 
 const NoteOutcome = createContext<(sentence: string) => void>(() => {})
 const NewestAct = createContext<[key: string, note: (key: string) => void]>(['', () => {}])
 const FreshUntil = createContext<string | null>(null)
+const UndoneAct = createContext<Act | null>(null)
 
 /** Says it when the control leaves the page after its act; empty until then. */
 export function useOutcome(sentence: string): void {
@@ -33,15 +34,21 @@ export function useNewestAct(): { isNewest: boolean; begin(): void; note(): void
   return { isNewest: newest === key, begin: () => noteOutcome(''), note: () => noteKey(key) }
 }
 
-/** Stands in a dialog whose act would lead to a sign-in, so that nobody chooses in vain. */
-export function SignInFirst() {
+/** The act that led to the sign-in from which the operator comes, if it begins so: its dialog opens again with what was chosen. */
+export function useUndone(...act: Act): Act | null {
+  const undone = useContext(UndoneAct)
+  return JSON.stringify(undone?.slice(0, act.length)) === JSON.stringify(act) ? undone : null
+}
+
+/** Stands in a dialog whose act would lead to a sign-in. */
+export function SignInFirst({ act }: { act: Act }) {
   const until = useContext(FreshUntil)
   const now = useServerTime()
   if (until && now <= Date.parse(until)) return null
   return (
     <span className="mt-4 block font-medium text-ink">
       This needs a sign-in of the last ten minutes.{' '}
-      <button type="button" className={textLink} onClick={signInAgain}>
+      <button type="button" className={textLink} onClick={() => signInFor(...act)}>
         Sign in again
       </button>{' '}
       first.
@@ -60,9 +67,12 @@ interface OutcomesProps {
 /** Says above a page what became of the entries that have left it, because no row of theirs can. */
 export function Outcomes({ freshUntil, children }: OutcomesProps) {
   const [sentence, setSentence] = useState('')
+  const [undone, setUndone] = useState<Act | null>(null)
   const isUndone = sentence === UNDONE
   useEffect(() => {
-    if (takeUndone()) setSentence(UNDONE)
+    const act = takeUndone()
+    setUndone(act)
+    if (act) setSentence(UNDONE)
   }, [])
   const newestAct = useState('')
   const status = useRef<HTMLDivElement>(null)
@@ -76,7 +86,9 @@ export function Outcomes({ freshUntil, children }: OutcomesProps) {
         {sentence && <Alert tone={isUndone ? 'warning' : 'success'} title={sentence} />}
       </div>
       <NewestAct value={newestAct}>
-        <FreshUntil value={freshUntil}>{children}</FreshUntil>
+        <FreshUntil value={freshUntil}>
+          <UndoneAct value={undone}>{children}</UndoneAct>
+        </FreshUntil>
       </NewestAct>
     </NoteOutcome>
   )

@@ -12,7 +12,7 @@ import { LocalTime } from '../ui/local-time'
 import { useServerTime } from '../ui/server-clock'
 import { Attempts, WillBeAsked } from './attempts'
 import { operate, sentenceOf } from './operate'
-import { SignInFirst, useNewestAct, useOutcome } from './outcomes'
+import { SignInFirst, useNewestAct, useOutcome, useUndone } from './outcomes'
 import { isAsked, willBeCalled } from './words'
 
 interface WaiveButtonProps {
@@ -36,7 +36,11 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
     ...reasons.map((code) => ({ code: code as string, sentence: t(`apps.waived.${code}`) })),
     ...waive_reasons.map(partsOfReason),
   ]
-  const [reason, setReason] = useState<string>()
+  const undone = useUndone('waiveTask', { taskId: id })
+  const wanted = undone?.[2] as { reason?: string } | undefined
+  const kept = options.find(({ code }) => code === wanted?.reason)?.code
+  const [chosen, setChosen] = useState<string>()
+  const reason = chosen ?? kept
   const [isMissing, setMissing] = useState(false)
   const [isDone, setDone] = useState(false)
   const { begin, note } = useNewestAct()
@@ -77,24 +81,27 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
             deletion goes on without it. This cannot be undone. The audit log notes that you did it.
           </p>
           <RadioField
+            key={kept}
+            defaultValue={kept ?? ''}
             legend="What does the person read?"
             appearance="list"
             name={`reason-${id}`}
             options={options.map(({ code, sentence }) => ({ value: code, label: sentence }))}
             {...(isMissing && { error: 'Choose what the person reads.' })}
             onChange={(event) => {
-              setReason(event.target.value)
+              setChosen(event.target.value)
               setMissing(false)
             }}
           />
           <WhatIsRead name={name} sentence={options.find(({ code }) => code === reason)?.sentence} />
-          <SignInFirst />
+          <SignInFirst act={['waiveTask', { taskId: id }, { reason }]} />
           <Disclosure summary="Add another sentence, by a command" className="text-sm">
             <p>This command adds it to the list:</p>
             {addReason}
           </Disclosure>
         </div>
       }
+      opensItself={undone !== null}
       keep="Keep waiting"
       confirm="Stop waiting"
       act={waive}

@@ -1,7 +1,7 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
-import { type ComponentProps, type ReactNode, useState } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useErrorTexts } from '../api/error-texts'
 import { Button } from '../ui/button'
@@ -18,6 +18,8 @@ interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'vari
   confirm: string
   /** `primary` for an action that can be undone. */
   confirmVariant?: 'danger' | 'primary'
+  /** Opens the dialog once, because the person comes back to it. */
+  opensItself?: boolean
   act: () => Promise<unknown>
   /** Called when the dialog is closed, so that an announcement can take the focus. */
   onDone?: () => unknown
@@ -38,6 +40,7 @@ export function ConfirmedButton({
   keep,
   confirm,
   confirmVariant = 'danger',
+  opensItself = false,
   act,
   onDone,
   onRefused,
@@ -46,6 +49,7 @@ export function ConfirmedButton({
   const texts = useErrorTexts()
   const errorText = ownText ?? texts.errorText
   const [isAsking, setAsking] = useState(false)
+  useEffect(() => setAsking(opensItself), [opensItself])
   const close = () => flushSync(() => setAsking(false))
   const action = useMutation({
     mutationFn: act,

@@ -69,9 +69,9 @@ const Active = ({ account, operatorId }: { account: ShownAccount; operatorId: st
       id="transaction_id"
       fields={{
         title: ({ title, transaction_id }) => (
-          <>
+          <div id={transaction_id} className="scroll-mt-6">
             {title} <span className="block font-mono font-normal text-ink-muted">{transaction_id}</span>
-          </>
+          </div>
         ),
         amount: amountIn,
         url: true,

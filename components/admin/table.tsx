@@ -24,7 +24,7 @@ const cell =
 const TAPPED = '@max-2xl:[&_a]:-my-3 @max-2xl:[&_a]:inline-block @max-2xl:[&_a]:py-3'
 /** On a phone each value has its label in place of the header: beside it, or above it where large text leaves too little room. A single one needs none. */
 const label =
-  "@max-2xl:before:w-28 @max-2xl:before:max-w-full @max-2xl:before:shrink-0 @max-2xl:before:text-ink-muted @max-2xl:before:content-[attr(data-label)_/_'']"
+  "@max-2xl:before:w-28 @max-3xs:before:w-24 @max-2xl:before:max-w-full @max-2xl:before:shrink-0 @max-2xl:before:text-ink-muted @max-2xl:before:content-[attr(data-label)_/_'']"
 
 /** A row for each entry; on a phone its fields stand one below the other. */
 export function Table<Contract extends z.ZodObject>(props: TableProps<Contract>) {

@@ -37,8 +37,8 @@ export function LocalTime({ dateTime, format = 'date-time', mayBreak = format ==
   const hydrated = useHydrated()
   const say = useClock(dateTime)
   return (
-    // A date breaks only where it is wider than its place.
-    <time dateTime={dateTime} title={say(EXACT)} className={mayBreak ? undefined : 'inline-block'}>
+    // A date breaks only where it is wider than its place, and then before the time.
+    <time dateTime={dateTime} title={say(EXACT)} className={mayBreak ? undefined : 'inline-block text-wrap'}>
       {say(formats[format])}
       {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}
     </time>

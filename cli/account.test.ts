@@ -545,7 +545,7 @@ test('user send-reset mails the person a link that sets a new password, and supp
 })
 
 test.each([
-  [{ status: 0, problem: 'ECONNREFUSED' }, 'The ping failed: ECONNREFUSED.'],
+  [{ status: 0, problem: 'ECONNREFUSED' }, 'Connection refused: nothing listens at 127.0.0.1:9 (ECONNREFUSED).'],
   [{ status: 500 }, 'The ping failed: HTTP 500.'],
   [{ status: 404 }, 'The ping failed: HTTP 404.'],
   [{ status: 302 }, 'The ping failed: HTTP 302.'],
@@ -683,8 +683,8 @@ test('what ends access or changes a secret asks with whom or what it concerns, a
     [`session end ${sessionId}`]: `End the session of ${ada}, last seen ${timeOf(ctx.clock.now(), ctx.clock.now())} from 192.0.2.1?`,
     [`session end --email ${email}`]: `End every session of ${ada}, and cancel a pending change of the address?`,
     [`token revoke ${token}`]: `Revoke the access token export of ${ada}?`,
-    [`transaction settle ${order}`]: `Settle Order 1077, €12.00, of ${ada}? Settle it if it was paid. This moves no money.`,
-    [`transaction cancel ${order}`]: `Cancel Order 1077, €12.00, of ${ada}? Cancel it if it was called off. This moves no money.`,
+    [`transaction settle ${order}`]: `Settle “Order 1077, €12.00” of ${ada}? Settle it if it was paid. This moves no money.`,
+    [`transaction cancel ${order}`]: `Cancel “Order 1077, €12.00” of ${ada}? Cancel it if it was called off. This moves no money.`,
     [`blocker end --email ${email} --source billing --key k`]: `End “Invoice 7” of ${ada}? billing is not told, and may hold the account back again.`,
     [`token revoke --user ${userId}`]: `Revoke every access token of ${ada}?`,
     [`service-token revoke ${crm}`]: 'Revoke the token of crm? Its service is refused from then on.',
@@ -769,8 +769,8 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   await ctx.db.deletionStep.updateMany({ where: of, data: { attempts: 2, lastError: 'timeout' } })
   expect(await status()).toBe('In progress, failing')
   ctx.clock.advance(8 * 24 * 60 * 60 * 1000)
-  expect(await status()).toBe('In progress, failing, a step is late')
-  expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(/^Profile .+ In progress, late +timeout .+ 2$/m)
+  expect(await status()).toBe('In progress, failing, late')
+  expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(/^Profile .+ In progress, late +no answer in time \(timeout\) .+ 2$/m)
   await ctx.db.withdrawal.delete({ where: { id: withdrawalId } })
 })
 

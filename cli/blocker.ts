@@ -1,4 +1,4 @@
-import { formatAmount } from '@/contract/amount'
+import { withAmount } from '@/contract/amount'
 import { AppError } from '@/contract/errors'
 import { endBlocker } from '@/domain/withdrawal/push-blocker'
 import { pushedBlockers } from '@/domain/withdrawal/show-account'
@@ -34,8 +34,7 @@ export const blockerCommands = [
       const person = await personOf(ctx, userId)
       const found = (await pushedBlockers(ctx, userId)).find((one) => one.source === source && one.key === key)
       if (!found) throw unknownBlocker()
-      const what = found.amount ? `“${found.title}”, ${formatAmount(found.amount, 'en')},` : `“${found.title}”`
-      return `End ${what} of ${person}? ${source} is not told, and may hold the account back again.`
+      return `End “${withAmount(found)}” of ${person}? ${source} is not told, and may hold the account back again.`
     },
     async run(ctx, { source, key, ...given }) {
       const ended = await endBlocker(ctx, { user_id: idOf(given), source, key })

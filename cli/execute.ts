@@ -1,4 +1,4 @@
-import { formatAmount } from '@/contract/amount'
+import { withAmount } from '@/contract/amount'
 import { AppError, type Blocker, ERRORS, type ErrorCode } from '@/contract/errors'
 import type { SystemContext } from '@/domain/context'
 import { NO_ACCOUNT } from '@/domain/lock-account'
@@ -74,9 +74,7 @@ const linesOf = ({ source, title, transactions = [] }: Blocker): string[] =>
   transactions.length === 0
     ? [`${source}: ${title}`]
     : [
-        ...transactions.map(
-          ({ id, title, amount }) => `${id}: ${title}${amount ? `, ${formatAmount(amount, 'en')}` : ''}`,
-        ),
+        ...transactions.map((transaction) => `${transaction.id}: ${withAmount(transaction)}`),
         `transaction settle ${transactions[0]?.id} if it was paid, transaction cancel if it was called off.`,
       ]
 

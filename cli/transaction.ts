@@ -1,4 +1,4 @@
-import { formatAmount } from '@/contract/amount'
+import { withAmount } from '@/contract/amount'
 import { AppError } from '@/contract/errors'
 import { capitalized } from '@/contract/words'
 import { wholeIdOf } from '@/domain/accounts/look-up'
@@ -23,8 +23,7 @@ const ends = (verb: 'settle' | 'cancel', status: 'settled' | 'cancelled', when: 
       if (!found) throw unknownTransaction()
       if (found.status !== 'pending') throw new AppError('REQUEST_001', `This transaction is ${found.status} already.`)
       const person = await personOf(ctx, found.user_id)
-      const what = found.amount ? `${found.title}, ${formatAmount(found.amount, 'en')},` : found.title
-      return `${capitalized(verb)} ${what} of ${person}? ${capitalized(verb)} it if it was ${when}. This moves no money.`
+      return `${capitalized(verb)} “${withAmount(found)}” of ${person}? ${capitalized(verb)} it if it was ${when}. This moves no money.`
     },
     run: (ctx, { id }) => endTransaction(ctx, { transactionId: id, status }),
   })

@@ -27,3 +27,7 @@ export function parseAmount(text: string): Amount | null {
 /** As the language writes it, such as “€12.50” and “12,50 €”. */
 export const formatAmount = ({ minor_units, currency }: Amount, language: string): string =>
   new Intl.NumberFormat(language, { style: 'currency', currency }).format(minor_units / 10 ** decimalsOf(currency))
+
+/** “Order 1042, €12.50”, as operators read it. */
+export const withAmount = ({ title, amount }: { title: string; amount?: Amount | null }): string =>
+  amount ? `${title}, ${formatAmount(amount, 'en')}` : title

@@ -8,7 +8,7 @@ import { OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Badge } from '@/components/ui/badge'
 import { LocalTime } from '@/components/ui/local-time'
-import { formatAmount } from '@/contract/amount'
+import { formatAmount, withAmount } from '@/contract/amount'
 import { listedConnection } from '@/contract/connections'
 import {
   type ShownAccount,
@@ -169,9 +169,10 @@ const subjectAmong =
 const AFTERWARDS =
   'After this it no longer blocks deleting the account. This cannot be undone, and is written into the audit log.'
 
-const transactionButtons = ({ transaction_id: transactionId, title, amount }: ShownTransaction) => {
+const transactionButtons = (transaction: ShownTransaction) => {
+  const { transaction_id: transactionId, title } = transaction
   const button = { operation: 'endTransaction', params: { transactionId }, of: title } as const
-  const what = amount ? `${title}, ${formatAmount(amount, 'en')}` : title
+  const what = withAmount(transaction)
   const keep = 'Keep it pending'
   return (
     <>
@@ -218,7 +219,7 @@ const blockerButton = (userId: string) => (blocker: ShownBlocker) => (
     label="End"
     of={`${blocker.title} (${blocker.key})`}
     ask={{
-      question: `End ${blocker.title}${blocker.amount ? `, ${formatAmount(blocker.amount, 'en')}` : ''} (${blocker.key})?`,
+      question: `End ${withAmount(blocker)} (${blocker.key})?`,
       consequence: `${AFTERWARDS} ${blocker.source} is not told, and may hold the account back again.`,
       keep: 'Keep it open',
       confirm: 'End it',

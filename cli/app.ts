@@ -5,7 +5,7 @@ import { AppError, parseIssueMessage } from '@/contract/errors'
 import { isGoodPing } from '@/contract/ping'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES } from '@/contract/vocabulary'
 import { APP_PHASES } from '@/contract/withdrawal'
-import { count, WORDS } from '@/contract/words'
+import { count, resultOfPing, WORDS } from '@/contract/words'
 import { connectApp } from '@/domain/applications/connect'
 import { endedTasksOf, listTasks } from '@/domain/applications/list-tasks'
 import {
@@ -129,9 +129,6 @@ function ruleOf(issue?: z.core.$ZodIssue): string {
 
 const NO_TEST_PERSON =
   'whether a person is absent: for that, give --confirms with --subject and --account of a test person whom the receiver has.'
-
-const problemOfPing = ({ status, problem, took_ms }: Data<typeof pingContract>): string | null =>
-  isGoodPing({ status }) ? null : `The ping failed: ${problem ?? `HTTP ${status}`}, after ${took_ms} ms.`
 
 type ShownApp = Data<typeof shownApp>
 
@@ -267,11 +264,11 @@ export const appCommands = [
     options: { id },
     async run(ctx, { id }) {
       const answer = await pingApp(ctx, { appId: id })
-      const error = problemOfPing(answer)
-      return { ...answer, ...(error && { error }) }
+      if (isGoodPing(answer)) return answer
+      const { endpoint } = await getApp(ctx, { appId: id })
+      return { ...answer, error: resultOfPing(answer, endpoint ? new URL(endpoint).host : '') }
     },
-    says: ({ status, took_ms, error }: Data<typeof pingContract> & { error?: string }) =>
-      error ?? `It answered HTTP ${status} in ${took_ms} ms.`,
+    says: (answer: Data<typeof pingContract> & { error?: string }) => answer.error ?? resultOfPing(answer, ''),
   }),
   reading({
     name: 'app check',

@@ -39,7 +39,7 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
     due_by: withdrawal.due_by,
     is_past_due: withdrawal.is_past_due,
     step,
-    problem: last_error ?? 'this step is late',
+    problem: last_error ?? 'late',
     waits_for: waitsFor(withdrawal, step),
     attempts,
     last_error,

@@ -1,6 +1,6 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { type ShownTask, troubleOf } from '@/contract/tasks'
-import { ACTIONS, ACTORS, labelOf, RECEIPTS, toLabel, WORDS } from '@/contract/words'
+import { ACTIONS, ACTORS, labelOf, RECEIPTS, resultOf, toLabel, WORDS } from '@/contract/words'
 import { ENGLISH } from '@/server/texts/catalogue'
 
 type Row = Record<string, unknown>
@@ -80,15 +80,27 @@ export function showAnswer(answer: object, look: Look): string {
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members
     .filter((member) => !isTable(member))
-    .map(([name, value]) => [
-      TITLES[name] ?? headingOf(name),
-      isEmptyList(value) ? 'None' : shortened(cellOf(name, value, look), look),
-    ])
+    .map(
+      ([name, value]) =>
+        [
+          TITLES[name] ?? headingOf(name),
+          isEmptyList(value) ? 'None' : shortened(cellOf(name, value, look), look),
+        ] as const,
+    )
   const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], rest, look))
-  return [columns(lines), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
+  return [factsOf(lines, look), ...tables, is_cut === true ? ['There is more than is shown.'] : []]
     .filter((part) => part.length > 0)
     .map((part) => `${part.join('\n')}\n`)
     .join('\n')
+}
+
+/** A long value goes on below itself. */
+function factsOf(facts: (readonly [string, string])[], { wide, width }: Look): string[] {
+  const indent = widthOf(['', ...facts.map(([label]) => label)]) + GAP.length
+  const lines = facts.flatMap(([label, value]) =>
+    (wide ? [value] : linesOf(value, width - indent)).map((line, at) => [at === 0 ? label : '', line]),
+  )
+  return columns(lines)
 }
 
 const isTold = (value: unknown, look: Look) => value !== false && textOf(value, look) !== '-'
@@ -218,6 +230,7 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
     if (column === 'kind') return value in RECEIPTS ? `Of ${RECEIPTS[value as keyof typeof RECEIPTS]}` : toLabel(value)
     if (['reason', 'role'].includes(column)) return toLabel(value)
+    if (['failing', 'last_error', 'problem'].includes(column)) return clean(value.split(', ').map(resultOf).join(', '))
   }
   if (!['step', 'phase', 'retried_steps'].includes(column) || value === null) return textOf(value, look)
   return [value]

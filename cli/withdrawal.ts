@@ -12,7 +12,7 @@ import type { ReceiptClaims } from '@/contract/receipt'
 import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
-import { count, notConfirmed, WORDS } from '@/contract/words'
+import { count, notConfirmed, TROUBLES, type Troubles, troublesIn, WORDS } from '@/contract/words'
 import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
@@ -43,10 +43,11 @@ function toBody({ reason, feedback }: { reason?: string | undefined; feedback?: 
 }
 
 function problemOf(withdrawal: ListedWithdrawal): string | null {
-  const { status, deletion_steps: steps } = withdrawal
+  const { status, is_past_due: past_due, deletion_steps: steps } = withdrawal
   if (status === 'completed') return notConfirmed(withdrawal)
   const failed = steps.find(({ last_error }) => last_error !== null)
-  return failed?.last_error ?? (steps.some(({ is_overdue }) => is_overdue) ? 'late' : null)
+  const late = !past_due && !failed && steps.some(({ is_overdue }) => is_overdue)
+  return inWords(...saidOf({ past_due, late }), failed?.last_error) || null
 }
 
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
@@ -54,30 +55,28 @@ function statusOf({ step, status, attempts, erased_at, completed_at, is_overdue 
   const isUntried = attempts === 0 && !erased_at && !completed_at
   const own = tasks.filter(({ phase }) => phase === step)
   const counts = { open_tasks: own.filter(isOpen).length, waived_tasks: own.filter(({ waived }) => waived).length }
-  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), is_overdue && 'late')
+  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), ...saidOf({ late: is_overdue }))
 }
 
 const inWords = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ')
+
+/** As within a sentence. */
+const saidOf = (of: Troubles) => troublesIn(of).map((name) => TROUBLES[name].toLowerCase())
 
 const readBy = ({ reason, sentence }: NonNullable<ShownTask['waived']>) => sentence ?? sentenceOfReason([], reason)
 
 /** What the page of the withdrawal shows. */
 function forOperators(shown: ShownWithdrawal) {
-  const { is_past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
+  const { is_past_due: past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
   const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at, tasks } = withdrawal
-  const isLate = !is_past_due && withdrawal.deletion_steps.some(({ is_overdue }) => is_overdue)
-  const isFailing = Object.values(openParts(shown)).some((parts) => parts.some(({ last_error }) => last_error !== null))
+  const late = !past_due && withdrawal.deletion_steps.some(({ is_overdue }) => is_overdue)
+  const open = openParts(shown)
+  const failing = [...open.steps, ...open.tasks].some(({ last_error }) => last_error !== null)
   const now = new Date()
   const planned = timeOf(new Date(scheduled_completion), now)
   return {
     ...withdrawal,
-    status: inWords(
-      WORDS[status],
-      notConfirmed({ open_tasks, waived_tasks }),
-      isFailing && 'failing',
-      isLate && 'a step is late',
-      is_past_due && 'past its due date',
-    ),
+    status: inWords(WORDS[status], notConfirmed({ open_tasks, waived_tasks }), ...saidOf({ past_due, failing, late })),
     deletion_steps: withdrawal.deletion_steps.map((step) => ({ ...step, status: statusOf(step, tasks) })),
     tasks: tasks.map((task) => ({ ...task, person_reads: task.waived && readBy(task.waived) })),
     scheduled_completion: completed_at

@@ -26,8 +26,6 @@ export const shownStep = countedStep.extend({
   erased_at: time,
   attempts: z.int(),
   last_error: z.string().nullable(),
-  /** When somebody last had its withdrawal tried again. */
-  retried_at: time,
 })
 export type ShownStep = z.input<typeof shownStep>
 
@@ -85,12 +83,18 @@ export const shownAudit = z.object({
 })
 export type ShownAudit = z.input<typeof shownAudit>
 
+export const shownDelivery = delivery.extend({
+  /** When somebody last had it sent again; null where it has not failed since. */
+  retried_at: time,
+})
+export type ShownDelivery = z.input<typeof shownDelivery>
+
 /** A withdrawal as operators see it, on its page and from the command. Of the person it has the id of the account alone. */
 export const shownWithdrawal = listedWithdrawal.extend({
   /** Null once the purge has taken it. */
   user_id: z.string().nullable(),
   tasks: z.array(shownTask),
-  deliveries: z.array(delivery),
+  deliveries: z.array(shownDelivery),
   notices: z.array(shownNotice),
   audit: z.array(shownAudit),
   receipts: z.array(z.object({ kind: z.enum(RECEIPT_KINDS), issued_at: isoDateTime })),

@@ -1,4 +1,4 @@
-import type { ListedWithdrawal } from './operator'
+import { isGoodPing } from './ping'
 
 /** The words of operators, on the pages and from the command, for fields of the contract whose names do not say enough. */
 const LABELS: Record<string, string> = {
@@ -24,8 +24,10 @@ const LABELS: Record<string, string> = {
   erased: 'Deleted',
   events: 'Events that it gets',
   external_id: 'Your own id',
+  failing: 'Problem',
   failed_at: 'Given up',
   has_password: 'Signs in with a password',
+  held_up: 'Deletions that wait',
   includes: 'Personal data in events',
   ip_address: 'IP address',
   kind: 'Mail',
@@ -137,6 +139,13 @@ export const WORDS: Record<string, string> = {
   waived: 'Stopped waiting',
 }
 
+/** What is wrong with an app, a deletion, a step or a task, the worst first. `late` is later than planned, `past_due` later than the law allows. */
+export const TROUBLES = { past_due: 'Past due', failing: 'Failing', late: 'Late', disabled: 'Disabled' } as const
+export type Trouble = keyof typeof TROUBLES
+export type Troubles = { [Name in Trouble]?: unknown }
+
+export const troublesIn = (of: Troubles) => (Object.keys(TROUBLES) as Trouble[]).filter((name) => of[name])
+
 /** “Deletion started” of `account.withdrawal_started` */
 export function nameOfEvent(type: string): string {
   const name = type.replace('account.', '')
@@ -155,10 +164,55 @@ export function capped(number: number | null, max = Number.POSITIVE_INFINITY): s
   return number > max ? `${max.toLocaleString('en')}+` : number.toLocaleString('en')
 }
 
-type Waived = Pick<ListedWithdrawal, 'open_tasks' | 'waived_tasks'>
+interface Waived {
+  open_tasks: number
+  waived_tasks: number | null
+}
 
 /** “1 app has not confirmed”, where nothing waits for an application any more and some were waived: nobody knows what they have deleted. */
 export function notConfirmed({ open_tasks, waived_tasks: apps }: Waived): string | null {
   if (open_tasks > 0 || apps === null || apps === 0) return null
   return `${count(apps, 'app')} ${apps === 1 ? 'has' : 'have'} not confirmed`
+}
+
+/** Why a call got no answer, by the code of its failure, and what that has to do with the host. */
+const CAUSES: [code: RegExp, cause: string, at: (host: string) => string][] = [
+  [/^ECONNREFUSED$/, 'connection refused', (host) => `: nothing listens at ${host}`],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'unknown host', (host) => `: no address was found for ${host}`],
+  [/^(ETIMEDOUT|timeout)$/, 'no answer in time', (host) => ` from ${host}`],
+  [/CERT|VERIFY/, 'untrusted certificate', (host) => ` of ${host}`],
+]
+const causeOf = (code: string) => CAUSES.find(([pattern]) => pattern.test(code)) ?? []
+
+/** Such as “Connection refused: nothing listens at 127.0.0.1:9 (ECONNREFUSED)”. */
+function callFailure(code: string, host: string): string {
+  const [, cause, at] = causeOf(code)
+  return cause && at ? `${capitalized(cause)}${at(host)} (${code})` : `It did not answer: ${code}`
+}
+
+interface Ping {
+  status: number
+  took_ms: number
+  problem: string | null
+}
+
+export function resultOfPing({ status, took_ms: ms, problem }: Ping, host: string): string {
+  if (problem !== null) return `${callFailure(problem, host)}, after ${ms} ms.`
+  return isGoodPing({ status })
+    ? `It answered HTTP ${status} in ${ms} ms.`
+    : `The ping failed: HTTP ${status}, after ${ms} ms.`
+}
+
+/** Of a task that failed without a bad answer. */
+const RESULTS: Record<string, string> = {
+  no_answer: 'no answer',
+  no_report: 'no report in time',
+  private_address: 'the endpoint has a private address, which is not called (private_address)',
+  reported_failed: 'the app reported that it failed',
+}
+
+/** What came of the last attempt, in words; what is none of our codes says it itself. */
+export function resultOf(lastError: string): string {
+  const [, cause] = causeOf(lastError)
+  return cause ? `${cause} (${lastError})` : (RESULTS[lastError] ?? lastError)
 }

@@ -2,11 +2,10 @@
 
 import type { ShownStep } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
-import { count } from '@/contract/words'
+import { count, resultOf } from '@/contract/words'
 import { Countdown } from '../ui/countdown'
 import { LocalTime } from '../ui/local-time'
 import { useServerTime } from '../ui/server-clock'
-import { resultOf } from './words'
 
 interface Tried {
   attempts: number

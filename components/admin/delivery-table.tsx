@@ -1,25 +1,21 @@
 import type { ReactNode } from 'react'
-import type * as z from 'zod'
-import { delivery } from '@/contract/apps'
-import { nameOfEvent } from '@/contract/words'
+import { type ShownDelivery, shownDelivery } from '@/contract/operator'
+import { nameOfEvent, resultOf } from '@/contract/words'
 import { RelativeTime } from '../ui/relative-time'
 import { Attempts } from './attempts'
 import { AppLink, type Fields, Word } from './drawn'
 import { TablePart } from './part'
-import { resultOf } from './words'
 
 interface DeliveryTableProps {
   title: string
-  deliveries: readonly z.input<typeof delivery>[]
+  deliveries: readonly ShownDelivery[]
   none?: string
   /** Whether the rows name their application. */
   namesApp?: boolean
-  /** When somebody last had all of them tried again that had failed. */
-  retriedAt?: string | undefined
   aside?: ReactNode
 }
 
-const APP: Fields<typeof delivery> = {
+const APP: Fields<typeof shownDelivery> = {
   // A name of one word stays whole beside a long text.
   app_name: ({ app_id, app_name }) => (
     <div className="@2xl:min-w-24">
@@ -28,13 +24,10 @@ const APP: Fields<typeof delivery> = {
   ),
 }
 
-function answerOf({ last_error, last_status, took_ms }: z.input<typeof delivery>): string | null {
+function answerOf({ last_error, last_status, took_ms }: ShownDelivery): string | null {
   const answer = last_error ?? (last_status ? `HTTP ${last_status}` : null)
   return answer && `${resultOf(answer)}${took_ms === null ? '' : ` after ${took_ms.toLocaleString('en')} ms`}`
 }
-
-const failedAgain = ({ attempts, created_at, tried_at }: z.input<typeof delivery>, retriedAt: string | undefined) =>
-  retriedAt && attempts > 1 && tried_at && created_at < retriedAt && retriedAt <= tried_at ? retriedAt : null
 
 /** Events and how far their delivery is. */
 export const DeliveryTable = ({
@@ -42,13 +35,12 @@ export const DeliveryTable = ({
   deliveries,
   none = 'None in the last thirty days, other than deletion tasks.',
   namesApp = false,
-  retriedAt,
   aside,
 }: DeliveryTableProps) => (
   <TablePart
     title={title}
     aside={aside}
-    of={delivery}
+    of={shownDelivery}
     rows={deliveries}
     id="webhook_id"
     fields={{
@@ -65,11 +57,7 @@ export const DeliveryTable = ({
         <>
           <Word of={row.status} />
           <p className="mt-1 text-ink-muted">
-            {row.status === 'pending' ? (
-              <Attempts of={{ ...row, last_error: answerOf(row), retried_at: failedAgain(row, retriedAt) }} />
-            ) : (
-              answerOf(row)
-            )}
+            {row.status === 'pending' ? <Attempts of={{ ...row, last_error: answerOf(row) }} /> : answerOf(row)}
           </p>
         </>
       ),

@@ -2,7 +2,18 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as z from 'zod'
 import type { ShownStep, shownAudit } from '@/contract/operator'
-import { ACTIONS, ACTORS, capped, labelOf, notConfirmed, toLabel, WORDS } from '@/contract/words'
+import {
+  ACTIONS,
+  ACTORS,
+  capped,
+  labelOf,
+  notConfirmed,
+  TROUBLES,
+  type Troubles,
+  toLabel,
+  troublesIn,
+  WORDS,
+} from '@/contract/words'
 import { Badge } from '../ui/badge'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
@@ -10,7 +21,7 @@ import { textLink } from '../ui/text-link'
 import { idLink, mono } from './id-link'
 import type { Tried } from './operator-button'
 import { StepName } from './step-texts'
-import { TONES } from './words'
+import { TONES, TROUBLE_TONES } from './words'
 
 export type Row<Contract extends z.ZodObject> = z.input<Contract>
 
@@ -142,8 +153,16 @@ export const auditFor = (readerId: string): Fields<typeof shownAudit> => ({
   requested_by: true,
 })
 
+/** A badge for each thing that is wrong; beside a name it makes the line no higher. */
+export const TroubleBadges = ({ of }: { of: Troubles }) =>
+  troublesIn(of).map((name) => (
+    <Badge key={name} tone={TROUBLE_TONES[name]} className="-my-0.5">
+      {TROUBLES[name]}
+    </Badge>
+  ))
+
 export const DueBy = ({ time, isPast }: { time: string | null; isPast: boolean }) => (
   <>
-    {time && <LocalTime dateTime={time} format="short" />} {isPast && <Badge tone="danger">Past its due date</Badge>}
+    {time && <LocalTime dateTime={time} format="short" />} <TroubleBadges of={{ past_due: isPast }} />
   </>
 )

@@ -3,22 +3,21 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as contract from '@/contract/operator'
 import { isFailing } from '@/contract/tasks'
-import { capped, count } from '@/contract/words'
-import { Badge } from '../ui/badge'
+import { capped, count, resultOf } from '@/contract/words'
 import { cn } from '../ui/class-names'
 import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
-import { AppLink, DueBy, EventCounts, type Fields, triedStep } from './drawn'
+import { AppLink, DueBy, EventCounts, type Fields, TroubleBadges, triedStep } from './drawn'
 import { Facts } from './facts'
 import { Enable, OperatorButton, Retry } from './operator-button'
 import { Part, Unread } from './part'
 import { StepName } from './step-texts'
 import { Table } from './table'
 import { RetryTasks, TaskTable, triedTask } from './task-table'
-import { resultOf, TRIES_ITSELF } from './words'
+import { TRIES_ITSELF } from './words'
 
 interface NeedsAttentionProps {
   figures: contract.Figures
@@ -152,17 +151,16 @@ function App({ app, lastAskedAt }: TroubleProps) {
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
-        {isDisabled && <Badge tone="warning">Disabled</Badge>}
-        {wasWaived && tasks.length === 0 && <Badge tone="danger">Failing</Badge>}
+        <TroubleBadges of={{ past_due: isPast, failing: problem, disabled: isDisabled }} />
         {tasks.length > 0 && (
-          <Badge tone={problem ? 'danger' : isDisabled ? 'warning' : 'accent'}>
-            {count(tasks.length, 'deletion')} held up
-          </Badge>
-        )}
-        {app.first_due_by && (
           <span className={cn('text-sm', isPast ? 'font-medium text-danger' : 'text-ink-muted')}>
-            {tasks.length === 1 ? 'It' : 'The first'} {isPast ? 'was' : 'is'} due by{' '}
-            <LocalTime dateTime={app.first_due_by} format="date" />.
+            {count(tasks.length, 'deletion')} {tasks.length === 1 ? 'waits' : 'wait'} for it
+            {app.first_due_by && (
+              <>
+                , {tasks.length > 1 && 'the first '}due by <LocalTime dateTime={app.first_due_by} format="date" />
+              </>
+            )}
+            .
           </span>
         )}
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}

@@ -6,7 +6,7 @@ import { type ComponentProps, Fragment, type ReactNode, useEffect, useRef, useSt
 import type { Answer, Body, Place } from '@/contract/define'
 import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { isGoodPing } from '@/contract/ping'
-import { count } from '@/contract/words'
+import { count, resultOfPing } from '@/contract/words'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -17,7 +17,7 @@ import { Copyable } from './copyable'
 import { useKeptSecret } from './keep-secret'
 import { operate, sentenceOf, useUntilBack } from './operate'
 import { SignInFirst, useNewestAct, useOutcome, useUndone } from './outcomes'
-import { attemptsOf, noAnswer } from './words'
+import { attemptsOf } from './words'
 
 type Operations = typeof OPERATOR_OPERATIONS
 
@@ -48,18 +48,8 @@ const RESULTS: {
 } = {
   endAccountSessions: ({ sessions_ended: sessions, tokens_ended: tokens }) =>
     `Signed out everywhere: ${count(sessions, 'session')} and ${count(tokens, 'access token')} ended.`,
-  pingApp: ({ status, took_ms, problem }, host) => (
-    <Alert
-      className="text-ink"
-      tone={isGoodPing({ status }) ? 'success' : 'danger'}
-      title={
-        problem === null
-          ? isGoodPing({ status })
-            ? `It answered HTTP ${status} in ${took_ms} ms.`
-            : `The ping failed: HTTP ${status}, after ${took_ms} ms.`
-          : `${noAnswer(problem, host)}, after ${took_ms} ms.`
-      }
-    />
+  pingApp: (answer, host) => (
+    <Alert className="text-ink" tone={isGoodPing(answer) ? 'success' : 'danger'} title={resultOfPing(answer, host)} />
   ),
   resendDeadLetters: ({ resent }) => `${resent} will be sent again.`,
   retryTask: triedAgain,

@@ -2,7 +2,7 @@ import type { listEvents as contract, resendDeadLetters as resendContract } from
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { DEFAULT_LISTED } from '@/contract/fields'
-import type { FailingApp, UnreliableApp } from '@/contract/operator'
+import type { FailingApp, ShownDelivery, UnreliableApp } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
 import { withIsoTimes } from '../iso-times'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
@@ -23,7 +23,10 @@ import {
 import { beginDueDeliveries } from './deliveries'
 import { unknownApp } from './manage'
 
-type Listed = Data<typeof contract>['deliveries'][number]
+/** A resend and a retry give a delivery the whole time for its tries anew. */
+function retriedAt({ timeScale }: SystemContext, retryUntil: Date | null): Date | null {
+  return retryUntil && new Date(retryUntil.getTime() - EVENT_RETRY_MS * timeScale)
+}
 
 /** Newest first. Shows state, times and answers of a delivery, but not its content. */
 export async function listDeliveries(
@@ -34,7 +37,7 @@ export async function listDeliveries(
     status?: string | undefined
     limit?: number | undefined
   },
-): Promise<Data<typeof contract>> {
+): Promise<{ deliveries: ShownDelivery[] }> {
   const rows = await ctx.db.eventDelivery.findMany({
     where: {
       ...(of.appId !== undefined && { appId: of.appId }),
@@ -48,23 +51,27 @@ export async function listDeliveries(
   // Prisma reads the relations after the rows, and the end of an application or of an event may come between.
   const whole = rows.filter(({ event, app }) => event && app)
   return {
-    deliveries: whole.map((row) => ({
-      webhook_id: row.id,
-      event_id: row.eventId,
-      type: row.event.type as Listed['type'],
-      app_id: row.appId,
-      app_name: row.app.name,
-      status: row.status as Listed['status'],
-      attempts: row.attempts,
-      created_at: row.createdAt.toISOString(),
-      tried_at: row.triedAt?.toISOString() ?? null,
-      due_at: row.app.disabledAt ? null : (row.dueAt?.toISOString() ?? null),
-      last_status: row.lastStatus,
-      last_error: row.lastError,
-      took_ms: row.tookMs,
-      delivered_at: row.deliveredAt?.toISOString() ?? null,
-      dead_at: row.deadAt?.toISOString() ?? null,
-    })),
+    deliveries: whole.map((row) => {
+      const at = retriedAt(ctx, row.retryUntil)
+      return {
+        webhook_id: row.id,
+        event_id: row.eventId,
+        type: row.event.type as ShownDelivery['type'],
+        app_id: row.appId,
+        app_name: row.app.name,
+        status: row.status as ShownDelivery['status'],
+        attempts: row.attempts,
+        created_at: row.createdAt.toISOString(),
+        tried_at: row.triedAt?.toISOString() ?? null,
+        due_at: row.app.disabledAt ? null : (row.dueAt?.toISOString() ?? null),
+        last_status: row.lastStatus,
+        last_error: row.lastError,
+        took_ms: row.tookMs,
+        delivered_at: row.deliveredAt?.toISOString() ?? null,
+        dead_at: row.deadAt?.toISOString() ?? null,
+        retried_at: at && row.lastError !== null && row.dueAt && row.dueAt > at ? at.toISOString() : null,
+      }
+    }),
   }
 }
 
@@ -138,8 +145,14 @@ export async function unreliableApps(ctx: SystemContext): Promise<UnreliableApp[
 }
 
 /** For services. */
-export const listEvents = (ctx: Context, { app, status, limit }: Input<typeof contract>) =>
-  listDeliveries(ctx, { appId: app, status, limit: limit === undefined ? undefined : Number(limit) })
+export async function listEvents(
+  ctx: Context,
+  { app, status, limit }: Input<typeof contract>,
+): Promise<Data<typeof contract>> {
+  const of = { appId: app, status, limit: limit === undefined ? undefined : Number(limit) }
+  const { deliveries } = await listDeliveries(ctx, of)
+  return { deliveries: deliveries.map(({ retried_at: _, ...delivery }) => delivery) }
+}
 
 const RESEND = {
   eventId: text.orNull,

@@ -1,5 +1,4 @@
 import type { ListedWithdrawal, ShownStep, WithdrawalState } from '@/contract/operator'
-import { retriedAt } from '../audit'
 import type { SystemContext } from '../context'
 import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
 import { MIN_OVERDUE_GRACE_MS, OVERDUE_GRACE_MS } from '../limits/durations'
@@ -91,7 +90,6 @@ const readSteps = statement(
     is_overdue: boolean,
     attempts: integer,
     last_error: text.orNull,
-    retried_at: time.orNull,
     erased_at: time.orNull,
     completed_at: time.orNull,
     is_counted: boolean,
@@ -101,7 +99,7 @@ const readSteps = statement(
   (
     v,
   ) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.due_at, s.attempts, s.last_error, s.erased_at,
-     s.completed_at, s.is_counted, ${retriedAt(sql`w.id`)} AS retried_at, ${isOverdue(v)} AS is_overdue, w.purge_due_at,
+     s.completed_at, s.is_counted, ${isOverdue(v)} AS is_overdue, w.purge_due_at,
      ${countsOf(sql`s.withdrawal_id`, sql`s.step`)} AS counts
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.withdrawal_id = ANY(${v.withdrawalIds}::text[]) ORDER BY s.estimated_completion, ${placeOf(sql`s.step`)}`,
@@ -116,10 +114,6 @@ export async function stepsOf(ctx: SystemContext, withdrawalIds: string[]): Prom
   return (id) => (rows.get(id) ?? []).map(toStep)
 }
 
-/** Its first attempt is none that somebody asked for. */
-const failedAgain = ({ attempts, last_error, due_at, retried_at: at }: RowOf<typeof readSteps>) =>
-  attempts > 1 && last_error !== null && at !== null && due_at !== null && due_at > at
-
 const toStep = (row: RowOf<typeof readSteps>): ShownStep => ({
   step: row.step,
   status: row.status,
@@ -130,6 +124,5 @@ const toStep = (row: RowOf<typeof readSteps>): ShownStep => ({
   erased_at: isoOf(row.erased_at),
   attempts: row.attempts,
   last_error: row.last_error,
-  retried_at: failedAgain(row) ? isoOf(row.retried_at) : null,
   ...(row.completed_at && row.is_counted && describeCounts(row.counts ?? [], row.purge_due_at.toISOString())),
 })

@@ -1,9 +1,8 @@
 import { lineOf } from '@/components/admin/command'
-import { AppLink, EventCounts } from '@/components/admin/drawn'
+import { AppLink, EventCounts, TroubleBadges } from '@/components/admin/drawn'
 import { TablePart } from '@/components/admin/part'
-import { resultOf } from '@/components/admin/words'
-import { Badge } from '@/components/ui/badge'
 import { app } from '@/contract/apps'
+import { resultOf } from '@/contract/words'
 import { listApps } from '@/domain/applications/manage'
 import { groupTroubles, watchTroubles } from '@/domain/withdrawal/watch-overview'
 import { AdminPage } from '../admin-page'
@@ -30,26 +29,12 @@ export default async function ApplicationsPage() {
         id="app_id"
         fields={{
           name: ({ app_id, name, disabled_at }) => {
-            const { problem, is_past_due } = troubled.get(app_id) ?? {}
+            const { problem, is_past_due: past_due } = troubled.get(app_id) ?? {}
             return (
               <>
                 <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
                   <AppLink id={app_id} name={name} />{' '}
-                  {disabled_at && (
-                    <Badge tone="warning" className={BESIDE}>
-                      Disabled
-                    </Badge>
-                  )}
-                  {problem && (
-                    <Badge tone="danger" className={BESIDE}>
-                      Failing
-                    </Badge>
-                  )}
-                  {is_past_due && (
-                    <Badge tone="danger" className={BESIDE}>
-                      Past a due date
-                    </Badge>
-                  )}
+                  <TroubleBadges of={{ past_due, failing: problem, disabled: disabled_at }} />
                 </span>{' '}
                 {problem && (
                   <span className="block font-normal text-ink-muted first-letter:uppercase">{resultOf(problem)}</span>
@@ -66,6 +51,3 @@ export default async function ApplicationsPage() {
     </AdminPage>
   )
 }
-
-/** A badge beside a name makes its line no higher. */
-const BESIDE = '-my-0.5'

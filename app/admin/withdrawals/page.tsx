@@ -1,9 +1,8 @@
-import { DueBy, type Fields, NotConfirmed } from '@/components/admin/drawn'
+import { DueBy, type Fields, NotConfirmed, TroubleBadges } from '@/components/admin/drawn'
 import { NextPage } from '@/components/admin/next-page'
 import { StepName } from '@/components/admin/step-texts'
 import { Table } from '@/components/admin/table'
 import { Tabs } from '@/components/admin/tabs'
-import { Badge } from '@/components/ui/badge'
 import { Card, CardBody } from '@/components/ui/card'
 import { type ListedWithdrawal, listedWithdrawal, WITHDRAWAL_STATES, type WithdrawalState } from '@/contract/operator'
 import { notConfirmed, WORDS } from '@/contract/words'
@@ -24,17 +23,7 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
       <>
         {deletion_steps.map(({ step, last_error, is_overdue }, index) => (
           <span key={step} className="flex flex-wrap items-center gap-x-2 @3xl:inline-flex">
-            <StepName step={step} />{' '}
-            {last_error && (
-              <Badge tone="danger" className="-my-0.5">
-                Failing
-              </Badge>
-            )}
-            {is_overdue && (
-              <Badge tone="warning" className="-my-0.5">
-                Step is late
-              </Badge>
-            )}
+            <StepName step={step} /> <TroubleBadges of={{ failing: last_error, late: is_overdue }} />
             {index < deletion_steps.length - 1 && <span className="@max-3xl:hidden @3xl:me-2 text-ink-muted">·</span>}
           </span>
         ))}

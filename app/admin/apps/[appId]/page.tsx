@@ -1,14 +1,13 @@
 import { cache } from 'react'
 import { Removal } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { auditFor, EventCounts, Word } from '@/components/admin/drawn'
+import { auditFor, EventCounts, TroubleBadges, Word } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { linkOf } from '@/components/admin/id-link'
 import { Trouble } from '@/components/admin/needs-attention'
 import { Enable, OperatorButton } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { RetryTasks, TaskTable } from '@/components/admin/task-table'
-import { Badge } from '@/components/ui/badge'
 import { Disclosure } from '@/components/ui/disclosure'
 import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
@@ -75,9 +74,9 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       refreshes
       aside={
         <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">
-          {app.disabled_at && <Badge tone="warning">Disabled</Badge>}
-          {trouble?.problem && <Badge tone="danger">Failing</Badge>}
-          {trouble?.is_past_due && <Badge tone="danger">Past a due date</Badge>}
+          <TroubleBadges
+            of={{ past_due: trouble?.is_past_due, failing: trouble?.problem, disabled: app.disabled_at }}
+          />
         </p>
       }
     >

@@ -2,14 +2,13 @@ import { cache, type ReactNode } from 'react'
 import { StepWaitsFor } from '@/components/admin/attempts'
 import { Command, lineOf } from '@/components/admin/command'
 import { DeliveryTable } from '@/components/admin/delivery-table'
-import { AppLink, auditFor, type Fields, StateOf, triedStep } from '@/components/admin/drawn'
+import { AppLink, auditFor, type Fields, StateOf, TroubleBadges, triedStep } from '@/components/admin/drawn'
 import { Facts } from '@/components/admin/facts'
 import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Counts, StepName } from '@/components/admin/step-texts'
 import { TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
-import { isAsked, resultOf, TRIES_ITSELF } from '@/components/admin/words'
-import { Badge } from '@/components/ui/badge'
+import { isAsked, TRIES_ITSELF } from '@/components/admin/words'
 import { CopyButton } from '@/components/ui/copy-button'
 import { Countdown } from '@/components/ui/countdown'
 import { LocalTime } from '@/components/ui/local-time'
@@ -25,7 +24,7 @@ import {
   shownWithdrawal,
 } from '@/contract/operator'
 import { isFailing, isOpen, type ShownTask } from '@/contract/tasks'
-import { count, nameOfEvent, RECEIPTS } from '@/contract/words'
+import { count, nameOfEvent, RECEIPTS, resultOf } from '@/contract/words'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { systemContext } from '@/server/system-context'
 import { AdminPage } from '../../admin-page'
@@ -70,7 +69,6 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
         deliveries={deliveries}
         none={withdrawal.purged_at ? DELETED_SINCE : 'No event was sent, other than the tasks.'}
         namesApp
-        retriedAt={audit.find(({ action }) => action === 'withdrawal.retried')?.at}
       />
       <TablePart
         title="Mails"
@@ -213,9 +211,9 @@ const placedApp = (task: ShownTask) => (
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   const { withdrawal_id: id, status, is_past_due, deletion_steps } = withdrawal
   const { steps, tasks, deliveries } = openParts(withdrawal)
+  const held = [...steps.map(triedStep), ...tasks.map(triedTask)]
   const open = [
-    ...steps.map(triedStep),
-    ...tasks.map(triedTask),
+    ...held,
     ...deliveries.map(({ webhook_id, app_name, type, ...tried }) => ({
       ...tried,
       id: webhook_id,
@@ -225,11 +223,14 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   return (
     <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
       <StateOf state={status} tasks={withdrawal} />
-      {open.some(({ last_error }) => last_error !== null) && <Badge tone="danger">Failing</Badge>}
-      {!is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue) && (
-        <Badge tone="warning">A step is late</Badge>
-      )}
-      {is_past_due && <Badge tone="danger">Past its due date</Badge>}
+      <TroubleBadges
+        of={{
+          past_due: is_past_due,
+          // An event that is not delivered holds nothing up.
+          failing: held.some(({ last_error }) => last_error !== null),
+          late: !is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue),
+        }}
+      />
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />
     </div>
   )
@@ -297,8 +298,12 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
       <>
         <p className="flex flex-wrap items-center gap-2">
           <StateOf state={isUntried(step) ? 'pending' : step.status} tasks={countsOf(own)} />
-          {(failing.length > 0 || (step.last_error && waitsFor.length === 0)) && <Badge tone="danger">Failing</Badge>}
-          {step.is_overdue && <Badge tone="warning">Late</Badge>}
+          <TroubleBadges
+            of={{
+              failing: failing.length > 0 || (step.last_error && waitsFor.length === 0),
+              late: step.is_overdue,
+            }}
+          />
         </p>
         <p className="mt-1 text-ink-muted">
           <StepState step={step} failing={failing} waitsFor={waitsFor} />

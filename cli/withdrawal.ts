@@ -46,7 +46,7 @@ function problemOf(withdrawal: ListedWithdrawal): string | null {
   const { status, is_past_due: past_due, deletion_steps: steps } = withdrawal
   if (status === 'completed') return notConfirmed(withdrawal)
   const failed = steps.find(({ last_error }) => last_error !== null)
-  const late = !past_due && !failed && steps.some(({ is_overdue }) => is_overdue)
+  const late = !failed && steps.some(({ is_overdue }) => is_overdue)
   return inWords(...saidOf({ past_due, late }), failed?.last_error) || null
 }
 
@@ -69,7 +69,7 @@ const readBy = ({ reason, sentence }: NonNullable<ShownTask['waived']>) => sente
 function forOperators(shown: ShownWithdrawal) {
   const { is_past_due: past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
   const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at, tasks } = withdrawal
-  const late = !past_due && withdrawal.deletion_steps.some(({ is_overdue }) => is_overdue)
+  const late = withdrawal.deletion_steps.some(({ is_overdue }) => is_overdue)
   const open = openParts(shown)
   const failing = [...open.steps, ...open.tasks].some(({ last_error }) => last_error !== null)
   const now = new Date()

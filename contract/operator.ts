@@ -7,6 +7,7 @@ import { amount, blocker, isoDateTime, maxLength } from './fields'
 import { isOpen, RETRIED, retried, type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
+import type { Troubles } from './words'
 
 const time = isoDateTime.nullable()
 
@@ -233,6 +234,8 @@ export interface TroubledApp {
   first_due_by: string | null
   /** Whether one of these is past it. */
   is_past_due: boolean
+  /** Whether a step is late because of it. */
+  is_late: boolean
   unreliable: UnreliableApp | null
 }
 
@@ -340,3 +343,10 @@ export const lookUp = contract({
 /** Whether it is told nothing; its tasks say so too, where the list of the applications could not be read. */
 export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
   (unreliable?.disabled_at ?? null) !== null || tasks.some(({ is_app_disabled }) => is_app_disabled)
+
+export const troublesOf = (app: TroubledApp): Troubles => ({
+  past_due: app.is_past_due,
+  failing: app.problem,
+  late: app.is_late,
+  disabled: isDisabled(app),
+})

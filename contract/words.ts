@@ -144,7 +144,9 @@ export const TROUBLES = { past_due: 'Past due', failing: 'Failing', late: 'Late'
 export type Trouble = keyof typeof TROUBLES
 export type Troubles = { [Name in Trouble]?: unknown }
 
-export const troublesIn = (of: Troubles) => (Object.keys(TROUBLES) as Trouble[]).filter((name) => of[name])
+/** What is past due is late too, and says so alone. */
+export const troublesIn = ({ late, ...of }: Troubles) =>
+  (Object.keys(TROUBLES) as Trouble[]).filter((name) => (name === 'late' ? late && !of.past_due : of[name]))
 
 /** “Deletion started” of `account.withdrawal_started` */
 export function nameOfEvent(type: string): string {

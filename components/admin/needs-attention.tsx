@@ -142,7 +142,7 @@ const MAX_EVENTS = 1_000
 const MAX_OPEN = 3
 
 function App({ app, lastAskedAt }: TroubleProps) {
-  const { app_id, name, problem, is_past_due: isPast, deliveries, tasks, unreliable } = app
+  const { app_id, name, is_past_due: isPast, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = contract.isDisabled(app)
   const wasWaived = unreliable !== null && unreliable.waived_at !== null
@@ -151,7 +151,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
     <section className="space-y-1">
       <h3 className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <AppLink id={app_id} name={name} />
-        <TroubleBadges of={{ past_due: isPast, failing: problem, disabled: isDisabled }} />
+        <TroubleBadges of={contract.troublesOf(app)} />
         {tasks.length > 0 && (
           <span className={cn('text-sm', isPast ? 'font-medium text-danger' : 'text-ink-muted')}>
             {count(tasks.length, 'deletion')} {tasks.length === 1 ? 'waits' : 'wait'} for it
@@ -236,7 +236,7 @@ export function Trouble({ app, lastAskedAt }: TroubleProps) {
           Its events fail, the first one <RelativeTime dateTime={deliveries.since} isOver />
           {deliveries.last_error && deliveries.last_error !== lastAnswer && `: ${resultOf(deliveries.last_error)}`}.{' '}
           {deliveries.dead > 0 &&
-            'Events that were given up are sent again only by the button on the page of the app. '}
+            'Events that were given up are sent again only by “Send again what was given up” on the page of the app. '}
         </>
       )}
       {isTried(app) && (isFailingNow(app) ? `${TRIES_ITSELF} ` : 'It is being asked now. ')}

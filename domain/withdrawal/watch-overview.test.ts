@@ -130,7 +130,12 @@ test.each([
     const { troubled } = await watchOverview(ctx)
     expect(troubled?.withdrawals).toMatchObject([{ withdrawal_id: withdrawalId, tasks: [] }])
     await pass(ctx, 0)
-    const waiting = { app_id: slow, deliveries: null, tasks: [{ withdrawal_id: withdrawalId, phase, ...task }] }
+    const waiting = {
+      app_id: slow,
+      is_late: true,
+      deliveries: null,
+      tasks: [{ withdrawal_id: withdrawalId, phase, ...task }],
+    }
     expect((await watchOverview(ctx)).troubled?.withdrawals[0]?.deletion_steps).toMatchObject([
       { step: phase, is_overdue: true },
     ])

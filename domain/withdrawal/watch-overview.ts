@@ -63,7 +63,7 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
   const apps = new Map<string, TroubledApp>()
   const appOf = ({ app_id, name }: Pick<ShownTask, 'app_id' | 'name'>) => {
     const none = { problem: null, deliveries: null, tasks: [], leaves_tasks: false, unreliable: null }
-    const app = apps.get(app_id) ?? { app_id, name, ...none, first_due_by: null, is_past_due: false }
+    const app = apps.get(app_id) ?? { app_id, name, ...none, first_due_by: null, is_past_due: false, is_late: false }
     apps.set(app_id, app)
     return app
   }
@@ -72,13 +72,14 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
   const failed = withdrawals.flatMap(({ tasks }) => tasks)
   const isShown = new Set(failed.map(({ task_id }) => task_id))
   const others = (tasks?.tasks ?? []).filter(({ task_id }) => !isShown.has(task_id))
-  for (const { due_by, is_past_due, tasks } of withdrawals) {
+  for (const { due_by, is_past_due, deletion_steps, tasks } of withdrawals) {
     for (const task of tasks) {
       const app = appOf(task)
       app.tasks.push(task)
       // The withdrawals stand by their due dates.
       app.first_due_by ??= due_by
       app.is_past_due ||= is_past_due
+      app.is_late ||= deletion_steps.some(({ step, is_overdue }) => is_overdue && step === task.phase)
     }
   }
   for (const task of others) if (isHeld(task) || apps.has(task.app_id)) appOf(task).tasks.push(task)

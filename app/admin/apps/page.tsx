@@ -2,6 +2,7 @@ import { lineOf } from '@/components/admin/command'
 import { AppLink, EventCounts, TroubleBadges } from '@/components/admin/drawn'
 import { TablePart } from '@/components/admin/part'
 import { app } from '@/contract/apps'
+import { troublesOf } from '@/contract/operator'
 import { resultOf } from '@/contract/words'
 import { listApps } from '@/domain/applications/manage'
 import { groupTroubles, watchTroubles } from '@/domain/withdrawal/watch-overview'
@@ -29,15 +30,17 @@ export default async function ApplicationsPage() {
         id="app_id"
         fields={{
           name: ({ app_id, name, disabled_at }) => {
-            const { problem, is_past_due: past_due } = troubled.get(app_id) ?? {}
+            const trouble = troubled.get(app_id)
             return (
               <>
                 <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
                   <AppLink id={app_id} name={name} />{' '}
-                  <TroubleBadges of={{ past_due, failing: problem, disabled: disabled_at }} />
+                  <TroubleBadges of={{ ...(trouble && troublesOf(trouble)), disabled: disabled_at }} />
                 </span>{' '}
-                {problem && (
-                  <span className="block font-normal text-ink-muted first-letter:uppercase">{resultOf(problem)}</span>
+                {trouble?.problem && (
+                  <span className="block font-normal text-ink-muted first-letter:uppercase">
+                    {resultOf(trouble.problem)}
+                  </span>
                 )}
               </>
             )

@@ -12,7 +12,7 @@ import { Disclosure } from '@/components/ui/disclosure'
 import { LocalTime } from '@/components/ui/local-time'
 import { app as contract, type getApp as getAppContract } from '@/contract/apps'
 import type { Answer } from '@/contract/define'
-import { type ShownAudit, shownAudit } from '@/contract/operator'
+import { type ShownAudit, shownAudit, troublesOf } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason } from '@/contract/vocabulary'
 import { count } from '@/contract/words'
@@ -74,9 +74,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       refreshes
       aside={
         <p className="flex flex-wrap items-center gap-x-2 text-ink-muted empty:hidden">
-          <TroubleBadges
-            of={{ past_due: trouble?.is_past_due, failing: trouble?.problem, disabled: app.disabled_at }}
-          />
+          <TroubleBadges of={{ ...(trouble && troublesOf(trouble)), disabled: app.disabled_at }} />
         </p>
       }
     >

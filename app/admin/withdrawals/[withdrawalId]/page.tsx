@@ -228,7 +228,7 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
           past_due: is_past_due,
           // An event that is not delivered holds nothing up.
           failing: held.some(({ last_error }) => last_error !== null),
-          late: !is_past_due && deletion_steps.some(({ is_overdue }) => is_overdue),
+          late: deletion_steps.some(({ is_overdue }) => is_overdue),
         }}
       />
       <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />

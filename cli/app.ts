@@ -187,7 +187,7 @@ export const appCommands = [
       return {
         apps: apps.map((app) => ({
           ...app,
-          failing: [app.disabled_at && 'disabled', problems.get(app.app_id)].filter(Boolean).join(', ') || null,
+          failing: problems.get(app.app_id) ?? (app.disabled_at ? 'disabled' : null),
         })),
       }
     },

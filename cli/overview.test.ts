@@ -50,7 +50,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
 
   const counts = { waiting_events: 0, dead_events: 0 }
   const none = {
-    problem: 'disabled',
+    problem: 'late, disabled',
     last_error: null,
     is_disabled: false,
     held_up: 0,
@@ -69,7 +69,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
         ...none,
         app_id: shop,
         name: 'shop',
-        problem: 'HTTP 503',
+        problem: 'late, HTTP 503',
         last_error: 'HTTP 503',
         held_up: 1,
         withdrawal_ids: [expect.stringMatching(/^wd_/)],

@@ -9,7 +9,7 @@ import {
   type TroubledWithdrawal,
 } from '@/contract/operator'
 import { capped } from '@/contract/words'
-import { groupTroubles, lastAnswerOf, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, lastAnswerOf, troubleOfApp, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { reading } from './command.ts'
 
 function toApp(app: TroubledApp) {
@@ -17,7 +17,7 @@ function toApp(app: TroubledApp) {
   return {
     app_id: app.app_id,
     name: app.name,
-    problem: [isDisabled(app) && 'disabled', app.problem].filter(Boolean).join(', ') || null,
+    problem: troubleOfApp(app),
     last_error: lastAnswerOf(app),
     is_disabled: isDisabled(app),
     held_up: withdrawals.length,

@@ -1,6 +1,6 @@
 import { type Amount, formatAmount } from '@/contract/amount'
 import { type ShownTask, troubleOf } from '@/contract/tasks'
-import { ACTIONS, ACTORS, labelOf, RECEIPTS, resultOf, toLabel, WORDS } from '@/contract/words'
+import { ACTIONS, ACTORS, labelOf, nameOfEvent, RECEIPTS, resultOf, toLabel, WORDS } from '@/contract/words'
 import { ENGLISH } from '@/server/texts/catalogue'
 
 type Row = Record<string, unknown>
@@ -230,6 +230,7 @@ function cellOf(column: string, value: unknown, look: Look, row: Row = {}): stri
       return (row.transaction_id ? undefined : WORDS[value]) ?? toLabel(value)
     if (column === 'kind') return value in RECEIPTS ? `Of ${RECEIPTS[value as keyof typeof RECEIPTS]}` : toLabel(value)
     if (['reason', 'role'].includes(column)) return toLabel(value)
+    if (column === 'type') return nameOfEvent(value)
     if (['failing', 'last_error', 'problem'].includes(column)) return clean(value.split(', ').map(resultOf).join(', '))
   }
   if (!['step', 'phase', 'retried_steps'].includes(column) || value === null) return textOf(value, look)

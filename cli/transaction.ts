@@ -39,7 +39,7 @@ export const transactionCommands = [
       const userId = isNamed ? idOf(given) : undefined
       const listed = await listTransactions(ctx, { userId })
       if (listed.transactions.length === 0 && userId) await checkActiveUser(ctx, userId)
-      return listed
+      return userId ? { user_id: userId, ...listed } : listed
     },
   }),
   revocable({

@@ -12,7 +12,7 @@ import type { ReceiptClaims } from '@/contract/receipt'
 import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
-import { count, notConfirmed, TROUBLES, type Troubles, troublesIn, WORDS } from '@/contract/words'
+import { count, notConfirmed, troublesSaid, WORDS } from '@/contract/words'
 import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
@@ -47,7 +47,7 @@ function problemOf(withdrawal: ListedWithdrawal): string | null {
   if (status === 'completed') return notConfirmed(withdrawal)
   const failed = steps.find(({ last_error }) => last_error !== null)
   const late = !failed && steps.some(({ is_overdue }) => is_overdue)
-  return inWords(...saidOf({ past_due, late }), failed?.last_error) || null
+  return inWords(...troublesSaid({ past_due, late }), failed?.last_error) || null
 }
 
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
@@ -55,13 +55,10 @@ function statusOf({ step, status, attempts, erased_at, completed_at, is_overdue 
   const isUntried = attempts === 0 && !erased_at && !completed_at
   const own = tasks.filter(({ phase }) => phase === step)
   const counts = { open_tasks: own.filter(isOpen).length, waived_tasks: own.filter(({ waived }) => waived).length }
-  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), ...saidOf({ late: is_overdue }))
+  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), ...troublesSaid({ late: is_overdue }))
 }
 
 const inWords = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ')
-
-/** As within a sentence. */
-const saidOf = (of: Troubles) => troublesIn(of).map((name) => TROUBLES[name].toLowerCase())
 
 const readBy = ({ reason, sentence }: NonNullable<ShownTask['waived']>) => sentence ?? sentenceOfReason([], reason)
 
@@ -76,7 +73,11 @@ function forOperators(shown: ShownWithdrawal) {
   const planned = timeOf(new Date(scheduled_completion), now)
   return {
     ...withdrawal,
-    status: inWords(WORDS[status], notConfirmed({ open_tasks, waived_tasks }), ...saidOf({ past_due, failing, late })),
+    status: inWords(
+      WORDS[status],
+      notConfirmed({ open_tasks, waived_tasks }),
+      ...troublesSaid({ past_due, failing, late }),
+    ),
     deletion_steps: withdrawal.deletion_steps.map((step) => ({ ...step, status: statusOf(step, tasks) })),
     tasks: tasks.map((task) => ({ ...task, person_reads: task.waived && readBy(task.waived) })),
     scheduled_completion: completed_at

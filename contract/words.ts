@@ -27,7 +27,7 @@ const LABELS: Record<string, string> = {
   failing: 'Problem',
   failed_at: 'Given up',
   has_password: 'Signs in with a password',
-  held_up: 'Deletions that wait',
+  held_up: 'Deletions',
   includes: 'Personal data in events',
   ip_address: 'IP address',
   kind: 'Mail',
@@ -147,6 +147,9 @@ export type Troubles = { [Name in Trouble]?: unknown }
 /** What is past due is late too, and says so alone. */
 export const troublesIn = ({ late, ...of }: Troubles) =>
   (Object.keys(TROUBLES) as Trouble[]).filter((name) => (name === 'late' ? late && !of.past_due : of[name]))
+
+/** As within a sentence. */
+export const troublesSaid = (of: Troubles) => troublesIn(of).map((name) => TROUBLES[name].toLowerCase())
 
 /** “Deletion started” of `account.withdrawal_started` */
 export function nameOfEvent(type: string): string {

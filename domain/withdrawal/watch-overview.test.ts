@@ -73,7 +73,7 @@ test('an application that leaves its deletion tasks is named with what is wrong,
   const poller = await givenParticipant(ctx, 'poller', { endpoint: null })
   await givenWithdrawal(ctx)
   for (let hours = 0; hours < 25; hours++) await pass(ctx, 60 * minute)
-  const failing = 'has not asked for its deletion tasks'
+  const failing = 'late, has not asked for its deletion tasks'
   expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[poller, failing]]))
   const named = { app_id: poller, failing }
   expect(await execute(ctx, ['app', 'show', poller], null)).toMatchObject(named)

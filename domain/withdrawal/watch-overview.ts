@@ -1,5 +1,6 @@
-import { type Figures, isDisabled, type TroubledApp, type TroubledWithdrawal } from '@/contract/operator'
+import { type Figures, isDisabled, type TroubledApp, type TroubledWithdrawal, troublesOf } from '@/contract/operator'
 import { isFailing, isLeft, type ShownTask } from '@/contract/tasks'
+import { troublesSaid } from '@/contract/words'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps, unreliableApps } from '../applications/operate-deliveries'
@@ -105,9 +106,13 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
 /** Those that hold a withdrawal up past its due date, those that fail, those that are disabled, and those that are only waited for. */
 const rankOf = (app: TroubledApp) => (app.is_past_due ? 0 : app.problem !== null ? 1 : isDisabled(app) ? 2 : 3)
 
-/** What is wrong with each application that fails or leaves its deletion tasks, by its id. */
-export const problemsOf = (troubles: Troubles): Map<string, string> =>
-  new Map(groupTroubles(troubles).apps.flatMap(({ app_id, problem }) => (problem ? [[app_id, problem]] : [])))
+/** Such as “late, HTTP 503” and “disabled”; null of an application that is only waited for. */
+export const troubleOfApp = (app: TroubledApp): string | null =>
+  [...troublesSaid({ ...troublesOf(app), failing: false }), app.problem].filter(Boolean).join(', ') || null
+
+/** What is wrong with each application, by its id. */
+export const problemsOf = (troubles: Troubles): Map<string, string | null> =>
+  new Map(groupTroubles(troubles).apps.map((app) => [app.app_id, troubleOfApp(app)]))
 
 /** Its last answer to an event or a deletion task, or else that it does not do its tasks. */
 function problemOf(app: TroubledApp): string | null {

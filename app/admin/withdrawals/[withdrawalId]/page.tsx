@@ -101,7 +101,7 @@ const noTasks = ({ purged_at }: ShownWithdrawal) =>
 const noActs = ({ purged_at }: ShownWithdrawal) =>
   purged_at
     ? `Acts of operators are no longer shown here. This command still has them: ${lineOf('audit export --since TIME')}`
-    : 'No operator has done anything here.'
+    : 'No operator has retried anything here, or stopped waiting.'
 
 /** An act on a task concerns its application; the others concern this deletion. */
 const subjectAmong =

@@ -157,7 +157,8 @@ function App({ app, lastAskedAt }: TroubleProps) {
             {count(tasks.length, 'deletion')} {tasks.length === 1 ? 'waits' : 'wait'} for it
             {app.first_due_by && (
               <>
-                , {tasks.length > 1 && 'the first '}due by <LocalTime dateTime={app.first_due_by} format="date" />
+                , {tasks.length > 1 && 'the first '}due by{' '}
+                <LocalTime dateTime={app.first_due_by} format="date" mayBreak />
               </>
             )}
             .

@@ -111,7 +111,7 @@ function TaskState({ task }: { task: ShownTask }) {
         {isOpen(task) && <WaitsFor task={task} />}
         {waived ? (
           <>
-            <LocalTime dateTime={waived.at} format="short" />. The person reads: “
+            <LocalTime dateTime={waived.at} format="short" mayBreak />. The person reads: “
             <WaivedBecause waived={waived} />”{' '}
             {task.attempts > 0 && (
               <>

@@ -21,8 +21,10 @@ export function Dialog({ open, isBusy = false, onClose, onConfirm, title, descri
   const id = useId()
 
   useEffect(() => {
-    if (open) dialog.current?.showModal()
-    else dialog.current?.close()
+    if (!open) return dialog.current?.close()
+    dialog.current?.showModal()
+    // The browser focuses the first of several, though another is chosen.
+    dialog.current?.querySelector<HTMLElement>('[type=radio]:checked')?.focus()
   }, [open])
 
   return (

@@ -310,7 +310,7 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
           {step.is_overdue && (
             <>
               {' '}
-              It was planned for <LocalTime dateTime={step.estimated_completion} format="short" />.
+              It was planned for <LocalTime dateTime={step.estimated_completion} format="short" mayBreak />.
             </>
           )}
         </p>

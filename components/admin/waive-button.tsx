@@ -1,7 +1,7 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import type { ShownTask } from '@/contract/tasks'
 import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
@@ -41,6 +41,10 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
   const kept = options.find(({ code }) => code === wanted?.reason)?.code
   const [chosen, setChosen] = useState<string>()
   const reason = chosen ?? kept
+  useEffect(() => {
+    // The dialog that opens itself would focus the first answer.
+    if (kept) document.querySelector(`[name="reason-${id}"]:checked`)?.setAttribute('autofocus', '')
+  }, [kept, id])
   const [isMissing, setMissing] = useState(false)
   const [isDone, setDone] = useState(false)
   const { begin, note } = useNewestAct()

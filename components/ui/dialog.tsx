@@ -21,10 +21,8 @@ export function Dialog({ open, isBusy = false, onClose, onConfirm, title, descri
   const id = useId()
 
   useEffect(() => {
-    if (!open) return dialog.current?.close()
-    dialog.current?.showModal()
-    // The browser focuses the first of several, though another is chosen.
-    dialog.current?.querySelector<HTMLElement>('[type=radio]:checked')?.focus()
+    if (open) dialog.current?.showModal()
+    else dialog.current?.close()
   }, [open])
 
   return (

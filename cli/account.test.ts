@@ -814,7 +814,7 @@ test('the receipts of a withdrawal come with what the newest one says', async ()
     await runDueWork(ctx)
   }
   const lines = await shown(`receipt show ${withdrawalId}`)
-  for (const words of ['Of the request', 'Of the completion', 'the account (name', '1 legal record (required by law)'])
+  for (const words of ['Of the request', 'Of the completion', 'The account (name', '1 legal record (required by law)'])
     expect(lines).toContain(words)
   expect(lines).toMatch(/^Kept records will be erased /m)
 })

@@ -12,7 +12,7 @@ import type { ReceiptClaims } from '@/contract/receipt'
 import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
 import { withdrawBody } from '@/contract/withdrawal'
-import { count, notConfirmed, troublesSaid, WORDS } from '@/contract/words'
+import { capitalized, count, notConfirmed, troublesSaid, WORDS } from '@/contract/words'
 import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
@@ -108,8 +108,8 @@ async function receiptsForOperators({ withdrawal_id, receipts, newest }: Receipt
     withdrawal_id,
     ...withdrawal,
     purge_due_at: receipts.some(({ kind }) => kind === 'purge') ? null : withdrawal.purge_due_at,
-    erased: erased.map(countText).join(', ') || null,
-    retained: kept.join(', ') || null,
+    erased: capitalized(erased.map(countText).join(', ')) || null,
+    retained: capitalized(kept.join(', ')) || null,
     receipts,
     applications,
   }

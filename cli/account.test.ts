@@ -770,7 +770,9 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   expect(await status()).toBe('In progress, failing')
   ctx.clock.advance(8 * 24 * 60 * 60 * 1000)
   expect(await status()).toBe('In progress, failing, late')
-  expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(/^Profile .+ In progress, late +no answer in time \(timeout\) .+ 2$/m)
+  expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(
+    /^Profile .+ In progress, late +no answer in time \(timeout\) .+ 2$/m,
+  )
   await ctx.db.withdrawal.delete({ where: { id: withdrawalId } })
 })
 

@@ -59,6 +59,10 @@ const EXPERIMENTS: Record<string, [shows: string, run: Run]> = {
   bounces: ['bounces of real mail servers', () => import('./bounces/run.ts')],
   mutation: ['whether the tests notice changed code', () => import('./mutation/run.ts')],
   clients: ['generated clients', () => import('./clients/run.ts')],
+  receivers: [
+    'the receivers of examples/',
+    () => tool('vitest', ['run', 'examples/receivers'], { env: { RECEIVER_LANGUAGES: 'Python, Go', TZ: 'UTC' } }),
+  ],
   openapi: ['the OpenAPI document by two linters', () => import('./openapi/run.ts')],
   engines: ['Firefox and WebKitGTK', () => import('./engines/run.ts')],
   hosts: ['the parts in pages of four frameworks', () => import('./hosts/run.ts')],

@@ -93,7 +93,7 @@ export function WaitsFor({ task }: { task: ShownTask }) {
   if (polls && Date.parse(due_at) <= now)
     return (
       <>
-        Has waited since <LocalTime dateTime={due_at} mayBreak /> for the app to fetch it.{' '}
+        Has waited since <LocalTime dateTime={due_at} /> for the app to fetch it.{' '}
         {tried.attempts > 0 && <Attempts of={{ ...tried, due_at: null }} />}
       </>
     )

@@ -157,8 +157,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
             {count(tasks.length, 'deletion')} {tasks.length === 1 ? 'waits' : 'wait'} for it
             {app.first_due_by && (
               <>
-                , {tasks.length > 1 && 'the first '}due by{' '}
-                <LocalTime dateTime={app.first_due_by} format="date" mayBreak />
+                , {tasks.length > 1 && 'the first '}due by <LocalTime dateTime={app.first_due_by} format="date" />
               </>
             )}
             .
@@ -174,7 +173,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
             {unreliable?.disabled_at && (
               <>
                 {' '}
-                since <LocalTime dateTime={unreliable.disabled_at} mayBreak />
+                since <LocalTime dateTime={unreliable.disabled_at} />
               </>
             )}
             . It is told nothing, and deletions wait for it until it is enabled.
@@ -228,7 +227,7 @@ export function Trouble({ app, lastAskedAt }: TroubleProps) {
     <>
       {since && (
         <>
-          No good answer to a deletion task since <LocalTime dateTime={since} mayBreak />
+          No good answer to a deletion task since <LocalTime dateTime={since} />
           {lastAnswer && `: ${resultOf(lastAnswer)}`}.{' '}
         </>
       )}
@@ -246,8 +245,8 @@ export function Trouble({ app, lastAskedAt }: TroubleProps) {
         'It has accepted the task and is still to report that the deletion is done. Without a report in time it is asked again by itself. '}
       {unreliable?.waived_at && !lastAnswer && (
         <>
-          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} mayBreak />; its last
-          result was: {unreliable.waived_error && resultOf(unreliable.waived_error)}.{' '}
+          An operator last stopped waiting for it on <LocalTime dateTime={unreliable.waived_at} />; its last result was:{' '}
+          {unreliable.waived_error && resultOf(unreliable.waived_error)}.{' '}
           {unreliable.polls
             ? 'Once it has done a deletion, this is gone.'
             : 'Once it is fixed, ping it: after a good answer this is gone.'}{' '}
@@ -256,8 +255,8 @@ export function Trouble({ app, lastAskedAt }: TroubleProps) {
       {app.leaves_tasks &&
         (lastAskedAt ? (
           <>
-            It fetches its deletion tasks itself, and last asked for them on{' '}
-            <LocalTime dateTime={lastAskedAt} mayBreak />: check that it runs.{' '}
+            It fetches its deletion tasks itself, and last asked for them on <LocalTime dateTime={lastAskedAt} />: check
+            that it runs.{' '}
           </>
         ) : (
           'It fetches its deletion tasks itself, and has never asked for them: check that it runs. '

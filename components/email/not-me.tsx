@@ -248,7 +248,7 @@ function SecureCard(props: SecureCardProps) {
         </Button>
       </Form>
       <p className="text-ink-muted text-sm">
-        {t.rich('worksUntil', { date: () => <LocalTime dateTime={props.worksUntil} mayBreak /> })}
+        {t.rich('worksUntil', { date: () => <LocalTime dateTime={props.worksUntil} /> })}
       </p>
       {props.origin && (
         <Disclosure summary={t('origin')}>

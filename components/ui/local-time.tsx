@@ -17,30 +17,38 @@ const formats = {
 interface LocalTimeProps {
   dateTime: string
   format?: keyof typeof formats
-  /** It may take two lines, so that what ends its sentence never begins one. */
+  /** A sentence goes on behind a short one: its place is no column. */
   mayBreak?: boolean
 }
 
 /** For a title: the whole date, and the time with its zone. */
 export const EXACT = { dateStyle: 'full', timeStyle: 'long' } as const satisfies Intl.DateTimeFormatOptions
 
-/** An instant in any format, in the reader's language and time zone; in UTC until the browser has the page. */
+/**
+ * An instant in any format, in the reader's language and time zone; in UTC until the browser has the page. It breaks only between date and
+ * time.
+ */
 export function useClock(dateTime: string) {
   const language = useLocale()
   const timeZone = useHydrated() ? undefined : 'UTC'
   return (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(dateTag(language), { ...options, timeZone }).format(new Date(dateTime))
+    new Intl.DateTimeFormat(dateTag(language), { ...options, timeZone })
+      .formatToParts(new Date(dateTime))
+      .map(({ value }, index, { [index + 1]: next }) =>
+        next?.type === 'hour' ? value : value.replaceAll(' ', '\u00a0'),
+      )
+      .join('')
 }
 
 /** An instant in the reader's language and time zone, and the exact time in its title. The server does not know the zone: it shows UTC. */
-export function LocalTime({ dateTime, format = 'date-time', mayBreak = format === 'exact' }: LocalTimeProps) {
+export function LocalTime({ dateTime, format = 'date-time', mayBreak = format !== 'short' }: LocalTimeProps) {
   const hydrated = useHydrated()
   const say = useClock(dateTime)
   return (
-    // A date breaks only where it is wider than its place, and then before the time.
-    <time dateTime={dateTime} title={say(EXACT)} className={mayBreak ? undefined : 'inline-block text-wrap'}>
+    // In a column it breaks where that is too narrow. Elsewhere a full stop behind it stays on its line.
+    <time dateTime={dateTime} title={say(EXACT)} className={mayBreak ? 'wrap-break-word' : 'inline-block text-wrap'}>
       {say(formats[format])}
-      {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}
+      {!hydrated && format !== 'date' && format !== 'exact' && '\u00a0UTC'}
     </time>
   )
 }

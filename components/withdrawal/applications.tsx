@@ -8,7 +8,7 @@ import { CardHeader } from '../ui/card-header'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
-import { type Application, isBeingChecked, isDue, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
+import { type Application, isAsked, isBeingChecked, isDue, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
 import { stateOf, type WithdrawalStatus } from './withdrawal-status'
 
 /** Which applications are late, by the clock of the service. */
@@ -57,8 +57,7 @@ function ApplicationState({ application, isLate }: { application: Application; i
   if (isUnconfirmed(application))
     return <Badge tone="warning">{t(isBeingChecked(application) ? 'apps.checking' : 'apps.notConfirmed')}</Badge>
   if (isLate) return <Badge tone="warning">{t(application.accepted_at ? 'apps.late' : 'apps.noAnswer')}</Badge>
-  const isAsked = application.status === 'pending' && isDue(application, now)
-  const state = isAsked ? 'processing' : stateOf(application.status)
+  const state = isAsked(application, now) ? 'processing' : stateOf(application.status)
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 
@@ -72,13 +71,13 @@ function ApplicationTime({ application }: { application: Application }) {
     return t.rich(absence === 'absent' ? 'apps.absentAt' : 'apps.confirmedAt', {
       date: () => <LocalTime dateTime={completed_at} />,
     })
-  const isAsked = isDue(application, now)
+  const isCalled = isDue(application, now)
   if (isUnconfirmed(application))
     return (
       <>
         {isBeingChecked(application) && t('apps.absence.unconfirmed')}{' '}
         {next_attempt_at !== undefined &&
-          !isAsked &&
+          !isCalled &&
           t.rich('apps.absence.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })}
       </>
     )
@@ -86,13 +85,13 @@ function ApplicationTime({ application }: { application: Application }) {
     return (
       <>
         {progress ? t('apps.progress', progress) : t('apps.deleting')}{' '}
-        {isAsked ? t('apps.silent') : t.rich('apps.began', { date: () => <LocalTime dateTime={accepted_at} /> })}
+        {isCalled ? t('apps.silent') : t.rich('apps.began', { date: () => <LocalTime dateTime={accepted_at} /> })}
       </>
     )
   if (next_attempt_at === undefined) return t('apps.open')
   const overdueMs = now - Date.parse(next_attempt_at)
   // One that fetches its messages may not come for long.
-  if (isAsked) return t(status === 'pending' && overdueMs < CALL_MS ? 'apps.now' : 'apps.open')
+  if (isCalled) return t(status === 'pending' && overdueMs < CALL_MS ? 'apps.now' : 'apps.open')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
   // So soon the distance would read “now”.
   if (-overdueMs < CALL_MS / 2) return t('apps.open')

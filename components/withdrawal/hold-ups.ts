@@ -21,6 +21,10 @@ export const plannedEndOf = ({ deletion_steps, scheduled_completion }: Withdrawa
 export const isDue = ({ next_attempt_at }: Application, now: number): boolean =>
   next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
 
+/** It is being told now, whatever the last answer said. */
+export const isAsked = (application: Application, now: number): boolean =>
+  application.status === 'pending' && isDue(application, now)
+
 /** Its time has passed and it has not said that it is done. One whose step begins later was not asked yet. */
 export function isLate(application: Application, plannedEnd: number, now: number): boolean {
   const { status, next_attempt_at } = application

@@ -21,7 +21,7 @@ import { Steps } from '../ui/steps'
 import { Applications, HoldUps, useLate } from './applications'
 import { useCategoryTexts, useListed } from './category-texts'
 import { namesOf } from './deletion-summary'
-import { isUnconfirmed } from './hold-ups'
+import { isAsked, isUnconfirmed } from './hold-ups'
 import { RightToComplain } from './right-to-complain'
 import { SaveReceipts } from './save-receipts'
 import { isRefusal, stateOf, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
@@ -167,6 +167,7 @@ const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => pla
 function useSteps(status: WithdrawalStatus | undefined) {
   const t = useTranslations('Deletion')
   const { textOf, titleOf } = useStepTexts()
+  const now = useServerTime()
   if (!status) return []
   return inOrder(status.deletion_steps).map((each) => {
     const { step, completed_at, estimated_completion } = each
@@ -178,12 +179,18 @@ function useSteps(status: WithdrawalStatus | undefined) {
       id: step,
       title: isNone ? t('apps.none') : titleOf(step),
       description: isNone ? null : textOf(step, completed_at ? 'done' : 'text'),
-      state: isNone ? ('none' as const) : stateOf(each.status),
+      state: isNone ? ('none' as const) : stateIn(status, each, now),
       time: !isNone && time,
       outcome: hasCounts(each) && <Outcome step={each} />,
     }
   })
 }
+
+/** An app may be asked a moment before its step is claimed. */
+const stateIn = ({ applications }: WithdrawalStatus, { step, status }: StepProgress, now: number) =>
+  step === 'third_party_integrations' && status === 'pending' && applications.some((app) => isAsked(app, now))
+    ? 'processing'
+    : stateOf(status)
 
 const hasCounts = ({ erased = [], retained = [] }: StepProgress) => erased.length + retained.length > 0
 
@@ -257,15 +264,16 @@ const meterColours = { completed: 'bg-success', processing: 'animate-pulse bg-ac
 
 function Meter({ status }: { status: WithdrawalStatus }) {
   const t = useTranslations('Deletion')
+  const now = useServerTime()
   return (
     <div className="space-y-2">
       <div className="flex gap-1.5" aria-hidden>
-        {inOrder(countedSteps(status)).map(({ step, status }) => (
+        {inOrder(countedSteps(status)).map((each) => (
           <span
-            key={step}
+            key={each.step}
             className={cn(
               'h-1.5 flex-1 rounded-full transition-colors duration-500 forced-color-adjust-none',
-              meterColours[stateOf(status)],
+              meterColours[stateIn(status, each, now)],
             )}
           />
         ))}

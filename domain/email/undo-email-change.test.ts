@@ -97,12 +97,12 @@ test.each([
   },
 )
 
-test('B134 a browser whose session an undo ended learns that a change was undone, and of a change that was stopped nothing', async () => {
+test('B134 a browser whose session an undo ended learns that a change was undone, and of a change that was stopped that the password is new', async () => {
   const ctx = await testContext()
   for (const verified of [true, false]) {
     const { user, id, press } = await givenChange(ctx, { verified })
     await undoEmailChange(press, { changeRequestId: id, new_password: 'mine alone now' })
-    expect(await whySessionEnded(ctx, user.sessionId)).toBe(verified ? 'change_undone' : 'other')
+    expect(await whySessionEnded(ctx, user.sessionId)).toBe(verified ? 'change_undone' : 'password_changed')
   }
 })
 

@@ -1,7 +1,8 @@
 import type { SystemContext } from '../context'
 import { boolean, sql, statement, text } from '../sql'
 
-// The hash of a session outlives the account, until the purge.
+// The hash of a session outlives the account, until the purge. Only the link of a mail cancels a change and ends sessions at once: whoever
+// presses it chooses a new password.
 const endOf = statement(
   'end-of-session',
   { id: text },
@@ -16,7 +17,7 @@ const endOf = statement(
        WHERE s.id = ${v.id} AND r.status = 'reverted' AND r.reverted_at = s.revoked_at
      ) AS has_old_address, EXISTS (
        SELECT FROM sessions s JOIN audit_events a ON a.user_id = s.user_id AND a.at = s.revoked_at
-       WHERE s.id = ${v.id} AND a.action IN ('password.changed', 'password.reset')
+       WHERE s.id = ${v.id} AND a.action IN ('password.changed', 'password.reset', 'email_change.cancelled')
      ) AS has_new_password`,
 )
 

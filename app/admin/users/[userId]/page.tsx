@@ -259,7 +259,7 @@ const FACTS: Fields<typeof shownAccount> = {
     return (
       until && (
         <>
-          Until <LocalTime dateTime={until} mayBreak /> the person cannot delete it, because a change of the address was
+          Until <LocalTime dateTime={until} /> the person cannot delete it, because a change of the address was
           undone. The operator command still can.
         </>
       )

@@ -186,7 +186,7 @@ function TaskCause({ task }: { task: ShownTask }) {
           : {resultOf(last_error)}
           {failing_since && (
             <>
-              , no good answer since <LocalTime dateTime={failing_since} mayBreak />
+              , no good answer since <LocalTime dateTime={failing_since} />
             </>
           )}
           , {count(attempts, 'attempt')}.

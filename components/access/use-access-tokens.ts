@@ -7,6 +7,7 @@ import type { createAccessToken, listAccessTokens } from '@/contract/access'
 import { type Answer, GRANTABLE_SCOPES } from '@/contract/define'
 import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { call } from '../api/load-contract'
+import { untilAnswered } from '../api/until-answered'
 import { useRenderedQuery } from '../api/use-rendered-query'
 import { signInAgain } from '../session/sign-in-again'
 import type { TokenValues } from './create-token-rules'
@@ -39,7 +40,8 @@ export function useCreateToken(userId: string, form: UseFormReturn<TokenValues>,
     mutationFn: async ({ name, scopes, expires_in_days, current_password }: TokenValues) => {
       if (asksPassword) await signInAgain(userId, current_password ?? '')
       const granted = GRANTABLE_SCOPES.filter((scope) => scopes[scope])
-      return call('createAccessToken', { userId }, { name, scopes: granted, expires_in_days: Number(expires_in_days) })
+      const body = { name, scopes: granted, expires_in_days: Number(expires_in_days) }
+      return untilAnswered((options) => call('createAccessToken', { userId }, body, options))
     },
     // No cache may keep the answer, because it holds the token.
     gcTime: 0,

@@ -1,6 +1,8 @@
 import { type UseMutationOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import type { CallOptions } from '@/contract/client'
 import type { Answer, Body } from '@/contract/define'
 import type { changeEmail, resendVerification, verifyEmail } from '@/contract/email'
+import { untilAnswered } from '../api/until-answered'
 import { useHost } from '../host/host'
 import { type EmailStatus, emailStatusKey } from './email-status'
 
@@ -9,12 +11,12 @@ type Callbacks<Data, Values> = Pick<UseMutationOptions<Data, Error, Values>, 'on
 /** A call about the address. After its success the status is read again. */
 export function useEmailCall<Data, Values>(
   userId: string,
-  ask: (values: Values) => Promise<Data>,
+  ask: (values: Values, options: CallOptions) => Promise<Data>,
   { onSuccess, ...others }: Callbacks<Data, Values> = {},
 ) {
   const queryClient = useQueryClient()
   return useMutation<Data, Error, Values>({
-    mutationFn: ask,
+    mutationFn: (values) => untilAnswered((options) => ask(values, options)),
     onSuccess: async (...args) => {
       await onSuccess?.(...args)
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
@@ -28,7 +30,7 @@ export function useChangeEmail(
   callbacks?: Callbacks<Answer<typeof changeEmail>, Body<typeof changeEmail>>,
 ) {
   const { call } = useHost()
-  return useEmailCall(userId, (body) => call('changeEmail', { userId }, body), callbacks)
+  return useEmailCall(userId, (body, options) => call('changeEmail', { userId }, body, options), callbacks)
 }
 
 export function useVerifyEmail(
@@ -39,7 +41,7 @@ export function useVerifyEmail(
   const queryClient = useQueryClient()
   return useEmailCall<Answer<typeof verifyEmail>, Body<typeof verifyEmail>>(
     userId,
-    (body) => call('verifyEmail', { userId }, body),
+    (body, options) => call('verifyEmail', { userId }, body, options),
     {
       ...callbacks,
       onSuccess: async (answer, ...args) => {
@@ -60,5 +62,5 @@ export function useResendVerification(
   callbacks?: Callbacks<Answer<typeof resendVerification>, Body<typeof resendVerification>>,
 ) {
   const { call } = useHost()
-  return useEmailCall(userId, (body) => call('resendVerification', { userId }, body), callbacks)
+  return useEmailCall(userId, (body, options) => call('resendVerification', { userId }, body, options), callbacks)
 }

@@ -111,6 +111,7 @@ export function PendingChange(props: PendingChangeProps) {
   const [wasSentAgain, setSentAgain] = useState(false)
   const code = useCodeForm({ userId, pending, onSubmit: () => setSentAgain(false), onVerified, onEnded })
   const { form } = code
+  const common = useTranslations('Common')
   const isAway = useIsAway()
 
   const takesCode = useRef(takesFocus)
@@ -145,7 +146,9 @@ export function PendingChange(props: PendingChangeProps) {
             <CodeEntry code={code} describedBy={sentTo} />
           )}
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
-          <LiveRegion>{isAway && !form.formState.errors.root && <Alert tone="warning" title={t('away')} />}</LiveRegion>
+          <LiveRegion>
+            {isAway && !form.formState.errors.root && <Alert tone="warning" title={common('keepsTrying')} />}
+          </LiveRegion>
         </CardBody>
       </Form>
       <CardFooter>

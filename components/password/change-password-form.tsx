@@ -9,6 +9,7 @@ import type { Body } from '@/contract/define'
 import type { changePassword } from '@/contract/password'
 import { useErrorTexts } from '../api/error-texts'
 import { call, rulesOf } from '../api/load-contract'
+import { untilAnswered } from '../api/until-answered'
 import { FormCard } from '../forms/form-card'
 import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
@@ -43,7 +44,7 @@ export function ChangePasswordForm({ userId, email, ends, canReset, rules }: Cha
   const { errors } = form.formState
   const [changes, setChanges] = useState(0)
   const change = useMutation({
-    mutationFn: (body: Values) => call('changePassword', { userId }, body),
+    mutationFn: (body: Values) => untilAnswered((options) => call('changePassword', { userId }, body, options)),
     // No cache may keep the passwords.
     gcTime: 0,
     onSuccess: () => {

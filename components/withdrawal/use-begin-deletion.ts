@@ -1,46 +1,26 @@
-import { useIsMutating, useMutation } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { type UseMutationOptions, useIsMutating, useMutation } from '@tanstack/react-query'
 import type { CallOptions } from '@/contract/client'
-import { ApiError } from '@/contract/errors'
-import { isUnanswered } from '../api/error-texts'
+import { untilAnswered } from '../api/until-answered'
+import { useIsAway } from '../ui/service-away'
 
 const mutationKey = ['begin-deletion']
-const REPEAT_MS = 3_000
 
-interface BeginDeletion<Given, Begun> {
+interface BeginDeletion<Given, Begun> extends Pick<UseMutationOptions<Begun, Error, Given>, 'onSuccess' | 'onError'> {
   send: (given: Given, options: CallOptions) => Promise<Begun>
-  onSuccess: (begun: Begun) => unknown
-  onError?: ((error: Error) => void) | undefined
 }
 
-/**
- * Begins a deletion. A call whose answer was lost may have begun it, and only the same call with the same key gets that answer, because the
- * deletion has ended the token: so the call is repeated until there is an answer.
- */
-export function useBeginDeletion<Given, Begun>({ send, onSuccess, onError }: BeginDeletion<Given, Begun>) {
-  const press = useRef({ idempotencyKey: '', isOnline: true })
-  const mutation = useMutation({
+/** Begins a deletion, which ends the token of the call: nothing but the call itself can tell whether it has begun. */
+export function useBeginDeletion<Given, Begun>({ send, ...callbacks }: BeginDeletion<Given, Begun>) {
+  const mutation = useMutation<Begun, Error, Given>({
     mutationKey,
-    mutationFn: (given: Given) => send(given, { idempotencyKey: press.current.idempotencyKey }),
-    onMutate: () => {
-      press.current = { idempotencyKey: newKey(), isOnline: navigator.onLine }
-    },
-    // What a browser without a network could not send must not have its effect later.
-    retry: (_times, error) => press.current.isOnline && (isUnanswered(error) || isUnderWay(error)),
-    retryDelay: REPEAT_MS,
-    onSuccess,
-    onError,
+    mutationFn: (given) => untilAnswered((options) => send(given, options)),
+    ...callbacks,
   })
-  /** The first call got no answer, and the deletion may have begun. */
-  const isUnsure = mutation.isPending && mutation.failureCount > 0
+  const isAway = useIsAway()
+  /** The call got no answer yet, and the deletion may have begun. */
+  const isUnsure = mutation.isPending && isAway
   return { ...mutation, isUnsure }
 }
 
 /** Whether this page waits for the answer. The deletion ends the session, so that every other call would lead to the sign-in. */
 export const useIsBeginningDeletion = () => useIsMutating({ mutationKey }) > 0
-
-/** Not randomUUID(), which pages without TLS lack. */
-const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
-
-/** The call before this one has not finished. */
-const isUnderWay = (error: unknown) => error instanceof ApiError && error.code === 'REQUEST_007'

@@ -294,9 +294,9 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
   await tabTo(page, page.getByLabel('I’d rather not say'))
   await page.keyboard.press('ArrowUp')
   await expect(page.getByLabel('Another reason')).toBeChecked()
-  await tabTo(page, page.getByLabel('Activity log'))
+  await tabTo(page, page.getByLabel('Activity and message log'))
   await page.keyboard.press('Space')
-  await expect(page.getByLabel('Activity log')).toBeChecked()
+  await expect(page.getByLabel('Activity and message log')).toBeChecked()
   await expectAccessible(page)
   // Folded again, it opens for the field that is missing.
   await tabTo(page, choices, 'Shift+Tab')

@@ -3,6 +3,7 @@
 import { FileText } from 'lucide-react'
 import { type ComponentProps, useEffect, useRef, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
+import { useBrand } from '../layout/brand'
 import { PageHeading } from '../layout/page-heading'
 import { Card } from '../ui/card'
 import { Disclosure } from '../ui/disclosure'
@@ -14,6 +15,7 @@ import { type Finding, type ReceiptKey, verifyReceipts } from './verify-receipts
 /** Everything happens in the browser: what is pasted is sent nowhere. */
 export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]; ownIssuer: string }) {
   const t = useTranslations('Receipts')
+  const { name: product } = useBrand()
   const [text, setText] = useState('')
   const [findings, setFindings] = useState<Finding[]>([])
   const newest = useRef('')
@@ -35,6 +37,10 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
     setLinked(true)
     void readOnce.current(hash.slice(1).replaceAll('~', '\n'))
   }, [])
+  const title = t(isLinked ? 'yours' : 'title')
+  useEffect(() => {
+    document.title = `${title} · ${product}`
+  }, [title, product])
   const genuine = findings.filter((finding) => finding.state === 'genuine')
   const isProvenDone = genuine.some(({ claims }) => claims.kind !== 'acceptance')
   // The newest of a deletion says all that those before it said.
@@ -50,7 +56,7 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
   )
   return (
     <div className="space-y-6">
-      <PageHeading title={t(isLinked ? 'yours' : 'title')} description={isLinked ? undefined : t('description')} />
+      <PageHeading title={title} description={isLinked ? undefined : t('description')} />
       <noscript className="block">
         <p>{t('noScript')}</p>
       </noscript>

@@ -24,20 +24,12 @@ interface LocalTimeProps {
 /** For a title: the whole date, and the time with its zone. */
 export const EXACT = { dateStyle: 'full', timeStyle: 'long' } as const satisfies Intl.DateTimeFormatOptions
 
-/**
- * An instant in any format, in the reader's language and time zone; in UTC until the browser has the page. It breaks only between date and
- * time.
- */
+/** An instant in any format, in the reader's language and time zone; in UTC until the browser has the page. */
 export function useClock(dateTime: string) {
   const language = useLocale()
   const timeZone = useHydrated() ? undefined : 'UTC'
   return (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(dateTag(language), { ...options, timeZone })
-      .formatToParts(new Date(dateTime))
-      .map(({ value }, index, { [index + 1]: next }) =>
-        next?.type === 'hour' ? value : value.replaceAll(' ', '\u00a0'),
-      )
-      .join('')
+    new Intl.DateTimeFormat(dateTag(language), { ...options, timeZone }).format(new Date(dateTime))
 }
 
 /** An instant in the reader's language and time zone, and the exact time in its title. The server does not know the zone: it shows UTC. */
@@ -45,10 +37,10 @@ export function LocalTime({ dateTime, format = 'date-time', mayBreak = format !=
   const hydrated = useHydrated()
   const say = useClock(dateTime)
   return (
-    // In a column it breaks where that is too narrow. Elsewhere a full stop behind it stays on its line.
-    <time dateTime={dateTime} title={say(EXACT)} className={mayBreak ? 'wrap-break-word' : 'inline-block text-wrap'}>
+    // A block keeps together in a column; in a sentence a full stop behind it would begin a line.
+    <time dateTime={dateTime} title={say(EXACT)} className={mayBreak ? undefined : 'inline-block text-wrap'}>
       {say(formats[format])}
-      {!hydrated && format !== 'date' && format !== 'exact' && '\u00a0UTC'}
+      {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}
     </time>
   )
 }

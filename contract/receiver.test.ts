@@ -85,6 +85,13 @@ test('a deletion that comes again is handled again, because something of the acc
   expect(handled).toHaveLength(2)
 })
 
+test('a deletion without a task that is to be done later is refused with a sentence, because 202 would end it', async () => {
+  const receive = createReceiver({ secrets: NEW, now: () => NOW * 1000, handle: () => 'later' })
+  const answer = await receive(signed({ body: message({ task: undefined }) }))
+  expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('--acknowledges later')])
+  expect((await receive(signed())).status).toBe(202)
+})
+
 test('B108 a receiver says by the account alone whether anything of it is there, and nothing where it cannot', async () => {
   const ask = () =>
     signed({ body: JSON.stringify({ type: 'account.absence_check', data: { subject: '42', account: 'usr_1' } }) })

@@ -32,7 +32,7 @@ export interface AccountMessage {
   }
 }
 
-/** `done` ends the task; `later` accepts it, and a report has to end it. */
+/** `done` ends the task; `later` accepts it, and a report has to end it. A deletion without a task can only be `done`. */
 export type Outcome = 'done' | 'later'
 
 /**
@@ -72,6 +72,8 @@ export interface ReceiverOptions {
   now?: () => number
 }
 
+const NO_TASK =
+  "This deletion has no task, so it cannot be answered with 'later'. Register the application with --acknowledges later, or delete at once."
 const MAX_REMEMBERED = 10_000
 const MAX_BODY_BYTES = 64 * 1024
 /** All other messages may come in any order. */
@@ -131,6 +133,10 @@ export function createReceiver(options: ReceiverOptions): (request: Request) => 
         return Response.json({ present: await options.isPresent(account), account })
       }
       const outcome = await handleOnce(id, message)
+      // The service would take 202 for the end of it.
+      if (outcome === 'later' && message.type === 'account.withdrawn' && !message.data.task) {
+        return new Response(NO_TASK, { status: 500 })
+      }
       return new Response(null, { status: outcome === 'done' ? 200 : 202 })
     } catch {
       return new Response(null, { status: 500 })

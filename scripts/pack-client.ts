@@ -154,11 +154,18 @@ const receive = createReceiver({
   async handle({ type, data: { account, new_email, task } }) {
     if (type === 'account.email_changed') await saveAddress(account, new_email)
     if (type !== 'account.withdrawn') return 'done'
+    if (!task) {
+      await deleteEverythingOf(account)
+      return 'done'
+    }
     await queue.add({ account, task }) // its worker calls reportTask(task, { status: 'processing', progress: { done: 3, total: 10 } })
     return 'later'
   },
 })
 \`\`\`
+
+A deletion has a \`task\` where the application is registered with \`--acknowledges later\`: only then a report may end it. Without one, what
+\`handle\` answers ends it, and \`'later'\` is refused with a 500.
 
 It refuses what is not signed, hands each message on once, and the messages of an account one after the other. An address that is older than
 the known one, or that belongs to a withdrawn account, never reaches \`handle\`. With several processes give it \`done\` and \`versions\` in your

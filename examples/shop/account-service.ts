@@ -48,7 +48,9 @@ async function handle({ type, data }: AccountMessage): Promise<Outcome> {
   if (unknown) throw new Error('The account of this customer is not known yet.')
   if (type === 'account.email_changed' || type === 'account.email_reverted') await followAddress(data)
   if (type === 'account.withdrawal_started') await endAccess(data.account)
-  if (type !== 'account.withdrawn' || !data.task) return 'done'
+  if (type !== 'account.withdrawn') return 'done'
+  // The message comes again, so that no deletion is lost.
+  if (!data.task) throw new Error('The shop deletes order by order: register it with --acknowledges later.')
   await endAccess(data.account)
   return acceptDeletion(data.account, data.task)
 }

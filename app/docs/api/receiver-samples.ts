@@ -18,7 +18,7 @@ const { PORT, SIGNING_SECRET = '' } = process.env
 const receive = createReceiver({
   secrets: SIGNING_SECRET.split(' '),
   handle({ type, data }) {
-    console.log(type, data.account)
+    console.log(type, data.account) // On account.withdrawn, delete the person here: 'done' says that you have.
     return 'done'
   },
 })
@@ -49,7 +49,7 @@ createServer(async (request, response) => {
   const body = await buffer(request).catch(() => '')
   if (!isSigned(request.headers, body)) return response.writeHead(401).end()
   try {
-    console.log(JSON.parse(body))
+    console.log(JSON.parse(body)) // On account.withdrawn, delete the person here: 204 says that you have.
   } catch {
     return response.writeHead(400).end()
   }
@@ -82,7 +82,7 @@ class Receiver(BaseHTTPRequestHandler):
         status = 401
         if is_signed(self.headers, body):
             try:
-                print(json.loads(body))
+                print(json.loads(body))  # On account.withdrawn, delete the person here: 204 says that you have.
                 status = 204
             except ValueError:
                 status = 400

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Outcome of a message: Done ends it; Later accepts its task, and a report has to end it.
+// Outcome of a message: Done ends it; Later accepts its task, and a report has to end it. A deletion without a task can only be Done.
 type Outcome bool
 
 const (
@@ -36,6 +36,8 @@ const (
 	// Newer than every version of an account.
 	withdrawn = math.MaxInt64
 )
+
+var errNoTask = errors.New("a deletion without a task cannot be done later: register with --acknowledges later, or delete at once")
 
 // Message is what the service posts.
 type Message struct {
@@ -286,6 +288,10 @@ func (r *Receiver) handleOnce(ctx context.Context, message Message) (Outcome, er
 	outcome := Done
 	if !isStale {
 		outcome, err = r.handle(ctx, message)
+	}
+	// The service would take 202 for the end of it.
+	if err == nil && outcome == Later && message.Type == "account.withdrawn" && message.Data.Task == nil {
+		err = errNoTask
 	}
 	if err == nil && outcome == Done {
 		err = r.Store.MarkDone(ctx, message.ID)

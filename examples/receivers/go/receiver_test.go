@@ -96,6 +96,17 @@ func TestHandlesAMessageOnceAndAgainWhereItFailed(t *testing.T) {
 	expect(t, "handled", handled, 3)
 }
 
+func TestADeletionWithoutATaskCannotBeDoneLater(t *testing.T) {
+	receiver := given(t, func(Message) (Outcome, error) { return Later, nil })
+	for body, wanted := range map[string]int{
+		`{"type":"account.withdrawn","data":{}}`:                  500,
+		`{"type":"account.withdrawn","data":{"task":{"id":"m"}}}`: 202,
+	} {
+		status, _ := receiver.answer(context.Background(), sign(call{"m", newSecret, body, now}), []byte(body))
+		expect(t, body, status, wanted)
+	}
+}
+
 func TestNeverHandsOnAnAddressThatIsOlderThanTheKnownOneOrOfAWithdrawnAccount(t *testing.T) {
 	var handled []string
 	receiver := given(t, func(message Message) (Outcome, error) {

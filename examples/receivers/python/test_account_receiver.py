@@ -63,6 +63,14 @@ class ReceiverTest(unittest.TestCase):
             self.assertEqual(self.send("m", "account.email_changed", version=1), 500)
         self.assertEqual([self.send("m", "account.email_changed", version=1) for _ in range(3)], [202, 200, 200])
 
+    def test_a_deletion_without_a_task_cannot_be_done_later(self):
+        task = {name: "x" for name in ("id", "due_by", "report_to", "report_token")}
+        self.receiver = Receiver([NEW], lambda message: "later", now=lambda: NOW)
+        with self.assertLogs("account_receiver") as logged:
+            self.assertEqual(self.send("m", "account.withdrawn"), 500)
+        self.assertIn("--acknowledges later", logged.output[0])
+        self.assertEqual(self.send("m", "account.withdrawn", task=task), 202)
+
     def test_answers_a_question_only_where_it_can(self):
         self.assertEqual(self.send("m", "account.withdrawal_check"), 501)
         self.receiver = Receiver([NEW], self.handle, lambda subject, account: [{"code": account}], now=lambda: NOW)

@@ -16,13 +16,14 @@ from typing import Any, Literal, Protocol
 
 __all__ = ["Deletions", "Memory", "Message", "Outcome", "Receiver", "ReportRefused", "Store", "Task"]
 
-#: `done` ends a message; `later` accepts its task, and a report has to end it.
+#: `done` ends a message; `later` accepts its task, and a report has to end it. A deletion without a task can only be `done`.
 Outcome = Literal["done", "later"]
 MAX_BODY_BYTES = 64 * 1024
 MAX_REMEMBERED = 10_000
 LOCKS = 64
 #: Newer than every version of an account.
 WITHDRAWN = 2**63 - 1
+NO_TASK = 'A deletion without a task cannot be done "later": register with --acknowledges later, or delete at once.'
 log = logging.getLogger(__name__)
 
 
@@ -189,6 +190,9 @@ class Receiver:
         if message.type != "account.withdrawn" and self._store.is_done(message.id):
             return "done"
         outcome = "done" if self._is_stale(message) else self._handle(message)
+        # The service would take 202 for the end of it.
+        if outcome == "later" and message.type == "account.withdrawn" and message.task is None:
+            raise ValueError(NO_TASK)
         if outcome == "done":
             self._store.mark_done(message.id)
         return outcome

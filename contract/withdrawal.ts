@@ -13,15 +13,15 @@ export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
 const KEPT = {
-  transaction_history: 'the amount and state of each transaction',
-  audit_logs: 'what happened in the account',
-  analytics: 'statistics of how it was used',
+  transaction_history: 'the transactions stay, with their amounts and states',
+  audit_logs: 'the log of what happened in the account stays',
+  analytics: 'the statistics of how the account was used stay',
 }
 const keep = (what: keyof typeof KEPT) =>
   z
     .boolean(`REQUEST_001: data_retention.${what} must be true or false.`)
     .optional()
-    .describe(`Whether ${KEPT[what]} is kept for the retention, without the name`)
+    .describe(`Whether ${KEPT[what]} until the retention ends, without the name`)
 const feedback = z
   .string('REQUEST_001: feedback must be a string.')
   .refine(isStorable, 'REQUEST_001: feedback contains characters that cannot be stored.')
@@ -51,7 +51,9 @@ export const withdrawBody = z
         'REQUEST_001: data_retention must be an object.',
       )
       .optional()
-      .describe('What to keep, under a pseudonym, until the retention ends; members left out mean: do not keep'),
+      .describe(
+        'What the person chose to keep, under a pseudonym, until the retention ends; members left out mean: do not keep',
+      ),
   })
   .refine(({ feedback }) => hasVisible(feedback ?? ''), {
     path: ['feedback'],
@@ -173,7 +175,7 @@ export const withdrawAccount = contract({
   waitsForLedger: true,
   errors: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'REAUTH_001', 'RATE_001'],
   example: {
-    body: { confirmation: CONFIRMATION, reason: 'no_longer_needed', data_retention: { audit_logs: true } },
+    body: { confirmation: CONFIRMATION },
     data: {
       withdrawal_id: exampleId,
       status: 'processing',
@@ -309,8 +311,8 @@ export const getWithdrawalStatus = contract({
     data: {
       withdrawal_id: exampleId,
       status: 'processing',
-      data_retention: { audit_logs: true, retention_period: 30 },
-      kept_by_choice: ['audit_logs'],
+      data_retention: { audit_logs: false, retention_period: 30 },
+      kept_by_choice: [],
       scheduled_completion: '2026-11-27T09:00:00.000Z',
       due_by: '2026-12-20T09:00:00.000Z',
       deletion_steps: exampleSteps.map((one) =>

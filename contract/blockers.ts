@@ -68,9 +68,7 @@ const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
 const example = {
   code: 'unpaid_invoice',
   title: 'Invoice 4711 is not paid',
-  url: 'https://billing.example.com/4711',
   amount: { minor_units: 1250, currency: 'EUR' },
-  expires_at: '2026-12-20T09:00:00.000Z',
 }
 
 export const putBlocker = contract({
@@ -85,12 +83,12 @@ export const putBlocker = contract({
   body: z.object({
     code,
     title: blockerTitle,
-    url: url.describe('Where the person settles it: https, and a host of the service token'),
+    url: url.describe('Where the person settles it: https, and a host of the service token (`--host`)'),
     amount: amount.nullish().describe('What has to be paid; the page shows it as the language of the person writes it'),
     expires_at: givenTime('REQUEST_001: expires_at must be a time such as 2026-12-20T09:00:00Z.')
       .nullable()
       .optional()
-      .describe('When it ends by itself; null or left out: never'),
+      .describe('When it ends by itself; null or left out: never. One that is over holds nothing back'),
   }),
   data: blocker.omit({ ids: true, transactions: true }).extend({
     user_id: z.string().describe('The account'),
@@ -98,8 +96,15 @@ export const putBlocker = contract({
     expires_at: isoDateTime.nullable().describe('When it ends by itself; null: never'),
   }),
   message: 'The account cannot be withdrawn while this holds it back.',
+  otherMessage: ({ expires_at }, now) =>
+    typeof expires_at === 'string' && new Date(expires_at) <= now
+      ? 'This is over already, and holds nothing back: expires_at is in the past.'
+      : undefined,
   errors: ['USER_001', 'RATE_001'],
-  example: { body: example, data: { user_id: exampleUserId, key: 'invoice-4711', ...example, source: 'billing' } },
+  example: {
+    body: example,
+    data: { user_id: exampleUserId, key: 'invoice-4711', ...example, url: null, expires_at: null, source: 'billing' },
+  },
 })
 
 export const removeBlocker = contract({

@@ -50,6 +50,8 @@ interface Operation {
   file?: 'application/zip'
   /** Absent if the description shows a response without `message`. */
   message?: string
+  /** In place of `message`, where it would not be true of this answer, which is made now. */
+  otherMessage?(data: Record<string, unknown>, now: Date): string | undefined
   status?: 201 | 202
   /** If true, the answer is 201. */
   isCreated?(data: Record<string, unknown>): boolean

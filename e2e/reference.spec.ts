@@ -164,7 +164,7 @@ async function pasteCallsOfServices(reader: Reader, operator: Operator) {
   const polling = ['--name', 'Ledger', '--poll', '--acknowledges', 'later']
   const { app_id = '' } = await operator.run('app', 'register', ...polling)
   const every = scopes(...Object.keys(SERVICE_SCOPES))
-  const named = ['--name', 'reference', '--host', 'billing.example.com', '--app', app_id]
+  const named = ['--name', 'reference', '--app', app_id]
   const { service_token = '' } = await operator.run('service-token', 'create', ...named, ...every)
   variables.SERVICE_TOKEN = service_token
   nameSomebody(variables)

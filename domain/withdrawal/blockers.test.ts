@@ -154,12 +154,15 @@ describe('a pushed blocker', () => {
   })
 
   test('does not count once it has expired, and the cleanup deletes it', async () => {
-    await push({ ...invoice, expires_at: new Date(ctx.clock.now().getTime() + hour).toISOString() })
+    const messageOf = ({ text }: { text: string }) => JSON.parse(text).message
+    const end = new Date(ctx.clock.now().getTime() + hour).toISOString()
+    expect(messageOf(await push({ ...invoice, expires_at: end }))).toContain('cannot be withdrawn')
     expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
     await cleanUp(ctx)
     expect(await ctx.db.withdrawalBlocker.count({ where: { userId: caller.userId } })).toBe(1)
     ctx.clock.advance(hour)
     expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
+    expect(messageOf(await push({ ...invoice, expires_at: end }))).toContain('holds nothing back')
     await cleanUp(ctx)
     expect(await ctx.db.withdrawalBlocker.count({ where: { userId: caller.userId } })).toBe(0)
     expect((await withdraw(caller)).code).toBe('accepted')

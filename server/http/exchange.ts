@@ -60,8 +60,9 @@ export class Exchange {
 
   /** The part of the answer that a repetition with the same Idempotency-Key gets again. */
   compose(data: object, params: Params): KeptAnswer {
-    const { message, timestamp, location } = this.contract ?? {}
+    const { timestamp, location } = this.contract ?? {}
     const parsed = this.contract?.data.parse(data)
+    const message = (parsed && this.contract?.otherMessage?.(parsed, this.at)) ?? this.contract?.message
     const status = parsed && this.contract?.isCreated?.(parsed) ? 201 : (this.contract?.status ?? 200)
     const body = {
       success: true,

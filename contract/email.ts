@@ -27,7 +27,9 @@ const verificationCode = z
   // A longer text is no code, whatever its digits are.
   .overwrite((text) => (/^\p{Nd}{6}$/u.test(text) ? asciiDigits(text) : text))
   .regex(VERIFICATION_CODE, 'EMAIL_003')
-  .describe('The 6 digits from the newest message. Digits of other scripts are taken for their value.')
+  .describe(
+    'The 6 digits from the newest message. The pattern has those of ASCII, which every client can send; the service also takes digits of other scripts, for their value.',
+  )
 
 /** In code points. */
 export const MAX_PASSWORD_LENGTH = 1024
@@ -205,7 +207,6 @@ export const getEmailStatus = contract({
   limit: { bucket: 'read' },
   errors: ['REQUEST_001', 'RATE_001'],
   example: {
-    query: {},
     data: {
       current_email: 'ada@example.com',
       email_verified: true,

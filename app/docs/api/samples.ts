@@ -21,6 +21,7 @@ export const VARIABLES = {
   APP_ID: 'The application, `app_…`',
   TASK_ID: '`id` of the task, `msg_…`',
   TRANSACTION_ID: 'The transaction, `txn_…`',
+  AUTHENTICATED_AT: 'When the person last proved to you who they are, such as `2026-11-20T08:58:00Z`',
   ORIGIN: 'The origin of your page, one of `ALLOWED_ORIGINS`',
   EMAIL: 'The address of the account',
   NEW_EMAIL: 'The address to change to',
@@ -44,6 +45,7 @@ const OF_PATH: Record<string, Variable> = {
 }
 const OF_FIELD: Record<string, Variable> = {
   app: 'APP_ID',
+  authenticated_at: 'AUTHENTICATED_AT',
   change_request_id: 'CHANGE_REQUEST_ID',
   key: 'BLOCKER_KEY',
   current_password: 'PASSWORD',

@@ -13,7 +13,7 @@ export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
 const KEPT = {
-  transaction_history: 'the transactions stay, with their amounts and states',
+  transaction_history: 'the transactions, with their amounts and states, stay',
   audit_logs: 'the log of what happened in the account stays',
   analytics: 'the statistics of how the account was used stay',
 }

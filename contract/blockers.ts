@@ -83,7 +83,9 @@ export const putBlocker = contract({
   body: z.object({
     code,
     title: blockerTitle,
-    url: url.describe('Where the person settles it: https, and a host of the service token (`--host`)'),
+    url: url.describe(
+      'Where the person settles it: https, and a host that the operator has named for the service token',
+    ),
     amount: amount.nullish().describe('What has to be paid; the page shows it as the language of the person writes it'),
     expires_at: givenTime('REQUEST_001: expires_at must be a time such as 2026-12-20T09:00:00Z.')
       .nullable()

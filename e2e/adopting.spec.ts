@@ -384,6 +384,7 @@ async function expectSameSizeAtSmallRem(page: Page) {
   await expect.poll(sizeOf).toEqual(before)
 }
 
+/** Neither the rules nor the direction of a page reach into the parts. */
 async function expectSameUnderLoudStyles(page: Page) {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await expect(page.getByRole('button', { name: 'Delete my account' })).toBeVisible()
@@ -402,6 +403,7 @@ async function expectSameUnderLoudStyles(page: Page) {
     sheet.rel = 'stylesheet'
     sheet.href = 'loud.css'
     document.body.id = 'page'
+    document.documentElement.dir = 'rtl'
     return new Promise((loaded) => {
       sheet.onload = loaded
       document.head.append(sheet)

@@ -63,7 +63,14 @@ function Styled({ children }: { children: ReactNode }) {
   const use = useContext(PartsUse)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notes that the focus has been inside.
-    <div ref={noteWidth} className="account-parts" lang={useLocale()} onFocus={() => (use.hasBegun = true)}>
+    <div
+      ref={noteWidth}
+      className="account-parts"
+      lang={useLocale()}
+      // All our texts run from left to right, also on a page that does not.
+      dir="ltr"
+      onFocus={() => (use.hasBegun = true)}
+    >
       <CardLevel value="h3">{children}</CardLevel>
     </div>
   )

@@ -149,6 +149,7 @@ test('B58 B59 docs/own-pages.md: a person changes the address and deletes the ac
           session = next
         }
         await expectLinkKept(page, url, 'tom@example.com', { leave: () => become(null), comeBack: () => become(tom) })
+        await expectFormBesideSilentApp(page, 'tom@example.com')
         await expectLostAnswerTakenUp(page, () => become({ error: { code: 'USER_001' } }))
       },
     )
@@ -241,6 +242,19 @@ async function expectLinkKept(page: Page, url: string, email: string, { leave, c
   comeBack()
   await page.goto(url)
   await expect(page.getByText('is filled in')).toBeVisible()
+}
+
+/** The form stands there while an application with checks does not answer. */
+async function expectFormBesideSilentApp(page: Page, email: string) {
+  await shell.outputOf(`npm run -s account -- app register --name Silent --endpoint http://127.0.0.1:9/ --checks
+    npm run -s account -- app connect --email ${email} --app Silent --subject 1`)
+  await page.reload()
+  const unknown = page.getByText('We couldn’t check whether something has to be settled first')
+  await expect(unknown).toBeVisible()
+  await expect(page.getByLabel('to confirm')).toBeVisible()
+  await shell.outputOf('npm run -s account -- app disable Silent')
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await expect(unknown).toBeHidden()
 }
 
 /** A deletion whose answer was lost shows its progress once the service answers, also if the backend no longer knows the account. */

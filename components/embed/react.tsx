@@ -231,7 +231,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
   const t = useTranslations('DeleteAccount')
   const language = useLocale()
   const read = async () => ({
-    ...(await call('previewWithdrawal', { userId, ask: 'true' })),
+    ...(await call('previewWithdrawal', { userId })),
     email: (await call('getEmailStatus', { userId })).current_email,
   })
   const first = useFirst('deletion', read, started === null)
@@ -256,7 +256,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
         userId={userId}
         email={preview.email}
         ways={waysTo('withdraw')}
-        known={{ blockers: preview.blockers, asksApplications: false, renderedAt }}
+        known={{ ...preview, asksApplications: preview.applications.length > 0, renderedAt }}
         counts={preview}
         supportEmail={supportEmail}
         applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}

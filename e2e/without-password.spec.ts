@@ -124,6 +124,8 @@ test('a person without a password changes the address, creates a token and withd
   await page.getByLabel('Tell us more').fill('It was only a demo.')
   await confirm(page)
   await expect(page.getByLabel('Tell us more')).toHaveValue('It was only a demo.')
+  await expect(page.getByLabel('Tell us more')).toBeVisible()
+  await expect(page.getByLabel('to confirm')).toBeFocused()
   await page.getByLabel('to confirm').fill('delete my account')
   await page.getByRole('button', { name: 'Delete my account' }).click()
   await expect(page).toHaveURL(/\/withdrawal\/wd_/)

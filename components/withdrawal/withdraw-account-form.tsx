@@ -1,6 +1,6 @@
 'use client'
 
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { ConfirmIdentity, needsPassword, type WaysToConfirm } from '../access/confirm-identity'
@@ -44,6 +44,14 @@ export function WithdrawAccountForm(props: WithdrawAccountFormProps) {
   })
   const isFilled = useDraft('withdraw', userId, form)
   const choices = useRef<HTMLDetailsElement>(null)
+  const isConfirmed = ways.confirmedUntil !== null
+  useEffect(() => {
+    if (!isFilled) return
+    const { reason, data_retention: kept = {} } = form.getValues()
+    if (choices.current && (reason || Object.values(kept).includes(true))) choices.current.open = true
+    // Without a proof, the page says at its top what went wrong; after a new language, its control has the focus.
+    if (isConfirmed && document.activeElement === document.body) form.setFocus('confirmation')
+  }, [isFilled, isConfirmed, form])
   const { submit, isPending, doubt, isHeldBack } = useSubmitWithdrawal(form, {
     userId,
     ways,

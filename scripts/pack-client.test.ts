@@ -96,9 +96,11 @@ test('the packed client bundles for browsers', async () => {
   expect([...errors, ...warnings]).toEqual([])
 })
 
+const ownPages = readFileSync(path.join(root, 'docs/own-pages.md'), 'utf8')
+
 /** The blocks of docs/own-pages.md in a language, as they stand there. */
 const snippets = (language: string) =>
-  [...readFileSync(path.join(root, 'docs/own-pages.md'), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)]
+  [...ownPages.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
     .filter(([, written]) => written === language)
     .map(([, , code]) => code)
     .join('')
@@ -111,9 +113,14 @@ test('for a bundler, the packed client and the parts for React have their types,
   const [parts, form] = [snippets('tsx'), snippets('jsx')]
   const receiver = `declare const people: Record<'setAddress' | 'deleteAllOf', (...of: string[]) => Promise<void>>
     ${snippets('ts')}`
+  const [ownCall, operation] = /call\((\w+),.*?\)/.exec(ownPages) ?? []
   const programs = {
     'right.ts': PROGRAM,
     'wrong.ts': PROGRAM.replace(": 'usr_example'", ': 7'),
+    'own-call.ts': `import { ${operation} } from 'user-account-service/client'
+      import { useOwnAccount } from 'user-account-service/react'
+      const { userId, call } = useOwnAccount()
+      ${ownCall}`,
     'parts.tsx': parts,
     'wrong-started.tsx': parts
       .replace('DeleteAccount,', 'DeletionProgress,')
@@ -129,6 +136,7 @@ test('for a bundler, the packed client and the parts for React have their types,
   expect(check(programs, ...bundler, '--jsx', 'react-jsx')).toEqual({
     'right.ts': '',
     'wrong.ts': expect.stringContaining("'number' is not assignable"),
+    'own-call.ts': '',
     'parts.tsx': '',
     'wrong-started.tsx': expect.stringContaining('withdrawalId, statusToken'),
     'wrong-parts.tsx': expect.stringContaining("'number' is not assignable"),

@@ -61,9 +61,10 @@ function adoptColors() {
 }
 
 /** Another person gets a new provider, so that neither answers nor a token are kept. */
-export const AccountProvider = (props: AccountProviderProps): ReactNode => (
-  <OneAccount key={`${props.baseUrl} ${props.userId}`} {...props} />
-)
+export function AccountProvider(props: AccountProviderProps): ReactNode {
+  const baseUrl = props.baseUrl.replace(/\/+$/, '')
+  return <OneAccount key={`${baseUrl} ${props.userId}`} {...props} baseUrl={baseUrl} />
+}
 
 function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props

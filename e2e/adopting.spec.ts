@@ -140,7 +140,8 @@ test('B58 B59 docs/own-pages.md: a person changes the address and deletes the ac
     )
     const tom = await tokenOf('customer-81', 'tom')
     let session: object | null = tom
-    const elementsOfTom = (await snippetOf('html', given('customer-81'))).replaceAll(' token-url="/page-token"', '')
+    const withSlash = { ...given('customer-81'), service: `${ADOPTING_URL}/` }
+    const elementsOfTom = (await snippetOf('html', withSlash)).replaceAll(' token-url="/page-token"', '')
     await withPage(
       () => session,
       { 'index.html': elementsOfTom.replace('</main>', '</main><script src="ask.js"></script>'), 'ask.js': ASK },
@@ -483,7 +484,9 @@ async function useHooks(page: Page, email: string) {
   await expect(page.getByText('The deletion is processing')).toBeVisible()
 }
 
-test('an element without an attribute that it needs says so in its place', async ({ page }) => {
+test('an element says in its place which attribute it lacks, and takes the language that is nearest', async ({
+  page,
+}) => {
   const html = await snippetOf('html', given('customer-6'))
   const files = { 'index.html': html.replaceAll(/ product="[^"]*"/g, '') }
   await withPage(
@@ -492,6 +495,20 @@ test('an element without an attribute that it needs says so in its place', async
     async (url) => {
       await page.goto(url)
       await expect(page.getByText('<account-email> needs the attribute product.')).toBeVisible()
+      const warnings: string[] = []
+      page.on('console', (message) => void (message.type() === 'warning' && warnings.push(message.text())))
+      for (const [given, shown] of [
+        ['DE-at', 'de'],
+        ['pt', 'pt-BR'],
+        ['nl', 'en'],
+      ] as const) {
+        await page.locator('account-email, account-deletion').evaluateAll((parts, language) => {
+          for (const [name, value] of Object.entries({ product: 'Shop', language }))
+            for (const part of parts) part.setAttribute(name, value)
+        }, given)
+        await expect(page.locator('.account-parts').first()).toHaveAttribute('lang', shown)
+      }
+      expect(warnings).toEqual(['There are no texts for language="nl".'])
     },
   )
 })

@@ -2,16 +2,31 @@ import '../api/zod-settings'
 import styles from 'account-parts/styles'
 import type { ReactNode } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
+import { DEFAULT_LANGUAGE, type Language, languageFor } from '@/contract/languages'
 import { AccountProvider, DeleteAccount, EmailSettings } from './react'
 import type { PageToken, Texts } from './types'
 
-const TEXTS: Record<string, () => Promise<{ default: Texts }>> = {
+const TEXTS: Record<Language, () => Promise<{ default: Texts }>> = {
   en: () => import('account-parts/texts/en'),
   de: () => import('account-parts/texts/de'),
   fr: () => import('account-parts/texts/fr'),
   es: () => import('account-parts/texts/es'),
   'pt-BR': () => import('account-parts/texts/pt-BR'),
   ja: () => import('account-parts/texts/ja'),
+}
+
+/** The languages that the console has named. */
+const missing = new Set<string>()
+
+/** The texts of the nearest language. */
+function textsIn(tag: string) {
+  const language = languageFor(tag)
+  if (!language && !missing.has(tag)) {
+    missing.add(tag)
+    // biome-ignore lint/suspicious/noConsole: people read English, and whoever builds the page has to learn why.
+    console.warn(`There are no texts for language="${tag}".`)
+  }
+  return TEXTS[language ?? DEFAULT_LANGUAGE]()
 }
 
 /** Attributes: `service`, `user`, `token-url` (or the property `pageToken`), `product`, `support-email`; optional `language`, `password`, `sign-in-url`. */
@@ -54,8 +69,7 @@ abstract class AccountElement extends HTMLElement {
   }
 
   private async draw(): Promise<void> {
-    const load = TEXTS[this.getAttribute('language') ?? 'en'] ?? (() => import('account-parts/texts/en'))
-    const { default: texts } = await load()
+    const { default: texts } = await textsIn(this.getAttribute('language') || DEFAULT_LANGUAGE)
     this.root?.render(
       <AccountProvider
         baseUrl={this.given('service')}

@@ -81,11 +81,28 @@ function check(programs: Record<string, string>, ...options: string[]): Record<s
   return Object.fromEntries(files.map((file) => [file, said.get(file)?.join('\n') ?? '']))
 }
 
-test('the packed client has its types for Node, and they refuse a wrong call', { timeout: 120_000 }, () => {
-  const programs = { 'right.ts': PROGRAM, 'wrong.ts': PROGRAM.replace(": 'usr_example'", ': 7') }
+const ELEMENTS = `
+import 'user-account-service/element'
+const part = document.querySelector('account-email')
+if (part) part.pageToken = async () => null
+part?.addEventListener('email-changed', ({ detail }) => detail.email.trim())
+document.addEventListener('deletion-started', ({ detail }) => detail.statusToken.trim())
+`
+
+test('the packed client and the elements have their types without React, and they refuse a wrong call', {
+  timeout: 120_000,
+}, () => {
+  const programs = {
+    'right.ts': PROGRAM,
+    'wrong.ts': PROGRAM.replace(": 'usr_example'", ': 7'),
+    'elements.ts': ELEMENTS,
+    'wrong-elements.ts': ELEMENTS.replace('async () => null', '7').replace('detail.email', 'detail.address'),
+  }
   expect(check(programs, '--module', 'nodenext', '--target', 'es2024')).toEqual({
     'right.ts': '',
     'wrong.ts': expect.stringContaining("'number' is not assignable"),
+    'elements.ts': '',
+    'wrong-elements.ts': expect.stringMatching(/'number' is not assignable.*'address' does not exist/s),
   })
 })
 

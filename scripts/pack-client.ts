@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fail, note, root, run, tool } from './ensure.mjs'
 import { OF_REACT, packParts } from './pack-parts.ts'
@@ -45,10 +45,10 @@ async function writeTypesOfParts() {
   const emitted = join(contents, 'types/parts')
   const code = await declare('components/embed/types.ts', root, emitted)
   if (code !== 0) fail('The types of the parts could not be written.')
-  const declared = readFileSync(join(emitted, 'components/embed/types.d.ts'), 'utf8').replaceAll(
-    /'\.\.\/\.\.\/contract\/([\w-]+)'/g,
-    "'./$1.js'",
-  )
+  const embedded = join(emitted, 'components/embed')
+  const declared = readFileSync(join(embedded, 'types.d.ts'), 'utf8')
+    .replaceAll(/'\.\.\/\.\.\/contract\/([\w-]+)'/g, "'./$1.js'")
+    .replaceAll("'./element-types'", "'./element.js'")
   const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
     ([, name]) => name,
   )
@@ -60,6 +60,8 @@ async function writeTypesOfParts() {
     join(contents, 'types/texts.d.ts'),
     "import type { Texts } from './react.js'\ndeclare const texts: Texts\nexport default texts\n",
   )
+  // They import nothing, because a page with the elements may have no React.
+  copyFileSync(join(embedded, 'element-types.d.ts'), join(contents, 'types/element.d.ts'))
   // What is imported for its effect alone.
   writeFileSync(join(contents, 'types/none.d.ts'), 'export {}\n')
   rmSync(emitted, { recursive: true })
@@ -81,7 +83,7 @@ function writePackage() {
         exports: {
           './client': { types: './types/sdk.d.ts', default: './client.js' },
           './react': { types: './types/react.d.ts', default: './react.js' },
-          './element': { types: './types/none.d.ts', default: './element/element.js' },
+          './element': { types: './types/element.d.ts', default: './element/element.js' },
           './no-eval': { types: './types/none.d.ts', default: './no-eval.js' },
           './styles.css': { types: './types/none.d.ts', default: './styles.css' },
           './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },

@@ -3,8 +3,9 @@ import styles from 'account-parts/styles'
 import type { ReactNode } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
 import { DEFAULT_LANGUAGE, type Language, languageFor } from '@/contract/languages'
+import type { AccountElement as Declared, PageToken } from './element-types'
 import { AccountProvider, DeleteAccount, EmailSettings } from './react'
-import type { PageToken, Texts } from './types'
+import type { Texts } from './types'
 
 const TEXTS: Record<Language, () => Promise<{ default: Texts }>> = {
   en: () => import('account-parts/texts/en'),
@@ -29,11 +30,9 @@ function textsIn(tag: string) {
   return TEXTS[language ?? DEFAULT_LANGUAGE]()
 }
 
-/** Attributes: `service`, `user`, `token-url` (or the property `pageToken`), `product`, `support-email`; optional `language`, `password`, `sign-in-url`. */
-abstract class AccountElement extends HTMLElement {
+abstract class AccountElement extends HTMLElement implements Declared {
   static observedAttributes = ['service', 'user', 'product', 'support-email', 'language', 'password', 'sign-in-url']
-  /** In place of `token-url`, for a backend that wants headers of its own. */
-  declare pageToken?: () => Promise<PageToken | null>
+  declare pageToken?: Declared['pageToken']
   private root: Root | undefined
 
   protected abstract content(): ReactNode
@@ -92,7 +91,10 @@ abstract class AccountElement extends HTMLElement {
     return value
   }
 
-  protected tell(type: string, detail: object) {
+  protected tell<Type extends 'email-changed' | 'deletion-started'>(
+    type: Type,
+    detail: GlobalEventHandlersEventMap[Type]['detail'],
+  ) {
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true }))
   }
 

@@ -10,16 +10,9 @@ import type {
   verifyEmail,
 } from '../../contract/email'
 import type { getWithdrawalStatus, previewWithdrawal, withdrawAccount } from '../../contract/withdrawal'
+import type { PageToken, StartedDeletion } from './element-types'
 
-/** What your backend answers to your page: the answer of the service, with the time that it sent in `authenticated_at`. */
-export interface PageToken {
-  page_token: string
-  expires_at: string
-  /** When the person last proved to you who they are; without it nothing counts as a fresh sign-in. */
-  authenticated_at?: string | undefined
-  /** What the service answered to your backend in place of a token, by which the parts say that the account is gone. */
-  error?: { code: string; details?: string } | undefined
-}
+export type { PageToken, StartedDeletion }
 
 /** The texts of one language, such as `user-account-service/texts/de`. */
 export interface Texts {
@@ -59,13 +52,6 @@ export interface EmailSettingsProps {
 export interface DeleteAccountProps {
   /** Called when the deletion has begun. Sign the person out of your product then; the progress stays on the page. */
   onStarted?: ((started: StartedDeletion) => unknown) | undefined
-}
-
-/** A deletion that has begun: the properties of `<DeletionProgress>`, and the `detail` of the event `deletion-started`. */
-export interface StartedDeletion {
-  withdrawalId: string
-  /** Reads the progress of this deletion, and nothing else. */
-  statusToken: string
 }
 
 export interface OwnAccount {

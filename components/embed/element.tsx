@@ -85,9 +85,9 @@ abstract class AccountElement extends HTMLElement implements Declared {
     )
   }
 
-  private given(name: string): string {
+  private given(name: string, otherwise = ''): string {
     const value = this.getAttribute(name)
-    if (value === null) throw new Error(`<${this.localName}> needs the attribute ${name}.`)
+    if (value === null) throw new Error(`<${this.localName}> needs the attribute ${name}${otherwise}.`)
     return value
   }
 
@@ -101,7 +101,10 @@ abstract class AccountElement extends HTMLElement implements Declared {
   /** Null if nobody is signed in to the adopter's product. */
   private async askForToken(): Promise<PageToken | null> {
     if (this.pageToken) return this.pageToken()
-    const answer = await fetch(this.given('token-url'), { method: 'POST', cache: 'no-store' })
+    const answer = await fetch(this.given('token-url', ' or the property pageToken'), {
+      method: 'POST',
+      cache: 'no-store',
+    })
     return answer.status === 401 ? null : answer.json()
   }
 }

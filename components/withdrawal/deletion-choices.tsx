@@ -1,6 +1,6 @@
 'use client'
 
-import type { Ref } from 'react'
+import { type Ref, useId } from 'react'
 import { type UseFormReturn, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
@@ -20,6 +20,7 @@ interface DeletionChoicesProps {
 /** The reason and what to keep, folded, because nobody has to choose anything. The feedback is asked for with "another reason" alone. */
 export function DeletionChoices({ ref, form, isFilled, retentionDays }: DeletionChoicesProps) {
   const t = useTranslations('DeleteAccount')
+  const keepHint = useId()
   const { fieldOf } = useErrorTexts()
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
   return (
@@ -48,9 +49,9 @@ export function DeletionChoices({ ref, form, isFilled, retentionDays }: Deletion
             {...fieldOf(form, 'feedback', { shouldUnregister: true })}
           />
         )}
-        <fieldset className="min-w-0 space-y-4" aria-describedby="keep-hint">
+        <fieldset className="min-w-0 space-y-4" aria-describedby={keepHint}>
           <legend className="font-medium">{t('keep', { days: retentionDays })}</legend>
-          <p id="keep-hint" className="-mt-2.5 text-ink-muted text-sm leading-5">
+          <p id={keepHint} className="-mt-2.5 text-ink-muted text-sm leading-5">
             {t('keepHint')}
           </p>
           {CHOICES.map((choice) => (

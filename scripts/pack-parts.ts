@@ -204,7 +204,9 @@ function dissolveAtRules(sheet: Root): void {
 function keepInside(sheet: Root): void {
   sheet.walkRules((rule) => {
     if ((rule.parent as AtRule).name?.endsWith('keyframes')) return
-    if (rule.selectors.every((selector) => ABSENT.test(selector))) return void rule.remove()
+    // The parts run from left to right, also inside a page that does not.
+    const isForOthers = rule.selector.includes(':dir(rtl)') || rule.selectors.every((selector) => ABSENT.test(selector))
+    if (isForOthers) return void rule.remove()
     if (rule.selector === ':root')
       rule.walkDecls(/^--(?!shadow)/, (color) => {
         color.value = fromPage(color.prop, color.value)

@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config'
 
 /** These keep nothing in a module and change none, so that the files share the modules of their worker, which loads them once. */
 const SHARED = [
-  '{app,components,contract,domain,proof/models,server/settings}/**/*.test.ts',
+  '{app,contract,domain,proof/models,server/settings}/**/*.test.ts',
+  'components/**/!(server-clock).test.ts',
   'cli/!(command).test.ts',
   'proof/checks/!(commits|known-bugs*|plans|written-statements).test.ts',
   'server/http/**/!(client-ip).test.ts',

@@ -4,12 +4,13 @@ import {
   figures as contract,
   type Figures,
   isDisabled,
+  lastAnswerOf,
   MAX_COUNTED,
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
 import { capped } from '@/contract/words'
-import { groupTroubles, lastAnswerOf, troubleOfApp, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { groupTroubles, troubleOfApp, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { reading } from './command.ts'
 
 function toApp(app: TroubledApp) {

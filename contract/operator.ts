@@ -4,7 +4,7 @@ import { delivery } from './apps'
 import { listedConnection } from './connections'
 import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
 import { amount, blocker, isoDateTime, maxLength } from './fields'
-import { isOpen, RETRIED, retried, type ShownTask, shownTask } from './tasks'
+import { isFailing, isOpen, RETRIED, retried, type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
 import type { Troubles } from './words'
@@ -118,6 +118,42 @@ export const openParts = ({ deletion_steps, tasks, deliveries }: ShownWithdrawal
   tasks: tasks.filter(isOpen),
   deliveries: deliveries.filter(({ delivered_at }) => delivered_at === null),
 })
+
+/** Those that are tried: nothing is sent to an application that is disabled. */
+export function retriedParts(withdrawal: ShownWithdrawal) {
+  const { steps, tasks, deliveries } = openParts(withdrawal)
+  return {
+    steps,
+    tasks: tasks.filter(({ is_app_disabled }) => !is_app_disabled),
+    deliveries: deliveries.filter(({ app_id, status, due_at }) =>
+      status === 'dead' ? !tasks.some((task) => task.app_id === app_id && task.is_app_disabled) : due_at !== null,
+    ),
+  }
+}
+
+/** Whether a deletion waits for a task that fails, or for one of which the operator has to decide. */
+export const holdsUp = (task: ShownTask) => isFailing(task) || task.state === 'present'
+
+/** A step fails where its own part does, or one of its tasks. Once its own part is done its error is that of its tasks. */
+export function troublesOfStep(shown: ShownStep, tasks: readonly ShownTask[]): Troubles {
+  const { step, completed_at, erased_at, last_error, is_overdue } = shown
+  const own = tasks.filter(({ phase }) => phase === step)
+  const isOfTasks = own.some((task) => task.last_error !== null || (erased_at !== null && isOpen(task)))
+  return {
+    failing: own.some(holdsUp) || (completed_at === null && last_error !== null && !isOfTasks),
+    late: is_overdue,
+  }
+}
+
+/** Those of its steps. An event that is not delivered holds nothing up. */
+export function troublesOfWithdrawal({ is_past_due, deletion_steps, tasks }: ShownWithdrawal): Troubles {
+  const troubles = deletion_steps.map((step) => troublesOfStep(step, tasks))
+  return {
+    past_due: is_past_due,
+    failing: troubles.some(({ failing }) => failing),
+    late: troubles.some(({ late }) => late),
+  }
+}
 
 /** What the adopter's product has recorded; a pending one holds a withdrawal back. */
 export const shownTransaction = z.object({
@@ -344,9 +380,13 @@ export const lookUp = contract({
 export const isDisabled = ({ unreliable, tasks }: TroubledApp) =>
   (unreliable?.disabled_at ?? null) !== null || tasks.some(({ is_app_disabled }) => is_app_disabled)
 
+export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
+  deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null
+
+/** An application that has left its tasks fails no more than the deletions that wait for it: they are late. */
 export const troublesOf = (app: TroubledApp): Troubles => ({
   past_due: app.is_past_due,
-  failing: app.problem,
+  failing: lastAnswerOf(app) !== null || app.tasks.some(holdsUp),
   late: app.is_late,
   disabled: isDisabled(app),
 })

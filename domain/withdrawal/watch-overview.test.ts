@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { execute } from '@/cli/execute'
+import { troublesOf, troublesOfWithdrawal } from '@/contract/operator'
 import type { Context } from '@/domain/context'
 import { minute } from '@/domain/limits/durations'
 import { asNobody, givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
@@ -71,7 +72,7 @@ test('a disabled application needs attention also while nothing waits for it', a
 
 test('an application that leaves its deletion tasks is named with what is wrong, in the list and by itself', async () => {
   const poller = await givenParticipant(ctx, 'poller', { endpoint: null })
-  await givenWithdrawal(ctx)
+  const { withdrawalId } = await givenWithdrawal(ctx)
   for (let hours = 0; hours < 25; hours++) await pass(ctx, 60 * minute)
   const failing = 'late, has not asked for its deletion tasks'
   expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[poller, failing]]))
@@ -83,12 +84,16 @@ test('an application that leaves its deletion tasks is named with what is wrong,
   // One that said that it failed is given the task again later, and has left nothing until then.
   const seen = async () => groupTroubles(await watchTroubles(ctx)).apps
   expect(await seen()).toMatchObject([{ app_id: poller, leaves_tasks: true }])
+  expect((await seen()).map(troublesOf)).toMatchObject([{ failing: false, late: true }])
+  expect(troublesOfWithdrawal(await showWithdrawal(ctx, withdrawalId))).toMatchObject({ failing: false, late: true })
   const later = new Date(ctx.clock.now().getTime() + minute)
   await ctx.db.deletionTask.updateMany({
     where: { appId: poller },
     data: { attempts: 1, firstTriedAt: ctx.clock.now(), lastError: 'failed', dueAt: later },
   })
   expect(await seen()).toMatchObject([{ app_id: poller, leaves_tasks: false }])
+  expect((await seen()).map(troublesOf)).toMatchObject([{ failing: true, late: true }])
+  expect(troublesOfWithdrawal(await showWithdrawal(ctx, withdrawalId))).toMatchObject({ failing: true, late: true })
 })
 
 test('a deletion that waits for a disabled application needs attention under that application', async () => {

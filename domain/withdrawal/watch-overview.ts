@@ -1,5 +1,12 @@
-import { type Figures, isDisabled, type TroubledApp, type TroubledWithdrawal, troublesOf } from '@/contract/operator'
-import { isFailing, isLeft, type ShownTask } from '@/contract/tasks'
+import {
+  type Figures,
+  isDisabled,
+  lastAnswerOf,
+  type TroubledApp,
+  type TroubledWithdrawal,
+  troublesOf,
+} from '@/contract/operator'
+import { isLeft, type ShownTask } from '@/contract/tasks'
 import { troublesSaid } from '@/contract/words'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
@@ -120,9 +127,6 @@ function problemOf(app: TroubledApp): string | null {
   if (leaves_tasks) return lastAnswerOf(app) ?? 'has not asked for its deletion tasks'
   return lastAnswerOf(app) ?? (tasks.some(isPresent) ? 'still has the person after every request' : null)
 }
-
-export const lastAnswerOf = ({ deliveries, tasks, unreliable }: TroubledApp): string | null =>
-  deliveries?.last_error ?? tasks.find(isFailing)?.last_error ?? unreliable?.waived_error ?? null
 
 const isPresent = ({ state }: ShownTask) => state === 'present'
 /** Nothing happens before an operator decides. */

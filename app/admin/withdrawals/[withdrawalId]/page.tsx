@@ -14,7 +14,9 @@ import { Countdown } from '@/components/ui/countdown'
 import { LocalTime } from '@/components/ui/local-time'
 import { textLink } from '@/components/ui/text-link'
 import {
+  holdsUp,
   openParts,
+  retriedParts,
   type ShownAudit,
   type ShownStep,
   type ShownWithdrawal,
@@ -22,6 +24,8 @@ import {
   shownNotice,
   shownStep,
   shownWithdrawal,
+  troublesOfStep,
+  troublesOfWithdrawal,
 } from '@/contract/operator'
 import { isFailing, isOpen, type ShownTask } from '@/contract/tasks'
 import { count, nameOfEvent, RECEIPTS, resultOf } from '@/contract/words'
@@ -46,7 +50,8 @@ export default async function WithdrawalPage({ params }: { params: Promise<{ wit
       title="Deletion"
       id={id}
       description="What it has deleted, and what it waits for."
-      refreshes={withdrawal.purged_at === null}
+      // While an application is not done it stays open, also after its purge.
+      refreshes={withdrawal.status !== 'purged'}
     >
       <Part title="State" aside={<State withdrawal={withdrawal} />}>
         <Causes of={withdrawal} now={now} />
@@ -209,11 +214,11 @@ const placedApp = (task: ShownTask) => (
 
 /** Its state, and the button that retries what has failed. */
 function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
-  const { withdrawal_id: id, status, is_past_due, deletion_steps } = withdrawal
-  const { steps, tasks, deliveries } = openParts(withdrawal)
-  const held = [...steps.map(triedStep), ...tasks.map(triedTask)]
-  const open = [
-    ...held,
+  const { withdrawal_id: id, status } = withdrawal
+  const { steps, deliveries } = retriedParts(withdrawal)
+  const tried = [
+    ...steps.map(triedStep),
+    ...openParts(withdrawal).tasks.map(triedTask),
     ...deliveries.map(({ webhook_id, app_name, type, ...tried }) => ({
       ...tried,
       id: webhook_id,
@@ -223,15 +228,8 @@ function State({ withdrawal }: { withdrawal: ShownWithdrawal }) {
   return (
     <div className="flex flex-wrap items-center gap-2 sm:ms-auto sm:justify-end sm:text-end">
       <StateOf state={status} tasks={withdrawal} />
-      <TroubleBadges
-        of={{
-          past_due: is_past_due,
-          // An event that is not delivered holds nothing up.
-          failing: held.some(({ last_error }) => last_error !== null),
-          late: deletion_steps.some(({ is_overdue }) => is_overdue),
-        }}
-      />
-      <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={open} />
+      <TroubleBadges of={troublesOfWithdrawal(withdrawal)} />
+      <Retry operation="retryWithdrawal" params={{ withdrawalId: id }} of={id} tried={tried} />
     </div>
   )
 }
@@ -289,7 +287,7 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
     // The answer of an app that nobody waits for any more stays with the step until it runs again.
     const isOfWaived = own.some(({ waived, last_error }) => waived && last_error === shown.last_error)
     const step = isOfWaived ? { ...shown, last_error: null } : shown
-    const failing = own.filter((task) => isFailing(task) || task.state === 'present')
+    const failing = own.filter(holdsUp)
     // The error of the last call stays with the step while its app is called again.
     const isCalling = own.some(({ state }) => state === 'calling')
     const isWaiting = !isUntried(step) && !step.completed_at && (step.erased_at || !step.last_error || isCalling)
@@ -298,12 +296,7 @@ const stepFields = ({ tasks, purged_at }: ShownWithdrawal): Fields<typeof shownS
       <>
         <p className="flex flex-wrap items-center gap-2">
           <StateOf state={isUntried(step) ? 'pending' : step.status} tasks={countsOf(own)} />
-          <TroubleBadges
-            of={{
-              failing: failing.length > 0 || (step.last_error && waitsFor.length === 0),
-              late: step.is_overdue,
-            }}
-          />
+          <TroubleBadges of={troublesOfStep(shown, tasks)} />
         </p>
         <p className="mt-1 text-ink-muted">
           <StepState step={step} failing={failing} waitsFor={waitsFor} />

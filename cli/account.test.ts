@@ -738,7 +738,34 @@ test('an application that is disabled or enabled says what waits or follows', as
     { action: 'app.disabled' },
     { action: 'app.registered' },
   ])
+  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => noted.mockRestore())
+  await ctx.db.deletionTask.updateMany({ where: { withdrawalId }, data: { attempts: 1, lastError: 'HTTP 500' } })
+  await run(`withdrawal retry ${withdrawalId}`)
+  expect(noted.mock.calls).toEqual([[`${appName} is disabled: enable it first.\n`]])
   expect(await shown(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
+  await run(`withdrawal retry ${withdrawalId}`)
+  expect(noted.mock.calls.slice(1)).toEqual([[expect.stringContaining('What failed is tried within a minute')]])
+})
+
+test('an application that is changed or removed is told in the words of its page', async () => {
+  const { app_id: id } = await run('app register --name Later --endpoint http://127.0.0.1:9/')
+  const changed = await shown(`app set ${id} --acknowledges later --acknowledge-within PT48H`)
+  expect(changed).toMatch(/^A deletion task is complete +When it reports so, within 2 days$/m)
+  expect(await shown(`app remove ${id}`)).toBe('The app is removed.')
+  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  expect(await shown(`app remove ${appId} --waive gone`)).toBe('The app is removed. Stopped waiting in 1 deletion.')
+})
+
+test('the start of a withdrawal says how many days records are kept, and has the steps in the order of the page', async () => {
+  await beginLedger()
+  const lines = (await shown(`withdrawal start --user ${(await givenUser(ctx)).userId}`)).split('\n')
+  const [id] = lines.flatMap((line) => /^Deletion +(wd_\S+)/.exec(line)?.[1] ?? [])
+  expect(lines).toContainEqual(expect.stringMatching(/^Data retention period +30 days$/))
+  const stepsIn = (text: string) => text.match(/^(Account switched off|Profile|Connected apps|Archives)/gm)
+  expect(stepsIn(lines.join('\n'))).toHaveLength(4)
+  expect(stepsIn(lines.join('\n'))).toEqual(stepsIn(await shown(`withdrawal show ${id}`)))
 })
 
 test('a completed withdrawal says that an application has not confirmed', async () => {
@@ -747,6 +774,8 @@ test('a completed withdrawal says that an application has not confirmed', async 
   expect(await shown(`task waive ${id} --reason gone`)).toBe(
     `Nobody waits for this task any more. The person reads: “${ENGLISH.Deletion.apps.waived.gone}”`,
   )
+  ctx.clock.advance(1)
+  expect(await shown(`task waive ${id} --reason gone`)).toContain('The task was waived already.')
   for (let days = 0; days < 8; days++) {
     ctx.clock.advance(24 * 60 * 60 * 1000)
     await runDueWork(ctx)
@@ -771,7 +800,7 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   ctx.clock.advance(8 * 24 * 60 * 60 * 1000)
   expect(await status()).toBe('In progress, failing, late')
   expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(
-    /^Profile .+ In progress, late +no answer in time \(timeout\) .+ 2$/m,
+    /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2$/m,
   )
   await ctx.db.withdrawal.delete({ where: { id: withdrawalId } })
 })

@@ -1,5 +1,11 @@
 import type * as z from 'zod'
-import { type AppSettings, appSettings, type pingApp as pingContract, type getApp as shownApp } from '@/contract/apps'
+import {
+  type AppSettings,
+  appSettings,
+  type pingApp as pingContract,
+  type removeApp as removeContract,
+  type getApp as shownApp,
+} from '@/contract/apps'
 import type { Data } from '@/contract/define'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import { isGoodPing } from '@/contract/ping'
@@ -240,6 +246,7 @@ export const appCommands = [
       if (Object.values(changes).every((value) => value === undefined)) throw new UsageError('Give what changes.')
       return setApp(ctx, { appId, ...changes })
     },
+    says: forOperators,
   }),
   final({
     name: 'app rotate-secret',
@@ -337,6 +344,8 @@ export const appCommands = [
       await removable(ctx, id, waive)
       return removeApp(ctx, { appId: id, waive })
     },
+    says: ({ waived_tasks: waived }: Data<typeof removeContract>) =>
+      `The app is removed.${waived > 0 ? ` Stopped waiting in ${count(waived, 'deletion')}.` : ''}`,
   }),
   revocable({
     name: 'app connect',

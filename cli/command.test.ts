@@ -121,6 +121,9 @@ test('a database that cannot be reached is told with the setting that names it',
   const sentence = 'DATABASE_URL: no connection: connect ECONNREFUSED 127.0.0.1:5432.'
   expect(sentenceOf(refused)).toBe(sentence)
   expect(sentenceOf(new AggregateError([refused, refused]))).toBe(sentence)
+  expect(sentenceOf(new Error('timeout exceeded when trying to connect'))).toMatch(
+    /^DATABASE_URL: no connection in time: .+ What was not done by then is not done/,
+  )
 })
 
 test('--version prints the version of the service', () => {

@@ -78,6 +78,11 @@ const linesOf = ({ source, title, transactions = [] }: Blocker): string[] =>
         `transaction settle ${transactions[0]?.id} if it was paid, transaction cancel if it was called off.`,
       ]
 
+/** The words of the pool, whose connections are all taken or do not open. */
+const isPoolBusy = ({ message }: Error) => message.includes('timeout exceeded when trying to connect')
+const NO_CONNECTION_IN_TIME =
+  'DATABASE_URL: no connection in time: the database is too busy, or does not answer. What was not done by then is not done: look, and give the command again.'
+
 export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return withWhereIdsAre(error.message)
   if (error instanceof AppError) {
@@ -89,5 +94,6 @@ export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // The errors of several addresses have no message of their own.
   const [first = error] = error instanceof AggregateError ? error.errors : []
+  if (isPoolBusy(first)) return NO_CONNECTION_IN_TIME
   return first.syscall === 'connect' ? `DATABASE_URL: no connection: ${first.message}.` : error.message
 }

@@ -16,6 +16,8 @@ const id = {
   means: 'The task, as task list shows it.',
 } as const
 
+type Waived = Data<typeof waiveContract> & { already?: true }
+
 export const taskCommands = [
   reading({
     name: 'task list',
@@ -63,8 +65,12 @@ export const taskCommands = [
       const sentence = sentenceOfReason(task.waive_reasons, reason)
       return `Stop waiting for ${task.name} in the deletion ${task.withdrawal_id}? The person reads: “${sentence}”`
     },
-    run: (ctx, { id: taskId, reason }) => waiveTask(ctx, { taskId, reason }),
-    says: ({ waived: { reason, sentence = sentenceOfReason([], reason) } }: Data<typeof waiveContract>) =>
-      `Nobody waits for this task any more. The person reads: “${sentence}”`,
+    async run(ctx, { id: taskId, reason }): Promise<Waived> {
+      const now = ctx.clock.now().toISOString()
+      const answer = await waiveTask(ctx, { taskId, reason })
+      return answer.waived.at < now ? { ...answer, already: true } : answer
+    },
+    says: ({ already, waived: { reason, sentence = sentenceOfReason([], reason) } }: Waived) =>
+      `${already ? 'The task was waived already' : 'Nobody waits for this task any more'}. The person reads: “${sentence}”`,
   }),
 ]

@@ -1,17 +1,20 @@
 import { decodeJwt } from 'jose'
 import { createTranslator } from 'use-intl/core'
+import type { Data } from '@/contract/define'
 import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
 import {
   type ListedWithdrawal,
-  openParts,
+  retriedParts,
   type ShownStep,
   type ShownWithdrawal,
+  troublesOfStep,
+  troublesOfWithdrawal,
   WITHDRAWAL_STATES,
 } from '@/contract/operator'
 import type { ReceiptClaims } from '@/contract/receipt'
 import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
-import { withdrawBody } from '@/contract/withdrawal'
+import { type withdrawAccount, withdrawBody } from '@/contract/withdrawal'
 import { capitalized, count, notConfirmed, troublesSaid, WORDS } from '@/contract/words'
 import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
@@ -22,6 +25,7 @@ import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
+import { daysInWords } from '@/server/texts/duration-words'
 import { loadCatalogue } from '@/server/texts/load-catalogue'
 import { final, reading, revocable, UsageError } from './command.ts'
 import { timeOf } from './show.ts'
@@ -51,11 +55,13 @@ function problemOf(withdrawal: ListedWithdrawal): string | null {
 }
 
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
-function statusOf({ step, status, attempts, erased_at, completed_at, is_overdue }: ShownStep, tasks: ShownTask[]) {
+function statusOf(shown: ShownStep, tasks: ShownTask[]) {
+  const { step, status, attempts, erased_at, completed_at } = shown
   const isUntried = attempts === 0 && !erased_at && !completed_at
   const own = tasks.filter(({ phase }) => phase === step)
   const counts = { open_tasks: own.filter(isOpen).length, waived_tasks: own.filter(({ waived }) => waived).length }
-  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), ...troublesSaid({ late: is_overdue }))
+  const troubles = troublesSaid(troublesOfStep(shown, tasks))
+  return inWords(WORDS[isUntried ? 'pending' : status], notConfirmed(counts), ...troubles)
 }
 
 const inWords = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ')
@@ -64,11 +70,8 @@ const readBy = ({ reason, sentence }: NonNullable<ShownTask['waived']>) => sente
 
 /** What the page of the withdrawal shows. */
 function forOperators(shown: ShownWithdrawal) {
-  const { is_past_due: past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
+  const { is_past_due, waits_for, waived_tasks, open_tasks, ...withdrawal } = shown
   const { status, completed_at, purged_at, due_by, scheduled_completion, purge_due_at, tasks } = withdrawal
-  const late = withdrawal.deletion_steps.some(({ is_overdue }) => is_overdue)
-  const open = openParts(shown)
-  const failing = [...open.steps, ...open.tasks].some(({ last_error }) => last_error !== null)
   const now = new Date()
   const planned = timeOf(new Date(scheduled_completion), now)
   return {
@@ -76,7 +79,7 @@ function forOperators(shown: ShownWithdrawal) {
     status: inWords(
       WORDS[status],
       notConfirmed({ open_tasks, waived_tasks }),
-      ...troublesSaid({ past_due, failing, late }),
+      ...troublesSaid(troublesOfWithdrawal(shown)),
     ),
     deletion_steps: withdrawal.deletion_steps.map((step) => ({ ...step, status: statusOf(step, tasks) })),
     tasks: tasks.map((task) => ({ ...task, person_reads: task.waived && readBy(task.waived) })),
@@ -87,6 +90,18 @@ function forOperators(shown: ShownWithdrawal) {
     purge_due_at: purged_at ? null : purge_due_at,
   }
 }
+
+type Started = Data<typeof withdrawAccount>
+
+const endOf = ({ completed_at, estimated_completion = '' }: Started['deletion_steps'][number]) =>
+  completed_at ?? estimated_completion
+
+/** In the order in which the page has the steps. */
+const startForOperators = (started: Started) => ({
+  ...started,
+  data_retention_period: daysInWords('en', started.data_retention_period),
+  deletion_steps: started.deletion_steps.toSorted((one, other) => endOf(one).localeCompare(endOf(other))),
+})
 
 interface Receipts {
   withdrawal_id: string
@@ -142,6 +157,7 @@ export const withdrawalCommands = [
       await requireLevelLedger(ctx)
       return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body, userId })) }
     },
+    says: startForOperators,
   }),
   reading({
     name: 'withdrawal list',
@@ -189,10 +205,14 @@ export const withdrawalCommands = [
     summary: 'Tries at once what has failed.',
     options: { id },
     async run(ctx, { id }) {
+      const before = await showWithdrawal(ctx, id)
       const answer = await retryWithdrawal(ctx, { withdrawalId: id })
-      if (answer.retried)
+      const disabled = before.tasks.filter((task) => isOpen(task) && task.is_app_disabled)
+      for (const { name } of disabled) process.stderr.write(`${name} is disabled: enable it first.\n`)
+      const isTried = Object.values(retriedParts(before)).some((parts) => parts.some(({ last_error }) => last_error))
+      if (answer.retried && (isTried || disabled.length === 0))
         process.stderr.write('What failed is tried within a minute; withdrawal show has the answers.\n')
-      else {
+      else if (disabled.length === 0) {
         const next = answer.retried_steps.length > 0 ? '; what waits looks again now' : await nextStep(ctx, id)
         process.stderr.write(`Nothing has failed${next}.\n`)
       }

@@ -34,6 +34,9 @@ function focusFound() {
   found.focus()
 }
 
+/** The id in a link to a page of /admin, and an address as mail programs write it. */
+const meantBy = (text: string) => (/\/admin\/\w+\/([\w-]+)/.exec(text) ?? /<(\S+@\S+)>\s*$/.exec(text))?.[1] ?? text
+
 /**
  * Finds a deletion, a person or an application. The search text never stands in a URL, because it may be an address. As an action, and with
  * a button that works from the start, a search that is sent before this script runs waits for it.
@@ -60,7 +63,7 @@ export function LookUp() {
         className="@container"
         action={(form) => {
           const text = form.get('text')
-          if (typeof text === 'string' && !find.isPending) find.mutate(text)
+          if (typeof text === 'string' && !find.isPending) find.mutate(meantBy(text))
         }}
       >
         <div className="flex flex-col items-start gap-2 @3xs:flex-row">

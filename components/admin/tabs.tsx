@@ -17,7 +17,7 @@ export const Tabs = ({ label, tabs, current, className }: TabsProps) => (
           <Link
             href={href}
             aria-current={href === current ? 'page' : undefined}
-            className="flex h-11 items-center border-transparent border-b-2 text-ink-muted max-sm:text-sm hover:text-ink aria-[current]:border-accent aria-[current]:font-medium aria-[current]:text-ink"
+            className="flex h-11 items-center border-transparent border-b-2 text-ink-muted max-sm:text-sm hover:text-ink aria-[current]:border-accent aria-[current]:font-medium aria-[current]:text-ink forced-colors:border-[Canvas]"
           >
             {name}
           </Link>

@@ -104,7 +104,7 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expectGoodInEachLook(page)
   await inEachLook(page, () => expectFitsLarge(page))
   await row.getByRole('button', { name: `Retry the task of ${name} for ${withdrawalId}` }).click()
-  await expect(row.getByText(`Failed again: ${name}.`)).toBeVisible()
+  await expect(row.getByText('1 task failed again: HTTP 503.')).toBeVisible()
   await expect(
     row.getByText(/Tried again on .+, and failed again\. 2 attempts, last result HTTP 503, next try/),
   ).toBeVisible()
@@ -127,6 +127,8 @@ test('an operator sees an application that does not answer, retries it, and stop
   await expect(row).toBeHidden()
   await expect(page.getByText(`No longer fails: the task of ${name} for ${withdrawalId}.`)).toBeVisible()
 
+  status = 503
+  await disableAfterRetry(page, app_id, name)
   await stopWaiting(page, app_id, name)
   await page.goto(at(`/admin/withdrawals/${otherId}`))
   const step = page.getByRole('row', { name: /^Connected apps/ })
@@ -299,6 +301,19 @@ async function followCause(page: Page, withdrawalId: string, name: string): Prom
   await page.goBack()
   await page.goBack()
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
+}
+
+/** The end of a retry of an application that is disabled is no success. */
+async function disableAfterRetry(page: Page, appId: string, name: string): Promise<void> {
+  await page.goto(at(`/admin/apps/${appId}`))
+  await page.getByRole('button', { name: `Retry the task of ${name} for wd_` }).click()
+  await expect(page.getByText('What failed is tried again within a minute.')).toBeVisible()
+  await page.getByRole('button', { name: 'Disable', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+  await expect(page.getByText('App is disabled')).toBeVisible()
+  await expect(page.getByText(`Disabled: ${name}.`)).toBeVisible()
+  await page.getByRole('button', { name: `Enable ${name}` }).click()
+  await expect(page.getByText(`Enabled: ${name}.`)).toBeVisible()
 }
 
 /** Stops waiting for the only deletion that waits for an application, on its page. */

@@ -5,13 +5,13 @@ import * as contract from '@/contract/operator'
 import { isFailing } from '@/contract/tasks'
 import { capped, count, resultOf } from '@/contract/words'
 import { cn } from '../ui/class-names'
-import { Disclosure } from '../ui/disclosure'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
 import { StepWaitsFor } from './attempts'
 import { AppLink, DueBy, EventCounts, type Fields, TroubleBadges, triedStep } from './drawn'
 import { Facts } from './facts'
+import { Fold } from './fold'
 import { Enable, OperatorButton, Retry } from './operator-button'
 import { Part, Unread } from './part'
 import { StepName } from './step-texts'
@@ -194,11 +194,11 @@ function App({ app, lastAskedAt }: TroubleProps) {
         )}
       </div>
       {tasks.length > 0 && (
-        <Disclosure summary={label} open={tasks.length <= MAX_OPEN}>
+        <Fold summary={label} isLong={tasks.length > MAX_OPEN}>
           <div className="mt-2 border-line border-s-2 ps-4">
             <TaskTable label={label} tasks={tasks} fields={{ withdrawal_id: true }} />
           </div>
-        </Disclosure>
+        </Fold>
       )}
     </section>
   )

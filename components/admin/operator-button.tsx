@@ -6,7 +6,7 @@ import { type ComponentProps, Fragment, type ReactNode, useEffect, useRef, useSt
 import type { Answer, Body, Place } from '@/contract/define'
 import type { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { isGoodPing } from '@/contract/ping'
-import { count, resultOfPing } from '@/contract/words'
+import { count, resultOf, resultOfPing } from '@/contract/words'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -158,6 +158,8 @@ export interface Tried {
   attempts: number
   last_error: string | null
   due_at: string | null
+  /** Its application is disabled, and is not called. */
+  is_disabled?: boolean
 }
 
 interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
@@ -166,11 +168,19 @@ interface RetryProps<Name extends 'retryTask' | 'retryWithdrawal'> {
   of: string
   /** Without an attempt so far there is nothing to retry. */
   tried: readonly Tried[]
+  /** With fewer there is no button. */
+  least?: number
 }
 
 /** Has the next sweep try again what has failed, and says what came of it. */
-export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...button }: RetryProps<Name>) {
+export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({
+  tried: all,
+  least = 1,
+  ...button
+}: RetryProps<Name>) {
   const now = useServerTime()
+  const tried = all.filter(({ is_disabled }) => !is_disabled)
+  const isHeld = tried.length < all.length
   const attempts = attemptsOf(tried)
   const [before, setBefore] = useState<number | null>(null)
   const [isOver, setOver] = useState(false)
@@ -179,14 +189,29 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   if (before !== null && !isOver && attempts !== before && !isRunning) setOver(true)
   const failing = tried.filter(({ last_error }) => last_error !== null)
   const isForAll = button.operation === 'retryWithdrawal'
-  if (attempts === 0 || (isForAll && failing.length === 0 && before === null)) return null
+  // Of an application that is disabled nothing tells whether it would fail.
+  if (before !== null && isOver && isHeld && failing.length === 0) setBefore(null)
   const good = `No longer fails: ${button.of}.`
+  const isSpent = before !== null && isOver && attempts === 0
+  useOutcome(before === null || isHeld ? '' : good, isSpent)
+  useEffect(() => {
+    if (isSpent) setBefore(null)
+  }, [isSpent])
+  if (attempts === 0) return null
+  if (before === null && (tried.length < least || (isForAll && failing.length === 0))) return null
   return (
     <>
       <OperatorButton
         label={button.operation === 'retryTask' && tried.length === 1 ? 'Retry' : 'Retry all'}
-        outcome={good}
-        later={isOver && (failing.length > 0 ? <FailAgain of={failing} /> : good)}
+        later={
+          isOver && (
+            <Alert
+              className="text-start text-ink"
+              tone={failing.length > 0 ? 'danger' : 'success'}
+              title={failing.length > 0 ? <FailAgain of={failing} areTasks={!isForAll} /> : good}
+            />
+          )
+        }
         onDone={({ retried }) => {
           setBefore(retried === false ? null : attempts)
           setOver(false)
@@ -198,19 +223,25 @@ export function Retry<Name extends 'retryTask' | 'retryWithdrawal'>({ tried, ...
   )
 }
 
-/** Each once; results and next attempts stand in the rows. */
-const FailAgain = ({ of }: { of: readonly Tried[] }) => (
-  <>
-    Failed again:{' '}
-    {[...new Map(of.map((tried) => [tried.name, tried])).values()].map(({ id, name }, index) => (
-      <Fragment key={id}>
-        {index > 0 && ', '}
-        {name}
-      </Fragment>
-    ))}
-    .
-  </>
-)
+const resultsOf = (tried: readonly Tried[]) =>
+  [...new Set(tried.flatMap(({ last_error }) => last_error ?? []))].map(resultOf).join(', ')
+
+/** The tasks of one application in number; what else has failed each once, by its name. */
+const FailAgain = ({ of, areTasks }: { of: readonly Tried[]; areTasks: boolean }) =>
+  areTasks ? (
+    `${count(of.length, 'task')} failed again: ${resultsOf(of)}.`
+  ) : (
+    <>
+      Failed again:{' '}
+      {[...Map.groupBy(of, ({ name }) => name)].map(([name, each], index) => (
+        <Fragment key={each[0]?.id}>
+          {index > 0 && '; '}
+          {name} ({resultsOf(each)})
+        </Fragment>
+      ))}
+      .
+    </>
+  )
 
 /** Has an application told again what waits for it. */
 export const Enable = ({ app: { app_id: appId, name } }: { app: { app_id: string; name: string } }) => (

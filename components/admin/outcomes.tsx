@@ -9,10 +9,11 @@ import { type Act, signInFor, takeUndone } from './operate'
 const NoteOutcome = createContext<(sentence: string) => void>(() => {})
 const NewestAct = createContext<[key: string, note: (key: string) => void]>(['', () => {}])
 const FreshUntil = createContext<string | null>(null)
+const InUse = createContext({ current: false })
 const UndoneAct = createContext<Act | null>(null)
 
-/** Says it when the control leaves the page after its act; empty until then. */
-export function useOutcome(sentence: string): void {
+/** Says it when the control leaves the page after its act, or once it has nothing to show any more; empty until then. */
+export function useOutcome(sentence: string, isSpent = false): void {
   const noteOutcome = useContext(NoteOutcome)
   const leave = useRef(() => {})
   useEffect(() => {
@@ -20,8 +21,14 @@ export function useOutcome(sentence: string): void {
       if (sentence) noteOutcome(sentence)
     }
   })
+  useEffect(() => {
+    if (isSpent) leave.current()
+  }, [isSpent])
   useEffect(() => () => leave.current(), [])
 }
+
+/** Whether the page was there before what asks: what has just come into a page in use is not in the place where it was on load. */
+export const useIsInUse = () => useContext(InUse).current
 
 /**
  * Whether the control did the newest act of the page, as `note` tells: an older result may not hold any more. `begin` takes the page's
@@ -74,6 +81,10 @@ export function Outcomes({ freshUntil, children }: OutcomesProps) {
     setUndone(act)
     if (act) setSentence(UNDONE)
   }, [])
+  const inUse = useRef(false)
+  useEffect(() => {
+    inUse.current = true
+  }, [])
   const newestAct = useState('')
   const status = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -87,7 +98,9 @@ export function Outcomes({ freshUntil, children }: OutcomesProps) {
       </div>
       <NewestAct value={newestAct}>
         <FreshUntil value={freshUntil}>
-          <UndoneAct value={undone}>{children}</UndoneAct>
+          <UndoneAct value={undone}>
+            <InUse value={inUse}>{children}</InUse>
+          </UndoneAct>
         </FreshUntil>
       </NewestAct>
     </NoteOutcome>

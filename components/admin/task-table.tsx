@@ -36,10 +36,7 @@ export const TaskTable = ({ label, tasks, fields }: TaskTableProps) => (
         return (
           isOpen(task) && (
             <>
-              {/* A disabled application is not called. */}
-              {!task.is_app_disabled && (
-                <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} tried={[triedTask(task)]} />
-              )}
+              <Retry operation="retryTask" params={{ taskId: task.task_id }} of={of} tried={[triedTask(task)]} />
               <WaiveButton
                 task={task}
                 of={of}
@@ -69,25 +66,34 @@ function AbsenceHints({ tasks }: Pick<TaskTableProps, 'tasks'>) {
 
 /** Retries the failing tasks of one application at once, where it has several. */
 export function RetryTasks({ tasks, of: name }: { tasks: readonly ShownTask[]; of: string }) {
-  const failing = tasks.filter((task) => isFailing(task) && !task.polls && !task.is_app_disabled)
-  if (failing.length < 2) return null
+  const failing = tasks.filter((task) => isFailing(task) && !task.polls)
   return (
     <Retry
       operation="retryTask"
       params={failing.map(({ task_id: taskId }) => ({ taskId }))}
       of={`the tasks of ${name}`}
       tried={failing.map(triedTask)}
+      least={2}
     />
   )
 }
 
 /** Nothing tries a task whose application asks for it. */
-export const triedTask = ({ task_id: id, name, attempts, last_error, due_at, polls }: ShownTask): Tried => ({
+export const triedTask = ({
+  task_id: id,
+  name,
+  is_app_disabled,
+  attempts,
+  last_error,
+  due_at,
+  polls,
+}: ShownTask): Tried => ({
   id,
   name,
   attempts,
   last_error,
   due_at: polls ? null : due_at,
+  is_disabled: is_app_disabled,
 })
 
 export const taskApp = ({ app_id, name }: ShownTask) => <AppLink id={app_id} name={name} />

@@ -5,6 +5,12 @@ import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, t
 import { atStatement } from '@/testing/statements'
 import { execute } from './execute.ts'
 
+const settings = vi.hoisted(() => ({ smtpUrl: undefined as string | undefined }))
+vi.mock(import('@/server/settings/env'), async (original) => {
+  const { getEnv, ...others } = await original()
+  return { ...others, getEnv: () => ({ ...getEnv(), ...settings }) }
+})
+
 let ctx: TestContext
 beforeEach(async () => {
   ctx = await testContext()
@@ -21,6 +27,7 @@ function stderr() {
 }
 
 const NOTHING = {
+  away: [],
   figures: [],
   counts: [],
   failing_apps: [],
@@ -33,6 +40,15 @@ test('an overview of nothing that fails says so', async () => {
   const write = stderr()
   expect(await execute(ctx, ['overview'], null)).toEqual(NOTHING)
   expect(write.mock.calls).toEqual([['Nothing is late, and nothing fails.\n']])
+})
+
+test('an overview says that the mail server does not answer', async () => {
+  settings.smtpUrl = 'smtp://127.0.0.1:9'
+  onTestFinished(() => void Object.assign(settings, { smtpUrl: undefined }))
+  const write = stderr()
+  const away = ['The mail server does not answer, or refuses the sign-in: mails wait, and addresses cannot be changed.']
+  expect(await execute(ctx, ['overview'], null)).toEqual({ ...NOTHING, away })
+  expect(write.mock.calls).toEqual([])
 })
 
 test('an overview shows the applications and the withdrawals that fail, and numbers that are not zero', async () => {
@@ -59,6 +75,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
     waived_at: null,
   }
   expect(await execute(ctx, ['overview'], null)).toEqual({
+    away: [],
     figures: [{ figure: 'undeliverable', count: 1, means: 'Addresses that take no mail' }],
     counts: [
       { figure: 'processing', count: 1, means: 'Deletions in progress' },

@@ -9,8 +9,10 @@ import {
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
-import { capped } from '@/contract/words'
+import { AWAY, capped } from '@/contract/words'
 import { groupTroubles, troubleOfApp, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { getEnv } from '@/server/settings/env'
+import { createHealth } from '@/server/watch/health-checks'
 import { reading } from './command.ts'
 
 function toApp(app: TroubledApp) {
@@ -49,7 +51,8 @@ const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
 type Shown = { figure: keyof Figures; count: number | null; means: string | undefined }
 
 async function overview(ctx: Parameters<typeof watchOverview>[0]) {
-  const { figures, ...troubles } = await watchOverview(ctx)
+  const health = createHealth({ ...ctx, ping: async () => {} }, getEnv())
+  const [{ figures, ...troubles }, { degraded }] = await Promise.all([watchOverview(ctx), health()])
   const { apps, withdrawals, others, isUnread: isPartUnread, isCut } = groupTroubles(troubles)
   const alarms = alarmsIn(figures)
   const toFigure = (name: keyof Figures): Shown => ({
@@ -58,10 +61,11 @@ async function overview(ctx: Parameters<typeof watchOverview>[0]) {
     means: contract.shape[name].meta()?.title,
   })
   const isUnread = isPartUnread || alarms.some((name) => figures[name] === null)
-  if (!isUnread && alarms.length + apps.length + withdrawals.length === 0) {
+  if (!isUnread && degraded.length + alarms.length + apps.length + withdrawals.length === 0) {
     process.stderr.write('Nothing is late, and nothing fails.\n')
   }
   return {
+    away: degraded.map((part) => AWAY[part]),
     figures: alarms.map(toFigure),
     failing_withdrawals: withdrawals.flatMap(toWithdrawals),
     failing_apps: apps.map(toApp),

@@ -157,6 +157,14 @@ export function nameOfEvent(type: string): string {
   return WORDS[name] ?? toLabel(name)
 }
 
+/** What follows while a part is away that the service can do without. */
+export const AWAY = {
+  mail: 'The mail server does not answer, or refuses the sign-in: mails wait, and addresses cannot be changed.',
+  engine: 'The engine, Inngest, does not answer: what is due runs without it, a little later.',
+  ledger: 'The store of the deletion log does not answer: no deletion can begin.',
+}
+export type AwayPart = keyof typeof AWAY
+
 /** What a receipt is of. */
 export const RECEIPTS = { acceptance: 'the request', completion: 'the completion', purge: 'the final erasure' }
 

@@ -4,6 +4,7 @@ import { Part, Unread } from '@/components/admin/part'
 import { TaskTable, taskApp } from '@/components/admin/task-table'
 import { listApps } from '@/domain/applications/manage'
 import { groupTroubles, watchOverview } from '@/domain/withdrawal/watch-overview'
+import { currentHealth } from '@/server/watch/health'
 import { AdminPage } from './admin-page'
 import { operatorContext, titleForOperators } from './for-operators'
 
@@ -11,13 +12,14 @@ export const generateMetadata = titleForOperators('Overview')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
-  const { figures, ...troubles } = await watchOverview(ctx)
+  const [{ figures, ...troubles }, { degraded }] = await Promise.all([watchOverview(ctx), currentHealth()])
   const { apps, withdrawals, others, isUnread, isCut } = groupTroubles(troubles)
   const { tasks } = troubles
   const asking = apps.some(({ leaves_tasks }) => leaves_tasks) ? (await listApps(ctx)).apps : []
   return (
     <AdminPage section="/admin" title="Overview" description="What fails or is late, and what waits." refreshes>
       <NeedsAttention
+        away={degraded}
         figures={figures}
         lookedAt={ctx.clock.now().toISOString()}
         apps={apps}

@@ -3,7 +3,8 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import * as contract from '@/contract/operator'
 import { isFailing } from '@/contract/tasks'
-import { capped, count, resultOf } from '@/contract/words'
+import { AWAY, type AwayPart, capped, count, resultOf } from '@/contract/words'
+import { Alert } from '../ui/alert'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
@@ -20,6 +21,8 @@ import { RetryTasks, TaskTable, triedTask } from './task-table'
 import { TRIES_ITSELF } from './words'
 
 interface NeedsAttentionProps {
+  /** The parts that the service misses. */
+  away: readonly AwayPart[]
   figures: contract.Figures
   /** When the figures were read. */
   lookedAt: string
@@ -54,6 +57,7 @@ const HINTS: Record<Name, ReactNode> = {
 
 /** What an operator should look at, each thing once. */
 export function NeedsAttention({
+  away,
   figures,
   lookedAt,
   apps,
@@ -65,7 +69,7 @@ export function NeedsAttention({
   const shown = apps.flatMap(({ tasks }) => tasks).filter(({ state }) => state === 'present').length
   // A row says each of these, unless there are more than the page shows.
   const alarms = contract.alarmsIn(figures).filter((name) => name !== 'still_present' || figures[name] !== shown)
-  const isCalm = !isUnread && alarms.length + apps.length + withdrawals.length === 0
+  const isCalm = !isUnread && away.length + alarms.length + apps.length + withdrawals.length === 0
   return (
     <Part id="needs-attention" title="Needs attention" description={isCut && 'There is more than this page shows.'}>
       {isCalm && (
@@ -78,6 +82,13 @@ export function NeedsAttention({
       )}
       <div className="divide-y divide-line *:py-5 *:first:pt-0 *:last:pb-0 empty:hidden">
         {isUnread && <Unread />}
+        {away.length > 0 && (
+          <div className="space-y-2">
+            {away.map((part) => (
+              <Alert key={part} tone="warning" title={AWAY[part]} />
+            ))}
+          </div>
+        )}
         {alarms.length > 0 && (
           <Facts
             of={contract.figures}

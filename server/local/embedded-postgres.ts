@@ -252,7 +252,10 @@ async function findRunning(cluster: Cluster, password: string) {
     }
     await sleep(100)
   }
-  throw failure(`PostgreSQL in ${cluster.directory} runs but cannot be used: ${reason}.`, cluster)
+  // The end of its log may be old, and about something else.
+  throw new Error(
+    `PostgreSQL in ${cluster.directory} runs but cannot be used: ${reason}. Its log is ${cluster.logFile}.`,
+  )
 }
 
 async function createDatabase(adminUrl: string) {

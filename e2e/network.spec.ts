@@ -35,6 +35,7 @@ test('a withdrawal that is submitted offline is refused and does not start when 
   ).toBeVisible()
   const writes = writesOf(page)
   await context.setOffline(false)
+  await expect(page.getByRole('alert').filter({ hasText: 'We can reach the service again.' })).toBeVisible()
   // A navigation inside the page keeps queued requests.
   await page.getByRole('link', { name: 'Email' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
@@ -205,7 +206,14 @@ for (const [what, status, said] of [
     await expectAccessible(elsewhere)
     await elsewhere.unroute(auth)
     await elsewhere.getByRole('button', { name: 'Sign in' }).click()
-    await expect(elsewhere.getByRole('button', { name: 'Verify my new address' })).toBeVisible()
+    const verify = elsewhere.getByRole('button', { name: 'Verify my new address' })
+    await expect(verify).toBeVisible()
+    await elsewhere.route('**/api/**', (route) => route.abort())
+    await verify.click()
+    const refusal = elsewhere.getByRole('alert').filter({ hasText: /./ })
+    await expect(refusal).toContainText(NO_ANSWER)
+    await elsewhere.unroute('**/api/**')
+    await expect(refusal).toHaveText('We can reach the service again. Try once more.')
   })
 }
 

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { FieldValues, SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
-import { useErrorTexts } from '../api/error-texts'
+import { PressError } from '../api/press-error'
 import { type Leave, useHost } from '../host/host'
 import { Alert } from '../ui/alert'
 import { Announcement } from '../ui/announcement'
@@ -105,7 +105,6 @@ function ConfirmWithProvider(props: ConfirmWithProviderProps) {
   const { userId, purpose, provider, hint, values, comesBackTo, onAsk } = props
   const t = useTranslations('Identity')
   const { reauthenticate } = useHost()
-  const { errorText } = useErrorTexts()
   const leave = useMutation({
     mutationFn: () => reauthenticate(userId, purpose, { values, comesBackTo }),
   })
@@ -128,7 +127,7 @@ function ConfirmWithProvider(props: ConfirmWithProviderProps) {
           {hint} {t('comeBack')}
         </p>
       )}
-      {leave.isError && <Alert tone="danger" role="alert" title={errorText(leave.error)} />}
+      <PressError error={leave.error} />
     </div>
   )
 }

@@ -4,10 +4,11 @@ import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { Fragment, useEffect } from 'react'
 import { ApiError } from '@/contract/errors'
+import { useUntilBack } from '../api/press-error'
 import { buttonStyle } from '../ui/button-style'
 import { TextField } from '../ui/field'
 import { linkOf } from './id-link'
-import { operate, sentenceOf, useUntilBack } from './operate'
+import { operate, sentenceOf } from './operate'
 
 const WHAT_TO_TYPE =
   'Type an id (wd_…, usr_…, txn_…, app_… or your own of the person), an address, or the beginning of the name of an app.'

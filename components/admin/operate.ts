@@ -1,15 +1,12 @@
 'use client'
 
-import { useEffect, useState } from 'react'
 import { createServiceClient } from '@/contract/client'
 import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { withSession } from '../api/api-client'
-import { isAway } from '../api/error-texts'
 import { keepInTab, takeFromTab } from '../session/tab-storage'
 import { fetchOnServerClock } from '../ui/server-clock'
-import { onceBack } from '../ui/service-away'
 
 type Operations = typeof OPERATOR_OPERATIONS
 
@@ -46,12 +43,3 @@ export const takeUndone = (): Act | null => JSON.parse(takeFromTab(UNDONE) ?? 'n
 /** Operators read the sentences of the API. */
 export const sentenceOf = (error: unknown): string =>
   error instanceof ApiError ? error.details || error.message : 'It did not work. Reload the page and try again.'
-
-/** The refusal of a call; one that says that the service is away ends once it is back. */
-export function useUntilBack(error: Error | null): Error | null {
-  const [ended, setEnded] = useState<Error>()
-  useEffect(() => {
-    if (isAway(error)) onceBack(() => setEnded(error as Error))
-  }, [error])
-  return error === ended ? null : error
-}

@@ -2,19 +2,21 @@
 
 import type { FieldValues, Resolver } from 'react-hook-form'
 import { noAnswer } from '@/contract/errors'
+import { lookUntilBack } from '../ui/service-away'
 
 // zod, the contract and its client come in chunks of their own: with the first call, or when a form gets the focus. A first visit is
 // lighter without them.
 /** A part that does not arrive is told like a call that is not answered. */
 export const orNoAnswer = <Module>(loading: Promise<Module>): Promise<Module> =>
   loading.catch(() => {
+    lookUntilBack(window.location.href)
     throw noAnswer()
   })
 
 export const loadCalls = () => orNoAnswer(import('./api-client'))
-const loadRules = () => orNoAnswer(import('../forms/form-rules'))
+const loadRules = () => import('../forms/form-rules')
 
-export const preloadContract = () => void Promise.all([loadCalls(), loadRules()]).catch(() => {})
+export const preloadContract = () => void Promise.all([import('./api-client'), loadRules()]).catch(() => {})
 
 export type Calls = typeof import('./api-client')
 type Rules = typeof import('../forms/form-rules')

@@ -9,8 +9,8 @@ import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
-import { useErrorTexts } from '../api/error-texts'
 import { call, callWith } from '../api/load-contract'
+import { PressError } from '../api/press-error'
 import { IncompleteLink, ReadingLink } from '../session/link-page'
 import { endOfLink } from '../session/link-secret'
 import { signOutHere } from '../session/sign-out'
@@ -18,7 +18,6 @@ import { bold } from '../ui/bold'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { useTimeLeft } from '../ui/countdown'
-import { ErrorAlert } from '../ui/error-alert'
 import { serverNow, useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import {
@@ -155,7 +154,6 @@ interface ConfirmProps extends Omit<RedeemProps, 'renderedAt'> {
 
 function Confirm({ link, reader, pending, status, onDone }: ConfirmProps) {
   const t = useTranslations('VerifyEmail')
-  const { errorText } = useErrorTexts()
   const router = useRouter()
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(reader.userId) })
@@ -208,7 +206,7 @@ function Confirm({ link, reader, pending, status, onDone }: ConfirmProps) {
           </div>
         )}
       </dl>
-      <ErrorAlert>{verify.error ? errorText(verify.error) : undefined}</ErrorAlert>
+      <PressError error={verify.error} />
       <Button className="w-full" disabled={isOver} isPending={verify.isPending} onClick={() => verify.mutate()}>
         {t(isOwn ? 'confirmOwn' : 'confirm')}
       </Button>
@@ -298,7 +296,6 @@ function Ended({ how, email, isAnnounced = false }: EndedProps) {
 
 function OtherAccount({ link, email }: { link: VerificationLink; email: string }) {
   const t = useTranslations('VerifyEmail')
-  const { errorText } = useErrorTexts()
   const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(link)) })
   const masked = maskedAddressOf(link)
   const address = () => bold(email)
@@ -313,7 +310,7 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
       <Button className="w-full" isPending={leave.isPending} onClick={() => leave.mutate()}>
         {t('otherAccount')}
       </Button>
-      <ErrorAlert>{leave.error ? errorText(leave.error) : undefined}</ErrorAlert>
+      <PressError error={leave.error} />
       <p className="text-ink-muted text-sm">{t('signInNote')}</p>
     </StatusCard>
   )

@@ -9,6 +9,7 @@ import { RULES } from '@/contract/errors'
 import { ConfirmIdentity, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
 import { needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { preloadContract } from '../api/load-contract'
+import { PressError } from '../api/press-error'
 import { Form } from '../forms/form'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
@@ -54,13 +55,12 @@ interface ChoicesProps extends OwnAddress {
 /** What a person can do about the address. */
 export function Choices({ needsProof, takesFocus, onAsk, ...own }: ChoicesProps) {
   const t = useTranslations('EmailSettings')
-  const { errorText } = useErrorTexts()
   const { send, sendWith } = useVerifyOwn(own)
   const change = useFocusOnMount<HTMLButtonElement>(takesFocus)
   const asksFirst = own.ways.hasPassword || !own.ways.confirmedUntil
   return (
     <CardFooter className="justify-end">
-      <ErrorAlert>{send.error ? errorText(send.error) : undefined}</ErrorAlert>
+      <PressError error={send.error} />
       {needsProof && (
         <Button
           className="w-full sm:w-auto"

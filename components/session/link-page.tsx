@@ -2,10 +2,11 @@
 
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { Link2Off, type LucideIcon, WifiOff } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { useErrorTexts } from '../api/error-texts'
+import { isAway, useErrorTexts } from '../api/error-texts'
 import { Button } from '../ui/button'
+import { onceBack } from '../ui/service-away'
 import { StatusCard } from '../ui/status-card'
 import { endOfLink } from './link-secret'
 
@@ -51,6 +52,9 @@ export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   })
+  useEffect(() => {
+    if (isAway(error)) onceBack(() => void refetch())
+  }, [error, refetch])
   if (hasEnded || isRefused(error) || (secret === null && endOfLink() === 'spent'))
     return (
       <StatusCard icon={Link2Off} tone="warning" isAnnounced title={t('noLongerTitle')} text={noLongerText}>

@@ -4,13 +4,12 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
 import { RECEIPT_FILE } from '@/contract/vocabulary'
-import { useErrorTexts } from '../api/error-texts'
+import { PressError } from '../api/press-error'
 import { useHost } from '../host/host'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
-import { ErrorAlert } from '../ui/error-alert'
 import { NewTab } from '../ui/new-tab'
 import { saveFile } from '../ui/save-file'
 
@@ -40,7 +39,6 @@ export function useReceipts(withdrawalId: string, token: string | null | undefin
 export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveReceiptsProps) {
   const t = useTranslations('Deletion')
   const { receiptPage } = useHost()
-  const { errorText } = useErrorTexts()
   const { data: lines, refetch } = useReceipts(withdrawalId, token)
   const save = useMutation({
     async mutationFn() {
@@ -52,7 +50,7 @@ export function SaveReceipts({ withdrawalId, token, hasApplications }: SaveRecei
     <Card>
       <CardHeader title={t('receiptTitle')} description={t('receiptText')} />
       <CardBody className="space-y-4">
-        <ErrorAlert>{save.error ? errorText(save.error) : undefined}</ErrorAlert>
+        <PressError error={save.error} />
         <div className="flex flex-wrap items-center gap-3">
           <a
             // No server sees a fragment, and the page reads the receipts in it.

@@ -12,6 +12,7 @@ import { formatDuration } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
 import { textLink } from '@/components/ui/text-link'
+import { useIsSlow } from '@/components/ui/use-is-slow'
 import { ApiError, ERRORS } from '@/contract/errors'
 
 interface SignInFormProps {
@@ -30,6 +31,8 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   const form = useForm<{ email: string; password: string }>({ defaultValues: { email } })
   const { errors } = form.formState
   const [isLeaving, setLeaving] = useState(false)
+  const isPending = form.formState.isSubmitting || isLeaving
+  const isSlow = useIsSlow(isPending)
 
   useEffect(() => {
     const draft = takeDraft(SIGN_IN, '')
@@ -81,7 +84,10 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
       <noscript className="block">
         <p className="text-ink-muted text-sm">{t('noScript')}</p>
       </noscript>
-      <Button type="submit" isPending={form.formState.isSubmitting || isLeaving} className="w-full">
+      <div role="status" className="text-ink-muted text-sm empty:sr-only">
+        {isSlow && common('slowHint')}
+      </div>
+      <Button type="submit" isPending={isPending} className="w-full">
         {common('signIn')}
       </Button>
       <p className="text-sm">

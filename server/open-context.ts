@@ -14,8 +14,9 @@ import { createSecrets } from './adapters/secrets'
 import { processState, type ServiceContext } from './process-state'
 import { getEnv } from './settings/env'
 import { createAuditCollector } from './watch/audit-collector'
+import { logFailedWork } from './watch/failed-work'
 import { LedgerGuard } from './watch/guard-database'
-import { describeError, log } from './watch/log'
+import { log } from './watch/log'
 import { traced } from './watch/tracing'
 
 /** Called once in a process, before the first request. Imports an optional adapter only if it is configured. */
@@ -90,7 +91,7 @@ export async function openContext(): Promise<ServiceContext> {
     background(task) {
       task().catch((error) => {
         if (processState.isStopping && isDatabaseAway(error)) return
-        log().error({ event: 'background_task_failed', ...describeError(error) })
+        void logFailedWork('background_task_failed', error)
       })
     },
   }

@@ -4,7 +4,7 @@ import { isDatabaseAway } from './adapters/database-away'
 import { processState } from './process-state'
 import { getEnv } from './settings/env'
 import { systemContext } from './system-context'
-import { describeError, log } from './watch/log'
+import { logFailedWork } from './watch/failed-work'
 
 /** The in-process sweep. It also runs beside an engine, because an engine can be away, lose its state or wake early. */
 export function startTimer(): void {
@@ -25,7 +25,8 @@ async function tick(job: DueJob) {
   await job.run(systemContext()).catch((error) => {
     // The connections are closed while it runs. The next start goes on with it.
     if (processState.isStopping && isDatabaseAway(error)) return
-    log().error({ event: 'due_work_failed', job: job.name, ...describeError(error) })
+    // Not awaited: the next run does not wait for the database's return.
+    void logFailedWork('due_work_failed', error, { job: job.name })
   })
   schedule(job)
 }

@@ -259,8 +259,8 @@ const FACTS: Fields<typeof shownAccount> = {
     return (
       until && (
         <>
-          Until <LocalTime dateTime={until} /> the person cannot delete it, because a change of the address was
-          undone. The operator command still can.
+          Until <LocalTime dateTime={until} /> the person cannot delete it, because a change of the address was undone.
+          The operator command still can.
         </>
       )
     )

@@ -14,8 +14,9 @@ let isTold = false
  */
 export async function logFailedWork(event: string, error: unknown, facts: { job?: string } = {}): Promise<void> {
   // An application or a store that refuses a connection fails with the same codes.
-  const isAway = isDatabaseAway(error) && (await isGone())
-  if (!isAway) return log().error({ event, ...facts, ...describeError(error) })
+  const isAway = isDatabaseAway(error)
+  if (isAway && isTold) return
+  if (!isAway || !(await isGone())) return log().error({ event, ...facts, ...describeError(error) })
   if (isTold) return
   isTold = true
   log().error({ event: 'database_away', ...describeError(error) })

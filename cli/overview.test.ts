@@ -1,15 +1,10 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { setApp } from '@/domain/applications/manage'
 import { minute } from '@/domain/limits/durations'
+import { getEnv } from '@/server/settings/env'
 import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import { execute } from './execute.ts'
-
-const settings = vi.hoisted(() => ({ smtpUrl: undefined as string | undefined }))
-vi.mock(import('@/server/settings/env'), async (original) => {
-  const { getEnv, ...others } = await original()
-  return { ...others, getEnv: () => ({ ...getEnv(), ...settings }) }
-})
 
 let ctx: TestContext
 beforeEach(async () => {
@@ -43,8 +38,9 @@ test('an overview of nothing that fails says so', async () => {
 })
 
 test('an overview says that the mail server does not answer', async () => {
-  settings.smtpUrl = 'smtp://127.0.0.1:9'
-  onTestFinished(() => void Object.assign(settings, { smtpUrl: undefined }))
+  const { smtpUrl } = getEnv()
+  Object.assign(getEnv(), { smtpUrl: 'smtp://127.0.0.1:9' })
+  onTestFinished(() => void Object.assign(getEnv(), { smtpUrl }))
   const write = stderr()
   const away = ['The mail server does not answer, or refuses the sign-in: mails wait, and addresses cannot be changed.']
   expect(await execute(ctx, ['overview'], null)).toEqual({ ...NOTHING, away })

@@ -11,8 +11,8 @@ import { Button } from '@/components/ui/button'
 import { formatDuration } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
+import { SlowHint } from '@/components/ui/slow-hint'
 import { textLink } from '@/components/ui/text-link'
-import { useIsSlow } from '@/components/ui/use-is-slow'
 import { ApiError, ERRORS } from '@/contract/errors'
 
 interface SignInFormProps {
@@ -32,7 +32,6 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
   const { errors } = form.formState
   const [isLeaving, setLeaving] = useState(false)
   const isPending = form.formState.isSubmitting || isLeaving
-  const isSlow = useIsSlow(isPending)
 
   useEffect(() => {
     const draft = takeDraft(SIGN_IN, '')
@@ -84,9 +83,7 @@ export function SignInForm({ next, takesFocus, email = '' }: SignInFormProps) {
       <noscript className="block">
         <p className="text-ink-muted text-sm">{t('noScript')}</p>
       </noscript>
-      <div role="status" className="text-ink-muted text-sm empty:sr-only">
-        {isSlow && common('slowHint')}
-      </div>
+      <SlowHint isPending={isPending} />
       <Button type="submit" isPending={isPending} className="w-full">
         {common('signIn')}
       </Button>

@@ -17,6 +17,7 @@ import { Button } from '../ui/button'
 import { PageCard } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { EmailField } from '../ui/field'
+import { SlowHint } from '../ui/slow-hint'
 import { StatusCard } from '../ui/status-card'
 import { textLink } from '../ui/text-link'
 
@@ -71,6 +72,7 @@ export function ForgotPassword() {
         <noscript className="block">
           <p className="text-ink-muted text-sm">{common('noScript')}</p>
         </noscript>
+        <SlowHint isPending={ask.isPending} />
         <Button type="submit" isPending={form.formState.isSubmitting || ask.isPending} className="w-full">
           {t('sendLink')}
         </Button>

@@ -20,6 +20,7 @@ import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { PageCard } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
+import { SlowHint } from '../ui/slow-hint'
 import { StatusCard } from '../ui/status-card'
 import { NewPasswordField, type NewPasswordRules } from './new-password-field'
 
@@ -96,6 +97,7 @@ function ChoosePassword({ rules, token, email, onRefused, onChanged }: ChoosePas
         <input type="text" autoComplete="username" value={email} readOnly hidden />
         <NewPasswordField rules={rules} typed={form.watch('new_password')} {...fieldOf(form, 'new_password')} />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <SlowHint isPending={confirm.isPending} />
         <Button type="submit" isPending={form.formState.isSubmitting || confirm.isPending} className="w-full">
           {t('setNew')}
         </Button>

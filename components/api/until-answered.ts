@@ -1,6 +1,6 @@
 import type { CallOptions } from '@/contract/client'
 import { ApiError } from '@/contract/errors'
-import { isUnanswered } from './error-texts'
+import { isAway, isUnanswered } from './error-texts'
 
 const REPEAT_MS = 3_000
 
@@ -16,7 +16,7 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
     try {
       return await send({ idempotencyKey })
     } catch (error) {
-      if (!wasOnline || !(isUnanswered(error) || isUnderWay(error))) throw error
+      if (!wasOnline || !(isLost(error) || isUnderWay(error))) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, REPEAT_MS))
   }
@@ -24,6 +24,9 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
 
 /** Not randomUUID(), which pages without TLS lack. */
 const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
+
+/** A session that has ended gives no answer either, and leads to the sign-in. */
+const isLost = (error: unknown) => isAway(error) && isUnanswered(error)
 
 /** The call before this one has not finished. */
 const isUnderWay = (error: unknown) => error instanceof ApiError && error.code === 'REQUEST_007'

@@ -181,7 +181,8 @@ export const putUser = contract({
   ...FOR_SERVICES,
   name: 'putUser',
   summary: 'Create or Update User',
-  description: 'Creates the account with this external id, or updates it. Sending the same body again changes nothing.',
+  description:
+    'Creates the account with this external id, or updates it. Sending the same body again changes nothing. Another address is in effect at once: it ends the sessions and a pending change, and both addresses get a mail, the old one with a link that undoes it. An account that has a role is refused.',
   method: 'PUT',
   path: '/admin/users/{externalId}',
   scope: 'users:write',

@@ -74,7 +74,7 @@ const withoutCodes = (group: FoundGroup): FoundGroup => ({
 function searchAll(groups: readonly ContentsGroup[], typed: string, meanings: Meanings): FoundGroup[] | undefined {
   const words = typed
     .toLowerCase()
-    .split(/\s+/)
+    .split(/[\s-]+/)
     .filter((word) => word && !FILLERS.has(word))
   if (words.length === 0) return undefined
   const exact = found(groups, words.map(literally).map(beginningOfWord), meanings)

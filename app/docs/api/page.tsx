@@ -110,8 +110,8 @@ const Examples = ({ userId }: { userId: string }) => (
       ].join('\n')}
     />
     <p className="text-ink-muted">
-      The examples run as pasted once these, and the variables that an operation names, are set. A person makes a token
-      under{' '}
+      The examples run as pasted, those in TypeScript under Node 24, once these, and the variables that an operation
+      names, are set. A person makes a token under{' '}
       <a href="/settings/access-tokens" className={textLink}>
         Access tokens
       </a>
@@ -249,8 +249,9 @@ const Idempotency = () => (
   <Chapter id="idempotency" title={CHAPTERS.idempotency}>
     <p>
       When an answer was lost, send the same <Code>POST</Code> again with the same <Code>Idempotency-Key</Code> (any
-      text of your choice, such as a UUID). Within 24 hours the first answer comes back and nothing happens twice. The
-      same key with another body is refused with <Code>REQUEST_006</Code>.
+      text of your choice, such as a UUID). Within 24 hours the first answer comes back and nothing happens twice. Once
+      an answer is kept, the same key with another body is refused with <Code>REQUEST_006</Code>; a refusal keeps
+      nothing.
     </p>
     <div data-operation="repeated" data-language="curl">
       <CodeBlock title="curl" label="the repeated call" code={REPEATED_CALL} />

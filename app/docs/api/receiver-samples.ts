@@ -8,7 +8,7 @@ export const RECEIVER_VARIABLES = {
     'The signing secret, `whsec_…`, that was shown once; after a rotation the old and the new one, with a space between.',
 } as const
 
-/** Whole programs, which refuse with 401 what the service has not signed, and with 400 anything that is not JSON. */
+/** Whole programs, which refuse with 401 what the service has not signed. */
 export const RECEIVER_SAMPLES: Record<ReceiverLanguage, string> = {
   typescript: `// npm install @hono/node-server, and the typed client that npm run pack:client packs.
 import { serve } from '@hono/node-server'

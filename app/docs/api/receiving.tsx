@@ -130,10 +130,9 @@ const RULES = {
 export const Verifying = () => (
   <Chapter id="verifying" title={WEBHOOK_CHAPTERS.verifying}>
     <p>
-      These receivers answer 401 to whatever the service has not signed, and 400 to anything that is not JSON. The one
-      in TypeScript takes <Code>createReceiver</Code> of the typed client, which also handles each message once, and
-      those of an account in their order. The others need the standard library alone, and do nothing but verify and
-      print.
+      These receivers answer 401 to whatever the service has not signed. The one in TypeScript takes{' '}
+      <Code>createReceiver</Code> of the typed client, which also handles each message once, and those of an account in
+      their order. The others need the standard library alone, and do nothing but verify and print.
     </p>
     <ReferenceRows
       rows={Object.entries(RULES).map(([name, text]) => ({ key: name, name, text: <Described text={text} /> }))}

@@ -155,15 +155,17 @@ const chaptersIn = (titles: Partial<Record<keyof typeof CHAPTER_WORDS, string>>)
     ...(id === 'registering' && { first: 'receive deletion tasks' }),
   }))
 
-/** How the ids and tokens of an operation begin: `wd_`. */
-const prefixesIn = ({ example }: Contract) =>
-  [...new Set(JSON.stringify(example).match(/(?<=")[a-z]{2,4}_(?=[\w-]{22,}")/g))].join(' ')
+/** How the ids and tokens of an operation begin, and its words of several parts: `wd_`, `user_profile`. */
+const wordsIn = ({ example }: Contract) =>
+  [...new Set(JSON.stringify(example).match(/(?<=")(?:[a-z]{2,4}_(?=[\w-]{22,}")|[a-z]+(?:_[a-z]+)+(?="[^:]))/g))].join(
+    ' ',
+  )
 
 const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry => ({
   id: contract.name,
   title: contract.summary,
   mark: contract.method,
-  words: `${contract.name} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''} ${prefixesIn(contract)}`,
+  words: `${contract.name} ${contract.path} ${OPERATION_WORDS[contract.name] ?? ''} ${wordsIn(contract)}`,
   ...(contract.name === 'withdrawAccount' && { first: 'deletion' }),
   description: contract.description,
   // What every operation can answer is found once, among the common errors.

@@ -1,8 +1,18 @@
+import { useSyncExternalStore } from 'react'
 import type { CallOptions } from '@/contract/client'
 import { ApiError } from '@/contract/errors'
 import { isAway, isUnanswered } from './error-texts'
 
 const REPEAT_MS = 3_000
+const CHANGED = 'call-repeated'
+
+/** The calls whose first answer was lost. */
+let repeated = 0
+
+function count(more: number) {
+  repeated += more
+  window.dispatchEvent(new Event(CHANGED))
+}
 
 /**
  * Makes a call until there is an answer. One whose answer was lost may have had its effect, and the same call with the same key gets that
@@ -12,15 +22,33 @@ export async function untilAnswered<Answer>(send: (options: CallOptions) => Prom
   const idempotencyKey = newKey()
   // What a browser without a network could not send must not have its effect later.
   const wasOnline = navigator.onLine
-  for (;;) {
-    try {
-      return await send({ idempotencyKey })
-    } catch (error) {
-      if (!wasOnline || !(isLost(error) || isUnderWay(error))) throw error
+  let isRepeated = false
+  try {
+    for (;;) {
+      try {
+        return await send({ idempotencyKey })
+      } catch (error) {
+        if (!wasOnline || !(isLost(error) || isUnderWay(error))) throw error
+      }
+      if (!isRepeated) count(1)
+      isRepeated = true
+      await new Promise((resolve) => setTimeout(resolve, REPEAT_MS))
     }
-    await new Promise((resolve) => setTimeout(resolve, REPEAT_MS))
+  } finally {
+    if (isRepeated) count(-1)
   }
 }
+
+/** Whether a call of this page is repeated, from its first lost answer to its end. */
+export const useIsRepeating = () =>
+  useSyncExternalStore(
+    (listener) => {
+      window.addEventListener(CHANGED, listener)
+      return () => window.removeEventListener(CHANGED, listener)
+    },
+    () => repeated > 0,
+    () => false,
+  )
 
 /** Not randomUUID(), which pages without TLS lack. */
 const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-')

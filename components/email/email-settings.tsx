@@ -34,7 +34,9 @@ export function EmailSettings(props: EmailSettingsProps) {
   const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   /** The change that was asked for here. */
   const [sent, setSent] = useState<string | null>(null)
-  const [notice, setNotice] = useNotice(status, sent)
+  /** The change whose cancellation got no answer. */
+  const [cancelling, setCancelling] = useState<string | null>(null)
+  const [notice, setNotice] = useNotice(status, sent, cancelling)
   /** What the person has opened. */
   const [opened, setOpened] = useState<'change' | 'verification' | null>(null)
   const [wasClosed, setWasClosed] = useState(false)
@@ -107,6 +109,7 @@ export function EmailSettings(props: EmailSettingsProps) {
             say(shown, { outcome: isOwn ? 'verified' : 'changed', isNotified: answer.notification_sent })
           }
           onCancelled={() => say(shown, { outcome: 'cancelled' })}
+          onCancelLost={() => setCancelling(shown.changeRequestId)}
           onEnded={({ code }) => {
             if (code === 'EMAIL_006') return say(shown, { outcome: 'replaced' })
             say(shown, { outcome: 'ended', title: code === 'EMAIL_005' ? 'attemptsTitle' : 'codeExpiredTitle' })
@@ -150,7 +153,7 @@ export function EmailSettings(props: EmailSettingsProps) {
 }
 
 /** The notice about the change that ended last, in this or another browser. */
-function useNotice(status: EmailStatus, sent: string | null) {
+function useNotice(status: EmailStatus, sent: string | null, cancelling: string | null) {
   const [known, setKnown] = useState(status)
   const [notice, setNotice] = useState<Notice | null>(null)
   if (status !== known) {
@@ -159,7 +162,8 @@ function useNotice(status: EmailStatus, sent: string | null) {
     const isSaid = ended?.changeRequestId === notice?.changeRequestId
     // A change that looked replaced may have been verified in another browser.
     const wasVerified = notice?.outcome === 'replaced' && ended?.outcome === 'changed'
-    if (ended && (!isSaid || wasVerified)) setNotice(ended)
+    const wasCancelled = ended?.outcome === 'gone' && ended.changeRequestId === cancelling
+    if (ended && (!isSaid || wasVerified)) setNotice(wasCancelled ? { ...ended, outcome: 'cancelled' } : ended)
   }
   return [notice, setNotice] as const
 }

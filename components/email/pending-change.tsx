@@ -7,8 +7,9 @@ import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError, ERRORS } from '@/contract/errors'
-import { useErrorTexts } from '../api/error-texts'
+import { isUnanswered, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
+import { useIsRepeating } from '../api/until-answered'
 import { Form } from '../forms/form'
 import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
@@ -37,6 +38,8 @@ interface PendingChangeProps {
   takesFocus: boolean | 'if-lost'
   onVerified: (answer: Answer<typeof verifyEmail>) => void
   onCancelled: () => void
+  /** The cancellation got no answer. */
+  onCancelLost: () => void
   /** The request can no longer be verified, for the reason in `error`. */
   onEnded: (error: ApiError) => void
 }
@@ -104,7 +107,7 @@ function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFor
 type CodeForm = ReturnType<typeof useCodeForm>['form']
 
 export function PendingChange(props: PendingChangeProps) {
-  const { userId, pending, isOwn, mailed, takesFocus, onVerified, onCancelled, onEnded } = props
+  const { userId, pending, isOwn, mailed, takesFocus, onVerified, onCancelled, onCancelLost, onEnded } = props
   const t = useTranslations('EmailSettings')
   const { isUndeliverable } = pending
   const sentTo = useId()
@@ -113,6 +116,7 @@ export function PendingChange(props: PendingChangeProps) {
   const { form } = code
   const common = useTranslations('Common')
   const isAway = useIsAway()
+  const isRepeating = useIsRepeating()
 
   const takesCode = useRef(takesFocus)
   const isFocusLost = useIsFocusLost()
@@ -147,7 +151,9 @@ export function PendingChange(props: PendingChangeProps) {
           )}
           <ErrorAlert ref={showWhole}>{form.formState.errors.root?.message}</ErrorAlert>
           <LiveRegion>
-            {isAway && !form.formState.errors.root && <Alert tone="warning" title={common('keepsTrying')} />}
+            {(isAway || isRepeating) && !form.formState.errors.root && (
+              <Alert tone="warning" title={common('keepsTrying')} />
+            )}
           </LiveRegion>
         </CardBody>
       </Form>
@@ -176,7 +182,10 @@ export function PendingChange(props: PendingChangeProps) {
             onCancelled()
             return code.readAgain()
           }}
-          onRefused={code.refused}
+          onRefused={(error) => {
+            if (isUnanswered(error)) onCancelLost()
+            return code.refused(error)
+          }}
         />
       </CardFooter>
     </Card>

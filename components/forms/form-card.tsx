@@ -2,11 +2,11 @@
 
 import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
 import { useTranslations } from 'use-intl/react'
+import { useIsRepeating } from '../api/until-answered'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
 import { ErrorAlert } from '../ui/error-alert'
-import { useIsAway } from '../ui/service-away'
 import { useIsSlow } from '../ui/use-is-slow'
 import { Form } from './form'
 
@@ -36,7 +36,7 @@ export function FormCard({
 }: FormCardProps) {
   const t = useTranslations('Common')
   const isSlow = useIsSlow(isPending)
-  const isAway = useIsAway()
+  const isRepeating = useIsRepeating()
   return (
     <Card className={tone && 'border-danger/45'}>
       <Form onSubmit={onSubmit}>
@@ -45,7 +45,7 @@ export function FormCard({
           {children}
           <ErrorAlert>{error}</ErrorAlert>
           <div role="status" className="text-ink-muted text-sm empty:sr-only">
-            {isPending && !error && (isAway ? t('keepsTrying') : isSlow && t('slowHint'))}
+            {isPending && !error && (isRepeating ? t('keepsTrying') : isSlow && t('slowHint'))}
           </div>
         </CardBody>
         <CardFooter>

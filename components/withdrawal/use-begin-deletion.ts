@@ -1,7 +1,6 @@
 import { type UseMutationOptions, useIsMutating, useMutation } from '@tanstack/react-query'
 import type { CallOptions } from '@/contract/client'
-import { untilAnswered } from '../api/until-answered'
-import { useIsAway } from '../ui/service-away'
+import { untilAnswered, useIsRepeating } from '../api/until-answered'
 
 const mutationKey = ['begin-deletion']
 
@@ -16,9 +15,9 @@ export function useBeginDeletion<Given, Begun>({ send, ...callbacks }: BeginDele
     mutationFn: (given) => untilAnswered((options) => send(given, options)),
     ...callbacks,
   })
-  const isAway = useIsAway()
-  /** The call got no answer yet, and the deletion may have begun. */
-  const isUnsure = mutation.isPending && isAway
+  const isRepeating = useIsRepeating()
+  /** An answer was lost, and the deletion may have begun. */
+  const isUnsure = mutation.isPending && isRepeating
   return { ...mutation, isUnsure }
 }
 

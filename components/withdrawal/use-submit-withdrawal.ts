@@ -3,7 +3,7 @@ import type { SubmitErrorHandler, UseFormReturn } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { ApiError } from '@/contract/errors'
 import { needsPassword, useProvenSubmit, type WaysToConfirm } from '../access/confirm-identity'
-import { isUnanswered, isUnreached, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
+import { isAway, isUnanswered, isUnreached, needsFreshSignIn, useErrorTexts } from '../api/error-texts'
 import { useHost } from '../host/host'
 import type { WatchedBlockers } from './blockers'
 import { useWithdrawAccount } from './use-withdraw-account'
@@ -19,6 +19,7 @@ interface Submitting {
 /** Confirms the password where it is asked for, begins the deletion, and shows a refusal where it belongs. */
 export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userId, ways, held, onWrong }: Submitting) {
   const t = useTranslations('DeleteAccount')
+  const blockers = useTranslations('Blockers')
   const { confirmPassword, refresh } = useHost()
   const { showError, showUntilBack } = useErrorTexts()
   const asksPassword = needsPassword(ways)
@@ -29,6 +30,9 @@ export function useSubmitWithdrawal(form: UseFormReturn<WithdrawValues>, { userI
       else if (needsFreshSignIn(error) && asksPassword) {
         form.setError('current_password', { type: 'answer', message: t('confirmAgain') })
         form.setFocus('current_password', { shouldSelect: true })
+      } else if (isAway(error) && held.isAppSilent) {
+        // The service is there, and the page says above what it waits for.
+        form.setError('root', { type: 'answer', message: blockers('unknownStill') })
       } else showError(form, error)
       if (isHeldBack(error)) held.show(error)
       if (isHeldBack(error) || needsFreshSignIn(error)) refresh()

@@ -27,7 +27,7 @@ export function useOutcome(sentence: string, isSpent = false): void {
   useEffect(() => () => leave.current(), [])
 }
 
-/** Whether the page was there before what asks: what has just come into a page in use is not in the place where it was on load. */
+/** Whether the page was shown before this came into it. */
 export const useIsInUse = () => useContext(InUse).current
 
 /**

@@ -10,7 +10,7 @@ import { isAway, useErrorTexts } from './error-texts'
 export function useUntilBack(error: Error | null): Error | null {
   const [ended, setEnded] = useState<Error>()
   useEffect(() => {
-    if (isAway(error)) onceBack(() => setEnded(error as Error))
+    if (isAway(error)) return onceBack(() => setEnded(error as Error))
   }, [error])
   return error === ended ? null : error
 }

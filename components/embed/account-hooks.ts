@@ -19,7 +19,7 @@ export function useOwnAccount(): OwnAccount {
 /** What people read of an error, in the language of the texts. */
 export const useErrorText = () => useErrorTexts().errorText
 
-/** Whether the account can be read: no deletion has begun here, nor perhaps. */
+/** Whether the account can be read: no deletion has begun here, and none may have. */
 function useIsReadable() {
   const isBeginning = useIsBeginningDeletion()
   return useAccount().started === null && !isBeginning

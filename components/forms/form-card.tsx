@@ -1,14 +1,12 @@
 'use client'
 
 import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
-import { useTranslations } from 'use-intl/react'
-import { useIsRepeating } from '../api/until-answered'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
 import { ErrorAlert } from '../ui/error-alert'
-import { useIsSlow } from '../ui/use-is-slow'
 import { Form } from './form'
+import { SlowHint } from './slow-hint'
 
 interface FormCardProps extends ComponentProps<typeof CardHeader> {
   onSubmit: SubmitEventHandler<HTMLFormElement>
@@ -34,9 +32,6 @@ export function FormCard({
   children,
   ...header
 }: FormCardProps) {
-  const t = useTranslations('Common')
-  const isSlow = useIsSlow(isPending)
-  const isRepeating = useIsRepeating()
   return (
     <Card className={tone && 'border-danger/45'}>
       <Form onSubmit={onSubmit}>
@@ -44,9 +39,7 @@ export function FormCard({
         <CardBody className="space-y-5">
           {children}
           <ErrorAlert>{error}</ErrorAlert>
-          <div role="status" className="text-ink-muted text-sm empty:sr-only">
-            {isPending && !error && (isRepeating ? t('keepsTrying') : isSlow && t('slowHint'))}
-          </div>
+          <SlowHint isPending={isPending && !error} />
         </CardBody>
         <CardFooter>
           {note && <p className="text-ink-muted text-sm">{note}</p>}

@@ -53,7 +53,7 @@ export function LinkPage<Secret, Facts>(props: LinkPageProps<Secret, Facts>) {
     refetchOnReconnect: false,
   })
   useEffect(() => {
-    if (isAway(error)) onceBack(() => void refetch())
+    if (isAway(error)) return onceBack(() => void refetch())
   }, [error, refetch])
   if (hasEnded || isRefused(error) || (secret === null && endOfLink() === 'spent'))
     return (

@@ -17,7 +17,7 @@ const formats = {
 interface LocalTimeProps {
   dateTime: string
   format?: keyof typeof formats
-  /** A sentence goes on behind a short one: its place is no column. */
+  /** For a short one that stands in a sentence and in no column. */
   mayBreak?: boolean
 }
 

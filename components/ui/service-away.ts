@@ -36,13 +36,14 @@ function onChange(listener: () => void) {
   return () => window.removeEventListener(CHANGED, listener)
 }
 
-/** Calls `then` once the service, which did not answer, is back. */
+/** Calls `then` once the service, which did not answer, is back. Returns how to stop waiting for that. */
 export function onceBack(then: () => void) {
   const stop = onChange(() => {
     if (isAway()) return
     stop()
     then()
   })
+  return stop
 }
 
 /** Whether the last call of this page found the service away, and it is not back yet. */

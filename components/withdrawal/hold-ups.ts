@@ -21,7 +21,7 @@ export const plannedEndOf = ({ deletion_steps, scheduled_completion }: Withdrawa
 export const isDue = ({ next_attempt_at }: Application, now: number): boolean =>
   next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
 
-/** It is being told now, whatever the last answer said. */
+/** Its first call is due, so that it is asked now. */
 export const isAsked = (application: Application, now: number): boolean =>
   application.status === 'pending' && isDue(application, now)
 

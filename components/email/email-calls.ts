@@ -4,22 +4,25 @@ import type { Answer, Body } from '@/contract/define'
 import type { changeEmail, resendVerification, verifyEmail } from '@/contract/email'
 import { untilAnswered } from '../api/until-answered'
 import { useHost } from '../host/host'
-import { type EmailStatus, emailStatusKey } from './email-status'
+import { type EmailStatus, emailStatusKey, statusAsked } from './email-status'
 
 type Callbacks<Data, Values> = Pick<UseMutationOptions<Data, Error, Values>, 'onMutate' | 'onSuccess' | 'onError'>
 
-/** A call about the address. After its success the status is read again. */
+/** A call about the address. After its success the status is what `statusAfter` says, until it is read again. */
 export function useEmailCall<Data, Values>(
   userId: string,
   ask: (values: Values, options: CallOptions) => Promise<Data>,
   { onSuccess, ...others }: Callbacks<Data, Values> = {},
+  statusAfter: (answer: Data) => Partial<EmailStatus> = () => ({}),
 ) {
   const queryClient = useQueryClient()
+  const queryKey = emailStatusKey(userId)
   return useMutation<Data, Error, Values>({
     mutationFn: (values) => untilAnswered((options) => ask(values, options)),
-    onSuccess: async (...args) => {
-      await onSuccess?.(...args)
-      await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
+    onSuccess: async (answer, ...args) => {
+      await onSuccess?.(answer, ...args)
+      queryClient.setQueryData<EmailStatus>(queryKey, (status) => status && { ...status, ...statusAfter(answer) })
+      await queryClient.invalidateQueries({ queryKey })
     },
     ...others,
   })
@@ -30,7 +33,7 @@ export function useChangeEmail(
   callbacks?: Callbacks<Answer<typeof changeEmail>, Body<typeof changeEmail>>,
 ) {
   const { call } = useHost()
-  return useEmailCall(userId, (body, options) => call('changeEmail', { userId }, body, options), callbacks)
+  return useEmailCall(userId, (body, options) => call('changeEmail', { userId }, body, options), callbacks, statusAsked)
 }
 
 export function useVerifyEmail(
@@ -38,22 +41,16 @@ export function useVerifyEmail(
   callbacks?: Callbacks<Answer<typeof verifyEmail>, Body<typeof verifyEmail>>,
 ) {
   const { call } = useHost()
-  const queryClient = useQueryClient()
-  return useEmailCall<Answer<typeof verifyEmail>, Body<typeof verifyEmail>>(
+  return useEmailCall(
     userId,
     (body, options) => call('verifyEmail', { userId }, body, options),
-    {
-      ...callbacks,
-      onSuccess: async (answer, ...args) => {
-        await callbacks?.onSuccess?.(answer, ...args)
-        // The address flips also where the status cannot be read now.
-        const isVerified = { current_email: answer.new_email, email_verified: true, verified_at: answer.changed_at }
-        queryClient.setQueryData<EmailStatus>(
-          emailStatusKey(userId),
-          (status) => status && { ...status, ...isVerified, email_undeliverable: false },
-        )
-      },
-    },
+    callbacks,
+    (answer) => ({
+      current_email: answer.new_email,
+      email_verified: true,
+      verified_at: answer.changed_at,
+      email_undeliverable: false,
+    }),
   )
 }
 

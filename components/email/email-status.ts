@@ -1,7 +1,7 @@
 'use client'
 
 import type { Answer } from '@/contract/define'
-import type { getEmailStatus } from '@/contract/email'
+import type { changeEmail, getEmailStatus } from '@/contract/email'
 import { useRenderedQuery } from '../api/use-rendered-query'
 import { useHost } from '../host/host'
 import { serverNow } from '../ui/server-clock'
@@ -13,7 +13,8 @@ export interface Pending {
   newEmail: string
   expiresAt: string
   attemptsRemaining: number
-  resendAvailableAt: string
+  /** Null until the status has been read. */
+  resendAvailableAt: string | null
   /** Whether the newest message came back. */
   isUndeliverable: boolean
 }
@@ -84,14 +85,29 @@ export function WatchSession(props: { userId: string; initialStatus: EmailStatus
 /** Whether two addresses, as typed, are one. */
 export const isSameAddress = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
+/** What the answer to a change tells of the status. */
+export const statusAsked = (asked: Answer<typeof changeEmail>): Pick<EmailStatus, 'pending_change'> => ({
+  pending_change: {
+    has_pending: true,
+    new_email: asked.new_email,
+    requested_at: null,
+    expires_at: asked.verification_expires_at,
+    change_request_id: asked.change_request_id,
+    verification_method: asked.verification_method,
+    attempts_remaining: null,
+    resend_available_at: null,
+    delivery: null,
+  },
+})
+
 export function pendingOf({ pending_change: pending }: EmailStatus): Pending | null {
   if (!pending.has_pending || !pending.change_request_id || !pending.new_email || !pending.expires_at) return null
   return {
     changeRequestId: pending.change_request_id,
     newEmail: pending.new_email,
     expiresAt: pending.expires_at,
-    attemptsRemaining: pending.attempts_remaining ?? 0,
-    resendAvailableAt: pending.resend_available_at ?? pending.expires_at,
+    attemptsRemaining: pending.attempts_remaining ?? Number.POSITIVE_INFINITY,
+    resendAvailableAt: pending.resend_available_at,
     isUndeliverable: pending.delivery === 'undeliverable',
   }
 }

@@ -18,7 +18,9 @@ interface ResendMessageProps {
 export function ResendMessage({ userId, pending, onStart, onSent, onError }: ResendMessageProps) {
   const t = useTranslations('EmailSettings')
   const language = useLocale()
-  const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime()) / 1000)
+  const now = useServerTime()
+  const from = pending.resendAvailableAt
+  const wait = from ? Math.ceil((Date.parse(from) - now) / 1000) : 0
   const resend = useResendVerification(userId, { onMutate: onStart, onSuccess: onSent, onError })
 
   return (
@@ -26,7 +28,7 @@ export function ResendMessage({ userId, pending, onStart, onSent, onError }: Res
       variant="secondary"
       size="small"
       className="w-full tabular-nums sm:w-auto sm:min-w-36"
-      disabled={wait > 0}
+      disabled={!from || wait > 0}
       isPending={resend.isPending}
       onClick={() => resend.mutate({ change_request_id: pending.changeRequestId })}
     >

@@ -202,7 +202,7 @@ function kilobytesOf(file: string): number {
   return [...files].reduce((sum, name) => sum + brotliCompressSync(readFileSync(name)).length, 0) / 1024
 }
 
-test('the parts for React have at most 35 KB, and the elements at most 62 KB without React', async () => {
+test('the parts for React have at most 35 KB, and the elements at most 63 KB without React', async () => {
   const contents =
     "export * from 'react'; export * from 'react-dom'; export * from 'react-dom/client'; export * from 'react/jsx-runtime'"
   const { outputFiles } = await build({
@@ -217,5 +217,5 @@ test('the parts for React have at most 35 KB, and the elements at most 62 KB wit
   const sizes = { react: kilobytesOf('react.js'), element: kilobytesOf('element/element.js') - react }
   process.stdout.write(`parts for React: ${sizes.react.toFixed(1)} KB, elements: ${sizes.element.toFixed(1)} KB\n`)
   expect(sizes.react).toBeLessThanOrEqual(35)
-  expect(sizes.element).toBeLessThanOrEqual(62)
+  expect(sizes.element).toBeLessThanOrEqual(63)
 })

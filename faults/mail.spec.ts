@@ -34,16 +34,6 @@ test('F9 a withdrawal is accepted while the mail server is away, and the confirm
   expect(sentTo(world, person.email, WITHDRAWN)).toHaveLength(1)
 })
 
-test('F9 the sealed confirmation is destroyed in time when the mail server stays away, and the withdrawal completes', async (context) => {
-  const world = await givenWorld(context)
-  await world.givenApplication('shop')
-  const instance = await world.start()
-  const person = await givenPerson(world, instance)
-  await world.mail.goAway()
-  await expectPurged(world, await startWithdrawal(instance, person))
-  expect(await world.query('SELECT FROM notices WHERE sealed IS NOT NULL')).toEqual([])
-})
-
 test('F10 a change ends with EMAIL_009 within 12 s when the mail server takes the message and never answers, and nothing is kept', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()

@@ -72,20 +72,6 @@ test('F19 withdrawals whose application hangs delay nobody else, and their purge
   expect((await placesOf(world, [stuck.id])).filter((place) => place.startsWith('table'))).toEqual([])
 })
 
-test('F18 a quick application is retried while another application of the same person hangs', async (context) => {
-  const world = await givenWorld(context)
-  const hanging = await world.givenApplication('hanging', () => {})
-  const quick = await world.givenApplication(
-    'quick',
-    firstThen((response) => answer(response, 500), 3),
-  )
-  const instance = await world.start()
-  await givenStartedWithdrawal(world, instance)
-  await until('the quick one knows', () => quick.received.length === 4)
-  expect(hanging.received).toHaveLength(1)
-  expect((quick.received.at(-1)?.at ?? 0) - (hanging.received[0]?.at ?? 0)).toBeLessThan(8_000)
-})
-
 test('F18 an instance that is stopped while an application hangs exits at once, and the next instance calls it again', async (context) => {
   const world = await givenWorld(context)
   const shop = await world.givenApplication(

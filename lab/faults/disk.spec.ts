@@ -1,5 +1,4 @@
-import { openSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rmdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { Cluster } from '@/testing/cluster'
@@ -56,32 +55,6 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   })
   expect(healed.status).toBe(202)
   await expectPurged(world, withdrawal)
-})
-
-test('F44 a ledger directory that is unmounted under a running service holds it, and takes no line until it is back', async (context) => {
-  const world = await givenWorld(context)
-  const instance = await world.start()
-  const [first, second] = [await givenPlainPerson(world), await givenPlainPerson(world)]
-  await startWithdrawal(instance, first)
-  const directory = path.join(world.dataDir, 'ledger')
-  await rename(directory, `${directory}-away`)
-  await mkdir(directory)
-  // The store has seen no batch yet.
-  await expect(world.operator.run('withdrawal', 'start', '--user', second.id)).rejects.toThrow('Nothing was changed')
-  const again = () => withdraw(instance, second, { 'Idempotency-Key': 'once' })
-  expectUnavailable(await again(), 6_000)
-  await until('it is held', async () => (await instance.readiness()).body.reason === 'ledger_missing')
-  expect(await readdir(directory)).toEqual([])
-  await rmdir(directory)
-  await rename(`${directory}-away`, directory)
-  await until('it serves', async () => (await instance.readiness()).status === 200)
-  expect((await again()).status).toBe(202)
-  // Another directory at a start is the wrong store too.
-  await rename(directory, `${directory}-away`)
-  const other = await world.start({}, { stdout: openSync('/dev/null', 'w') })
-  await until('it is held', async () => (await other.readiness()).body.reason === 'ledger_missing')
-  await rename(`${directory}-away`, directory)
-  await until('it serves', async () => (await other.readiness()).status === 200)
 })
 
 test('F20 F42 a full data directory refuses mail and withdrawals whole, with LEDGER_BEFORE_ANSWER=0 mail alone, and the erasure ledger is complete afterwards', async (context) => {

@@ -5,7 +5,7 @@ import { macOfCode } from '@/domain/email/verification-code'
 import { createSecrets } from '@/server/adapters/secrets'
 import { Cluster } from '@/testing/cluster'
 import { givenPeople } from '@/testing/people'
-import { emailStatus, type Person, verifyEmail, withdraw } from '@/testing/person'
+import { type Person, verifyEmail, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, KEYS, type World } from '@/testing/world'
 
@@ -50,31 +50,6 @@ test('F26 L17 every acknowledged write survives a kill of PostgreSQL, even with 
     ),
   )
   expect(new Set(kept.map(({ id }) => id))).toEqual(answered)
-})
-
-test('F8 either instance returns the new address right after a verification, 1,000 times of 1,000', async (context) => {
-  const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '1' })
-  const instances = [await world.start(), await world.start()] as const
-  // Sending two messages for each change would take most of the time.
-  await world.mail.goAway()
-  const changing = await givenChanges(world, await givenPeople(world, 1_000))
-  let told = 0
-  const queue = changing.entries()
-  const worker = async () => {
-    for (const [index, { person, request, code }] of queue) {
-      const [here, there] = index % 2 ? instances : [instances[1], instances[0]]
-      const pending = await emailStatus(there, person)
-      expect(pending.body, JSON.stringify(pending.body)).toMatchObject({
-        data: { pending_change: { change_request_id: request } },
-      })
-      expect((await verifyEmail(here, person, { request, code })).status).toBe(200)
-      const { body } = await emailStatus(there, person)
-      expect(body.data).toMatchObject({ current_email: person.newEmail, email_verified: true })
-      told++
-    }
-  }
-  await Promise.all(Array.from({ length: 4 }, worker))
-  expect(told).toBe(1_000)
 })
 
 /** Changes that await their code, as the service writes them. */

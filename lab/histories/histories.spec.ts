@@ -50,7 +50,7 @@ const TAMPERED: Record<string, { where(line: Line, before: Line[]): boolean; bec
   },
 }
 
-test('every answer under load on two instances fits one order of the calls of its account', {
+test('F8 every answer under load on two instances fits one order of the calls of its account', {
   timeout: 30 * 60_000,
 }, async (context) => {
   const world = await givenWorld(context, HISTORY_SETTINGS)

@@ -282,10 +282,14 @@ test('F43 a connection to another server than the one that was compared is refus
   expect(processState.heldFor).toBeUndefined()
 })
 
-test('F44 a store that is unmounted while the service runs is noticed, and nothing is served until it is back', async (context) => {
-  const { open } = await givenGuarded(context)
+test('F44 a store that is unmounted while the service runs or before it starts is noticed, and nothing is served until it is back', async (context) => {
+  const { open, url } = await givenGuarded(context)
   const mount = unmountLedger(open)
   await until('it is held', () => processState.heldFor === 'ledger_missing')
+  const { guard, database } = guarded(context, { databaseUrl: url, acceptedDatabase: undefined, maxReplayedLines: 100 })
+  const { served } = await guard.watch({ ...open, process: createProcess(), ...database })
+  expect(served).not.toBeNull()
   mount()
+  await served
   await until('it serves', () => processState.heldFor === undefined)
 })

@@ -1,4 +1,5 @@
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { day } from '@/domain/limits/durations'
 import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
 import { ENGLISH } from '@/server/texts/catalogue'
 import {
@@ -9,12 +10,14 @@ import {
   givenUser,
   givenWithdrawal,
   outcomeOf,
+  pass,
   resetTokenTo,
   runDueWork,
   type TestContext,
   testContext,
   withdrawAs,
 } from '@/testing/domain'
+import { noted } from '@/testing/stderr'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
@@ -28,6 +31,9 @@ beforeEach(async () => {
 })
 
 const run = (line: string, input = '') => execute(ctx, splitWords(line), async () => input) as Promise<Answer>
+
+/** The rows that a command lists as this member. */
+const listed = async (member: string, line: string) => (await run(line))[member] as unknown as Answer[]
 
 /** The sentence that a refused command prints. */
 const refusal = (line: string, input?: string): Promise<string> =>
@@ -53,6 +59,17 @@ const NO_ADDRESS = 'The address must be one plain address, such as ada@example.c
 
 const passwordHashOf = async (id: string) => (await ctx.db.user.findUniqueOrThrow({ where: { id } })).passwordHash ?? ''
 
+/** A withdrawal that waits for an application, by the deletion task of it. */
+async function givenTask() {
+  const { userId, withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+  const { id, appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  return { userId, withdrawalId, id, appId, appName }
+}
+
+/** The id of an application at an address where nothing listens. */
+const givenApp = async (name: string) =>
+  (await run(`app register --name "${name}" --endpoint http://127.0.0.1:9/`)).app_id ?? ''
+
 const givenToken = (userId: string, name = 'export') =>
   run(`token create --user ${userId} --scope email:manage --scope account:manage --name ${name}`)
 
@@ -72,10 +89,7 @@ test('a new password ends every session and access token, and with --keep-tokens
 })
 
 test('key rotate makes a key that signs a day later, and with --now one that signs at once', async () => {
-  const states = async (line: string) => {
-    const { keys } = (await run(line)) as unknown as { keys: { state: string }[] }
-    return keys.map(({ state }) => state)
-  }
+  const states = async (line: string) => (await listed('keys', line)).map(({ state }) => state)
   expect(await states('key rotate')).toEqual(['signing', 'waiting'])
   expect(await states('key rotate --now')).toEqual(['retired', 'retired', 'signing'])
   expect(await states('key list')).toEqual(['retired', 'retired', 'signing'])
@@ -141,8 +155,8 @@ test('the operator lists and revokes the access tokens of a user', async () => {
   const kept = await givenToken(user.userId, 'kept')
   ctx.clock.advance(1)
   const gone = await givenToken(user.userId, 'gone')
-  const list = async () => (await run(`token list --user ${user.userId}`)) as unknown as { access_tokens: Answer[] }
-  const [newest] = (await list()).access_tokens
+  const list = () => listed('access_tokens', `token list --user ${user.userId}`)
+  const [newest] = await list()
   expect(newest).toEqual({
     token_id: expect.stringMatching(/^tok_/),
     name: 'gone',
@@ -153,13 +167,13 @@ test('the operator lists and revokes the access tokens of a user', async () => {
   })
   const tokenId = newest?.token_id ?? ''
   expect(await run(`token revoke ${tokenId}`)).toEqual({ user_id: user.userId, token_id: tokenId, revoked: 1 })
-  expect((await list()).access_tokens.map(({ name }) => name)).toEqual(['kept'])
+  expect((await list()).map(({ name }) => name)).toEqual(['kept'])
   expect(await authenticate(ctx, gone.access_token ?? '')).toBeNull()
   expect(await authenticate(ctx, kept.access_token ?? '')).not.toBeNull()
   expect(await refusal(`token revoke ${tokenId}`)).toContain('no access token with this id that still works')
 
   expect(await run(`token revoke --user ${user.userId}`)).toEqual({ user_id: user.userId, revoked: 1 })
-  expect((await list()).access_tokens).toEqual([])
+  expect(await list()).toEqual([])
   const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, actor: 'operator' } })
   expect(audited.map(({ action }) => action)).toEqual(
     expect.arrayContaining(['access_token.revoked', 'access_token.all_revoked']),
@@ -169,7 +183,7 @@ test('the operator lists and revokes the access tokens of a user', async () => {
 test('the operator ends one session, or signs a user out everywhere and cancels the pending change', async () => {
   const user = await givenUser(ctx)
   const change = await givenPendingChange(ctx, user)
-  const [one] = ((await run(`session list --user ${user.userId}`)) as unknown as { sessions: Answer[] }).sessions
+  const [one] = await listed('sessions', `session list --user ${user.userId}`)
   expect(one).toMatchObject({ session_id: user.sessionId, user_agent: 'test' })
   const ended = { user_id: user.userId, session_id: user.sessionId, ended: 1 }
   expect(await run(`session end ${user.sessionId}`)).toEqual(ended)
@@ -249,10 +263,7 @@ test('the operator finds an account by its id, its address or its external id, w
 
 test('the operator lists the withdrawals of a state', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx)
-  const idsOf = async (line: string) => {
-    const { withdrawals } = (await run(line)) as unknown as { withdrawals: Answer[] }
-    return withdrawals.map(({ withdrawal_id }) => withdrawal_id)
-  }
+  const idsOf = async (line: string) => (await listed('withdrawals', line)).map(({ withdrawal_id }) => withdrawal_id)
   expect(await idsOf('withdrawal list')).toContain(withdrawalId)
   expect(await idsOf('withdrawal list --state completed')).not.toContain(withdrawalId)
   expect(await idsOf('withdrawal list --state "In progress"')).toContain(withdrawalId)
@@ -260,10 +271,7 @@ test('the operator lists the withdrawals of a state', async () => {
 
 test("after a deletion the account's id leads to its withdrawal, until the purge", async () => {
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
-  for (let days = 0; days < 8; days++) {
-    ctx.clock.advance(24 * 60 * 60 * 1000)
-    await runDueWork(ctx)
-  }
+  for (let days = 0; days < 8; days++) await pass(ctx, day)
   expect(await refusal(`user show ${userId}`)).toBe(`The account was deleted: withdrawal show ${withdrawalId}`)
   expect(await run(`withdrawal show ${userId}`)).toEqual(await run(`withdrawal show ${withdrawalId}`))
   expect(await refusal('withdrawal show usr_unknown')).toBe(NO_WITHDRAWAL)
@@ -334,6 +342,7 @@ test.each([
     'session end ses_none',
     'There is no session with this id that is still signed in: give the whole id that session list shows.',
   ],
+  ['withdrawal show gone@example.test', `${NO_USER} An account that is being deleted is not found by its address`],
   ['withdrawal retry wd_unknown', NO_WITHDRAWAL],
   ['archive accept-loss --withdrawal wd_unknown', NO_WITHDRAWAL],
   ['event list --app app_unknown', NO_APP],
@@ -375,7 +384,6 @@ test('an operator sees which transactions hold a deletion back, of one account a
   await add('settled')
   ctx.clock.advance(1)
   const { transaction_id: id } = await add('pending')
-  const listed = async (line: string) => (await run(line)) as unknown as { transactions: Answer[] }
   const pending = {
     transaction_id: id,
     user_id: userId,
@@ -385,17 +393,17 @@ test('an operator sees which transactions hold a deletion back, of one account a
     url: 'https://shop.example.com/orders/7',
     created_at: '2026-11-20T09:00:00.001Z',
   }
-  expect((await listed(`transaction list --user ${userId}`)).transactions).toMatchObject([
+  expect(await listed('transactions', `transaction list --user ${userId}`)).toMatchObject([
     pending,
     { status: 'settled' },
   ])
-  expect((await listed('transaction list')).transactions).toContainEqual(pending)
+  expect(await listed('transactions', 'transaction list')).toContainEqual(pending)
   expect(await run(`user show ${userId}`)).toMatchObject({
     blockers: [{ code: 'pending_transactions', source: 'account', ids: [id] }],
     pending_transactions: [pending],
   })
   await run(`transaction settle ${id}`)
-  expect((await listed('transaction list')).transactions).not.toContainEqual(pending)
+  expect(await listed('transactions', 'transaction list')).not.toContainEqual(pending)
   expect(await run(`user show ${userId}`)).toMatchObject({ blockers: [], pending_transactions: [] })
 })
 
@@ -441,11 +449,10 @@ test('a service token is created with its scopes and hosts, shown once, listed a
   expect(made).toEqual({
     service_token_id: expect.stringMatching(/^svt_[\w-]{22}$/),
     service_token: expect.stringMatching(/^svc_[\w-]{43}$/),
-    expires_at: new Date(before + 365 * 24 * 60 * 60 * 1000).toISOString(),
+    expires_at: new Date(before + 365 * day).toISOString(),
   })
-  const listed = async () => (await run('service-token list')).service_tokens as unknown as object[]
   const own = { service_token_id: made.service_token_id }
-  expect(await listed()).toEqual([
+  expect(await listed('service_tokens', 'service-token list')).toEqual([
     {
       ...own,
       name: 'billing',
@@ -460,7 +467,7 @@ test('a service token is created with its scopes and hosts, shown once, listed a
   expect(await authenticate(ctx, made.service_token ?? '')).toMatchObject({ kind: 'service_token', userId: '' })
   expect(await run(`service-token revoke ${made.service_token_id}`)).toEqual({ ...own, revoked: true })
   expect(await authenticate(ctx, made.service_token ?? '')).toBeNull()
-  expect(await listed()).toEqual([])
+  expect(await listed('service_tokens', 'service-token list')).toEqual([])
   expect(await refusal(`service-token revoke ${made.service_token_id}`)).toContain('no service token with this id')
   const audits = await ctx.db.auditEvent.findMany({ where: { subjectId: made.service_token_id ?? '' } })
   expect(audits.map(({ action, actor }) => `${action} by ${actor}`).sort()).toEqual([
@@ -551,7 +558,7 @@ test.each([
   [{ status: 302 }, 'The ping failed: HTTP 302.'],
   [{ status: 204 }, undefined],
 ])('a ping that is answered with %j fails: %s', async (answer, error) => {
-  const { app_id: id = '' } = await run('app register --name Shop --endpoint http://127.0.0.1:9/')
+  const id = await givenApp('Shop')
   ctx.callApp = async () => answer
   const shown = await run(`app ping ${id}`)
   expect(shown).toMatchObject(answer)
@@ -559,26 +566,20 @@ test.each([
 })
 
 test('an application is given by its name, unless two have it', async () => {
-  const register = (name: string) => run(`app register --name "${name}" --endpoint http://127.0.0.1:9/`)
-  const { app_id: id } = await register('Only one')
+  const id = await givenApp('Only one')
   expect(await run('app disable "Only one"')).toMatchObject({ app_id: id })
   expect(await run('task list --app "only ONE"')).toMatchObject({ tasks: [] })
-  const twins = [await register('Twin'), await register('Twin')].map(({ app_id }) => app_id).sort()
+  const twins = [await givenApp('Twin'), await givenApp('Twin')].sort()
   expect(await refusal('app ping Twin')).toBe(
     `Several applications have this name: ${twins.map((twin) => `${twin} (Twin)`).join(', ')}. Give the id of one.`,
   )
-  const { app_id: written } = await register('TWIN')
+  const written = await givenApp('TWIN')
   expect(await run('app disable TWIN')).toMatchObject({ app_id: written })
 })
 
 test('an application is given by the beginning of its id, unless two begin so', async () => {
-  for (const [name, id] of [
-    ['One', 'app_sameid1'],
-    ['Other', 'app_sameid2'],
-  ] as const) {
-    const { app_id: made = '' } = await run(`app register --name ${name} --endpoint http://127.0.0.1:9/`)
-    await ctx.db.connectedApp.update({ where: { id: made }, data: { id } })
-  }
+  for (const id of ['app_sameid1', 'app_sameid2'])
+    await ctx.db.connectedApp.update({ where: { id: await givenApp('Same') }, data: { id } })
   expect(await refusal('app disable app_sameid')).toBe(
     'Several ids begin so: app_sameid1, app_sameid2. Type more of the id.',
   )
@@ -588,15 +589,16 @@ test('an application is given by the beginning of its id, unless two begin so', 
   expect(await refusal('app disable app_samei')).toBe(TOO_SHORT)
 })
 
-test('an account and a withdrawal are given by the beginning of their id', async () => {
-  const { userId, withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
+test('an account and a withdrawal are given by the beginning of their id, and a withdrawal by one of its deletion tasks', async () => {
+  const { userId, withdrawalId, id: task } = await givenTask()
   const begun = withdrawalId.slice(0, 'wd_'.length + 6)
   for (const line of ['withdrawal show', 'withdrawal retry', 'receipt show', 'task list --withdrawal']) {
     if (line !== 'receipt show') expect(await run(`${line} ${begun}`)).toEqual(await run(`${line} ${withdrawalId}`))
     expect(await refusal(`${line} ${begun.slice(0, -1)}`)).toBe(TOO_SHORT)
     expect(await refusal(`${line} ${withdrawalId}x`)).toContain('with this id')
   }
-  expect(await run(`withdrawal show ${userId.slice(0, 10)}`)).toMatchObject({ withdrawal_id: withdrawalId })
+  for (const id of [userId.slice(0, 10), task])
+    expect(await run(`withdrawal show ${id}`)).toMatchObject({ withdrawal_id: withdrawalId })
   expect(await refusal(`archive accept-loss --withdrawal ${begun}`)).toContain(`give the whole id, ${withdrawalId}.`)
   const { userId: other, email } = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: other }, data: { externalId: 'customer-43' } })
@@ -607,11 +609,6 @@ test('an account and a withdrawal are given by the beginning of their id', async
   expect(await refusal(`withdrawal start --user ${beginning}`)).toBe(
     `withdrawal start cannot be undone: give the whole id, ${other}.`,
   )
-})
-
-test('withdrawal show of an address says what the pages say', async () => {
-  const shown = await refusal('withdrawal show gone@example.test')
-  expect(shown).toContain('No account has this address or id. An account that is being deleted is not found by its')
 })
 
 /** The question of a command, or its refusal before it asks. */
@@ -638,8 +635,7 @@ test('what cannot be undone asks with what it concerns, once it knows that it ma
   ])
   expect(await question('withdrawal start --user usr_unknown')).toBe(NO_USER)
 
-  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
-  const { id, appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  const { id, appId, appName, withdrawalId, userId: gone } = await givenTask()
   const sentence = ENGLISH.Deletion.apps.waived.gone
   expect(await question(`task waive ${id} --reason gone`)).toBe(
     `Stop waiting for ${appName} in the deletion ${withdrawalId}? The person reads: “${sentence}”`,
@@ -651,10 +647,9 @@ test('what cannot be undone asks with what it concerns, once it knows that it ma
   )
   expect(await question(`app remove ${appId}`)).toContain('1 open deletion task. Wait, or')
   expect(await question(`archive accept-loss --withdrawal ${withdrawalId}`)).toBe('nothing was asked')
-  const { userId: gone } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
   const at = ctx.clock.now()
   await ctx.db.archive.create({
-    data: { id: 'arc_lost', userId: gone ?? '', objectKey: 'lost.bin', bytes: 1, createdAt: at, storedAt: at },
+    data: { id: 'arc_lost', userId: gone, objectKey: 'lost.bin', bytes: 1, createdAt: at, storedAt: at },
   })
   expect(await question(`archive accept-loss --withdrawal ${withdrawalId}`)).toBe(
     `Take 1 archive of the deletion ${withdrawalId} as lost, so that its step can end?`,
@@ -670,12 +665,10 @@ test('what cannot be undone asks with what it concerns, once it knows that it ma
 test('what ends access or changes a secret asks with whom or what it concerns, and nothing is done before', async () => {
   const { userId, email, sessionId } = await givenUser(ctx)
   const ada = `Ada Lovelace (${email})`
-  const { app_id: app } = await run('app register --name Asked --endpoint http://127.0.0.1:9/')
+  const app = await givenApp('Asked')
   const { service_token_id: crm } = await run('service-token create --name crm --scope users:read')
   await givenToken(userId)
-  const [{ token_id: token } = {}] = (
-    (await run(`token list --user ${userId}`)) as unknown as { access_tokens: Answer[] }
-  ).access_tokens
+  const [{ token_id: token } = {}] = await listed('access_tokens', `token list --user ${userId}`)
   const { transaction_id: order } = await run(`transaction add --user ${userId} --title 'Order 1077' --amount 12EUR`)
   const blocker = { userId, source: 'billing', key: 'k', code: 'unpaid', title: 'Invoice 7' }
   await ctx.db.withdrawalBlocker.create({ data: { ...blocker, createdAt: ctx.clock.now() } })
@@ -726,8 +719,7 @@ test('a pushed blocker is listed and ended, also of an account with a role', asy
 })
 
 test('an application that is disabled or enabled says what waits or follows', async () => {
-  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
-  const { appId, appName } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  const { withdrawalId, appId, appName } = await givenTask()
   ctx.clock.advance(1)
   expect(await shown(`app disable ${appId}`)).toBe(`${appName} is disabled; 1 deletion task waits.`)
   expect(await shown(`app disable ${appId}`)).toBe(`${appName} is disabled already.`)
@@ -738,23 +730,21 @@ test('an application that is disabled or enabled says what waits or follows', as
     { action: 'app.disabled' },
     { action: 'app.registered' },
   ])
-  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-  onTestFinished(() => noted.mockRestore())
+  const notes = noted()
   await ctx.db.deletionTask.updateMany({ where: { withdrawalId }, data: { attempts: 1, lastError: 'HTTP 500' } })
   await run(`withdrawal retry ${withdrawalId}`)
-  expect(noted.mock.calls).toEqual([[`${appName} is disabled: enable it first.\n`]])
+  expect(notes).toEqual([[`${appName} is disabled: enable it first.\n`]])
   expect(await shown(`app enable ${appId}`)).toBe(`${appName} is enabled; 1 deletion task follows.`)
   await run(`withdrawal retry ${withdrawalId}`)
-  expect(noted.mock.calls.slice(1)).toEqual([[expect.stringContaining('What failed is tried within a minute')]])
+  expect(notes.slice(1)).toEqual([[expect.stringContaining('What failed is tried within a minute')]])
 })
 
 test('an application that is changed or removed is told in the words of its page', async () => {
-  const { app_id: id } = await run('app register --name Later --endpoint http://127.0.0.1:9/')
+  const id = await givenApp('Later')
   const changed = await shown(`app set ${id} --acknowledges later --acknowledge-within PT48H`)
   expect(changed).toMatch(/^A deletion task is complete +When it reports so, within 2 days$/m)
   expect(await shown(`app remove ${id}`)).toBe('The app is removed.')
-  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
-  const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  const { appId } = await givenTask()
   expect(await shown(`app remove ${appId} --waive gone`)).toBe('The app is removed. Stopped waiting in 1 deletion.')
 })
 
@@ -769,20 +759,16 @@ test('the start of a withdrawal says how many days records are kept, and has the
 })
 
 test('a completed withdrawal says that an application has not confirmed', async () => {
-  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
-  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
+  const { withdrawalId, id } = await givenTask()
   expect(await shown(`task waive ${id} --reason gone`)).toBe(
     `Nobody waits for this task any more. The person reads: “${ENGLISH.Deletion.apps.waived.gone}”`,
   )
   ctx.clock.advance(1)
   expect(await shown(`task waive ${id} --reason gone`)).toContain('The task was waived already.')
-  for (let days = 0; days < 8; days++) {
-    ctx.clock.advance(24 * 60 * 60 * 1000)
-    await runDueWork(ctx)
-  }
-  const { withdrawals } = (await run('withdrawal list --state completed')) as unknown as { withdrawals: Answer[] }
-  expect(withdrawals.find(({ withdrawal_id }) => withdrawal_id === withdrawalId)?.problem).toBe(
-    '1 app has not confirmed',
+  for (let days = 0; days < 8; days++) await pass(ctx, day)
+  const completed = await listed('withdrawals', 'withdrawal list --state completed')
+  expect(completed).toContainEqual(
+    expect.objectContaining({ withdrawal_id: withdrawalId, problem: '1 app has not confirmed' }),
   )
   const lines = await shown(`withdrawal show ${withdrawalId}`)
   expect(lines).toMatch(/^Status +Completed, 1 app has not confirmed$/m)
@@ -797,7 +783,7 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   expect(await status()).toBe('In progress')
   await ctx.db.deletionStep.updateMany({ where: of, data: { attempts: 2, lastError: 'timeout' } })
   expect(await status()).toBe('In progress, failing')
-  ctx.clock.advance(8 * 24 * 60 * 60 * 1000)
+  ctx.clock.advance(8 * day)
   expect(await status()).toBe('In progress, failing, late')
   expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(
     /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2$/m,
@@ -808,13 +794,13 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
 test('an application that polls says of a task that it is done by a report', async () => {
   const { app_id: id } = await run('app register --name Poller --poll')
   expect(await run(`app show ${id}`)).toMatchObject({ acknowledges: 'later' })
-  const { apps } = (await run('app list')) as unknown as { apps: Answer[] }
-  expect(apps.find(({ app_id }) => app_id === id)).toMatchObject({ acknowledges: 'later' })
+  expect(await listed('apps', 'app list')).toContainEqual(
+    expect.objectContaining({ app_id: id, acknowledges: 'later' }),
+  )
 })
 
 test('an application with open deletion tasks is removed only with --waive, and the refusal says so', async () => {
-  const { userId } = await givenWithdrawal(ctx, ['Shop'])
-  const { appId } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawal: { userId } } })
+  const { appId } = await givenTask()
   const sentence =
     "The application has 1 open deletion task. Wait, or add --waive with gone, refused, unreachable, or a code of the application's --waive-reason."
   expect(await refusal(`app remove ${appId}`)).toBe(sentence)
@@ -827,12 +813,6 @@ test('a list of transactions of an empty --user is not the list of everybody', a
   expect(await run("transaction list --user ''")).toMatchObject({ transactions: [] })
 })
 
-test('a withdrawal is shown by the id of one of its deletion tasks', async () => {
-  const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
-  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
-  expect(await run(`withdrawal show ${id}`)).toMatchObject({ withdrawal_id: withdrawalId })
-})
-
 test('the receipts of a withdrawal come with what the newest one says', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['Shop'])
   await runDueWork(ctx)
@@ -840,10 +820,7 @@ test('the receipts of a withdrawal come with what the newest one says', async ()
     receipts: [{ kind: 'acceptance' }],
     newest: { withdrawal: { started_at: expect.any(String) } },
   })
-  for (let days = 0; days < 8; days++) {
-    ctx.clock.advance(24 * 60 * 60 * 1000)
-    await runDueWork(ctx)
-  }
+  for (let days = 0; days < 8; days++) await pass(ctx, day)
   const lines = await shown(`receipt show ${withdrawalId}`)
   for (const words of ['Of the request', 'Of the completion', 'The account (name', '1 legal record (required by law)'])
     expect(lines).toContain(words)
@@ -851,14 +828,10 @@ test('the receipts of a withdrawal come with what the newest one says', async ()
 })
 
 test('a task that was tried is asked again, and one that was not keeps its time', async () => {
-  const { userId } = await givenWithdrawal(ctx, ['Shop'])
-  const { id } = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawal: { userId } } })
-  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-  onTestFinished(() => noted.mockRestore())
+  const { id } = await givenTask()
+  const notes = noted()
   expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: false })
-  expect(noted.mock.calls).toEqual([
-    ['Nothing was tried yet, or the application is disabled; the task keeps its time.\n'],
-  ])
+  expect(notes).toEqual([['Nothing was tried yet, or the application is disabled; the task keeps its time.\n']])
   await ctx.db.deletionTask.update({ where: { id }, data: { attempts: 1 } })
   expect(await run(`task retry ${id}`)).toEqual({ task_id: id, retried: true })
   const { dueAt } = await ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })
@@ -866,21 +839,19 @@ test('a task that was tried is asked again, and one that was not keeps its time'
 })
 
 test('a second rotation within a day says that the oldest secret has ended', async () => {
-  const { app_id: id = '' } = await run('app register --name Shop --endpoint http://127.0.0.1:9/')
-  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-  onTestFinished(() => noted.mockRestore())
+  const id = await givenApp('Shop')
+  const notes = noted()
   await run(`app rotate-secret ${id}`)
-  expect(noted.mock.calls).toEqual([])
+  expect(notes).toEqual([])
   await run(`app rotate-secret ${id}`)
-  expect(noted.mock.calls).toEqual([[expect.stringContaining('has ended, a day early')]])
+  expect(notes).toEqual([[expect.stringContaining('has ended, a day early')]])
 })
 
 test('a retry where nothing has failed says when the next step is due', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx)
-  const noted = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-  onTestFinished(() => noted.mockRestore())
+  const notes = noted()
   expect(await run(`withdrawal retry ${withdrawalId}`)).toMatchObject({ retried: false })
-  const [[note] = []] = noted.mock.calls
+  const [[note] = []] = notes
   expect(note).toMatch(/^Nothing has failed; the next step is due at 20 Nov \d\d:\d\d \(in 5 min\)\.\n$/)
 })
 

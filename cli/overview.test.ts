@@ -1,9 +1,10 @@
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { setApp } from '@/domain/applications/manage'
 import { minute } from '@/domain/limits/durations'
 import { getEnv } from '@/server/settings/env'
 import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
+import { noted } from '@/testing/stderr'
 import { execute } from './execute.ts'
 
 let ctx: TestContext
@@ -14,12 +15,6 @@ beforeEach(async () => {
   await ctx.db.$executeRaw`DELETE FROM notices`
   await ctx.db.user.updateMany({ data: { undeliverableAt: null } })
 })
-
-function stderr() {
-  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-  onTestFinished(() => write.mockRestore())
-  return write
-}
 
 const NOTHING = {
   away: [],
@@ -32,23 +27,23 @@ const NOTHING = {
 }
 
 test('an overview of nothing that fails says so', async () => {
-  const write = stderr()
+  const notes = noted()
   expect(await execute(ctx, ['overview'], null)).toEqual(NOTHING)
-  expect(write.mock.calls).toEqual([['Nothing is late, and nothing fails.\n']])
+  expect(notes).toEqual([['Nothing is late, and nothing fails.\n']])
 })
 
 test('an overview says that the mail server does not answer', async () => {
   const { smtpUrl } = getEnv()
   Object.assign(getEnv(), { smtpUrl: 'smtp://127.0.0.1:9' })
   onTestFinished(() => void Object.assign(getEnv(), { smtpUrl }))
-  const write = stderr()
+  const notes = noted()
   const away = ['The mail server does not answer, or refuses the sign-in: mails wait, and addresses cannot be changed.']
   expect(await execute(ctx, ['overview'], null)).toEqual({ ...NOTHING, away })
-  expect(write.mock.calls).toEqual([])
+  expect(notes).toEqual([])
 })
 
 test('an overview shows the applications and the withdrawals that fail, and numbers that are not zero', async () => {
-  const write = stderr()
+  const notes = noted()
   const shop = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })
   const mail = await givenParticipant(ctx, 'mail', {})
   ctx.apps.answer = async () => ({ status: 503 })
@@ -110,16 +105,16 @@ test('an overview shows the applications and the withdrawals that fail, and numb
     other_tasks: [],
     is_cut: false,
   })
-  expect(write.mock.calls).toEqual([])
+  expect(notes).toEqual([])
 })
 
 test.each([
   ['failing-apps', []],
   ['count-failed-notices', [{ figure: 'failed_notices', count: null, means: 'Mails given up in the last 30 days' }]],
 ])('an overview fails where the database does not answer %s in time', async (name, figures) => {
-  const write = stderr()
+  const notes = noted()
   const late = atStatement(ctx, name, () => Promise.reject(new Error('timeout')))
   const error = 'The database did not answer in time, so something may be missing here.'
   expect(await execute(late, ['overview'], null)).toEqual({ ...NOTHING, figures, error })
-  expect(write.mock.calls).toEqual([])
+  expect(notes).toEqual([])
 })

@@ -17,7 +17,7 @@ import {
   minute,
   NOBODYS_IDS,
 } from '@/testing/api-calls'
-import { type TestContext, tally, testDatabase } from '@/testing/domain'
+import { type TestContext, tally, testDatabase, wrongCode } from '@/testing/domain'
 import { anotherInstance, installContext, installed } from '@/testing/install-context'
 import { ask, asks, change, NO_TRACE, tracesOf, verify, withdraw } from '@/testing/judged-calls'
 import { wrapping } from '@/testing/statements'
@@ -134,7 +134,7 @@ const FREE: Record<string, (caller: Caller, asking: Asking) => Promise<Answer>> 
   },
   EMAIL_005: async (caller, asking) => {
     const { id, code } = await pendingOf(caller)
-    for (let n = 0; n < ctx.limits.codeAttempts; n++) await verify(caller, id, wrong(code))
+    for (let n = 0; n < ctx.limits.codeAttempts; n++) await verify(caller, id, wrongCode(code))
     return verify(caller, id, code, asking)
   },
   EMAIL_006: (caller, asking) => verify(caller, NOBODYS_IDS.changeRequestId, '123456', asking),
@@ -156,7 +156,6 @@ const FREE: Record<string, (caller: Caller, asking: Asking) => Promise<Answer>> 
   WITHDRAWAL_003: (caller, asking) => held(caller, asking),
 }
 
-const wrong = (code: string) => (code === '000000' ? '000001' : '000000')
 const pendingOf = (caller: Caller) => givenChange(ctx, caller)
 /** A withdrawal that something still holds back. */
 async function held(caller: Caller, asking?: Asking) {
@@ -178,10 +177,10 @@ test.each(Object.entries(FREE))('a refusal leaves its key free: %s', async (name
 
 test('a wrong code is kept under its key, so that its repetition takes no second attempt', async () => {
   const { id, code } = await givenChange(ctx, caller)
-  const first = await verify(caller, id, wrong(code), keyed('k1'))
+  const first = await verify(caller, id, wrongCode(code), keyed('k1'))
   expect(first.code).toBe('EMAIL_003')
   for (let n = 0; n < 9; n++) {
-    const again = await verify(caller, id, wrong(code), keyed('k1'))
+    const again = await verify(caller, id, wrongCode(code), keyed('k1'))
     expect([again.text, again.headers.get('Idempotency-Replayed')]).toEqual([first.text, 'true'])
   }
   expect((await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).attempts).toBe(1)

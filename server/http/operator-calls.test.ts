@@ -15,6 +15,7 @@ import {
   givenSession,
   givenUser,
   givenWithdrawal,
+  pass,
   runDueWork,
   type TestContext,
   type TestUser,
@@ -144,10 +145,7 @@ test('a service may do what the buttons of /admin do, and stands in the audit lo
 test('an operator sends the dead letters of an application again, and the page says how many', async () => {
   ctx.apps.answer = async () => ({ status: 503 })
   await givenWithdrawal(ctx)
-  for (let days = 0; days < 8; days++) {
-    ctx.clock.advance(day)
-    await runDueWork(ctx)
-  }
+  for (let days = 0; days < 8; days++) await pass(ctx, day)
   expect(await getApp(ctx, { appId })).toMatchObject({ deliveries: { waiting: 0, dead: 1 } })
   ctx.apps.answer = async () => ({ status: 204 })
   const again = { ...operator, sessionId: await givenSession(ctx, operator.userId) }

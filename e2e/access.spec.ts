@@ -120,7 +120,7 @@ test('a person ends the session of another browser, and this one stays signed in
 test('“Sign out everywhere else” cancels a pending change', async ({ page, browser, userWithSession: user }) => {
   const elsewhere = await (await browser.newContext()).newPage()
   await signIn(elsewhere, user)
-  await requestChange(elsewhere, user, `new-${user.email}`)
+  await requestChange(elsewhere, user)
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
   await expect(page.getByRole('dialog')).toContainText(`change to new-${user.email} is cancelled too`)

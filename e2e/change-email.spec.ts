@@ -26,8 +26,7 @@ test('the link changes the address when its button is pressed, and not before', 
   signedInUser,
   inbox,
 }) => {
-  const newEmail = `new-${signedInUser.email}`
-  await requestChange(page, signedInUser, newEmail)
+  const newEmail = await requestChange(page, signedInUser)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
   await page.goto(link)
   await expect(page.getByText(newEmail)).toBeVisible()
@@ -68,8 +67,7 @@ test('a person without a session who opens the link signs in and continues on it
   signedInUser,
   inbox,
 }) => {
-  const newEmail = `new-${signedInUser.email}`
-  await requestChange(page, signedInUser, newEmail)
+  const newEmail = await requestChange(page, signedInUser)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
 
   const elsewhere = await (await browser.newContext()).newPage()
@@ -204,8 +202,7 @@ test('B75 the page is in one state at a time: a closed button, its form, or the 
   await page.getByRole('button', { name: 'Close' }).click()
   await expect(open).toBeFocused()
   expect(await states()).toEqual({ ...none, closed: true })
-  const newEmail = `new-${signedInUser.email}`
-  await requestChange(page, signedInUser, newEmail)
+  const newEmail = await requestChange(page, signedInUser)
   expect(await states()).toEqual({ ...none, pending: true })
   await expectAccessible(page)
   await page.setViewportSize({ width: 390, height: 664 })
@@ -229,7 +226,7 @@ test('an address that is not verified is not offered for verification while a ch
   const user = await createUser(operator, { verified: false })
   await signIn(page, user)
   await expect(page.getByRole('button', { name: 'Verify this address' })).toBeVisible()
-  await requestChange(page, user, `new-${user.email}`)
+  await requestChange(page, user)
   await expect(page.getByRole('button', { name: 'Verify this address' })).toBeHidden()
 })
 
@@ -238,8 +235,7 @@ test('a code in the digits of an input method is taken when they are settled', a
   signedInUser,
   inbox,
 }) => {
-  const newEmail = `new-${signedInUser.email}`
-  await requestChange(page, signedInUser, newEmail)
+  const newEmail = await requestChange(page, signedInUser)
   const digits = codeIn(await inbox.latest(newEmail, VERIFY))
   const wide = [...digits].map((digit) => String.fromCharCode(0xff10 + Number(digit))).join('')
   const field = page.getByLabel('Verification code')
@@ -253,7 +249,7 @@ test('a code in the digits of an input method is taken when they are settled', a
 })
 
 test('a browser whose clock is ten hours behind is told the true time that is left', async ({ page, signedInUser }) => {
-  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
+  await requestChange(page, signedInUser)
   await page.route('**/email/status*', (route) => route.abort())
   await page.addInitScript(() => {
     const now = Date.now
@@ -270,9 +266,8 @@ test('a change that is asked for and verified while the status cannot be read sh
   signedInUser,
   inbox,
 }) => {
-  const newEmail = `new-${signedInUser.email}`
   await page.route('**/email/status*', (route) => route.abort())
-  await requestChange(page, signedInUser, newEmail)
+  const newEmail = await requestChange(page, signedInUser)
   await enterCode(page, codeIn(await inbox.latest(newEmail, VERIFY)))
   await expect(page.getByText(`Your email address is now ${newEmail}`)).toBeVisible()
   await expect(page.getByText(newEmail, { exact: true })).toBeVisible()
@@ -282,8 +277,7 @@ test('a change that is asked for and verified while the status cannot be read sh
 })
 
 test('five wrong codes end the request, and the page says what to do', async ({ page, signedInUser, inbox }) => {
-  const newEmail = `new-${signedInUser.email}`
-  await requestChange(page, signedInUser, newEmail)
+  const newEmail = await requestChange(page, signedInUser)
   const code = codeIn(await inbox.latest(newEmail, VERIFY))
   const wrong = code === '000000' ? '000001' : '000000'
   for (const left of [4, 3, 2, 1]) {
@@ -310,7 +304,7 @@ test('a change that replaces the one of another browser, of which the page knew 
   await signIn(elsewhere, signedInUser)
   await page.reload()
   await requestChange(elsewhere, signedInUser, other)
-  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
+  await requestChange(page, signedInUser)
   await expect(page.getByText(`The code and link sent to ${other} no longer work.`)).toBeVisible()
 })
 
@@ -320,8 +314,7 @@ test('a person can send the message again after the countdown, and digits that a
   inbox,
 }) => {
   await signIn(page, user, IMPATIENT_URL)
-  const newEmail = `new-${user.email}`
-  await requestChange(page, user, newEmail)
+  const newEmail = await requestChange(page, user)
   await expect(page.getByRole('button', { name: /Resend in \d/ })).toBeDisabled()
   const first = codeIn(await inbox.latest(newEmail, VERIFY))
   // The message may arrive before the answer.
@@ -352,8 +345,7 @@ test('the page of a link of another account says so, and shows nothing else of t
   signedInUser,
   inbox,
 }) => {
-  const newEmail = `new-${signedInUser.email}`
-  await requestChange(page, signedInUser, newEmail)
+  const newEmail = await requestChange(page, signedInUser)
   const stranger = await (await browser.newContext()).newPage()
   await startSession(stranger, await createUser(operator))
   await stranger.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))

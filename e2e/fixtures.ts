@@ -253,7 +253,13 @@ const settled = (page: Page): Promise<void> =>
     await Promise.all(running.map((animation) => animation.finished.catch(() => {})))
   })
 
-export async function requestChange(page: Page, user: User, newEmail: string, texts = en): Promise<void> {
+/** Returns the address that was asked for. */
+export async function requestChange(
+  page: Page,
+  user: User,
+  newEmail = `new-${user.email}`,
+  texts = en,
+): Promise<string> {
   const { EmailSettings, Identity, Common } = texts
   await expect(page.getByRole('button', { name: Common.accountMenu })).toBeEnabled()
   const address = page.getByLabel(EmailSettings.newEmail)
@@ -264,6 +270,7 @@ export async function requestChange(page: Page, user: User, newEmail: string, te
   await page.getByRole('button', { name: EmailSettings.submit }).click()
   await expect(page.getByRole('heading', { name: EmailSettings.pendingTitle })).toBeVisible()
   await expect(page.getByText(newEmail).first()).toBeVisible()
+  return newEmail
 }
 
 export async function chooseLanguage(page: Page, language: Language, texts = en): Promise<void> {

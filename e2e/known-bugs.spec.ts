@@ -25,8 +25,7 @@ test('B11 a scanner that opens the link and presses every button verifies nothin
   inbox,
   operator,
 }) => {
-  const newEmail = `new-${user.email}`
-  await requestChange(page, user, newEmail)
+  const newEmail = await requestChange(page, user)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
   await scan(browser, link, 'Sign in to verify your address')
   const headers = await bearerOf(operator, user)

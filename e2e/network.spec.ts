@@ -89,7 +89,7 @@ test('a page says that the service is away, its links lose nothing that was type
   page,
   signedInUser: user,
 }) => {
-  await requestChange(page, user, `new-${user.email}`)
+  await requestChange(page, user)
   const main = page.getByRole('main')
   await page.route('**/api/**', (route) => route.abort())
   await page.getByLabel('Verification code').fill('000000')
@@ -131,7 +131,7 @@ test('a code that is submitted offline is refused, visibly on a small phone', as
   signedInUser: user,
 }) => {
   await page.setViewportSize({ width: 390, height: 664 })
-  await requestChange(page, user, `new-${user.email}`)
+  await requestChange(page, user)
   await context.setOffline(true)
   await page.getByLabel('Verification code').fill('000000')
   await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeInViewport({ ratio: 1 })
@@ -188,8 +188,7 @@ for (const [what, status, said] of [
     signedInUser,
     inbox,
   }) => {
-    const newEmail = `new-${signedInUser.email}`
-    await requestChange(page, signedInUser, newEmail)
+    const newEmail = await requestChange(page, signedInUser)
     const link = linkIn(await inbox.latest(newEmail, 'Verify Your New Email Address'), '/verify-email')
     const elsewhere = await (await browser.newContext()).newPage()
     await elsewhere.goto(link)

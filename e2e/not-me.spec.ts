@@ -135,7 +135,7 @@ test('B11 a scanner that opens the link to the old address and presses every but
   signedInUser: user,
   inbox,
 }) => {
-  await requestChange(page, user, `new-${user.email}`)
+  await requestChange(page, user)
   const link = linkIn(await inbox.latest(user.email, REQUESTED), '/not-me')
   const scanner = await scan(browser, link, 'Wasn’t this you? Stop the change')
   await page.reload()

@@ -94,7 +94,7 @@ test('the code and its button fit a phone whose reader has text of twice the siz
 }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto('/settings/email')
-  await requestChange(page, user, `new-${user.email}`)
+  await requestChange(page, user)
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
   await page.reload()

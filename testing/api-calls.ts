@@ -4,7 +4,7 @@ import { operations } from '@/contract/operations'
 import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { issueServiceToken } from '@/domain/sessions/service-tokens'
 import { api } from '@/server/http/api'
-import { codeSentTo, givenUser, PAGE_ORIGIN, type TestContext, type TestUser } from '@/testing/domain'
+import { codeSentTo, givenSession, givenUser, PAGE_ORIGIN, type TestContext, type TestUser } from '@/testing/domain'
 
 // Calls of the API as a client makes them.
 
@@ -163,6 +163,16 @@ export async function givenPage(
 export async function givenCaller(ctx: TestContext, email?: string): Promise<Caller> {
   const user = await givenUser(ctx, email)
   return { ...user, ...(await givenToken(ctx, user.userId)) }
+}
+
+/** An account that came in another way, as a caller with a session and a token. */
+export async function callerOf(
+  ctx: TestContext,
+  { userId, email }: Pick<TestUser, 'userId' | 'email'>,
+  password = '',
+): Promise<Caller> {
+  const sessionId = await givenSession(ctx, userId)
+  return { userId, email, password, sessionId, ...(await givenToken(ctx, userId)) }
 }
 
 /** A change that awaits verification, and the code that was mailed for it. */

@@ -12,6 +12,7 @@ import {
   type Answer,
   type Asking,
   call,
+  callerOf,
   day,
   givenCaller,
   givenChange,
@@ -80,14 +81,6 @@ async function givenOpenTask() {
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   return ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
 }
-
-const callerOf = async ({ userId, email }: Person) => ({
-  userId,
-  email,
-  password: '',
-  sessionId: await givenSession(ctx, userId),
-  ...(await givenToken(ctx, userId)),
-})
 
 const stateOf = async (userId: string) => ({
   user: await ctx.db.user.findUniqueOrThrow({ where: { id: userId } }),
@@ -364,12 +357,12 @@ describe('PUT updates', () => {
 
   test('another address as a verified change: change row, sessions end, pending change cancelled, both addresses get a notice', async () => {
     const person = await givenPerson({ password: { format: 'argon2id', value: HASH } })
-    const caller = await callerOf(person)
+    const caller = await callerOf(ctx, person, 'correct horse')
     await ctx.db.user.update({
       where: { id: person.userId },
       data: { passwordHash: await ctx.passwords.hash('correct horse') },
     })
-    const pending = await givenChange(ctx, { ...caller, password: 'correct horse' })
+    const pending = await givenChange(ctx, caller)
     ctx.mailbox.length = 0
     const newEmail = newAddress()
     const { status, data } = await put(person.externalId, { email: newEmail })
@@ -398,7 +391,7 @@ describe('PUT updates', () => {
 
   test('letter case alone as typed: no change, no notice, no session ends', async () => {
     const person = await givenPerson()
-    const caller = await callerOf(person)
+    const caller = await callerOf(ctx, person)
     ctx.mailbox.length = 0
     const typed = person.email.toUpperCase()
     expect((await put(person.externalId, { email: typed })).data).toMatchObject({ email: typed, email_verified: true })
@@ -553,7 +546,7 @@ describe('looking up', () => {
 describe('a withdrawal on behalf', () => {
   test("has the answer of the person's own call, notifies the person, and audits who asked", async () => {
     const person = await givenPerson()
-    const caller = await callerOf(person)
+    const caller = await callerOf(ctx, person)
     ctx.mailbox.length = 0
     const { status, data, headers } = await withdrawFor(person.externalId, { requested_by: 'Ticket «4711»' })
     expect(status).toBe(202)
@@ -787,7 +780,7 @@ describe('outside tokens and external ids in paths', () => {
 
   test('~ and an external id stand for the user in every path, and others’ and unknown ids are refused alike', async () => {
     const [person, other] = [await givenPerson(), await givenPerson()]
-    const caller = await callerOf(person)
+    const caller = await callerOf(ctx, person)
     const own = encodeURIComponent(`~${person.externalId}`)
     expect((await status(own, caller.token)).data).toMatchObject({ current_email: person.email })
     const texts = new Set<string>()
@@ -808,7 +801,7 @@ describe('outside tokens and external ids in paths', () => {
 
   test('a withdrawal under ~ leads to its progress, which the path with the external id reads until the purge', async () => {
     const person = await givenPerson()
-    const caller = await callerOf(person)
+    const caller = await callerOf(ctx, person)
     const own = encodeURIComponent(`~${person.externalId}`)
     const { data, headers } = await withdraw({ ...caller, userId: own })
     expect(headers.get('Location')).toBe(`/api/v1/users/${person.userId}/withdrawal/${data.withdrawal_id}`)

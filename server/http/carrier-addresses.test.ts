@@ -7,15 +7,15 @@ import { signIn } from '@/domain/passwords/sign-in'
 import {
   type Caller,
   call,
+  callerOf,
   change,
   givenCaller,
   givenChange,
   givenServiceToken,
-  givenToken,
   verify,
   withdraw,
 } from '@/testing/api-calls'
-import { givenSession, outcomeOf, resetTokenTo } from '@/testing/domain'
+import { outcomeOf, resetTokenTo } from '@/testing/domain'
 import { linkTo, MINE, move, redeem } from '@/testing/not-me'
 import { givenService, mailsTo, type Service } from '@/testing/service'
 
@@ -36,26 +36,19 @@ const signInAs = (email: string, password: string) =>
 const PASSWORD = { format: 'bcrypt', value: `$2b$04$${'.'.repeat(53)}` }
 
 /** A person whom the adopter's service has brought. */
-async function givenPerson(more: object = {}): Promise<Caller & { externalId: string }> {
+async function givenPerson(more: object = {}) {
   const [externalId, email] = [`customer-${randomBytes(6).toString('hex')}`, newAddress()]
   const body = { email, email_verified: true, name: 'Ada', password: PASSWORD, ...more }
   const { data, code } = await call(service, 'putUser', { ids: { externalId }, body })
   expect(code).toBe('accepted')
-  const userId = String(data.user_id)
-  return {
-    externalId,
-    userId,
-    email,
-    password: '',
-    sessionId: await givenSession(ctx, userId),
-    ...(await givenToken(ctx, userId)),
-  }
+  return { externalId, userId: String(data.user_id), email }
 }
 
 const bodyOf = (email: string) => ({ body: { email }, token: null })
 
-/** The person sets a password by the link that is mailed to the address. */
-async function resetPassword({ email }: Caller) {
+/** The person sets a password by the link that is mailed to the address, and signs in with it. */
+async function resetPassword(person: { userId: string; email: string }): Promise<Caller> {
+  const { email } = person
   expect((await call(service, 'requestPasswordReset', bodyOf(email))).status).toBe(202)
   await ctx.settle()
   const token = resetTokenTo(ctx, email)
@@ -63,6 +56,7 @@ async function resetPassword({ email }: Caller) {
     'accepted',
   )
   await ctx.settle()
+  return callerOf(ctx, person, MINE)
 }
 
 test('B132 a person with an address of a Japanese carrier is found, resets the password, signs in and withdraws', async () => {
@@ -73,25 +67,18 @@ test('B132 a person with an address of a Japanese carrier is found, resets the p
     email: person.email,
   })
   expect(await lookUp(ctx, person.email)).toEqual({ kind: 'user', id: person.userId })
-  await resetPassword(person)
+  const caller = await resetPassword(person)
   const session = await signInAs(person.email, MINE)
   expect(session).toMatchObject({ userId: person.userId })
   expect((await call(service, 'requestWithdrawal', bodyOf(person.email))).status).toBe(202)
   await ctx.settle()
   expect(mailsTo(ctx, person.email, 'withdrawal-requested')).toHaveLength(1)
-  const caller = { ...person, ...(await givenToken(ctx, person.userId)) }
   expect((await withdraw(caller)).status).toBe(202)
 })
 
 test('B132 such a person changes the address, and the link to the old one brings it back', async () => {
   const person = await givenPerson()
-  await resetPassword(person)
-  const caller = {
-    ...person,
-    password: MINE,
-    sessionId: await givenSession(ctx, person.userId),
-    ...(await givenToken(ctx, person.userId)),
-  }
+  const caller = await resetPassword(person)
   await move(ctx, caller, `new-${person.externalId}@example.test`)
   const { code, data } = await redeem(linkTo(ctx, person.email), { body: { new_password: `${MINE} 2` } })
   expect([code, data.email]).toEqual(['accepted', person.email])
@@ -100,14 +87,8 @@ test('B132 such a person changes the address, and the link to the old one brings
 
 test('B132 such an address that is not verified is verified by its person', async () => {
   const person = await givenPerson({ email_verified: false })
-  await resetPassword(person)
+  const caller = await resetPassword(person)
   await ctx.db.user.update({ where: { id: person.userId }, data: { emailVerifiedAt: null } })
-  const caller = {
-    ...person,
-    password: MINE,
-    sessionId: await givenSession(ctx, person.userId),
-    ...(await givenToken(ctx, person.userId)),
-  }
   const { id, code } = await givenChange(ctx, caller, person.email)
   expect((await verify(caller, id, code)).code).toBe('accepted')
   expect((await call(caller, 'getEmailStatus')).data).toMatchObject({

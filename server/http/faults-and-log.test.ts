@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { createUser } from '@/domain/accounts/user'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { type Caller, call, givenCaller, givenChange, givenToken, hour } from '@/testing/api-calls'
-import { codeSentTo, givenSession, type TestContext, wrongCode } from '@/testing/domain'
+import { type Caller, call, callerOf, givenCaller, givenChange, hour } from '@/testing/api-calls'
+import { codeSentTo, type TestContext, wrongCode } from '@/testing/domain'
 import { installContext, installed, logged } from '@/testing/install-context'
 import { ask, asks, change, judge, operations, send, tracesOf, verify, withdraw } from '@/testing/judged-calls'
 import { atStatement } from '@/testing/statements'
@@ -128,9 +128,8 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
   const email = `${mark}@example.test`
   const password = `${mark} password`
   const userId = await createUser(ctx, { email, password, name: `${mark} Lovelace`, emailVerified: true })
-  const sessionId = await givenSession(ctx, userId)
-  const caller = { userId, email, password, sessionId, ...(await givenToken(ctx, userId)) }
-  const session = createSessionToken(ctx, sessionId).token
+  const caller = await callerOf(ctx, { userId, email }, password)
+  const session = createSessionToken(ctx, caller.sessionId).token
   const lines = logged()
   const headers = {
     'User-Agent': `${mark}\x1b[31m`,

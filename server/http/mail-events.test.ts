@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
+import type { MailSource } from '@/contract/vocabulary'
 import { deliveryId } from '@/domain/mail/mail-deliveries'
 import { givenCaller, givenChange, readAnswer } from '@/testing/api-calls'
 import { listening } from '@/testing/listening'
@@ -34,10 +35,9 @@ Message-ID: <${messageId}@accounts.test>
 --b--
 `
 
-async function givenReceiver() {
+async function givenReceiver(mailEvents: Partial<Record<MailSource, string>> = { dsn: SECRET }) {
   const ctx = await givenService()
-  const settings = { mailEvents: { dsn: SECRET }, mailReturnPath: undefined, appUrl: ctx.appUrl }
-  ctx.mailEvents = createMailEvents(settings)
+  ctx.mailEvents = createMailEvents({ mailEvents, mailReturnPath: undefined, appUrl: ctx.appUrl })
   return ctx
 }
 
@@ -77,13 +77,7 @@ test('a source that is not switched on does not exist, and one that is needs its
 })
 
 test('a provider may send 256 KiB', async () => {
-  const ctx = await givenReceiver()
-  const settings = {
-    mailEvents: { postmark: 'accounts:a-password-of-sixteen' },
-    mailReturnPath: undefined,
-    appUrl: ctx.appUrl,
-  }
-  ctx.mailEvents = createMailEvents(settings)
+  await givenReceiver({ postmark: 'accounts:a-password-of-sixteen' })
   const type = 'application/json'
   expect((await post('postmark', new Uint8Array(256 * 1024), { type })).code).toBe('AUTH_001')
   expect((await post('postmark', new Uint8Array(256 * 1024 + 1), { type })).code).toBe('REQUEST_002')

@@ -89,6 +89,16 @@ part?.addEventListener('email-changed', ({ detail }) => detail.email.trim())
 document.addEventListener('deletion-started', ({ detail }) => detail.statusToken.trim())
 `
 
+test('an error of the packed client that nobody catches prints its code and details, and no page of source', () => {
+  const program = PROGRAM.replace(/try \{|\} catch[\s\S]*/g, '').replace(': string', '')
+  writeFileSync(path.join(project, 'uncaught.mjs'), program)
+  const env = { ...process.env, SERVICE: 'http://127.0.0.1:9' }
+  const { stderr } = spawnSync(process.execPath, ['uncaught.mjs'], { cwd: project, env, encoding: 'utf8' })
+  expect(stderr).toMatch(/ApiError\]?: Service unavailable/)
+  expect(stderr).toContain("code: 'SERVER_002'")
+  expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(400)
+})
+
 test('the packed client and the elements have their types without React, and they refuse a wrong call', {
   timeout: 120_000,
 }, () => {

@@ -79,7 +79,18 @@ async function buildClientAndReact(contents: string, colors: string): Promise<st
     banner: { js: "'use client'" },
     plugins: [builtModules({ colors })],
   })
+  const thrown = Object.entries(metafile.outputs).filter(([, { inputs }]) => THROWING.some((path) => path in inputs))
+  for (const [output] of thrown) await breakLines(join(root, output))
   return Object.keys(metafile.inputs)
+}
+
+/** What makes the errors that a program gets. */
+const THROWING = ['contract/client.ts', 'contract/errors.ts', 'contract/receiver.ts']
+
+/** Of an error that nobody catches, Node prints the line that threw it. */
+async function breakLines(path: string): Promise<void> {
+  const { code } = await transform(readFileSync(path, 'utf8'), { minify: true, lineLimit: 120 })
+  writeFileSync(path, code)
 }
 
 interface Built {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MAX_ADDRESS_LENGTH } from './address'
-import { contract, FOR_SERVICES, isStorable, lengthOf, STORABLE } from './define'
+import { contract, FOR_SERVICES, FOR_SERVICES_ON_ACCOUNT, isStorable, lengthOf, STORABLE } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
 import {
@@ -102,12 +102,12 @@ const userId = z
 
 export const account = z.object({
   user_id: z.string().describe('The account, `usr_…`'),
-  external_id: z.string().nullable().describe('Your own id of the person'),
+  external_id: z.string().nullable().describe('Your own id of the person; null where the account has none'),
   email: z.string().describe('The address of the account'),
   email_verified: z.boolean().describe('Whether the address is verified'),
   email_undeliverable: z.boolean().describe('Whether messages to it come back'),
   name: z.string().describe('How messages address the person'),
-  locale: z.string().nullable().describe('The language of the person, BCP 47'),
+  locale: z.string().nullable().describe('The language of the person, BCP 47; null where nobody has said it'),
   created_at: isoDateTime.describe('When the account was created'),
   has_password: z.boolean().describe('Whether the person can sign in with a password'),
   pending_change: getEmailStatus.data.shape.pending_change,
@@ -178,11 +178,11 @@ const exampleAccount = {
 }
 
 export const putUser = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'putUser',
   summary: 'Create or Update User',
   description:
-    'Creates the account with this external id, or updates it. Sending the same body again changes nothing. Another address is in effect at once: it ends the sessions and a pending change, and both addresses get a mail, the old one with a link that undoes it. An account that has a role is refused.',
+    'Creates the account with this external id, or updates it. Sending the same body again changes nothing. Another address is in effect at once: it ends the sessions and a pending change, and both addresses get a mail, the old one with a link that undoes it.',
   method: 'PUT',
   path: '/admin/users/{externalId}',
   scope: 'users:write',
@@ -273,7 +273,7 @@ export const listUndeliverableUsers = contract({
       .array(
         z.object({
           user_id: z.string().describe('The account, `usr_…`'),
-          external_id: z.string().nullable().describe('Your own id of the person'),
+          external_id: z.string().nullable().describe('Your own id of the person; null where the account has none'),
           since: isoDateTime.describe('When the first message came back'),
         }),
       )
@@ -297,7 +297,7 @@ export const listUndeliverableUsers = contract({
 })
 
 export const withdrawUser = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'withdrawUser',
   summary: 'Withdraw on Behalf of a User',
   description: 'Withdraws an account because the person asked you to; `requested_by` goes into the audit log.',
@@ -349,7 +349,7 @@ const ENDED_SESSIONS = {
 } as const
 
 export const endUserSessions = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'endUserSessions',
   summary: 'End All Sessions of a User',
   description: 'Ends every session and access token of a person, and cancels a pending change of the address.',
@@ -361,7 +361,7 @@ export const endUserSessions = contract({
 })
 
 export const endAccountSessions = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'endAccountSessions',
   operator: 'fresh',
   summary: 'End All Sessions of an Account',

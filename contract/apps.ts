@@ -88,10 +88,10 @@ const deliveries = z
 export const app = appSettings.extend({
   app_id: z.string().describe('The application, `app_…`'),
   created_at: isoDateTime.describe('When it was registered'),
-  disabled_at: isoDateTime.nullable().describe('While it is disabled it is told nothing'),
+  disabled_at: isoDateTime.nullable().describe('Since when it is told nothing; null while it is not disabled'),
   previous_secret_until: isoDateTime
     .nullable()
-    .describe('Until then messages are signed with the secret before as well'),
+    .describe('Until then messages are signed with the secret before as well; null where there is none'),
   last_asked_at: isoDateTime
     .nullable()
     .describe('When it last asked for deletion tasks with its token, to the minute; null if it never has'),
@@ -233,7 +233,7 @@ export const pingApp = contract({
     webhook_id: z.string().describe('The header `webhook-id` of the call'),
     status: z.int().describe('Of HTTP; 0 where there was no answer'),
     took_ms: z.int().describe('Milliseconds until the answer'),
-    problem: z.string().nullable().describe('Why there was no answer'),
+    problem: z.string().nullable().describe('Why there was no answer; null where there was one'),
   }),
   message: 'The application was called with a signed `ping`.',
   errors: ['REQUEST_001', 'REQUEST_005', 'RATE_001'],
@@ -278,15 +278,15 @@ export const delivery = z.object({
   status: z.enum(DELIVERY_STATES).describe('`dead` once it was given up'),
   attempts: z.int().describe('How often it was tried'),
   created_at: isoDateTime.describe('When the event happened'),
-  tried_at: isoDateTime.nullable().describe('When it was tried last'),
+  tried_at: isoDateTime.nullable().describe('When it was tried last; null before the first try'),
   due_at: isoDateTime
     .nullable()
     .describe('When it is tried next; null once it is over, and while the application is disabled'),
-  last_status: z.int().nullable().describe('The HTTP status of the last answer'),
-  last_error: z.string().nullable().describe('Why the last try failed'),
-  took_ms: z.int().nullable().describe('Milliseconds until the last answer'),
-  delivered_at: isoDateTime.nullable().describe('When the application took it'),
-  dead_at: isoDateTime.nullable().describe('When it was given up'),
+  last_status: z.int().nullable().describe('The HTTP status of the last answer; null where none came'),
+  last_error: z.string().nullable().describe('Why the last try failed; null where it did not'),
+  took_ms: z.int().nullable().describe('Milliseconds until the last answer; null before the first try'),
+  delivered_at: isoDateTime.nullable().describe('When the application took it; null until it does'),
+  dead_at: isoDateTime.nullable().describe('When it was given up; null unless it was'),
 })
 
 export const listEvents = contract({

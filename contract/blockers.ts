@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract, FOR_SERVICES, isStorable, lengthOf, STORABLE } from './define'
+import { contract, FOR_SERVICES_ON_ACCOUNT, isStorable, lengthOf, STORABLE } from './define'
 import { accountId, amount, blocker, givenTime, isoDateTime, maxLength } from './fields'
 
 const MAX_KEY_LENGTH = 255
@@ -62,7 +62,7 @@ const key = z
     maxLength: MAX_KEY_LENGTH,
   })
 const params = z.object({ externalId, key })
-const common = { ...FOR_SERVICES, scope: 'users:write' } as const
+const common = { ...FOR_SERVICES_ON_ACCOUNT, scope: 'users:write' } as const
 const path = '/admin/users/{externalId}/blockers/{key}'
 const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
 const example = {
@@ -128,7 +128,7 @@ export const removeBlocker = contract({
 })
 
 export const endBlocker = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'endBlocker',
   operator: 'fresh',
   summary: 'End a Blocker',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract, FOR_SERVICES } from './define'
+import { contract, FOR_SERVICES, FOR_SERVICES_ON_ACCOUNT } from './define'
 import { appId, CONTROLS, isoDateTime, MAX_OUTSIDE_ID_BYTES, problemOfOutsideId } from './fields'
 
 const subject = z
@@ -31,7 +31,7 @@ const example = { app_id: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk', subject: 'reader-7' }
 const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
 
 export const putConnection = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'putConnection',
   summary: 'Connect User to Application',
   description:
@@ -48,7 +48,7 @@ export const putConnection = contract({
 })
 
 export const removeConnection = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'removeConnection',
   summary: 'Disconnect User from Application',
   description: 'Ends a connection. The application is told nothing more of the account, not even of its deletion.',

@@ -83,6 +83,8 @@ interface Operation {
   }
   /** The codes of the operation, beside those of every endpoint. */
   errors: readonly ErrorCode[]
+  /** What a code means here, where that is not what it means elsewhere. */
+  meanings?: Partial<Record<ErrorCode, string>>
   /** If set, the body may be no larger than this. */
   maxBodyBytes?: number
   /** An example answer's `data` for the API page, with an example body and query. */
@@ -104,6 +106,8 @@ export interface AdminContract extends Operation {
   path: `/admin/${string}`
   scope: ServiceScope
   forbidden: 'AUTH_002'
+  /** Whether the verb refuses an account that has a role. */
+  refusesRoles?: true
   /** Also opened by the session of an operator, for the pages of /admin: any session, or one with a fresh sign-in. */
   operator?: 'any' | 'fresh'
 }
@@ -156,7 +160,19 @@ export const isTaskContract = (contract: Contract): contract is TaskContract => 
 export const contract = <const C extends Contract>(definition: C): C => definition
 
 /** The same for every operation of service tokens. */
-export const FOR_SERVICES = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
+export const FOR_SERVICES = {
+  forbidden: 'AUTH_002',
+  limit: { bucket: 'service' },
+  meanings: { AUTH_002: 'Send the scope header of this endpoint once, with a service token that holds the scope.' },
+} as const
+/** For every operation of service tokens that changes an account. */
+export const FOR_SERVICES_ON_ACCOUNT = {
+  ...FOR_SERVICES,
+  refusesRoles: true,
+  meanings: {
+    AUTH_002: `${FOR_SERVICES.meanings.AUTH_002} Or the account has a role: the operator command alone changes it.`,
+  },
+} as const
 
 type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType }
   ? z.output<A>

@@ -174,7 +174,7 @@ export const getEmailStatus = contract({
   data: z.object({
     current_email: z.string().describe('The address of the account'),
     email_verified: z.boolean().describe('Whether somebody who reads that mailbox has confirmed it'),
-    verified_at: isoDateTime.nullable().describe('When it was verified last'),
+    verified_at: isoDateTime.nullable().describe('When it was verified last; null where it is not verified'),
     email_undeliverable: z
       .boolean()
       .describe('Whether messages to it come back; then it may be verified once more, and a right code ends this'),
@@ -325,7 +325,7 @@ export const getNotMe = contract({
       .string()
       .optional()
       .describe(
-        'What the browser of the request, or of its verification, said it is; an instance of the last release leaves it out',
+        'What the browser of the request, or of its verification, said it is; absent from an instance of the last release',
       ),
     has_password: z.boolean().describe('Whether a new password has to be set'),
     works_until: isoDateTime.describe('Until when the link works'),

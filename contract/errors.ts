@@ -119,6 +119,7 @@ export const ERRORS = {
     status: 413,
     message: 'Request too large',
     details: `The body may have ${MAX_BODY_BYTES} bytes at most.`,
+    meaning: `The body has more than ${MAX_BODY_BYTES} bytes, or than the operation says.`,
   },
   REQUEST_003: {
     status: 415,

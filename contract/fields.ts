@@ -52,12 +52,10 @@ export const amount = z
     },
     'REQUEST_001: amount must be an object with minor_units and currency alone.',
   )
-  .describe(
-    'What has to be paid; the page shows it as the language of the person writes it',
-  ) satisfies z.ZodType<Amount>
+  .describe('What has to be paid; absent where that is not known') satisfies z.ZodType<Amount>
 
 const title = z.string().describe('As the person reads it')
-const url = z.string().nullable().describe('Where the person settles it')
+const url = z.string().nullable().describe('Where the person settles it; null where no page does')
 const amountShown = amount.optional()
 
 const pendingTransaction = z.object({
@@ -75,8 +73,11 @@ export const blocker = z.object({
   url,
   amount: amountShown,
   source: z.string().describe('`account`, a service token or an application'),
-  ids: z.array(z.string()).optional().describe('Of pending transactions, at most a hundred, the oldest first'),
-  transactions: z.array(pendingTransaction).optional().describe('The same pending transactions'),
+  ids: z
+    .array(z.string())
+    .optional()
+    .describe('Present for pending transactions alone: at most a hundred, the oldest first'),
+  transactions: z.array(pendingTransaction).optional().describe('The same pending transactions; absent where `ids` is'),
   until: isoDateTime.optional().describe('When it ends by itself; absent where nobody knows'),
 }) satisfies z.ZodType<Blocker>
 
@@ -223,7 +224,7 @@ export const isWaived = z.object({
     .describe(
       '`gone`, `refused`, `unreachable` or a registered code; `other` only of a withdrawal of an earlier release',
     ),
-  sentence: z.string().optional().describe('What the person reads, of a registered reason'),
+  sentence: z.string().optional().describe('What the person reads; present for a registered reason alone'),
   at: isoDateTime.describe('Since when'),
 })
 

@@ -21,5 +21,11 @@ export const receiveMailEvents = contract({
   },
   data: z.object({ accepted: z.literal(true).describe('The source need not send it again') }),
   errors: ['AUTH_001', 'REQUEST_003', 'REQUEST_005'],
+  meanings: {
+    AUTH_001:
+      'The signature, or the user and password of the URL, do not fit the setting of this source; or the call was signed more than five minutes ago.',
+    REQUEST_003: 'This source does not send this media type; details names those that it sends.',
+    REQUEST_005: 'This source is not switched on, or there is none of this name.',
+  },
   example: { data: { accepted: true } },
 })

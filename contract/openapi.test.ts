@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { type Contract, isAccountLinkContract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
 import { authority, blocker } from './fields'
-import { openApiDocument } from './openapi'
-import { adminOperations, operations } from './operations'
+import { meaningIn, openApiDocument } from './openapi'
+import { adminOperations, OPERATIONS, operations } from './operations'
 import { EVENT_TYPES } from './vocabulary'
 import { webhooks } from './webhooks'
 
@@ -18,6 +18,7 @@ const media = z.object({
 })
 const headers = z.record(z.string(), z.object({ $ref: z.string() }))
 const operationSchema = z.object({
+  description: z.string(),
   operationId: z.string(),
   tags: z.array(z.string()),
   security: z.unknown().optional(),
@@ -317,6 +318,53 @@ test('every message to an application is described, with examples that fit its r
     for (const { value } of Object.values(examples)) expect(message.parse(value)).toEqual(value)
   }
 })
+
+test('every write of a service on an account says that it refuses one that has a role', () => {
+  const names = (contract: Contract) => Object.keys({ ...contract.params.shape, ...contract.body?.shape })
+  const isOnAccount = (contract: Contract) =>
+    contract.method !== 'GET' &&
+    ['externalId', 'user_id', 'transactionId'].some((name) => names(contract).includes(name))
+  const writes = adminOperations.filter(isOnAccount).map(({ name }) => name)
+  const saying = described.filter(({ operation }) =>
+    operation.description.includes('An account that has a role is refused.'),
+  )
+  expect(saying.map(({ contract }) => contract.name)).toEqual(writes)
+  for (const name of writes) expect(meaningIn(OPERATIONS[name], 'AUTH_002')).toContain('has a role')
+})
+
+test('every field of an answer that may be absent or null says when', () => {
+  const silent = [
+    ...operations.map(({ name, data }) => ({ name, shown: data })),
+    ...webhooks.map(({ name, message }) => ({ name, shown: message })),
+  ].flatMap(({ name, shown }) =>
+    unexplained(z.toJSONSchema(shown, { io: 'output' })).map((field) => `${name}: ${field}`),
+  )
+  expect(silent).toEqual([])
+})
+
+/** The fields, at any depth, that may be absent or null and do not say when. */
+function unexplained(schema: unknown, path = ''): string[] {
+  const { properties = {}, required = [], items, anyOf = [] } = schema as JsonSchema
+  const isNullTogether = 'has_pending' in properties
+  const members = Object.entries(properties).flatMap(([name, member]) => {
+    const { description = '', anyOf: either = [] } = member
+    const isNull = !isNullTogether && either.some(({ type }) => type === 'null')
+    const isSilent =
+      (!required.includes(name) && !/absent|present|only where/i.test(description)) ||
+      (isNull && !/null/i.test(description))
+    return [...(isSilent ? [`${path}${name}`] : []), ...unexplained(member, `${path}${name}.`)]
+  })
+  return [...members, ...[...(items ? [items] : []), ...anyOf].flatMap((one) => unexplained(one, path))]
+}
+
+interface JsonSchema {
+  type?: string
+  description?: string
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+}
 
 /** The fields without a description, at any depth. */
 function bareFields(schema: unknown, path = ''): string[] {

@@ -8,7 +8,7 @@ import {
   isTaskContract,
   type Scope,
 } from './define'
-import { type Blocker, COUNTED_CODES, ERRORS, type ErrorCode } from './errors'
+import { type Blocker, COUNTED_CODES, ERRORS, type ErrorCode, meaningOf } from './errors'
 import { authority, blocker } from './fields'
 import { operations } from './operations'
 import { type Webhook, webhooks } from './webhooks'
@@ -36,6 +36,11 @@ const errorsOf = (contract: Contract): ErrorCode[] => [
     ...ANY_ENDPOINT,
   ]),
 ]
+
+export const refusesRoles = (contract: Contract) => isAdminContract(contract) && contract.refusesRoles === true
+
+/** What a code means as the answer of an operation. */
+export const meaningIn = ({ meanings = {} }: Contract, code: ErrorCode) => meanings[code] ?? meaningOf(code)
 
 /** An Idempotency-Key belongs to an account, and the token of most links names none before the verb checks it. A file is not kept. */
 const takesKey = (contract: Contract) =>
@@ -238,7 +243,11 @@ function toOperation(contract: Contract): Json {
   return {
     operationId: contract.name,
     summary: contract.summary,
-    description: contract.scope ? `${contract.description} Scope ${contract.scope}.` : contract.description,
+    description: [
+      contract.description,
+      ...(refusesRoles(contract) ? ['An account that has a role is refused.'] : []),
+      ...(contract.scope ? [`Scope ${contract.scope}.`] : []),
+    ].join(' '),
     tags: [tagOf(contract)],
     ...securityOf(contract),
     parameters: [
@@ -364,7 +373,7 @@ function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): 
         error: {
           code,
           message: ERRORS[code].message,
-          details: ERRORS[code].details,
+          details: contract.meanings?.[code] ?? ERRORS[code].details,
           ...(code === 'WITHDRAWAL_003' && { blockers: EXAMPLE_BLOCKERS, authority: EXAMPLE_AUTHORITY }),
         },
         timestamp: '2026-11-20T09:00:00.000Z',

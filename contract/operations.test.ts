@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import * as z from 'zod'
 import { OPERATIONS, operations } from './operations'
 import * as sdk from './sdk'
 
@@ -32,26 +31,6 @@ test('each row of docs/api.md is a call that exists, with its scope', () => {
     expect(scopes.has(call), call).toBe(true)
     if (scope) expect([call, scope]).toEqual([call, scopes.get(call)])
   }
-})
-
-/** The names of all members of an answer, also of those inside others. */
-function fieldsOf(data: z.ZodObject): string[] {
-  const names = new Set<string>()
-  JSON.stringify(z.toJSONSchema(data, { unrepresentable: 'any' }), (key, value) => {
-    if (key === 'properties') for (const name of Object.keys(value)) names.add(name)
-    return value
-  })
-  return [...names]
-}
-
-test('docs/api.md names every field of every answer', () => {
-  const listed = (names: string[]) => names.map((name) => `\`${name}\``).join(' ')
-  const byFields = Map.groupBy(operations, ({ data }) => listed(fieldsOf(data)))
-  const rows = [...byFields].flatMap(([fields, those]) =>
-    fields ? [`| ${listed(those.map(({ name }) => name))} | ${fields} |`] : [],
-  )
-  const said = PAGE.slice(PAGE.indexOf('## Fields of the answers')).split('\n')
-  expect(said.filter((line) => line.startsWith('| `'))).toEqual(rows)
 })
 
 test('the client exports every operation under its name', () => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { account } from './admin'
 import { delivery } from './apps'
 import { listedConnection } from './connections'
-import { contract, FOR_SERVICES, isStorable, STORABLE } from './define'
+import { contract, FOR_SERVICES, FOR_SERVICES_ON_ACCOUNT, isStorable, STORABLE } from './define'
 import { amount, blocker, isoDateTime, maxLength } from './fields'
 import { isFailing, isOpen, RETRIED, retried, type ShownTask, shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
@@ -315,7 +315,7 @@ export const retryWithdrawal = contract({
 })
 
 export const endTransaction = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'endTransaction',
   operator: 'fresh',
   summary: 'End a Pending Transaction',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { externalId } from './admin'
-import { contract, FOR_SERVICES } from './define'
+import { contract, FOR_SERVICES_ON_ACCOUNT } from './define'
 import { givenTime, grantedScopes, isoDateTime, maxLength } from './fields'
 
 const MAX_ORIGIN_LENGTH = 255
@@ -16,7 +16,7 @@ export function secondsOf(text: string): number {
 const isLifetime = (text: string) => secondsOf(text) >= 1 && secondsOf(text) <= MAX_PAGE_TOKEN_SECONDS
 
 export const issuePageToken = contract({
-  ...FOR_SERVICES,
+  ...FOR_SERVICES_ON_ACCOUNT,
   name: 'issuePageToken',
   summary: 'Issue Page Token',
   description:

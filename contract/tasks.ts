@@ -192,6 +192,9 @@ export const takeTasks = contract({
       .describe('Yours for 60 seconds; a report keeps them'),
   }),
   errors: ['REQUEST_001', 'RATE_001'],
+  meanings: {
+    AUTH_002: `${FOR_SERVICES.meanings.AUTH_002} The token has to be that of this application, registered with --poll.`,
+  },
   example: {
     query: { app: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk', limit: '10' },
     data: {
@@ -248,7 +251,9 @@ export const waiveTask = contract({
 export const retried = z
   .boolean()
   .optional()
-  .describe('False where nothing has failed: what was never tried keeps its time')
+  .describe(
+    'False where nothing has failed: what was never tried keeps its time; absent from an instance of the last release',
+  )
 /** The message of a retry, whatever came of it. */
 export const RETRIED =
   'What has failed is tried within a minute; a disabled application is asked once it is enabled. What was never tried keeps its time.'

@@ -22,8 +22,8 @@ const withdrawal = { ...account, withdrawal_id: withdrawalId }
 const change = {
   ...account,
   change_request_id: z.string().describe('The change request, `ecr_…`'),
-  old_email: z.string().optional().describe('For applications that include `addresses`'),
-  new_email: z.string().optional().describe('For applications that include `addresses`'),
+  old_email: z.string().optional().describe('Present for applications that include `addresses`'),
+  new_email: z.string().optional().describe('Present for applications that include `addresses`'),
 }
 const task = z
   .object({
@@ -33,7 +33,7 @@ const task = z
     report_token: z.string().describe('The token for them, `dtk_…`'),
   })
   .optional()
-  .describe('For applications with `acknowledges: later`; a report ends the task after a 202')
+  .describe('Present for applications with `acknowledges: later`; a report ends the task after a 202')
 
 const EXAMPLE_PERSON = { subject: 'customer-42', account: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a' }
 const EXAMPLE_ACCOUNT = { ...EXAMPLE_PERSON, version: 7 }

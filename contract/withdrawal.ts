@@ -100,7 +100,7 @@ const application = z.object({
       total: z.int().describe('Of how much'),
     })
     .optional()
-    .describe('As it reported last'),
+    .describe('As it reported last; absent until it has'),
   retained: z
     .array(
       z.object({
@@ -110,7 +110,7 @@ const application = z.object({
       }),
     )
     .optional()
-    .describe('What it keeps, as it reported'),
+    .describe('What it keeps, as it reported; absent until it has'),
   absence: z
     .enum(ABSENCES)
     .optional()

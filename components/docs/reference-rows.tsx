@@ -20,7 +20,7 @@ export function ReferenceRows({ rows }: { rows: readonly ReferenceRow[] }) {
           className="grid scroll-mt-16 target:bg-accent-soft target:outline-4 target:outline-accent-soft gap-x-6 gap-y-1 py-3 sm:grid-cols-[13rem_minmax(0,1fr)]"
         >
           <dt className="wrap-anywhere">
-            <span className="font-medium font-mono text-[0.8125rem]">{name}</span>
+            <span className="font-medium font-mono text-[0.8125rem]">{withBreaks(name)}</span>
             {note && <span className="block text-ink-muted text-sm">{note}</span>}
           </dt>
           <dd className="min-w-0 text-ink-muted [&_strong]:font-medium [&_strong]:text-ink">{text}</dd>
@@ -29,6 +29,11 @@ export function ReferenceRows({ rows }: { rows: readonly ReferenceRow[] }) {
     </dl>
   )
 }
+
+/** A long name breaks before a part of it, and not inside a word. */
+const withBreaks = (name: string) =>
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name never move.
+  name.split(/(?<=[._])/).map((part, index) => [<wbr key={index} />, part])
 
 /** A description of the contract, whose `code` is set as code. */
 export function Described({ text }: { text: string }) {

@@ -9,7 +9,7 @@ export interface ContentsEntry {
   first?: string
   description?: string
   codes?: readonly string[]
-  /** Names of members, each after the part in which it stands: `body.new_email`. */
+  /** Names of members, each after the part in which it stands and before the words that it may be: `query.status sent dead`. */
   members?: readonly string[]
 }
 
@@ -40,6 +40,8 @@ const literally = (text: string) => text.replace(/[^a-z0-9]/g, '\\$&')
 
 /** A code is one word, and each part of a name with `_` is one too. */
 const beginningOfWord = (pattern: string) => new RegExp(`(?<![a-z0-9](?=[a-z0-9]))(?:${pattern})`, 'i')
+
+const beginningOf = (word: string) => beginningOfWord(literally(word))
 
 /** At each place a letter may be wrong, missing, too many or swapped with the next. A code is exact, and a short word would be like too many others. */
 const withOneWrongLetter = (word: string): string =>
@@ -77,24 +79,32 @@ function searchAll(groups: readonly ContentsGroup[], typed: string, meanings: Me
     .split(/[\s-]+/)
     .filter((word) => word && !FILLERS.has(word))
   if (words.length === 0) return undefined
-  const exact = found(groups, words.map(literally).map(beginningOfWord), meanings)
-  return exact.length > 0 ? exact : found(groups, words.map(withOneWrongLetter).map(beginningOfWord), meanings)
+  const numbers = words.filter((word) => /\d/.test(word)).map(beginningOf)
+  const exact = found(groups, { beginnings: words.map(beginningOf), numbers }, meanings)
+  if (exact.length > 0) return exact
+  return found(groups, { beginnings: words.map(withOneWrongLetter).map(beginningOfWord), numbers }, meanings)
 }
 
 export type FoundGroup = Omit<ContentsGroup, 'entries'> & { entries: FoundEntry[] }
 
 /**
  * What has all the words in its names; only if nothing has, what has them in an explanation; only if nothing has, what has the most of
- * them. The best comes first.
+ * them. A word with a digit, such as a code, must be there. The best comes first.
  */
-function found(groups: readonly ContentsGroup[], beginnings: readonly RegExp[], meanings: Meanings): FoundGroup[] {
+function found(
+  groups: readonly ContentsGroup[],
+  { beginnings, numbers }: Record<'beginnings' | 'numbers', readonly RegExp[]>,
+  meanings: Meanings,
+): FoundGroup[] {
   const rankOf = ({ entries }: FoundGroup) => entries[0]?.rank ?? 0
   const hasAllOf = (names: string) => {
     const words = names.split(' ')
     return words.length <= beginnings.length && words.every((word) => beginnings.some((each) => each.test(word)))
   }
   for (let wanted = beginnings.length; wanted > 0; wanted--) {
-    const isIn = (text: string) => beginnings.filter((beginning) => beginning.test(text)).length >= wanted
+    const isIn = (text: string) =>
+      beginnings.filter((beginning) => beginning.test(text)).length >= wanted &&
+      numbers.every((number) => number.test(text))
     for (const isExplained of [false, true]) {
       const found = groups
         .map((group) => searched(group, { isIn, hasAllOf }, meanings, isExplained))
@@ -104,6 +114,9 @@ function found(groups: readonly ContentsGroup[], beginnings: readonly RegExp[], 
   }
   return []
 }
+
+/** An error code alone says little. */
+const titleOf = (name: string, meanings: Meanings) => [name, meanings[name]?.message].join(' ').trim()
 
 /** The entries that have the words, themselves or in their errors and members. */
 function searched(
@@ -120,12 +133,11 @@ function searched(
         text: `${code} ${meanings[code]?.message}`,
         more: meanings[code]?.details,
       })),
-      ...members.map((member) => ({ part: member, text: member, more: '' })),
+      ...members.map((member) => ({ part: member.split(' ')[0] ?? '', text: member, more: '' })),
     ].filter(({ text, more }) => isIn(isExplained ? `${text} ${more}` : text))
-    const parts = found.map(({ part, text }) => ({ id: `${id}.${part}`, title: text }))
+    const parts = found.map(({ part }) => ({ id: `${id}.${part}`, title: titleOf(part, meanings) }))
     const titles = `${group.title} ${title}`
-    // An error code alone says little.
-    const hit = { ...entry, title: [title, meanings[title]?.message].join(' ').trim(), parts }
+    const hit = { ...entry, title: titleOf(title, meanings), parts }
     if (isIn(first) && hasAllOf(first)) return [{ ...hit, rank: -1 }]
     if (isIn(titles)) return [{ ...hit, rank: 0 }]
     if (isIn(`${titles} ${words} ${isExplained ? description : ''}`)) return [{ ...hit, rank: 1 }]

@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react'
 import { ReferenceRows } from '@/components/docs/reference-rows'
 import { Disclosure } from '@/components/ui/disclosure'
+import type { Contract } from '@/contract/define'
 import { ERRORS, type ErrorCode, meaningOf } from '@/contract/errors'
+import { meaningIn } from '@/contract/openapi'
+import { codesOf } from './reference'
 
 interface ErrorRowsProps {
   codes: readonly ErrorCode[]
@@ -29,12 +32,12 @@ export const ErrorRows = ({ codes, of, more }: ErrorRowsProps) => (
 )
 
 /** The codes of an operation, each with its status and meaning, which unfolds to what the caller can do. */
-export const FoldedErrors = ({ codes, of }: { codes: readonly ErrorCode[]; of: string }) => (
+export const FoldedErrors = ({ contract }: { contract: Contract }) => (
   <div className="divide-y divide-line border-line border-y">
-    {codes.map((code) => (
+    {codesOf(contract).map((code) => (
       <Disclosure
         key={code}
-        id={`${of}.${code}`}
+        id={`${contract.name}.${code}`}
         className="scroll-mt-16 target:bg-accent-soft"
         summary={
           <span className="wrap-anywhere flex min-w-0 flex-wrap items-baseline gap-x-1.5 py-1">
@@ -44,7 +47,7 @@ export const FoldedErrors = ({ codes, of }: { codes: readonly ErrorCode[]; of: s
           </span>
         }
       >
-        <p className="ps-5.5 pb-3 text-ink-muted">{meaningOf(code)}</p>
+        <p className="ps-5.5 pb-3 text-ink-muted">{meaningIn(contract, code)}</p>
       </Disclosure>
     ))}
   </div>

@@ -4,9 +4,10 @@ import { Badge } from '@/components/ui/badge'
 import { Disclosure } from '@/components/ui/disclosure'
 import { textLink } from '@/components/ui/text-link'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
+import { refusesRoles } from '@/contract/openapi'
 import { FoldedErrors } from './error-rows'
 import { limitOf } from './limit-text'
-import { codesOf, OVERVIEW } from './reference'
+import { OVERVIEW } from './reference'
 import { Section } from './reference-page'
 import { SampleBlocks } from './sample-blocks'
 import { isForBrowsers, LANGUAGES, sampleOf, VARIABLES, variablesOf } from './samples'
@@ -35,6 +36,16 @@ export function Operation({ contract }: { contract: Contract }) {
       </p>
       <p className="mt-2 text-ink-muted">
         <Opener contract={contract} />
+        {refusesRoles(contract) && (
+          <>
+            {' '}
+            An account that has a{' '}
+            <a href={`${OVERVIEW}#roles`} className={textLink}>
+              role
+            </a>{' '}
+            is refused.
+          </>
+        )}
         {limit && (
           <>
             {' '}
@@ -79,7 +90,7 @@ export function Operation({ contract }: { contract: Contract }) {
       )}
 
       <Part title="Errors">
-        <FoldedErrors codes={codesOf(contract)} of={name} />
+        <FoldedErrors contract={contract} />
       </Part>
     </Section>
   )

@@ -163,6 +163,10 @@ const Authentication = () => (
       code="npm run -s account -- service-token create --name shop --scope users:write"
     />
     <ReferenceRows rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
+    <p id="roles" className="scroll-mt-16">
+      The operator command alone changes an account that has a role, such as <Code>operator</Code>. To a service token
+      it answers <Code>AUTH_002</Code>, also with the right scope; reading such an account stays open.
+    </p>
   </Chapter>
 )
 

@@ -3,7 +3,7 @@ import { search } from '@/components/docs/search'
 import { operations } from '@/contract/operations'
 import { BUCKET_NAMES, LIMIT_ROWS } from '@/domain/limits/limits'
 import { CONTENTS, LIMITED, MEANINGS, SUGGESTED } from './reference'
-import { isForBrowsers, sampleOf } from './samples'
+import { hasExample, sampleOf } from './samples'
 
 /** The place that a search finds first. */
 function firstOf(words: string): string | undefined {
@@ -58,8 +58,32 @@ test.each([
   ['wst_', '/docs/api/account#withdrawAccount'],
   ['ecr_', '/docs/api/email#changeEmail'],
   ['dtk_', '/docs/api/tasks#takeTasks'],
+  ['RFC 9068', '/docs/api#authentication'],
+  ['role', '/docs/api#authentication'],
 ])('a search of the reference for %s leads to %s', (words, place) => {
   expect(firstOf(words)).toBe(place)
+})
+
+/** The parts that a search finds first. */
+function partsOf(words: string): string[] {
+  const [group] = search(CONTENTS, words, MEANINGS) ?? []
+  return group?.entries.flatMap(({ parts }) => parts.map(({ id }) => id)) ?? []
+}
+
+test.each([
+  ['postmark', 'receiveMailEvents.path.source'],
+  ['email_link', 'changeEmail.body.verification_method'],
+  ['exhausted', 'getEmailChange.data.status'],
+])('a search for %s, a word that a field may be, finds %s', (word, part) => {
+  expect(partsOf(word)).toContain(part)
+})
+
+test('a search with a number that the reference has not finds nothing', () => {
+  expect(search(CONTENTS, 'RFC 7515', MEANINGS)).toEqual([])
+})
+
+test('each example in Python prints the code and the details of a refusal', () => {
+  for (const one of operations.filter(hasExample)) expect(sampleOf(one, 'python')).toContain("error['details']")
 })
 
 test.each(['delete', 'remove', 'erase', 'close account', 'deactivate', 'GDPR'])(
@@ -109,12 +133,9 @@ test('where titles have the words, no error code stands among what is found, unl
   expect(partsOf('expired').some(isCode)).toBe(true)
 })
 
-test.each(operations.filter((one) => !isForBrowsers(one) && !one.rawBody))(
-  'the example of $name reads no variable that has no name',
-  (one) => {
-    expect(sampleOf(one, 'curl')).not.toContain('undefined')
-  },
-)
+test.each(operations.filter(hasExample))('the example of $name reads no variable that has no name', (one) => {
+  expect(sampleOf(one, 'curl')).not.toContain('undefined')
+})
 
 test('every limit whose headers an answer shows is listed, except that of the sign-in page', () => {
   const listed: string[] = LIMITED.map(({ limit }) => limit)

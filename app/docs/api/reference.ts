@@ -41,7 +41,7 @@ const CHAPTER_WORDS: Record<keyof typeof CHAPTERS | keyof typeof WEBHOOK_CHAPTER
   examples:
     'SDK client library package typed first call curl TypeScript Python samples environment variables BASE trial sandbox',
   authentication:
-    'Authorization Bearer access tokens service tokens API keys uat_ svc_ login log in logged session X-Required-Scope header scopes permissions expired external id JWT OAuth OIDC SSO issuer',
+    'Authorization Bearer access tokens service tokens API keys uat_ svc_ login log in logged session X-Required-Scope header scopes permissions roles expired external id JWT OAuth OIDC SSO issuer RFC 6750 RFC 9068',
   envelope: 'success data error JSON body format timestamp X-Request-Id',
   limits: 'Retry-After RateLimit 429 too many requests throttled throttling quota often calls per minute hour',
   idempotency: 'Idempotency-Key idempotent repeat retry twice duplicates',
@@ -171,6 +171,8 @@ const entryOf = (contract: Contract & { name: OperationName }): ContentsEntry =>
   // What every operation can answer is found once, among the common errors.
   codes: codesOf(contract).filter((code) => !COMMON_CODES.includes(code)),
   members: [
+    // The others are what the path itself names.
+    ...members('path', contract.params, 'input').filter((member) => member.includes(' ')),
     ...members('query', contract.query, 'input'),
     ...members('body', contract.body, 'input'),
     ...members('data', contract.data, 'output'),

@@ -62,6 +62,8 @@ const OF_FIELD: Record<string, Variable> = {
 export const isForBrowsers = ({ scope, name }: Contract) =>
   scope === 'tokens:manage' || name === 'startReauthentication'
 
+export const hasExample = (contract: Contract) => !contract.rawBody && !isForBrowsers(contract)
+
 /** What they do cannot be taken back, and only their answer holds its token or secret: with a key a lost answer comes again. */
 const WITH_KEY: readonly string[] = [
   'withdrawAccount',
@@ -182,6 +184,7 @@ function python(contract: Contract): string {
   return [
     'import json',
     'from os import environ as env',
+    'from urllib.error import HTTPError',
     ...(parse.length > 0 ? [`from urllib.parse import ${parse.join(', ')}`] : []),
     'from urllib.request import Request, urlopen',
     '',
@@ -193,8 +196,12 @@ function python(contract: Contract): string {
     '    },',
     ...(example.body ? [`    data=json.dumps(${indent(print(example.body, PYTHON), 4)}).encode(),`] : []),
     ')',
-    'with urlopen(request) as answer:',
-    file ? '    open("export.zip", "wb").write(answer.read())' : '    print(json.load(answer))',
+    'try:',
+    '    with urlopen(request) as answer:',
+    file ? '        open("export.zip", "wb").write(answer.read())' : '        print(json.load(answer))',
+    'except HTTPError as refusal:',
+    '    error = json.load(refusal)["error"]',
+    `    raise SystemExit(f"{error['code']}: {error['details']}")`,
   ].join('\n')
 }
 

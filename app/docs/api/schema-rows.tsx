@@ -3,6 +3,7 @@ import { Described, type ReferenceRow, ReferenceRows } from '@/components/docs/r
 
 export interface JsonField {
   type?: string | string[]
+  format?: string
   description?: string
   properties?: Record<string, JsonField>
   items?: JsonField
@@ -26,23 +27,33 @@ export const SchemaRows = ({ schema, io, of }: { schema: z.ZodType; io: 'input' 
   />
 )
 
-/** The names of the members, as the rows name them. */
-export const namesIn = (schema: JsonField): string[] => fieldRows(schema, { isInput: true }).map(({ key }) => key)
+/** The names of the members, as the rows name them, each with the words that it may be. */
+export const namesIn = (schema: JsonField): string[] =>
+  fieldRows(schema, { isInput: true }).map(({ key, choices }) => [key, ...choices].join(' '))
 
-function fieldRows(schema: JsonField, { isInput, prefix = '' }: { isInput: boolean; prefix?: string }): ReferenceRow[] {
+const choicesOf = (field: JsonField) =>
+  field.enum ?? field.anyOf?.find((one) => one.enum)?.enum ?? field.items?.enum ?? []
+
+interface FieldRow extends ReferenceRow {
+  choices: readonly string[]
+}
+
+function fieldRows(schema: JsonField, { isInput, prefix = '' }: { isInput: boolean; prefix?: string }): FieldRow[] {
   const { properties = {}, required = [] } = schema
   return Object.entries(properties).flatMap(([name, field]) => {
     const key = prefix + name
-    const presence = required.includes(name) ? (isInput ? 'required' : '') : 'optional'
-    const inner = field.items?.properties ? field.items : field
+    const isAlways = required.includes(name)
+    const presence = isInput ? (isAlways ? 'required' : 'optional') : isAlways ? '' : 'may be absent'
+    const inner = [field.items, ...(field.anyOf ?? [])].find((one) => one?.properties) ?? field
     return [
       {
         key,
         name: key,
         note: [typeOf(field), presence].filter(Boolean).join(', '),
         text: <Described text={sentenceOf(field)} />,
+        choices: choicesOf(field),
       },
-      ...fieldRows(inner, { isInput, prefix: `${key}${inner === field ? '.' : '[].'}` }),
+      ...fieldRows(inner, { isInput, prefix: `${key}${inner === field.items ? '[].' : '.'}` }),
     ]
   })
 }
@@ -50,10 +61,11 @@ function fieldRows(schema: JsonField, { isInput, prefix = '' }: { isInput: boole
 /** A query has its numbers as text, whose pattern begins with a digit from 1. */
 const isNumber = (pattern = '') => /^\^\(?\[1-9\]/.test(pattern)
 
-function typeOf({ type, anyOf, items, pattern, const: fixed, enum: choices }: JsonField): string {
+function typeOf({ type, format, anyOf, items, pattern, const: fixed, enum: choices }: JsonField): string {
   if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ')
   if (type === 'array') return items ? `list of ${typeOf(items)}` : 'list'
   if (type === 'string' && isNumber(pattern)) return 'integer'
+  if (format === 'date-time') return 'time'
   if (type === undefined) return typeof (fixed ?? choices?.[0] ?? '')
   return [type].flat().join(' or ')
 }
@@ -67,9 +79,9 @@ const isForPeople = (pattern: string) => pattern.length <= 40 && !pattern.starts
 /** The rules that the description does not name already. */
 function rulesOf(field: JsonField): string[] {
   const { description = '', default: preset, pattern, minLength, maxLength, const: fixed } = field
-  const choices = field.enum ?? field.anyOf?.find((one) => one.enum)?.enum ?? field.items?.enum
+  const choices = choicesOf(field)
   const rules: string[] = []
-  if (choices) rules.push(`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}`)
+  if (choices.length > 0) rules.push(`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}`)
   if (fixed !== undefined && !description.includes(String(fixed))) rules.push(`Always \`${fixed}\``)
   if (preset !== undefined) rules.push(`Default \`${preset}\``)
   if (pattern && isForPeople(pattern)) rules.push(`Pattern \`${pattern}\``)

@@ -10,7 +10,7 @@ import { Operation } from '../operation'
 import { Attempts, Receiving, Registering, Verifying } from '../receiving'
 import { ALL_ERRORS, COMMON_CODES, codesOf, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
 import { Chapter, ReferencePage } from '../reference-page'
-import { LANGUAGES } from '../samples'
+import { hasExample, LANGUAGES } from '../samples'
 
 interface Props {
   params: Promise<{ group: string }>
@@ -31,14 +31,18 @@ export default async function GroupPage({ params }: Props) {
     <ReferencePage path={pathOf(id)} title={name} description={`${description}.`}>
       {'operations' in group ? (
         <>
-          <SampleLanguage languages={LANGUAGES} />
+          {group.operations.some(hasExample) && <SampleLanguage languages={LANGUAGES} />}
           <p className="text-ink-muted">
-            The examples need{' '}
-            <a href={`${OVERVIEW}#examples`} className={textLink}>
-              the settings
-            </a>
-            , in TypeScript the typed client that stands there too, and the variables that each of them names. What
-            holds for every operation, and the errors that any of them can answer with, are in the{' '}
+            {group.operations.some(hasExample) && (
+              <>
+                The examples need{' '}
+                <a href={`${OVERVIEW}#examples`} className={textLink}>
+                  the settings
+                </a>
+                , in TypeScript the typed client that stands there too, and the variables that each of them names.{' '}
+              </>
+            )}
+            What holds for every operation, and the errors that any of them can answer with, are in the{' '}
             <a href={OVERVIEW} className={textLink}>
               overview
             </a>

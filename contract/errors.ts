@@ -135,6 +135,8 @@ export const ERRORS = {
     status: 404,
     message: 'No such path',
     details: 'See /docs/api for the paths of this service.',
+    meaning:
+      'The service has no such path, this installation has switched it off, or what an id of the path names does not exist; details says which.',
   },
   REQUEST_006: {
     status: 422,

@@ -10,7 +10,7 @@ import { limitOf } from './limit-text'
 import { OVERVIEW } from './reference'
 import { Section } from './reference-page'
 import { SampleBlocks } from './sample-blocks'
-import { isForBrowsers, LANGUAGES, sampleOf, VARIABLES, variablesOf } from './samples'
+import { hasExample, isForBrowsers, LANGUAGES, sampleOf, VARIABLES, variablesOf } from './samples'
 import { SchemaRows } from './schema-rows'
 
 const METHOD_TONES = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: 'danger' } as const
@@ -66,7 +66,7 @@ export function Operation({ contract }: { contract: Contract }) {
           ),
       )}
 
-      <Part title="Example">
+      <Part title={hasExample(contract) ? 'Example' : 'Who calls it'}>
         <Examples contract={contract} />
       </Part>
 

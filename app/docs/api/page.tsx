@@ -110,14 +110,14 @@ const Examples = ({ userId }: { userId: string }) => (
       ].join('\n')}
     />
     <p className="text-ink-muted">
-      The examples run as pasted, those in TypeScript under Node 24, once these, and the variables that an operation
-      names, are set. A person makes a token under{' '}
+      The examples run as pasted once these, and the variables that an operation names, are set. A person makes a token
+      under{' '}
       <a href="/settings/access-tokens" className={textLink}>
         Access tokens
       </a>
-      , and the operator creates service tokens. TypeScript takes the typed client,{' '}
-      <Code>user-account-service/client</Code>, which <Code>npm run pack:client</Code> makes, and Python its standard
-      library.
+      , and the operator creates service tokens. Python takes its standard library, and TypeScript the typed client:
+      saved as <Code>example.mts</Code> in the directory of the service, <Code>npx node example.mts</Code> runs it.
+      Elsewhere it needs Node 24 and the package that <Code>npm run pack:client</Code> makes.
     </p>
     <p>
       For a trial, these set <Code>USER_ID</Code> and <Code>TOKEN</Code> for the account of the first start. Without a
@@ -164,8 +164,8 @@ const Authentication = () => (
     />
     <ReferenceRows rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
     <p id="roles" className="scroll-mt-16">
-      The operator command alone changes an account that has a role, such as <Code>operator</Code>. To a service token
-      it answers <Code>AUTH_002</Code>, also with the right scope; reading such an account stays open.
+      The operator command alone changes an account that has a role, such as <Code>operator</Code>. A service token gets{' '}
+      <Code>AUTH_002</Code> for it, whatever its scope, but may read it.
     </p>
   </Chapter>
 )

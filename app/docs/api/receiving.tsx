@@ -22,7 +22,8 @@ export const Registering = () => (
     <p>Four steps lead from nothing to the first deletion task:</p>
     <ol className="list-decimal space-y-2 ps-5 text-ink-muted">
       <li>
-        An operator registers it. This prints its id and its signing secret, which is shown this once:
+        An operator registers it. This prints its id and its signing secret, which is shown this once. For a trial the
+        endpoint may be <Code>http://127.0.0.1:4711/</Code>, where a receiver from below listens:
         <div className="pt-2">
           <CodeBlock
             title="Operator command"

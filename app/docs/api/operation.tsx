@@ -78,7 +78,7 @@ export function Operation({ contract }: { contract: Contract }) {
         </Part>
       ) : (
         <Part title={`Response ${contract.status ?? 200}${contract.isCreated ? ' or 201' : ''}`}>
-          <Disclosure summary="Members of data">
+          <Disclosure summary="Fields of data">
             <SchemaRows schema={contract.data} io="output" of={`${name}.data`} />
           </Disclosure>
           <CodeBlock

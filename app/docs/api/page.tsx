@@ -89,7 +89,7 @@ const Pages = () => (
       <a href="/api/v1/openapi.json" className={textLink}>
         OpenAPI 3.1
       </a>
-      . New members, codes and operations may be added to this version at any time; nothing is renamed or removed.
+      . New fields, codes and operations may be added to this version at any time; nothing is renamed or removed.
     </p>
   </Chapter>
 )
@@ -115,9 +115,10 @@ const Examples = ({ userId }: { userId: string }) => (
       <a href="/settings/access-tokens" className={textLink}>
         Access tokens
       </a>
-      , and the operator creates service tokens. Python takes its standard library, and TypeScript the typed client:
-      saved as <Code>example.mts</Code> in the directory of the service, <Code>npx node example.mts</Code> runs it.
-      Elsewhere it needs Node 24 and the package that <Code>npm run pack:client</Code> makes.
+      , and the operator creates service tokens. Python takes its standard library, and TypeScript the typed client.
+      Save an example in TypeScript as <Code>example.mts</Code> in the directory of the service, and run{' '}
+      <Code>npx node example.mts</Code>. Elsewhere it needs Node 24 and the package that{' '}
+      <Code>npm run pack:client</Code> makes.
     </p>
     <p>
       For a trial, these set <Code>USER_ID</Code> and <Code>TOKEN</Code> for the account of the first start. Without a

@@ -54,13 +54,11 @@ export default async function GroupPage({ params }: Props) {
               <a href={`${pathOf(WEBHOOKS.id)}#account.withdrawn`} className={textLink}>
                 account.withdrawn
               </a>
-              , and its answer ends the task. One without an endpoint takes its tasks here, with a token of{' '}
-              <code className="font-mono">
-                service-token create <span className="whitespace-nowrap">--name loyalty</span>{' '}
-                <span className="whitespace-nowrap">--scope tasks:work</span>{' '}
-                <span className="whitespace-nowrap">--app app_…</span>
-              </code>
-              . Either can accept a task first and report on it later.
+              , and its answer ends the task. One without an endpoint takes its tasks here:{' '}
+              <a href={`${pathOf(WEBHOOKS.id)}#registering`} className={textLink}>
+                Register an application
+              </a>{' '}
+              has the commands. Either can accept a task first and report on it later.
             </p>
           )}
           {id === 'applications' && (

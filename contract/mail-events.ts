@@ -6,7 +6,7 @@ export const receiveMailEvents = contract({
   name: 'receiveMailEvents',
   summary: 'Receive Mail Events',
   description:
-    'Takes what a mail provider, or your own mail server as `dsn`, tells of messages that the service sent: each in its own form, with its own signature. Providers send JSON, Amazon SES also as text/plain, and `dsn` takes message/rfc822 alone. An event that is not understood, or that came before, changes nothing.',
+    'Takes what a mail provider, or your own mail server as `dsn`, tells of messages that the service sent: each in its own form, with its own signature or secret. Providers send JSON, Amazon SES also as text/plain, and `dsn` takes message/rfc822 alone. An event that is not understood, or that came before, changes nothing.',
   method: 'POST',
   path: '/mail-events/{source}',
   bearer: 'none',
@@ -23,7 +23,7 @@ export const receiveMailEvents = contract({
   errors: ['AUTH_001', 'REQUEST_003', 'REQUEST_005'],
   meanings: {
     AUTH_001:
-      'The signature, or the user and password of the URL, do not fit the setting of this source; or the call was signed more than five minutes ago.',
+      'The signature, of Postmark the user and password, of `dsn` the bearer secret, does not fit the setting of this source; or the call was signed more than five minutes ago.',
     REQUEST_003: 'This source does not send this media type; details names those that it sends.',
     REQUEST_005: 'This source is not switched on, or there is none of this name.',
   },

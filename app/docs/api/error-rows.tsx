@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { ReferenceRows } from '@/components/docs/reference-rows'
+import { Described, ReferenceRows } from '@/components/docs/reference-rows'
 import { Disclosure } from '@/components/ui/disclosure'
 import type { Contract } from '@/contract/define'
 import { ERRORS, type ErrorCode, meaningOf } from '@/contract/errors'
@@ -47,7 +47,9 @@ export const FoldedErrors = ({ contract }: { contract: Contract }) => (
           </span>
         }
       >
-        <p className="ps-5.5 pb-3 text-ink-muted">{meaningIn(contract, code)}</p>
+        <p className="ps-5.5 pb-3 text-ink-muted">
+          <Described text={meaningIn(contract, code)} />
+        </p>
       </Disclosure>
     ))}
   </div>

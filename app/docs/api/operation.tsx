@@ -99,6 +99,7 @@ export function Operation({ contract }: { contract: Contract }) {
 function Opener({ contract }: { contract: Contract }) {
   const { scope } = contract
   if (isTaskContract(contract)) return 'It needs the token of the task, and no scope header.'
+  if (contract.rawBody) return 'It needs no token of this service and no scope header: the source proves who it is.'
   if (isLinkContract(contract)) {
     return contract.bearer === 'none'
       ? 'It needs no token and no scope header.'

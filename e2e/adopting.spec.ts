@@ -193,6 +193,8 @@ test('B58 B59 docs/own-pages.md: a person changes the address and deletes the ac
   })
 })
 
+const CANNOT_SHOW = 'We can’t show your settings right now'
+
 /** How a page asks whose backend wants a header. */
 const ASK = `
   const pageToken = async () => {
@@ -286,7 +288,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   for (const failing of [undefined, { error: 'down' }]) {
     answers(failing)
     await page.goto(url)
-    await expect(page.getByText('We can’t show your settings right now')).toHaveCount(1)
+    await expect(page.getByText(CANNOT_SHOW)).toHaveCount(1)
   }
   answers({ error: { code: 'USER_001' } })
   await page.goto(url)
@@ -298,7 +300,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
   answers(undefined)
   await page.goto(url)
-  await expect(page.getByText('We can’t show your settings right now')).toHaveCount(1)
+  await expect(page.getByText(CANNOT_SHOW)).toHaveCount(1)
   answers({ page_token: 'pgt_of_nobody', expires_at: '2100-01-01T00:00:00.000Z' })
   await page.getByRole('button', { name: 'Try again' }).first().click()
   await expect(page.getByText('Your session has ended.')).toHaveCount(1)
@@ -308,7 +310,7 @@ async function expectWayOut(page: Page, url: string, answers: (answer: ReturnTyp
   await expectLeaving(page, url, page.getByRole('button', { name: 'Sign in' }))
   answers(undefined)
   await page.goto(url)
-  const away = page.getByText('We can’t show your settings right now')
+  const away = page.getByText(CANNOT_SHOW)
   await expect(away).toHaveCount(1)
   // The first part may stand in a tab that is hidden.
   const first = page.locator('body > div').first()
@@ -488,6 +490,8 @@ test('an element says in its place which attribute it lacks, and takes the langu
   page,
 }) => {
   const html = await snippetOf('html', given('customer-6'))
+  const errors: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())))
   const files = { 'index.html': html.replaceAll(/ product="[^"]*"/g, '') }
   await withPage(
     () => undefined,
@@ -509,6 +513,20 @@ test('an element says in its place which attribute it lacks, and takes the langu
         await expect(page.locator('.account-parts').first()).toHaveAttribute('lang', shown)
       }
       expect(warnings).toEqual(['There are no texts for language="nl".'])
+      await expect(page.getByText(CANNOT_SHOW)).toHaveCount(1)
+      expect(errors.join()).toContain(`${url}/page-token answered 200 without JSON.`)
+      // React sets a property only where it finds one.
+      const part = page.locator('account-email')
+      expect(await part.evaluate((element) => 'pageToken' in element)).toBe(true)
+    },
+  )
+  await withPage(
+    () => undefined,
+    { 'index.html': html.replaceAll(' token-url="/page-token"', '') },
+    async (url) => {
+      await page.goto(url)
+      await expect(page.getByText(CANNOT_SHOW)).toHaveCount(1)
+      expect(errors.join()).toContain('<account-email> needs the attribute token-url or the property pageToken.')
     },
   )
 })

@@ -75,7 +75,9 @@ function check(programs: Record<string, string>, ...options: string[]): Record<s
     [compiler, '--noEmit', '--strict', '--pretty', 'false', ...types, ...options, ...files],
     { cwd: project, encoding: 'utf8' },
   )
-  const said = Map.groupBy(stdout.trim().split('\n'), (line) => line.split('(', 1)[0] ?? '')
+  // What explains a refusal is indented below it.
+  const lines = stdout.trim().replaceAll(/\n +/g, ' ').split('\n')
+  const said = Map.groupBy(lines, (line) => line.split('(', 1)[0] ?? '')
   const unknown = [...said.keys()].filter((name) => name !== '' && !files.includes(name))
   expect(unknown).toEqual([])
   return Object.fromEntries(files.map((file) => [file, said.get(file)?.join('\n') ?? '']))
@@ -98,6 +100,18 @@ test('an error of the packed client that nobody catches prints its code and deta
   expect(stderr).toContain("code: 'SERVER_002'")
   expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(400)
 })
+
+const ELEMENTS_IN_JSX = `
+import type {} from 'user-account-service/jsx'
+export const Settings = () => (
+  <>
+    <account-email service="https://accounts.example.com" user="~customer-6" product="Shop" support-email="help@example.com"
+      pageToken={async () => null} password onemail-changed={({ detail }) => detail.email.trim()} className="wide" />
+    <account-deletion service="https://accounts.example.com" user="~customer-6" product="Shop" support-email="help@example.com"
+      token-url="/page-token" ondeletion-started={({ detail }) => detail.statusToken.trim()} />
+  </>
+)
+`
 
 test('the packed client and the elements have their types without React, and they refuse a wrong call', {
   timeout: 120_000,
@@ -156,6 +170,9 @@ test('for a bundler, the packed client and the parts for React have their types,
     'form.tsx': form,
     'receiver.ts': receiver,
     'wrong-receiver.ts': receiver.replace('String(new_email)', 'new_email'),
+    'wrong-texts.ts': receiver.replace('title:', 'heading:'),
+    'elements.tsx': ELEMENTS_IN_JSX,
+    'wrong-elements.tsx': ELEMENTS_IN_JSX.replace(' user="', ' person="').replace('detail.email', 'detail.address'),
     'wrong-answer.tsx': form.replace('current_email', 'address'),
     'wrong-body.tsx': form.replace('verification_code:', 'code:'),
   }
@@ -170,6 +187,9 @@ test('for a bundler, the packed client and the parts for React have their types,
     'form.tsx': '',
     'receiver.ts': '',
     'wrong-receiver.ts': expect.stringContaining('not assignable'),
+    'wrong-texts.ts': expect.stringContaining("'heading' does not exist"),
+    'elements.tsx': '',
+    'wrong-elements.tsx': expect.stringMatching(/'person' does not exist.*'address' does not exist/s),
     'wrong-answer.tsx': expect.stringContaining("'address' does not exist"),
     'wrong-body.tsx': expect.stringContaining("'code' does not exist"),
   })

@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { AREAS } from '../components/embed/own-texts.ts'
 import { fail, note, root, run, tool } from './ensure.mjs'
 import { OF_REACT, packParts } from './pack-parts.ts'
 
@@ -24,7 +25,7 @@ note(`npm install ${join(destination, `${name}-${version}.tgz`)}`)
 
 async function writeTypesOfClient() {
   const types = join(contents, 'types')
-  const code = await declare('contract/sdk.ts', join(root, 'contract'), types)
+  const code = await declare(['contract/sdk.ts'], join(root, 'contract'), types)
   if (code !== 0) fail('The types of the client could not be written.')
   // Node resolves no path without its extension, and neither does a compiler that follows Node.
   for (const file of readdirSync(types)) {
@@ -33,22 +34,31 @@ async function writeTypesOfClient() {
   }
 }
 
-/** Writes the declarations of a file, and of what it imports, into a directory. Resolves with the exit code. */
-function declare(file: string, rootDir: string, outDir: string): Promise<number> {
+/** Writes the declarations of files, and of what they import, into a directory. Resolves with the exit code. */
+function declare(files: string[], rootDir: string, outDir: string): Promise<number> {
   const compiler = ['--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--ignoreConfig']
   const modules = ['--target', 'es2024', '--module', 'esnext', '--moduleResolution', 'bundler']
-  return tool('tsc', [join(root, file), ...compiler, ...modules, '--rootDir', rootDir, '--outDir', outDir])
+  return tool('tsc', [
+    ...files.map((file) => join(root, file)),
+    ...compiler,
+    ...modules,
+    '--rootDir',
+    rootDir,
+    '--outDir',
+    outDir,
+  ])
 }
 
 /** `types.ts` describes the parts; the declarations of the components themselves would bring all that they import. */
 async function writeTypesOfParts() {
   const emitted = join(contents, 'types/parts')
-  const code = await declare('components/embed/types.ts', root, emitted)
+  const code = await declare(['components/embed/types.ts', 'components/embed/jsx-types.ts'], root, emitted)
   if (code !== 0) fail('The types of the parts could not be written.')
   const embedded = join(emitted, 'components/embed')
   const declared = readFileSync(join(embedded, 'types.d.ts'), 'utf8')
     .replaceAll(/'\.\.\/\.\.\/contract\/([\w-]+)'/g, "'./$1.js'")
     .replaceAll("'./element-types'", "'./element.js'")
+    .replaceAll("'./own-texts'", "'./own-texts.js'")
   const names = [...(/interface Parts \{([^}]*)\}/.exec(declared)?.[1] ?? '').matchAll(/(\w+): \(/g)].map(
     ([, name]) => name,
   )
@@ -62,9 +72,22 @@ async function writeTypesOfParts() {
   )
   // They import nothing, because a page with the elements may have no React.
   copyFileSync(join(embedded, 'element-types.d.ts'), join(contents, 'types/element.d.ts'))
+  const jsx = readFileSync(join(embedded, 'jsx-types.d.ts'), 'utf8')
+  writeFileSync(join(contents, 'types/jsx.d.ts'), jsx.replaceAll("'./element-types'", "'./element.js'"))
+  writeFileSync(join(contents, 'types/own-texts.d.ts'), typeOfOwnTexts())
   // What is imported for its effect alone.
   writeFileSync(join(contents, 'types/none.d.ts'), 'export {}\n')
   rmSync(emitted, { recursive: true })
+}
+
+/** Whoever builds a page reads in each comment what the text says in English. */
+function typeOfOwnTexts(): string {
+  const english: Record<string, object> = JSON.parse(readFileSync(join(root, 'messages/en.json'), 'utf8'))
+  const areas = AREAS.map((area) => {
+    const keys = Object.entries(english[area] ?? {}).filter(([, text]) => typeof text === 'string')
+    return `  ${area}?: {\n${keys.map(([key, text]) => `    /** ${text} */\n    ${key}?: string\n`).join('')}  }\n`
+  })
+  return `export interface OwnTexts {\n${areas.join('')}}\n`
 }
 
 function writePackage() {
@@ -84,6 +107,7 @@ function writePackage() {
           './client': { types: './types/sdk.d.ts', default: './client.js' },
           './react': { types: './types/react.d.ts', default: './react.js' },
           './element': { types: './types/element.d.ts', default: './element/element.js' },
+          './jsx': { types: './types/jsx.d.ts' },
           './no-eval': { types: './types/none.d.ts', default: './no-eval.js' },
           './styles.css': { types: './types/none.d.ts', default: './styles.css' },
           './texts/*': { types: './types/texts.d.ts', default: './texts/*.js' },

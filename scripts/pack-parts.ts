@@ -4,11 +4,10 @@ import { pathToFileURL } from 'node:url'
 import tailwind from '@tailwindcss/postcss'
 import { type BuildOptions, build, type Plugin, transform } from 'esbuild'
 import postcss, { type AtRule, type Root } from 'postcss'
+import { AREAS } from '../components/embed/own-texts.ts'
 import { root } from './ensure.mjs'
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt-BR', 'ja']
-/** What the parts show of the catalogue. */
-const AREAS = ['Blockers', 'Common', 'DeleteAccount', 'Deletion', 'EmailSettings', 'Errors', 'Failure', 'Identity']
 /** Packages that an adopter's React page has or installs, from the oldest with which `npm run lab -- hosts` drives the parts. */
 export const OF_REACT = {
   react: '^19.0.0',

@@ -250,7 +250,8 @@ function leaveFor(url: string): Promise<never> {
   return new Promise(() => {})
 }
 
-function messagesOf({ texts: { texts }, ownTexts = {} }: AccountProviderProps) {
+function messagesOf({ texts: { texts }, ownTexts }: AccountProviderProps) {
+  const own: Record<string, object> = { ...ownTexts }
   const areas = Object.entries(texts as Record<string, object>)
-  return Object.fromEntries(areas.map(([area, ours]) => [area, { ...ours, ...ownTexts[area] }]))
+  return Object.fromEntries(areas.map(([area, ours]) => [area, { ...ours, ...own[area] }]))
 }

@@ -21,7 +21,7 @@ export interface StartedDeletion {
  */
 export interface AccountElement extends HTMLElement {
   /** In place of `token-url`, for a backend that wants headers of its own. Null where nobody is signed in to your product. */
-  pageToken?: () => Promise<PageToken | null>
+  pageToken?: (() => Promise<PageToken | null>) | undefined
 }
 
 declare global {

@@ -105,9 +105,14 @@ abstract class AccountElement extends HTMLElement implements Declared {
       method: 'POST',
       cache: 'no-store',
     })
-    return answer.status === 401 ? null : answer.json()
+    if (answer.status === 401) return null
+    return answer.json().catch(() => {
+      throw new Error(`${answer.url} answered ${answer.status} without JSON.`)
+    })
   }
 }
+// A framework sets a property only where it finds one, and an own one would hide what was set before the element was defined.
+AccountElement.prototype.pageToken = undefined
 
 class AccountEmail extends AccountElement {
   protected content = () => <EmailSettings onChanged={(email) => this.tell('email-changed', { email })} />

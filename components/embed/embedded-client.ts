@@ -7,15 +7,36 @@ import { isOtherPerson } from './other-person'
 
 const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
 
-export const clientOf = (baseUrl: string, accessToken: ClientOptions['accessToken']) =>
-  createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })
+const ORIGIN = /^https?:\/\/[^/?#]+$/
+const USER_ID = /^(?:~[!-~]+|usr_[\w-]+)$/
+
+/** What the console has said, because the parts ask again and again. */
+const told = new Set<string>()
+
+/** The person reads that something is not available, and whoever builds the page has to learn why. */
+function tell(fault: string) {
+  // biome-ignore lint/suspicious/noConsole: it is read while the page is built.
+  if (!told.has(fault)) console.error(fault)
+  told.add(fault)
+}
+
+export function clientOf(baseUrl: string, accessToken: ClientOptions['accessToken']) {
+  if (!ORIGIN.test(baseUrl))
+    tell(`The service "${baseUrl}" has to be an origin without a path, such as https://accounts.example.com.`)
+  return createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })
+}
 
 /** The same by the operation's name, each with its own token. */
 export const callsOf =
   (baseUrl: string): Calls['callWith'] =>
   (accessToken, name, ...given) =>
     clientOf(baseUrl, accessToken)(OPERATIONS[name], ...given).catch((error) => {
-      // biome-ignore lint/suspicious/noConsole: the person reads that the browser has another account now, and whoever builds the page has to learn why.
-      if (isOtherPerson(error.code)) console.error('userId names another person than the page token.')
+      const { userId = '' }: { userId?: string } = given[0] ?? {}
+      if (isOtherPerson(error.code))
+        tell(
+          USER_ID.test(userId)
+            ? `The user "${userId}" is another person than the one of the page token.`
+            : `The user "${userId}" has to be ~ and your own id of the person, such as ~customer-6.`,
+        )
       throw error
     })

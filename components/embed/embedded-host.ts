@@ -57,7 +57,7 @@ export function createCalls({ baseUrl, pageToken, onProof, onFound }: PageAccoun
       const isUnreached = cause instanceof TypeError
       const isAway = isUnreached || cause instanceof TooLate
       // biome-ignore lint/suspicious/noConsole: the person reads that the service is away, and whoever builds the page has to learn why.
-      if (!isUnreached) console.error(cause)
+      if (!isUnreached) console.error('pageToken failed:', cause)
       const { details, status } = ERRORS.SERVER_002
       throw Object.assign(isAway ? noAnswer() : new ApiError('SERVER_002', details, status), { cause })
     }

@@ -11,8 +11,9 @@ import type {
 } from '../../contract/email'
 import type { getWithdrawalStatus, previewWithdrawal, withdrawAccount } from '../../contract/withdrawal'
 import type { PageToken, StartedDeletion } from './element-types'
+import type { OwnTexts } from './own-texts'
 
-export type { PageToken, StartedDeletion }
+export type { OwnTexts, PageToken, StartedDeletion }
 
 /** The texts of one language, such as `user-account-service/texts/de`. */
 export interface Texts {
@@ -36,7 +37,7 @@ export interface AccountProviderProps {
   hasPassword?: boolean | undefined
   texts: Texts
   /** Texts of your own in place of ours, by area and key, such as `{ EmailSettings: { title: 'Your mail' } }`. They take no values. */
-  ownTexts?: Record<string, Record<string, string>> | undefined
+  ownTexts?: OwnTexts | undefined
   /** The name of your product. */
   product: string
   /** Where people write when they need help. */

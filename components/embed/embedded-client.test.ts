@@ -1,0 +1,38 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { callsOf } from './embedded-client'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
+
+const refusal = { success: false, error: { code: 'AUTH_002', message: 'm', details: 'd' } }
+
+/** What the console says of two calls that the service refuses. */
+async function saidOf(baseUrl: string, userId: string) {
+  vi.stubGlobal('fetch', async () => Response.json(refusal, { status: 403 }))
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const read = () => callsOf(baseUrl)(() => 'pgt_1', 'getEmailStatus', { userId })
+  for (const call of [read, read]) await expect(call()).rejects.toMatchObject({ code: 'AUTH_002' })
+  return logged.mock.calls.flat().join()
+}
+
+const SERVICE = 'https://accounts.example.test'
+
+test.each([
+  [SERVICE, '~customer-7', 'The user "~customer-7" is another person than the one of the page token.'],
+  [SERVICE, 'usr_4BvsJQ', 'The user "usr_4BvsJQ" is another person than the one of the page token.'],
+  [SERVICE, 'customer-7', 'The user "customer-7" has to be ~ and your own id of the person, such as ~customer-6.'],
+  [SERVICE, '~', 'The user "~" has to be ~ and your own id of the person, such as ~customer-6.'],
+])('the console says once what is wrong where %s refuses the user %s', async (service, user, said) => {
+  expect(await saidOf(service, user)).toBe(said)
+})
+
+test.each(['accounts.example.test', 'https://accounts.example.test/api', 'ftp://accounts.example.test'])(
+  'the console says what the service %s has to look like',
+  async (service) => {
+    expect(await saidOf(service, `~${service}`)).toContain(
+      `The service "${service}" has to be an origin without a path, such as https://accounts.example.com.`,
+    )
+  },
+)

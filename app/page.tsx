@@ -27,7 +27,7 @@ export default async function LandingPage() {
   if (await sessionIfReadable()) redirect('/settings/email')
   return (
     <Page account={null} link={{ href: '/sign-in', label: common('signIn') }}>
-      <Main className="mx-auto w-full max-w-5xl flex-1 px-4 sm:px-6">
+      <Main className="mx-auto w-full max-w-5xl flex-1 px-edge sm:px-6">
         {/* Large text leaves no room for both beside each other. */}
         <div className="@container">
           <div className="grid grid-cols-1 items-center gap-12 py-16 sm:py-24 @4xl:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">

@@ -11,8 +11,8 @@ export async function Specimen() {
   const deletion = await pageTexts('Deletion')
   return (
     <div aria-hidden className="w-full max-w-96 select-none">
-      <p className="mb-3 px-5 text-ink-muted text-sm">{t('specimen')}</p>
-      <div className="rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
+      <p className="mb-3 px-card text-ink-muted text-sm">{t('specimen')}</p>
+      <div className="rounded-2xl border border-line bg-surface px-card py-4 shadow-rest">
         <div className="flex flex-wrap items-center justify-between gap-x-2 gap-y-1">
           <span className="text-ink-muted">ada@example.com</span>
           <Badge>{t('specimenCurrent')}</Badge>
@@ -31,7 +31,7 @@ export async function Specimen() {
           </Badge>
         </div>
       </div>
-      <div className="mt-8 flex flex-wrap items-center gap-x-4 gap-y-1 rounded-2xl border border-line bg-surface px-5 py-4 text-ink-muted text-sm shadow-rest">
+      <div className="mt-8 flex flex-wrap items-center gap-x-4 gap-y-1 rounded-2xl border border-line bg-surface px-card py-4 text-ink-muted text-sm shadow-rest">
         <span>{common('sections.deleteAccount')}</span>
         <span className="flex min-w-16 flex-1 gap-1.5">
           {STEPS.map((color, step) => (

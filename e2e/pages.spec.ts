@@ -46,6 +46,7 @@ for (const [kind, paths] of Object.entries(PAGES)) {
       await expectFitsLarge(page)
       await page.setViewportSize({ width: 320, height: 640 })
       await expectFits(page)
+      if (kind !== 'documentation') await expectFitsLarge(page)
     }
   })
 }

@@ -70,7 +70,7 @@ export async function AskByMail({ outcome, isAgain, isSignedIn, language }: AskB
 async function Sent({ language, typed }: { language: string; typed: string | undefined }) {
   const t = await pageTexts('DeletionPage')
   return (
-    <Card className="space-y-2 p-5 sm:p-6">
+    <Card className="space-y-2 p-card sm:p-6">
       <span className="grid size-11 place-items-center rounded-full bg-accent-soft text-accent">
         <MailCheck className="size-5" aria-hidden />
       </span>

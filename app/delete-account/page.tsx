@@ -68,7 +68,7 @@ export default async function DeleteAccountPage({ searchParams }: PageProps) {
         <Folded title={t('staysTitle')} text={form.rich('summaryKept', { days: deletion.retentionDays, ...list })}>
           <WhatIsKept {...deletion} applications={applications} />
         </Folded>
-        <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">
+        <div className="space-y-1 px-card text-ink-muted text-sm sm:px-6">
           {publisher && <p>{t('publisher', { product, publisher })}</p>}
           <p>{t.rich('contact', mailLink(supportEmail))}</p>
           {authority && <p>{common.rich('complain', authorityLink(authority))}</p>}

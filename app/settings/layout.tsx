@@ -24,7 +24,7 @@ export default async function SettingsLayout({ children }: { children: ReactNode
         initialStatus={session.emailStatus}
         renderedAt={ctx.clock.now().toISOString()}
       />
-      <div className="mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-16 gap-y-6 px-4 py-6 sm:px-6 lg:grid-cols-[12rem_minmax(0,1fr)] lg:py-12">
+      <div className="mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-16 gap-y-6 px-edge py-6 sm:px-6 lg:grid-cols-[12rem_minmax(0,1fr)] lg:py-12">
         <SettingsNav />
         <Main className="min-w-0">
           <noscript className="mb-6 block">

@@ -34,18 +34,18 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
         type="button"
         disabled={!hydrated}
         popoverTarget={id}
-        className="flex h-11 min-w-0 items-center gap-2 rounded-full py-1 ps-1.5 pe-2.5 text-sm hover:bg-sunken aria-expanded:bg-sunken"
+        className="flex min-h-11 shrink-0 items-center gap-2 rounded-full py-1 ps-1.5 pe-2.5 text-sm hover:bg-sunken aria-expanded:bg-sunken"
         aria-expanded={isOpen}
       >
         <span
-          className="grid size-8 shrink-0 place-items-center rounded-full bg-accent-soft font-semibold text-accent uppercase"
+          className="grid size-[min(2rem,10vw)] shrink-0 place-items-center rounded-full bg-accent-soft font-semibold text-accent uppercase"
           aria-hidden
         >
           {Array.from(name.trim())[0] ?? '?'}
         </span>
         <span className="hidden max-w-40 truncate font-medium sm:block">{name}</span>
         <span className="sr-only">{t('accountMenu')}</span>
-        <ChevronDown className="size-4 shrink-0 text-ink-muted" aria-hidden />
+        <ChevronDown className="size-[min(1rem,5vw)] shrink-0 text-ink-muted" aria-hidden />
       </button>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears that the focus leaves what is in it. */}
       <div

@@ -35,7 +35,7 @@ export function Brand() {
         // biome-ignore lint/performance/noImgElement: the adopter's file, of any size, from this service itself
         <img src="/brand/logo" alt="" className="h-7 max-w-28 shrink-0 object-contain" />
       ) : (
-        <svg viewBox="0 0 32 32" className="size-7 shrink-0" fill="none" aria-hidden>
+        <svg viewBox="0 0 32 32" className="size-[min(1.75rem,9vw)] shrink-0" fill="none" aria-hidden>
           <rect width="32" height="32" rx="9" className="fill-action" />
           <g className="stroke-on-action" strokeWidth="2.25" strokeLinecap="round" strokeLinejoin="round">
             <circle cx="16" cy="12.25" r="4.25" />

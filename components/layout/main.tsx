@@ -8,4 +8,4 @@ export const Main = ({ className, children }: { className?: string; children: Re
   </main>
 )
 
-export const centeredColumn = 'mx-auto flex w-full max-w-md flex-1 flex-col justify-center px-4 py-12'
+export const centeredColumn = 'mx-auto flex w-full max-w-md flex-1 flex-col justify-center px-edge py-12'

@@ -27,7 +27,7 @@ interface ColumnPageProps extends ComponentProps<typeof Page> {
 
 export const ColumnPage = ({ className = 'max-w-5xl', above, children, ...header }: ColumnPageProps) => (
   <Page {...header}>
-    <div className={cn('mx-auto w-full flex-1 px-4 py-8 sm:px-6 lg:py-12 print:p-0', className)}>
+    <div className={cn('mx-auto w-full flex-1 px-edge py-8 sm:px-6 lg:py-12 print:p-0', className)}>
       {above}
       <Main>{children}</Main>
     </div>

@@ -24,7 +24,7 @@ export function SiteFooter({ isSignedIn }: SiteFooterProps) {
     [termsUrl, t('terms')],
   ].filter(([href]) => href)
   return (
-    <footer className="print:hidden mx-auto flex w-full max-w-5xl flex-wrap items-center gap-x-6 px-4 py-6 text-ink-muted text-sm sm:px-6">
+    <footer className="print:hidden mx-auto flex w-full max-w-5xl flex-wrap items-center gap-x-6 px-edge py-6 text-ink-muted text-sm sm:px-6">
       {links.map(([href, label]) => (
         <a key={href} href={href} className={link}>
           {label}

@@ -12,7 +12,7 @@ interface SiteHeaderProps {
 export function SiteHeader({ account, link }: SiteHeaderProps) {
   return (
     <header className="print:hidden border-line border-b bg-surface">
-      <div className="mx-auto flex min-h-16 max-w-5xl items-center justify-between gap-4 px-4 sm:px-6">
+      <div className="mx-auto flex min-h-16 max-w-5xl items-center justify-between gap-x-edge px-edge py-2 sm:px-6">
         <Brand />
         {account && <AccountMenu {...account} />}
         {!account && link && (

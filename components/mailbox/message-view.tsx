@@ -30,11 +30,11 @@ export function MessageView({ message, isChosen }: MessageViewProps) {
     >
       <Link
         href="/dev/mailbox"
-        className="flex min-h-11 items-center gap-2 border-line border-b px-5 font-medium text-sm -outline-offset-2 hover:bg-sunken lg:hidden"
+        className="flex min-h-11 items-center gap-2 border-line border-b px-card font-medium text-sm -outline-offset-2 hover:bg-sunken lg:hidden"
       >
         <ArrowLeft className="size-4 rtl:rotate-180" aria-hidden /> All messages
       </Link>
-      <header className="space-y-3 border-line border-b px-5 py-5 sm:px-6">
+      <header className="space-y-3 border-line border-b px-card py-5 sm:px-6">
         <h2 className="font-semibold text-lg leading-7 tracking-[-0.01em]">{message.subject}</h2>
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
           <dt className="text-ink-muted">From</dt>
@@ -63,10 +63,10 @@ export function MessageView({ message, isChosen }: MessageViewProps) {
       </header>
       <MessageFrame html={message.html} />
       <details className="border-line border-t">
-        <summary className="min-h-11 px-5 py-3 font-medium text-sm -outline-offset-2 hover:bg-sunken sm:px-6">
+        <summary className="min-h-11 px-card py-3 font-medium text-sm -outline-offset-2 hover:bg-sunken sm:px-6">
           Plain text part
         </summary>
-        <pre className="wrap-anywhere whitespace-pre-wrap px-5 pb-6 font-mono text-[0.8125rem] leading-6 sm:px-6">
+        <pre className="wrap-anywhere whitespace-pre-wrap px-card pb-6 font-mono text-[0.8125rem] leading-6 sm:px-6">
           {message.text}
         </pre>
       </details>

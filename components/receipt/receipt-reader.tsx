@@ -75,7 +75,7 @@ export function ReceiptReader({ keys, ownIssuer }: { keys: readonly ReceiptKey[]
         <p className="hidden text-sm print:block">{t('checkAt', { url: `${ownIssuer}/receipt` })}</p>
       )}
       <Card className="print:hidden">
-        <Disclosure open={!first} summary={t('another')} isSummaryHidden={!first} className="px-5 py-3 sm:px-6">
+        <Disclosure open={!first} summary={t('another')} isSummaryHidden={!first} className="px-card py-3 sm:px-6">
           <div className="space-y-4 py-3">
             <TextAreaField
               label={t('receipt')}

@@ -16,7 +16,7 @@ interface CardHeaderProps {
 export function CardHeader({ title, headingRef, description, aside }: CardHeaderProps) {
   const Heading = useContext(CardLevel)
   return (
-    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-5 pt-5 last:pb-5 sm:px-6 sm:pt-6 sm:last:pb-6">
+    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-card pt-5 last:pb-5 sm:px-6 sm:pt-6 sm:last:pb-6">
       <div className="min-w-0">
         <Heading
           ref={headingRef}

@@ -8,8 +8,8 @@ export function Card({ className, ...rest }: ComponentProps<'section'>) {
 /** The card that is the whole page, with the heading of the page. */
 export function PageCard({ title, text, children }: { title: string; text?: ReactNode; children: ReactNode }) {
   return (
-    <Card className="p-6 sm:p-8">
-      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{title}</h1>
+    <Card className="p-card sm:p-8">
+      <h1 className="wrap-break-word font-semibold text-2xl leading-8 tracking-[-0.025em]">{title}</h1>
       {text && <p className="mt-1 text-ink-muted">{text}</p>}
       {children}
     </Card>
@@ -17,14 +17,14 @@ export function PageCard({ title, text, children }: { title: string; text?: Reac
 }
 
 export function CardBody({ className, ...rest }: ComponentProps<'div'>) {
-  return <div className={cn('px-5 py-5 sm:px-6', className)} {...rest} />
+  return <div className={cn('px-card py-5 sm:px-6', className)} {...rest} />
 }
 
 export function CardFooter({ className, ...rest }: ComponentProps<'div'>) {
   return (
     <div
       className={cn(
-        'flex flex-wrap items-center justify-between gap-3 rounded-b-2xl border-line border-t px-5 py-4 sm:px-6',
+        'flex flex-wrap items-center justify-between gap-3 rounded-b-2xl border-line border-t px-card py-4 sm:px-6',
         className,
       )}
       {...rest}

@@ -41,12 +41,12 @@ export function StatusCard({
   const words = useFocusOnMount<HTMLDivElement>(isAnnounced)
   return (
     // Beside other cards it has their inner edge.
-    <Card className={Heading === 'h1' ? 'p-6 sm:p-8' : 'p-5 sm:p-6'}>
+    <Card className={Heading === 'h1' ? 'p-card sm:p-8' : 'p-card sm:p-6'}>
       <span className={`grid size-11 place-items-center rounded-full ${tones[tone]}`}>
         <Icon className="size-5" aria-hidden />
       </span>
       <div ref={words} tabIndex={-1} role={isAnnounced === true ? 'status' : undefined} className="mt-5 outline-none">
-        <Heading className={`font-semibold ${headings[Heading]}`}>{title}</Heading>
+        <Heading className={`wrap-break-word font-semibold ${headings[Heading]}`}>{title}</Heading>
         <p className="mt-2 text-ink-muted">{text}</p>
       </div>
       {children && <div className="mt-6 space-y-4">{children}</div>}

@@ -76,7 +76,7 @@ export function Progress({ userId, withdrawalId, token, supportEmail }: Progress
       </Card>
       {status.applications.length > 0 && <Applications status={status} />}
       <Kept status={status} until={keptUntil} isCompleted={isCompleted} />
-      <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
+      <div className="space-y-3 px-card text-ink-muted text-sm sm:px-6">
         {!isCompleted && <LastDay status={status} inHeadline={false} />}
         {keptUntil && (
           <p>

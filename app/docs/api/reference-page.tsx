@@ -27,7 +27,7 @@ export async function ReferencePage({
       account={session && accountOf(session)}
       link={{ href: `/sign-in?next=${encodeURIComponent(path ?? OVERVIEW)}` as Route, label: 'Sign in' }}
     >
-      <div className="group/docs mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-10 px-4 sm:px-6 lg:grid-cols-[13.5rem_minmax(0,1fr)]">
+      <div className="group/docs mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-10 px-edge sm:px-6 lg:grid-cols-[13.5rem_minmax(0,1fr)]">
         <Contents groups={CONTENTS} path={path} meanings={MEANINGS} suggested={SUGGESTED} />
         <Main className="min-w-0 space-y-12 py-8 lg:py-12">
           <PageHeading title={title} description={description} />

@@ -45,7 +45,7 @@ test('the link changes the address when its button is pressed, and not before', 
   await expectAccessible(page)
   await page.goto('about:blank')
   await page.goto(link)
-  await expect(page.getByRole('heading', { name: 'You’ve already verified this address' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Your address is verified' })).toBeVisible()
   await expectAccessible(page)
   const signedOut = await (await page.context().browser()?.newContext())?.newPage()
   if (!signedOut) throw new Error('no browser')
@@ -217,6 +217,33 @@ test('B75 the page is in one state at a time: a closed button, its form, or the 
   await expect(open).toBeVisible()
   expect(await states()).toEqual({ ...none, closed: true })
   await expectAccessible(page)
+})
+
+test('a pending change to a mistyped address is replaced in its place, and stays where the person closes the form', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
+  const [mistyped, meant] = [`nwe-${signedInUser.email}`, `new-${signedInUser.email}`]
+  await requestChange(page, signedInUser, mistyped)
+  const pending = page.getByRole('heading', { name: 'Pending change' })
+  const address = page.getByLabel('New email')
+  await page.getByRole('button', { name: 'use another address' }).click()
+  await expect(pending).toBeHidden()
+  await expect(address).toBeFocused()
+  await expect(address).toHaveValue(mistyped)
+  await expect(page.getByText('This replaces the pending change.')).toBeVisible()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Close' }).click()
+  await expect(pending).toBeVisible()
+  await expect(page.getByLabel('Verification code')).toBeFocused()
+  await expect(address).toBeHidden()
+  await page.getByRole('button', { name: 'use another address' }).click()
+  await requestChange(page, signedInUser, meant)
+  await expect(page.getByText(mistyped)).toHaveCount(0)
+  await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0)
+  await enterCode(page, codeIn(await inbox.latest(meant, VERIFY)))
+  await expect(page.getByText(`Your email address is now ${meant}`)).toBeVisible()
 })
 
 test('an address that is not verified is not offered for verification while a change to another one is pending', async ({

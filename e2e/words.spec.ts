@@ -45,7 +45,9 @@ test('B76 words of a screen reader: the change of an address by its code', async
     - text: Verification code
     - textbox "Verification code" [active]
     - button "Verify"
-    - paragraph: Nothing yet? Check the address and your spam folder.
+    - paragraph:
+      - text: Nothing yet? Check your spam, or
+      - button "use another address."
     - button /Resend in \\d minutes/ [disabled]
     - button "Cancel change"
     - heading "Current address" [level=2]

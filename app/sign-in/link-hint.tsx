@@ -1,7 +1,8 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { maskedAddressOf, useVerificationLink } from '@/components/email/verification-link'
+import { useVerificationLink } from '@/components/email/use-verification-link'
+import { maskedAddressOf } from '@/components/email/verification-link'
 import { Alert } from '@/components/ui/alert'
 
 /** Names the address to sign in with after a verification link. The page reserves its space until the browser has read the link. */

@@ -11,7 +11,7 @@ import { type ChangeForm, useChangeForm } from './use-change-form'
 
 interface ChangeEmailFormProps extends ChangeForm {
   currentEmail: string
-  /** The address of a change that has expired or ended, offered again. */
+  /** The address of a change that has expired or ended, or is replaced, offered again. */
   suggestion: string | undefined
   onClose: () => void
 }
@@ -21,7 +21,7 @@ export const waysToChange = (ways: WaysToConfirm): WaysToConfirm =>
   ways.hasPassword ? { hasPassword: true, provider: null, confirmedUntil: null } : ways
 
 export function ChangeEmailForm(props: ChangeEmailFormProps) {
-  const { userId, currentEmail, ways, isOpen, isReplacing, suggestion, onClose } = props
+  const { userId, currentEmail, ways, isOpen, isReplacing, canClose, suggestion, onClose } = props
   const t = useTranslations('EmailSettings')
   const { fieldOf } = useErrorTexts()
   const changeText = useHost().hasSessions ? 'changeText' : 'changeTextElsewhere'
@@ -35,7 +35,7 @@ export function ChangeEmailForm(props: ChangeEmailFormProps) {
         description={t(isReplacing ? 'differentText' : changeText)}
         error={form.formState.errors.root?.message}
         aside={
-          !isReplacing && (
+          canClose && (
             <Button
               variant="quiet"
               size="small"

@@ -38,7 +38,7 @@ export function EmailSettings(props: EmailSettingsProps) {
   const [cancelling, setCancelling] = useState<string | null>(null)
   const [notice, setNotice] = useNotice(status, sent, cancelling)
   /** What the person has opened. */
-  const [opened, setOpened] = useState<'change' | 'verification' | null>(null)
+  const [opened, setOpened] = useState<'change' | 'replacement' | 'verification' | null>(null)
   const [wasClosed, setWasClosed] = useState(false)
   /** Only an address that was verified can undo a change. */
   const [wasVerified] = useState(initialStatus.email_verified)
@@ -49,7 +49,8 @@ export function EmailSettings(props: EmailSettingsProps) {
   const isOwn = shown !== null && isSameAddress(shown.newEmail, email)
   const needsProof = !status.email_verified || status.email_undeliverable
   const canTryAgain = notice && !notice.isOwn && ['expired', 'ended'].includes(notice.outcome)
-  const isChanging = shown ? shown.isUndeliverable : opened === 'change'
+  const isReplacing = opened === 'replacement'
+  const isChanging = isReplacing || (shown ? shown.isUndeliverable : opened === 'change')
   const say = ({ changeRequestId, newEmail }: Pending, outcome: Outcome) =>
     setNotice({ changeRequestId, newEmail, isAfterAction: true, isOwn, ...outcome })
   const open = (what: typeof opened) => {
@@ -66,7 +67,7 @@ export function EmailSettings(props: EmailSettingsProps) {
     [setNotice],
   )
   const link = useMailedLink(userId, onOldLink)
-  const onFilled = useCallback(() => setOpened('change'), [])
+  const onFilled = useCallback(() => setOpened('replacement'), [])
   const onSent = ({ change_request_id }: { change_request_id: string }) => {
     setSent(change_request_id)
     setOpened(null)
@@ -97,7 +98,7 @@ export function EmailSettings(props: EmailSettingsProps) {
           />
         )}
       </LiveRegion>
-      {shown && (
+      {shown && (!isReplacing || shown.isUndeliverable) && (
         <PendingChange
           key={shown.changeRequestId}
           userId={userId}
@@ -108,6 +109,7 @@ export function EmailSettings(props: EmailSettingsProps) {
           onVerified={(answer) =>
             say(shown, { outcome: isOwn ? 'verified' : 'changed', isNotified: answer.notification_sent })
           }
+          onReplace={() => open('replacement')}
           onCancelled={() => say(shown, { outcome: 'cancelled' })}
           onCancelLost={() => setCancelling(shown.changeRequestId)}
           onEnded={({ code }) => {
@@ -138,7 +140,8 @@ export function EmailSettings(props: EmailSettingsProps) {
         ways={ways}
         isOpen={isChanging}
         isReplacing={shown !== null}
-        suggestion={canTryAgain ? notice.newEmail : shown?.isUndeliverable && !isOwn ? shown.newEmail : undefined}
+        canClose={!shown?.isUndeliverable}
+        suggestion={canTryAgain ? notice.newEmail : shown && isChanging && !isOwn ? shown.newEmail : undefined}
         onFilled={onFilled}
         onClose={() => open(null)}
         onSent={(answer, replaced) => {

@@ -12,7 +12,7 @@ const MistypedHint = lazy(() => import('./mistyped-hint').catch(() => ({ default
 
 interface NewEmailFieldProps {
   form: UseFormReturn<Body<typeof changeEmail>>
-  /** The address of a change that has expired or ended, offered again. */
+  /** The address of a change that has expired or ended, or is replaced, offered again. */
   suggestion: string | undefined
 }
 

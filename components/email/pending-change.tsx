@@ -16,10 +16,12 @@ import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { CardHeader } from '../ui/card-header'
+import { cn } from '../ui/class-names'
 import { useTimeLeft } from '../ui/countdown'
 import { Disclosure } from '../ui/disclosure'
 import { ErrorAlert } from '../ui/error-alert'
 import { useIsAway } from '../ui/service-away'
+import { textLink } from '../ui/text-link'
 import { useIsFocusLost } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
@@ -37,6 +39,8 @@ interface PendingChangeProps {
   /** True when it appears after a press; `if-lost` when the page is opened again. */
   takesFocus: boolean | 'if-lost'
   onVerified: (answer: Answer<typeof verifyEmail>) => void
+  /** The person wants to use another address. */
+  onReplace: () => void
   onCancelled: () => void
   /** The cancellation got no answer. */
   onCancelLost: () => void
@@ -107,7 +111,8 @@ function useCodeForm({ userId, pending, onSubmit, onVerified, onEnded }: CodeFor
 type CodeForm = ReturnType<typeof useCodeForm>['form']
 
 export function PendingChange(props: PendingChangeProps) {
-  const { userId, pending, isOwn, mailed, takesFocus, onVerified, onCancelled, onCancelLost, onEnded } = props
+  const { userId, pending, isOwn, mailed, takesFocus } = props
+  const { onVerified, onReplace, onCancelled, onCancelLost, onEnded } = props
   const t = useTranslations('EmailSettings')
   const { isUndeliverable } = pending
   const sentTo = useId()
@@ -158,7 +163,17 @@ export function PendingChange(props: PendingChangeProps) {
         </CardBody>
       </Form>
       <CardFooter>
-        {!isUndeliverable && !isFilled && <p className="w-full text-ink-muted text-sm">{t('notReceived')}</p>}
+        {!isUndeliverable && !isFilled && (
+          <p className="w-full text-ink-muted text-sm">
+            {t.rich('notReceived', {
+              replace: (text) => (
+                <button type="button" className={cn(textLink, 'text-start')} onClick={onReplace}>
+                  {text}
+                </button>
+              ),
+            })}
+          </p>
+        )}
         <ResendMessage
           userId={userId}
           pending={pending}

@@ -18,8 +18,10 @@ export interface ChangeForm {
   userId: string
   ways: WaysToConfirm
   isOpen: boolean
-  /** The new change replaces one whose message came back. */
+  /** The new change replaces a pending one. */
   isReplacing: boolean
+  /** The person has opened it; one for a message that came back is open by itself. */
+  canClose: boolean
   /** What was typed before a new sign-in is in the fields again. */
   onFilled: () => void
   /** `replaced`: the change that was pending until then. Another browser may have asked for it since this page last looked. */
@@ -27,7 +29,7 @@ export interface ChangeForm {
 }
 
 /** The values of the form, the call that it makes, and what becomes of both. */
-export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onSent }: ChangeForm) {
+export function useChangeForm({ userId, ways, isOpen, canClose, onFilled, onSent }: ChangeForm) {
   const { call, refresh } = useHost()
   const replaced = useRef<Pending | null>(null)
   const { showError } = useErrorTexts()
@@ -60,8 +62,9 @@ export function useChangeForm({ userId, ways, isOpen, isReplacing, onFilled, onS
   }, [isFilled, onFilled])
 
   useEffect(() => {
-    if (isOpen && !isReplacing) form.setFocus('new_email')
-  }, [isOpen, isReplacing, form])
+    // What is offered again is selected, so that typing replaces it.
+    if (isOpen && canClose) form.setFocus('new_email', { shouldSelect: true })
+  }, [isOpen, canClose, form])
 
   return { form, empty, submit, isPending: form.formState.isSubmitting || change.isPending }
 }

@@ -3,7 +3,6 @@
 import type { Body } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { CHANGE_REQUEST_ID, VERIFICATION_CODE } from '@/contract/vocabulary'
-import { secretOfLink } from '../session/link-secret'
 
 export interface VerificationLink {
   secret: Body<typeof verifyEmail>
@@ -28,8 +27,6 @@ export function parseLink(fields: URLSearchParams): VerificationLink | null {
     as: as.length <= MAX_HINT_LENGTH && HINT.test(as) ? as : null,
   }
 }
-
-export const { useSecret: useVerificationLink, clear: clearVerificationLink } = secretOfLink(parseLink)
 
 /** The address to sign in with as the message shows it, masked; null where the link names none. */
 export const maskedAddressOf = ({ as }: VerificationLink): string | null => as && `${as.slice(0, 1)}••••${as.slice(1)}`

@@ -11,6 +11,8 @@ import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { call, callWith } from '../api/load-contract'
 import { PressError } from '../api/press-error'
+import { untilAnswered } from '../api/until-answered'
+import { SlowHint } from '../forms/slow-hint'
 import { IncompleteLink, ReadingLink } from '../session/link-page'
 import { endOfLink } from '../session/link-secret'
 import { signOutHere } from '../session/sign-out'
@@ -28,13 +30,8 @@ import {
   pendingOf,
   useEmailStatus,
 } from './email-status'
-import {
-  clearVerificationLink,
-  fragmentOf,
-  maskedAddressOf,
-  useVerificationLink,
-  type VerificationLink,
-} from './verification-link'
+import { clearVerificationLink, useVerificationLink } from './use-verification-link'
+import { fragmentOf, maskedAddressOf, type VerificationLink } from './verification-link'
 
 interface Reader {
   userId: string
@@ -160,7 +157,7 @@ function Confirm({ link, reader, pending, status, onDone }: ConfirmProps) {
   const { current_email: currentEmail, email_verified: wasVerified } = status
   const isOwn = isSameAddress(pending.newEmail, currentEmail)
   const verify = useMutation({
-    mutationFn: () => call('verifyEmail', { userId: reader.userId }, link.secret),
+    mutationFn: () => untilAnswered((options) => call('verifyEmail', { userId: reader.userId }, link.secret, options)),
     onSuccess: (answer) => {
       clearVerificationLink()
       onDone({ answer, isOwn, wasVerified })
@@ -210,6 +207,7 @@ function Confirm({ link, reader, pending, status, onDone }: ConfirmProps) {
       <Button className="w-full" disabled={isOver} isPending={verify.isPending} onClick={() => verify.mutate()}>
         {t(isOwn ? 'confirmOwn' : 'confirm')}
       </Button>
+      <SlowHint isPending={verify.isPending} />
       <p className="text-ink-muted text-sm tabular-nums">{t('linkTime', { time })}</p>
     </StatusCard>
   )
@@ -227,7 +225,7 @@ function Finished({ answer, isOwn, hasPasswordSignIn, undoneWithin }: FinishedPr
       icon={CircleCheck}
       tone="success"
       isAnnounced
-      title={t(isOwn ? 'verifiedOwnTitle' : 'changedTitle')}
+      title={t(isOwn ? 'verifiedTitle' : 'changedTitle')}
       text={
         isOwn ? (
           t.rich('verifiedOwnText', { address })

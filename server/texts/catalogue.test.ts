@@ -47,6 +47,21 @@ test('no text of another language is left in English, but for words that both ha
   expect([...same].toSorted()).toEqual(Object.keys(AS_IN_ENGLISH).toSorted())
 })
 
+/** Each language has one word for an app, and here is its other one. */
+const OTHER_WORD_FOR_APP: Partial<Record<Language, RegExp>> = {
+  en: /\bapplication/i,
+  de: /Anwendung|Applikation/,
+  fr: /(?<![{\w])apps?\b/i,
+  es: /aplicaci/i,
+  'pt-BR': /aplicativo/i,
+}
+
+test.for(LANGUAGES)('%s calls an app by one word', async (language) => {
+  const other = OTHER_WORD_FOR_APP[language] ?? /アプリケーション/
+  const texts = flatten(await sourceOf(language)).filter(([, text]) => other.test(text))
+  expect(texts.map(([key]) => key)).toEqual([])
+})
+
 const TEN_MINUTES: Record<Language, RegExp> = {
   en: /ten minutes/,
   de: /zehn Minuten/,

@@ -2,7 +2,7 @@ import type { ShownAudit } from '@/contract/operator'
 import type { ShownTask } from '@/contract/tasks'
 import type { AuditAction } from './audit-actions'
 import type { Actor, AnyContext } from './context'
-import { type Described, integer, type Part, type Shape, sql, statement, text, time } from './sql'
+import { type Described, integer, type Part, sql, statement, text, time } from './sql'
 
 /** Who did what the audit tells. */
 export interface AuditActor {
@@ -59,7 +59,7 @@ export const ACT = {
   requested_by: text.orNull,
   at: time,
   service_name: text.orNull,
-} satisfies Shape
+}
 export const SELECT_ACT = sql`id, action, actor, actor_id, subject_id, requested_by, at,
      (SELECT name FROM service_tokens t WHERE t.id = actor_id) AS service_name`
 

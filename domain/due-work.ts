@@ -8,18 +8,7 @@ import { answerDueLinkRequests } from './mail/request-link'
 import { mapConcurrently } from './map-concurrently'
 import { LINK_NOTICES, NOTICE_KINDS } from './notices'
 import type { CallQueue } from './process'
-import {
-  boolean,
-  type Described,
-  integer,
-  type Part,
-  type Placeholders,
-  type Shape,
-  sql,
-  statement,
-  text,
-  time,
-} from './sql'
+import { boolean, type Described, integer, type Part, type Placeholders, sql, statement, text, time } from './sql'
 import { writeErasureLedger } from './withdrawal/ledger/erasure-ledger'
 import { purgeRetainedData } from './withdrawal/purge-retained-data'
 import { writeDueReceipts } from './withdrawal/receipts/receipts'
@@ -125,14 +114,13 @@ const MAX_CONCURRENT_ERASURES = 4
 const MAX_CONCURRENT_CALLS = 100
 const BATCH_SIZE = 100
 
-const DUE = { now: time, maxRows: integer } satisfies Shape
-type Due = Described<typeof DUE>
+const DUE = { now: time, maxRows: integer }
 
-const DUE_ROW = { withdrawal_id: text, step: text.of<Step>() } satisfies Shape
+const DUE_ROW = { withdrawal_id: text, step: text.of<Step>() }
 type DueRow = Described<typeof DUE_ROW>
 
 // The partial index holds only unfinished steps, so that the cost follows the due steps and not the history.
-const dueSteps = (v: Placeholders<Due>, condition: Part) =>
+const dueSteps = (v: Placeholders<typeof DUE>, condition: Part) =>
   sql`SELECT s.withdrawal_id, s.step FROM deletion_steps s
    WHERE ${isDueAndClaimable(v, sql`s`)} AND ${condition} ORDER BY s.due_at LIMIT ${v.maxRows}`
 // An erasure that fails must not keep applications from their tasks.

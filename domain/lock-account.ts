@@ -1,6 +1,6 @@
 import { AppError } from '@/contract/errors'
 import type { Transaction } from './context'
-import { boolean, type Described, integer, type Shape, sql, statement, text, time } from './sql'
+import { boolean, type Described, integer, sql, statement, text, time } from './sql'
 
 /** An account that is open, and locked until the transaction ends. */
 const LOCKED_ACCOUNT = {
@@ -14,7 +14,7 @@ const LOCKED_ACCOUNT = {
   version: integer,
   role: text.orNull,
   has_password: boolean,
-} satisfies Shape
+}
 export type LockedAccount = Described<typeof LOCKED_ACCOUNT>
 
 /** The same beside another row, which there is without an account too. */

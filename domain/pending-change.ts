@@ -1,6 +1,6 @@
 import { AppError } from '@/contract/errors'
 import type { AnyContext, Context, PendingChange, SystemContext } from './context'
-import { type Described, equalsAsText, integer, literal, type Shape, sql, statement, text, time } from './sql'
+import { type Described, equalsAsText, integer, literal, sql, statement, text, time } from './sql'
 
 /** The pending change `p`, which may stand beside its account by an outer join. */
 export const PENDING_COLUMNS = {
@@ -12,7 +12,7 @@ export const PENDING_COLUMNS = {
   sent_at: time.whenJoined,
   delivery: text.of<PendingChange['delivery']>().whenJoined,
   change_expires_at: time.whenJoined,
-} satisfies Shape
+}
 
 export const SELECT_PENDING = sql`p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.delivery, p.expires_at AS change_expires_at`
 

@@ -1,5 +1,5 @@
 import type { AnyContext } from './context'
-import { type Described, type Shape, text } from './sql'
+import { type Described, text } from './sql'
 
 /** The keyed hash that replaces the id of an erased user. */
 export const pseudonymOf = (ctx: AnyContext, userId: string): string =>
@@ -22,7 +22,7 @@ export function ledgerMarkOfPseudonym(ctx: AnyContext, pseudonym: string, key: s
 }
 
 /** The marks of one secret lie from `first` to below `end`. */
-export const MARKS = { first: text, end: text } satisfies Shape
+export const MARKS = { first: text, end: text }
 
 /** Without a key no account is marked with it. */
 export const marksOf = (key: string | undefined): Described<typeof MARKS> =>

@@ -1,6 +1,6 @@
 import type { SystemContext } from './context'
 import { mapConcurrently } from './map-concurrently'
-import { bytes, type Described, identifier, integer, type Shape, sql, statement, text } from './sql'
+import { bytes, type Described, identifier, integer, sql, statement, text } from './sql'
 
 interface Sealed {
   table: string
@@ -32,7 +32,7 @@ interface ResealCounts {
   unopenable: number
 }
 
-const SEALED_ROW = { key: text, sealed: bytes.orNull } satisfies Shape
+const SEALED_ROW = { key: text, sealed: bytes.orNull }
 type SealedRow = Described<typeof SEALED_ROW>
 
 const BATCH_SIZE = 500

@@ -1,6 +1,6 @@
 import type { AnyContext } from './context'
 import { hour } from './limits/durations'
-import { type Described, fenced, isOneOf, type Part, type Placeholders, sql, statement, text, time } from './sql'
+import { fenced, isOneOf, type Part, type Placeholders, sql, statement, text, time } from './sql'
 
 /** What the person reads in the export of their data. No sentence holds an address. */
 const INCIDENTS = {
@@ -19,7 +19,7 @@ const MAX_KEPT = 100
 const REPEATED_WITHIN_MS = hour
 
 const NOTE = { account: text, kind: text, description: text, now: time, since: time, id: text }
-type Note = Placeholders<Described<typeof NOTE>>
+type Note = Placeholders<typeof NOTE>
 
 const insertIncident = (name: string, isAccount: (v: Note) => Part) =>
   statement(

@@ -6,18 +6,7 @@ import { type AuditActor, addAudit } from '../audit'
 import type { AnyContext, Context, SystemContext, Transaction } from '../context'
 import { describePendingChange } from '../email/get-email-status'
 import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../pending-change'
-import {
-  boolean,
-  type Described,
-  integer,
-  lookUpPending,
-  type Part,
-  type Shape,
-  sql,
-  statement,
-  text,
-  time,
-} from '../sql'
+import { boolean, type Described, integer, lookUpPending, type Part, sql, statement, text, time } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 
 const ACCOUNT_ROW = {
@@ -34,7 +23,7 @@ const ACCOUNT_ROW = {
   created_at: time,
   withdrawal_id: text.orNull,
   ...PENDING_COLUMNS,
-} satisfies Shape
+}
 export type AccountRow = Described<typeof ACCOUNT_ROW>
 
 const selectAccount = (where: Part) =>

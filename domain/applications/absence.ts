@@ -3,7 +3,7 @@ import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { CALL_BACK_OFF, CALL_LEASE_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import { boolean, integer, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
+import { boolean, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
 import { claimFor, isClaimable } from '../work/queue'
 import { PERSON_OF_TASK, PERSON_ROW, personOf, problemOfPerson, TASKS_OF_STEP, type TasksOfStep } from './deliver'
 import { isPresent, MAX_TIMES_TOLD_AGAIN } from './task-states'
@@ -28,7 +28,7 @@ export function claimChecks(ctx: SystemContext, { withdrawalId, step }: TasksOfS
   return ctx.sql(claimDue, { withdrawalId, step, ...claimFor(ctx, CALL_LEASE_MS) })
 }
 
-const CHECK = { id: text, withdrawalId: text, attempts: integer } satisfies Shape
+const CHECK = { id: text, withdrawalId: text, attempts: integer }
 
 /** Locks the withdrawal, as the end of a step and the purge do. */
 const lockedWithdrawal = (v: { withdrawalId: Part }) =>

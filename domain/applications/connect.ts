@@ -5,14 +5,14 @@ import type { Context, Transaction } from '../context'
 import { withIsoTimes } from '../iso-times'
 import { lockForService, NO_ACCOUNT } from '../lock-account'
 import { auditOnAccount, type ManagerContext } from '../manager'
-import { boolean, openAccount, type Shape, sql, statement, text, time } from '../sql'
+import { boolean, openAccount, sql, statement, text, time } from '../sql'
 import { unknownApp } from './manage'
 
 const lockById = statement('lock-account-to-connect', { account: text }, { id: text, name: text }, (v) =>
   openAccount(v.account, 'NO KEY UPDATE'),
 )
 
-const CONNECTION = { userId: text, appId: text } satisfies Shape
+const CONNECTION = { userId: text, appId: text }
 
 const findConnection = statement(
   'find-connection',

@@ -12,7 +12,6 @@ import {
   type Part,
   type Placeholders,
   type RowOf,
-  type Shape,
   sql,
   statement,
   text,
@@ -29,7 +28,7 @@ export const TASKS_OF_STEP = {
   withdrawalId: text,
   /** The phase of the tasks. */
   step: text.of<Step>(),
-} satisfies Shape
+}
 export type TasksOfStep = Described<typeof TASKS_OF_STEP>
 
 /** Shared items that one statement deletes. */
@@ -51,7 +50,7 @@ export const PERSON_ROW = {
   sealed_subject: bytes.orNull,
   account: text.orNull,
   sealed_account: bytes.orNull,
-} satisfies Shape
+}
 
 /** The columns of `PERSON_ROW`, of the task `n` of the withdrawal `w`. */
 export const PERSON_OF_TASK = sql`n.subject, n.sealed_subject, w.user_id AS account, n.sealed_account`
@@ -89,11 +88,10 @@ const TASK_END = {
   checkAt: time,
   /** When the step should be completed that waits for the check. */
   checkedBy: time,
-} satisfies Shape
-type TaskEnd = Described<typeof TASK_END>
+}
 
 /** Locks the withdrawal, as the end of a step and the purge do. Deletes a batch of the items shared with the application. */
-const deletedItems = (v: Placeholders<TaskEnd>) => sql`withdrawal AS (
+const deletedItems = (v: Placeholders<typeof TASK_END>) => sql`withdrawal AS (
      SELECT id, user_id, scheduled_completion FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE
    ), items AS (
      DELETE FROM shared_items WHERE ${isOneOf(

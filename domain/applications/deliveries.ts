@@ -15,7 +15,6 @@ import {
   literal,
   type Part,
   type RowOf,
-  type Shape,
   sql,
   statement,
   text,
@@ -89,10 +88,9 @@ const claimDeliveries = statement(
      coalesce(e.user_id, (SELECT w.user_id FROM withdrawals w WHERE w.id = e.withdrawal_id)) AS account, e.id AS event_id, e.type, e.data, e.version, e.occurred_at, ${UNWAITED}`,
 )
 
-const OUTCOME = { id: text, now: time, status: integer, tookMs: integer } satisfies Shape
-type Outcome = Described<typeof OUTCOME>
+const OUTCOME = { id: text, now: time, status: integer, tookMs: integer }
 
-interface Delivered extends Outcome {
+interface Delivered extends Described<typeof OUTCOME> {
   isOpen: boolean
 }
 

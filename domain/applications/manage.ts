@@ -18,7 +18,6 @@ import {
   integer,
   isOneOf,
   joined,
-  type Shape,
   sql,
   statement,
   text,
@@ -51,7 +50,7 @@ const SETTINGS = {
   reasons: text.list,
   waive_reasons: text.list,
   disabled_at: time.orNull,
-} satisfies Shape
+}
 type Settings = Described<typeof SETTINGS>
 
 const NAMES = Object.keys(SETTINGS) as (keyof Settings)[]

@@ -7,19 +7,7 @@ import type { Context, SystemContext } from '../context'
 import { withIsoTimes } from '../iso-times'
 import { EVENT_RETRY_MS, minute } from '../limits/durations'
 import { auditManager, type ManagerContext } from '../manager'
-import {
-  boolean,
-  type Described,
-  integer,
-  isOneOf,
-  type Part,
-  type Placeholders,
-  type Shape,
-  sql,
-  statement,
-  text,
-  time,
-} from '../sql'
+import { boolean, integer, isOneOf, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { beginDueDeliveries } from './deliveries'
 import { unknownApp } from './manage'
 
@@ -161,16 +149,15 @@ const RESEND = {
   now: time,
   retryUntil: time,
   maxRows: integer,
-} satisfies Shape
-type Resend = Described<typeof RESEND>
+}
 
 const BATCH_SIZE = 5_000
 
 /** Not due now, or ended. */
-const canBeResent = (v: Placeholders<Resend>) => sql`NOT (d.status = 'pending' AND d.due_at <= ${v.now})`
+const canBeResent = (v: Placeholders<typeof RESEND>) => sql`NOT (d.status = 'pending' AND d.due_at <= ${v.now})`
 const HAS_SUBJECT = sql`(d.subject IS NOT NULL OR d.sealed_data IS NOT NULL)`
 
-const resend = (name: string, matches: (v: Placeholders<Resend>) => Part) =>
+const resend = (name: string, matches: (v: Placeholders<typeof RESEND>) => Part) =>
   statement(
     name,
     RESEND,

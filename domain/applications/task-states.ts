@@ -1,5 +1,5 @@
 import type { TaskState } from '@/contract/tasks'
-import { type Described, integer, type Part, type Shape, sql, text, time } from '../sql'
+import { type Described, integer, type Part, sql, text, time } from '../sql'
 
 /** The columns from which the state of a deletion task is derived. */
 export const TASK_COLUMNS = {
@@ -10,7 +10,7 @@ export const TASK_COLUMNS = {
   waived_at: time.orNull,
   completed_at: time.orNull,
   times_present: integer,
-} satisfies Shape
+}
 
 /** The names of these columns, for statements. */
 export const stateColumns = (n: Part) =>

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { AnyContext, SystemContext } from '../context'
 import { CALL_BACK_OFF, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import { bytes, type Described, type Part, type Shape, sql, statement, text, time } from '../sql'
+import { bytes, type Described, type Part, sql, statement, text, time } from '../sql'
 import { backOffMs } from '../work/queue'
 
 /** The application's endpoint, and the secrets that sign a call. */
@@ -15,7 +15,7 @@ export const SIGNING_ROW = {
   previous_secret_until: time.orNull,
   /** When somebody last stopped waiting for a task that failed; null if it has answered well since. */
   app_waived_at: time.orNull,
-} satisfies Shape
+}
 type SigningRow = Described<typeof SIGNING_ROW>
 
 /** Whether messages are sent to the application in `row`. One that polls, or is disabled, gets none. */

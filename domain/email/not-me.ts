@@ -2,7 +2,7 @@ import type { AnyContext, LinkContext, SystemContext } from '../context'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { HAS_REPLACED_VERIFIED, heldSince } from '../limits/held-addresses'
 import { refuseWrongLink, wrongLink } from '../mail/not-me-links'
-import { type Described, integer, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
+import { integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
 import { isNotMeTokenOf } from './not-me-token'
 
 /** Refuses every token but that of this change. */
@@ -15,10 +15,9 @@ export const WINDOW = {
   requestedAfter: time,
   /** A verified change can be undone if it was verified after this. */
   verifiedAfter: time,
-} satisfies Shape
-type Window = Described<typeof WINDOW>
+}
 
-export const windowAt = (ctx: AnyContext, now: Date): Window => ({
+export const windowAt = (ctx: AnyContext, now: Date) => ({
   requestedAfter: new Date(now.getTime() - STOP_CHANGE_MS),
   verifiedAfter: heldSince(ctx, now),
 })

@@ -77,7 +77,7 @@ export const TAKE_VALUES = {
   takeUsers: text.orNull.list,
   takePlaces: integer.list,
   takeWindows: integer.list,
-} satisfies Shape
+}
 type TakeValues = Described<typeof TAKE_VALUES>
 
 /** The buckets that a call only looks at. */
@@ -86,7 +86,7 @@ const LOOK_VALUES = {
   lookKeys: text.list,
   lookPlaces: integer.list,
   lookWindows: integer.list,
-} satisfies Shape
+}
 type LookValues = Described<typeof LOOK_VALUES>
 
 /**
@@ -114,7 +114,7 @@ export const takePlacesPart = (v: Placeholders<TakeValues>) =>
        AS b (key, user_id, places, window_ms)`,
   )
 
-export const PLACE_ROW = { key: text, hits: time.list, granted: boolean } satisfies Shape
+export const PLACE_ROW = { key: text, hits: time.list, granted: boolean }
 export type PlaceRow = Described<typeof PLACE_ROW>
 const movePlaces = statement('take-places', TAKE_VALUES, PLACE_ROW, (v) => sql`${takePlacesPart(v)}, ${UNWAITED}`)
 const movePlacesInside = statement('take-places-inside', TAKE_VALUES, PLACE_ROW, takePlacesPart)

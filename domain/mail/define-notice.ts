@@ -2,7 +2,7 @@ import { parseAddress } from '@/contract/address'
 import type { AnyContext, SystemContext } from '../context'
 import type { Message } from '../ports'
 import { openSealed } from '../sealed'
-import { bytes, type Described, integer, type Shape, text, time } from '../sql'
+import { bytes, type Described, integer, text, time } from '../sql'
 
 export interface Letter {
   to: string
@@ -23,7 +23,7 @@ export const NOTICE_ROW = {
   created_at: time,
   expires_at: time.orNull,
   attempts: integer,
-} satisfies Shape
+}
 export type NoticeRow = Described<typeof NOTICE_ROW>
 
 interface Definition<Facts, Recipient extends string> {

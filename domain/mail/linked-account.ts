@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
 import type { AnyContext, Link, SystemContext } from '../context'
 import { heldSince, isUndoable, restoredSince } from '../limits/held-addresses'
-import { boolean, type Described, integer, type Shape, sql, statement, text, time } from '../sql'
+import { boolean, type Described, integer, sql, statement, text, time } from '../sql'
 import { isTokenOf, LINKS, type LinkKind, readLinkToken } from './links'
 
 /** What a link and its letters need to know about the account. */
@@ -18,7 +18,7 @@ const ACCOUNT = {
   is_undoable: boolean,
   /** When the newest change of the address was undone, if that was lately. */
   restored_at: time.orNull,
-} satisfies Shape
+}
 export type LinkedAccount = Described<typeof ACCOUNT>
 
 const accountById = statement(

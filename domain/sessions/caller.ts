@@ -35,7 +35,7 @@ const CALLER_ROW = {
   is_undeliverable: boolean,
   locale: text.orNull,
   ...PENDING_COLUMNS,
-} satisfies Shape
+}
 
 const OWN_COLUMNS = {
   token: { scopes: text.of<Scope>().list, is_last_use_old: boolean },

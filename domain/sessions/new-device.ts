@@ -3,7 +3,7 @@ import { day, SIGN_IN_LINK_MS } from '../limits/durations'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { openSealed } from '../sealed'
-import { fenced, type RowOf, type Shape, sql, statement, text, time } from '../sql'
+import { fenced, type RowOf, sql, statement, text, time } from '../sql'
 import { signInLink } from './sign-in-link'
 
 /** Further new devices of a day are told in one mail when that day ends. */
@@ -13,7 +13,7 @@ export const NEW_DEVICE_WINDOW = {
   now: time,
   /** Mails that were sent after this count. */
   mailedAfter: time,
-} satisfies Shape
+}
 /** More would make a mail that nobody reads. */
 const MAX_LISTED = 10
 

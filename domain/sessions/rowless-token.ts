@@ -1,13 +1,13 @@
 import type { Credential } from '../context'
 import { second } from '../limits/durations'
-import { type Described, integer, type Shape, time } from '../sql'
+import { type Described, integer, time } from '../sql'
 
 /** What of an account decides whether a token without a row of its own is still good. */
 export const CREDENTIAL_STATE = {
   created_at: time,
   credentials_since: time.orNull,
   credential_version: integer,
-} satisfies Shape
+}
 export type CredentialState = Described<typeof CREDENTIAL_STATE>
 
 /**

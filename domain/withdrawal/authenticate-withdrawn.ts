@@ -3,7 +3,7 @@ import { usersWithdrawnAs } from '../accounts/ended-external-ids'
 import { type Actor, type Credential, NO_ACCOUNT, type SystemContext } from '../context'
 import { hashOfCredential, readCredential } from '../sessions/authenticate'
 import { CREDENTIAL_STATE, isOutdated } from '../sessions/rowless-token'
-import { boolean, bytes, type Shape, sql, statement, text, time } from '../sql'
+import { boolean, bytes, sql, statement, text, time } from '../sql'
 import { isStatusTokenOf } from './status-token'
 
 const WITHDRAWAL_ROW = {
@@ -11,7 +11,7 @@ const WITHDRAWAL_ROW = {
   user_id: text.orNull,
   /** Not purged yet. */
   is_readable: boolean,
-} satisfies Shape
+}
 
 const byCredential = statement(
   'ended-credential',

@@ -6,7 +6,6 @@ import { addCounts } from '../deletion-counts'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import {
   boolean,
-  type Described,
   identifier,
   integer,
   isOneOf,
@@ -15,7 +14,6 @@ import {
   NOTHING,
   type Part,
   type Placeholders,
-  type Shape,
   sql,
   statement,
   text,
@@ -61,8 +59,8 @@ const ERASE_VALUES = {
   keeps: text.of<KeptFor>().list,
   /** The maximum of rows of one table that the statement deletes. */
   maxRows: integer,
-} satisfies Shape
-type EraseValues = Described<typeof ERASE_VALUES>
+}
+type EraseValues = Placeholders<typeof ERASE_VALUES>
 
 // A withdraw call that waited for the account's lock holds it while it takes a place in a limit. So the erasure takes this lock first
 // too. The account may be gone.
@@ -127,19 +125,19 @@ function eraseAt(when: ErasurePhase) {
 }
 
 /** The parts that delete the rows of a table, and keep what must be kept of them. */
-function eraseTable(v: Placeholders<EraseValues>, erasure: Erasure, place: Part): Part[] {
+function eraseTable(v: EraseValues, erasure: Erasure, place: Part): Part[] {
   const deleted = sql`deleted_${place} AS (${deleteRows(v, erasure)})`
   const { kept } = erasure
   return kept ? [deleted, sql`kept_${place} AS (${keepFacts(v, erasure, kept, sql`deleted_${place}`)})`] : [deleted]
 }
 
 /** A kept row loses all but its facts, but it counts as retained and not as erased. */
-const outcomeOf = (v: Placeholders<EraseValues>, { kept }: Erasure) =>
+const outcomeOf = (v: EraseValues, { kept }: Erasure) =>
   kept
     ? sql`CASE WHEN ${literal(kept.for)} = ANY(${v.keeps}::text[]) THEN ${literal(kept.for)} ELSE 'erased' END`
     : sql`'erased'`
 
-function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, kept, time = 'at' }: Erasure): Part {
+function deleteRows(v: EraseValues, { table, key = 'id', where, kept, time = 'at' }: Erasure): Part {
   const [from, id] = [identifier(table), identifier(key)]
   const rows = sql`user_id = ${v.userId}${where ? sql` AND ${where}` : NOTHING}`
   const keys = sql`SELECT ${id} FROM ${from} WHERE ${rows} LIMIT ${v.maxRows}`
@@ -149,7 +147,7 @@ function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, ke
 }
 
 function keepFacts(
-  v: Placeholders<EraseValues>,
+  v: EraseValues,
   { table, time = 'at' }: Erasure,
   kept: NonNullable<Erasure['kept']>,
   deleted: Part,

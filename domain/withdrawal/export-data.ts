@@ -19,7 +19,6 @@ import {
   integer,
   joined,
   NOTHING,
-  type Shape,
   type Statement,
   sql,
   statement,
@@ -38,7 +37,7 @@ const READ_VALUES = {
   /** The key of the last record that was read. */
   after: text,
   maxRows: integer,
-} satisfies Shape
+}
 
 /** One text instead of a row for each record, because rows stay in memory until the old generation is collected, which is rare. */
 const READ_BATCH = {
@@ -47,7 +46,7 @@ const READ_BATCH = {
   /** Each as JSON, with commas between them. */
   records: text.orNull,
   count: integer,
-} satisfies Shape
+}
 
 type Given = Extract<Exported, { members: object }>
 type Readable = Statement<Described<typeof READ_VALUES>, Described<typeof READ_BATCH>>

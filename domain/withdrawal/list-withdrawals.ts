@@ -1,6 +1,6 @@
 import type { ListedWithdrawal, WithdrawalState } from '@/contract/operator'
 import type { SystemContext } from '../context'
-import { type Described, integer, type Part, type Placeholders, type Shape, sql, statement, text, time } from '../sql'
+import { integer, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { FACTS, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
 
 const LIST = {
@@ -8,11 +8,7 @@ const LIST = {
   afterTime: time.orNull,
   afterId: text.orNull,
   maxRows: integer,
-} satisfies Shape
-type List = Described<typeof LIST>
-
-const ROW = { ...FACTS, place: time } satisfies Shape
-type Row = Described<typeof ROW>
+}
 
 const ASC = sql`ASC`
 const DESC = sql`DESC`
@@ -23,7 +19,7 @@ const list = (state: WithdrawalState, where: Part, at: Part, order: Order) =>
   statement(
     `list-${state}-withdrawals`,
     LIST,
-    ROW,
+    { ...FACTS, place: time },
     (v) => sql`SELECT ${SELECT_FACTS}, w.${at} AS place
      FROM (
        SELECT * FROM withdrawals WHERE ${where} AND ${isAfter(v, at, order)}
@@ -31,7 +27,7 @@ const list = (state: WithdrawalState, where: Part, at: Part, order: Order) =>
      ) w ORDER BY w.${at} ${order}, w.id ${order}`,
   )
 
-const isAfter = (v: Placeholders<List>, at: Part, order: Order) => {
+const isAfter = (v: Placeholders<typeof LIST>, at: Part, order: Order) => {
   const beyond = order === ASC ? sql`>` : sql`<`
   return sql`(${v.afterTime}::timestamptz IS NULL OR (${at}, id) ${beyond} (${v.afterTime}::timestamptz, ${v.afterId}))`
 }
@@ -52,7 +48,7 @@ export async function listWithdrawals(
 ): Promise<{ withdrawals: ListedWithdrawal[]; next: string | null }> {
   const [, time, afterId] = /^(\d{1,15})_(.{1,64})$/.exec(after ?? '') ?? []
   const place = { afterTime: time ? new Date(Number(time)) : null, afterId: afterId ?? null }
-  const rows = await ctx.sql<List, Row>(LISTS[state], { ...place, maxRows: PAGE + 1 })
+  const rows = await ctx.sql(LISTS[state], { ...place, maxRows: PAGE + 1 })
   const now = ctx.clock.now()
   const shown = rows.slice(0, PAGE)
   const steps = await stepsOf(

@@ -9,9 +9,9 @@ import { AppError } from '@/contract/errors'
 import type { Context, Transaction } from '../context'
 import { lockForService, requireAccountOfId } from '../lock-account'
 import { auditOnAccount, type ManagerContext } from '../manager'
-import { type Described, integer, type Shape, sql, statement, text, time } from '../sql'
+import { type Described, integer, sql, statement, text, time } from '../sql'
 
-const NAMED = { userId: text, source: text, key: text } satisfies Shape
+const NAMED = { userId: text, source: text, key: text }
 type Named = Described<typeof NAMED>
 
 const put = statement(

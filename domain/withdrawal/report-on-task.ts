@@ -7,7 +7,7 @@ import { noteGoodAnswer, waitAfterCallMs } from '../applications/webhook'
 import type { Context, Transaction } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
-import { integer, type Part, type Shape, sql, statement, text, time } from '../sql'
+import { integer, type Part, sql, statement, text, time } from '../sql'
 import { runDeletionStep } from './run-deletion-step'
 
 type Report = Input<typeof contract>
@@ -19,7 +19,7 @@ const SAID = {
   total: integer.orNull,
   records: integer.orNull,
   retained: text.orNull,
-} satisfies Shape
+}
 
 const noteSaid = (v: { done: Part; total: Part; records: Part; retained: Part }) =>
   sql`progress_done = coalesce(${v.done}::int, progress_done), progress_total = coalesce(${v.total}::int, progress_total),

@@ -13,7 +13,6 @@ import {
   integer,
   type Placeholders,
   type RowOf,
-  type Shape,
   sql,
   statement,
   text,
@@ -26,7 +25,7 @@ import { writeReceipts } from './receipts/receipts'
 import type { DeletionStep } from './steps/deletion-step'
 import { DELETION_STEPS, erasesAfterTasks } from './steps/deletion-steps'
 
-const DUE_STEP = { withdrawalId: text, step: text.of<Step>() } satisfies Shape
+const DUE_STEP = { withdrawalId: text, step: text.of<Step>() }
 type DueStep = Described<typeof DUE_STEP>
 const claim = statement(
   'claim-deletion-step',

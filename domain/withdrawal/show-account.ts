@@ -19,7 +19,7 @@ import type { AuditAction } from '../audit-actions'
 import type { SystemContext } from '../context'
 import { withIsoTimes } from '../iso-times'
 import { NO_ACCOUNT } from '../lock-account'
-import { type Described, integer, json, type Part, type Placeholders, sql, statement, text, time } from '../sql'
+import { integer, json, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { findBlockers } from './blockers'
 import { amountOf } from './steps/deletion-step'
 
@@ -27,7 +27,7 @@ import { amountOf } from './steps/deletion-step'
 export const MAX_ACCESS_COUNTED = 1_000
 
 const OPEN_ACCESS = { userId: text, now: time, maxRows: integer }
-const countOpen = (table: Part, v: Placeholders<Described<typeof OPEN_ACCESS>>) =>
+const countOpen = (table: Part, v: Placeholders<typeof OPEN_ACCESS>) =>
   sql`(SELECT count(*)::int FROM (
      SELECT FROM ${table} WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
    ) open)`

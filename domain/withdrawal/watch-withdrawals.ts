@@ -7,18 +7,7 @@ import { cappedCount, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
 import { DUE_SOON_MS, FAILED_NOTICE_SHOWN_MS, SILENT_APPLICATION_MS } from '../limits/durations'
 import { CALLS_FOR_HELP } from '../limits/held-addresses'
-import {
-  type Described,
-  integer,
-  isOneOf,
-  type Part,
-  type Placeholders,
-  type Shape,
-  sql,
-  statement,
-  text,
-  time,
-} from '../sql'
+import { integer, isOneOf, type Part, type Placeholders, sql, statement, text, time } from '../sql'
 import { readLedgerHead } from './ledger/erasure-ledger'
 import { FACTS, isOverdue, MOMENTS, momentsOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
 
@@ -31,9 +20,9 @@ const isSilent = (v: { now: Part; silentSince: Part }) =>
   sql`due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND CASE WHEN completed_at IS NULL
      THEN accepted_at IS NULL OR due_at <= ${v.now} ELSE checked_at <= ${v.silentSince} END`
 
-const FIGURE_VALUES = { ...MOMENTS, failedSince: time, silentSince: time, soonUntil: time } satisfies Shape
+const FIGURE_VALUES = { ...MOMENTS, failedSince: time, silentSince: time, soonUntil: time }
 
-const backlogFigure = (name: string, rows: (v: Placeholders<Described<typeof FIGURE_VALUES>>) => Part) =>
+const backlogFigure = (name: string, rows: (v: Placeholders<typeof FIGURE_VALUES>) => Part) =>
   cappedCount(name, FIGURE_VALUES, rows)
 
 // Only unfinished rows have a due time, and the partial indexes hold no others.

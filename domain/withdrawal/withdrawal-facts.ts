@@ -9,7 +9,6 @@ import {
   json,
   type Placeholders,
   type RowOf,
-  type Shape,
   sql,
   statement,
   text,
@@ -30,7 +29,7 @@ export const FACTS = {
   receipt_due_at: time.orNull,
   waits_for: text.list,
   waived_tasks: integer,
-} satisfies Shape
+}
 
 /** Of `withdrawals w`. */
 export const SELECT_FACTS = sql`w.id, w.reason, w.started_at, w.due_by, w.scheduled_completion, w.completed_at, w.purge_due_at, w.purged_at,
@@ -65,7 +64,7 @@ export const MOMENTS = {
   now: time,
   /** A step that was due before this is overdue. */
   graceEnd: time,
-} satisfies Shape
+}
 type Moments = Described<typeof MOMENTS>
 
 export function momentsOf({ clock, timeScale }: SystemContext): Moments {

@@ -1,6 +1,6 @@
 import type { AnyContext } from '../context'
 import type { CallQueue } from '../process'
-import { type Described, integer, type Part, type Shape, sql, text, time } from '../sql'
+import { type Described, integer, type Part, sql, text, time } from '../sql'
 
 // What the tables of due work share. `due_at` is null once a row is over. Whoever claims a row holds it until the lease ends.
 
@@ -40,7 +40,7 @@ export async function eachBatch(maxRows: number, work: () => Promise<number>): P
 }
 
 /** Cursor: the last row of the previous batch. */
-export const AFTER = { afterTime: time, afterId: text, maxRows: integer } satisfies Shape
+export const AFTER = { afterTime: time, afterId: text, maxRows: integer }
 export type After = Described<typeof AFTER>
 
 /** In the WHERE of a statement that is ordered by `time` and id. */

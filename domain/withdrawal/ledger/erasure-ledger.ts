@@ -1,18 +1,7 @@
 import type { AnyContext, SystemContext, Transaction } from '../../context'
 import type { LedgerEntry } from '../../ports'
 import { keyIdsOf, pseudonymOf } from '../../pseudonyms'
-import {
-  boolean,
-  type Described,
-  integer,
-  type RowOf,
-  type Shape,
-  sql,
-  statement,
-  text,
-  time,
-  UNWAITED,
-} from '../../sql'
+import { boolean, type Described, integer, type RowOf, sql, statement, text, time, UNWAITED } from '../../sql'
 import { coalesced } from '../../work/coalesce'
 import { eachBatch } from '../../work/queue'
 import { hashOf, readSigningKeys, signingKey, signJws } from '../receipts/signing-keys'
@@ -38,7 +27,7 @@ const LEDGER_HEAD = {
   at: time.orNull,
   /** How often somebody was withdrawn again because the database had lost it. */
   replayed: integer,
-} satisfies Shape
+}
 export type LedgerHead = Described<typeof LEDGER_HEAD>
 
 /** The most lines of a batch. */

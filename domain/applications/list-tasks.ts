@@ -2,7 +2,16 @@ import { type ShownTask, TASK_STATES, type TaskState } from '@/contract/tasks'
 import { retriedAt } from '../audit'
 import type { SystemContext } from '../context'
 import { boolean, fenced, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
-import { isOpenTask, isPresent, openTaskState, stateColumns, TASK_COLUMNS, taskStateOf, WAIVED } from './task-states'
+import {
+  describeWaiver,
+  isOpenTask,
+  isPresent,
+  openTaskState,
+  stateColumns,
+  TASK_COLUMNS,
+  taskStateOf,
+  WAIVED,
+} from './task-states'
 
 const MAX_LISTED = 1_000
 /** On the overview of operators. */
@@ -181,11 +190,7 @@ const toTask = (row: TaskRow, now: Date, state = taskStateOf(row, now)): ShownTa
   absent_at: row.absent_at?.toISOString() ?? null,
   waived:
     row.waived_at && row.waived_reason
-      ? {
-          reason: row.waived_reason,
-          ...(row.waived_sentence !== null && { sentence: row.waived_sentence }),
-          at: row.waived_at.toISOString(),
-        }
+      ? describeWaiver(row.waived_reason, row.waived_sentence, row.waived_at.toISOString())
       : null,
   waive_reasons: row.waive_reasons,
 })

@@ -5,7 +5,7 @@ import { partsOfReason, WAIVE_REASONS } from '@/contract/vocabulary'
 import { auditManager, type ManagerContext } from '../manager'
 import { sql, statement, text, time } from '../sql'
 import { lockTask, wakeStep } from './open-tasks'
-import { OPENS_IF_PRESENT } from './task-states'
+import { describeWaiver, OPENS_IF_PRESENT } from './task-states'
 
 const markWaived = statement(
   'waive-task',
@@ -48,8 +48,7 @@ export async function waiveTask(
     ])
     return { at: now, sentence }
   })
-  const waived = { reason, ...(sentence !== null && { sentence }), at: at.toISOString() }
-  return { task_id: taskId, status: 'waived', waived }
+  return { task_id: taskId, status: 'waived', waived: describeWaiver(reason, sentence, at.toISOString()) }
 }
 
 // An instance of the last release knows no reasons of applications, and shows them as this one.

@@ -28,6 +28,13 @@ export const OPENS_IF_PRESENT = sql`completed_at = CASE WHEN ${isPresent(sql`n`)
      first_tried_at = CASE WHEN ${isPresent(sql`n`)} THEN NULL ELSE n.first_tried_at END,
      times_present = least(n.times_present, ${MAX_TIMES_TOLD_AGAIN})`
 
+/** As people read it; `at` is ISO 8601. */
+export const describeWaiver = (reason: string, sentence: string | null, at: string) => ({
+  reason,
+  ...(sentence !== null && { sentence }),
+  at,
+})
+
 /** Why it was waived. */
 export const WAIVED = sql`coalesce(n.waived_code, n.waived_reason) AS waived_reason, n.waived_sentence`
 

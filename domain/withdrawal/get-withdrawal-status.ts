@@ -2,7 +2,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { type ABSENCES, CHOICES } from '@/contract/vocabulary'
 import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
-import { isPresent } from '../applications/task-states'
+import { describeWaiver, isPresent } from '../applications/task-states'
 import type { Context } from '../context'
 import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
 import { addPeriod } from '../limits/due-date'
@@ -109,13 +109,7 @@ const describeApplication = (row: ApplicationRow) => ({
     row.progress_total !== null && { progress: { done: row.progress_done, total: row.progress_total } }),
   ...(row.retained?.length && { retained: row.retained }),
   ...(row.waived_at &&
-    row.waived_reason && {
-      waived: {
-        reason: row.waived_reason,
-        ...(row.waived_sentence !== null && { sentence: row.waived_sentence }),
-        at: iso(row.waived_at),
-      },
-    }),
+    row.waived_reason && { waived: describeWaiver(row.waived_reason, row.waived_sentence, iso(row.waived_at)) }),
   ...(!row.waived_at && absenceOf(row)),
 })
 

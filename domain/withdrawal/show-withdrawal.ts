@@ -23,8 +23,8 @@ const readFacts = statement(
 const readNotices = statement(
   'notices-of-withdrawal',
   OF,
-  { id: text, kind: text, attempts: integer, due_at: time.orNull, sent_at: time.orNull, failed_at: time.orNull },
-  (v) => sql`SELECT id, kind, attempts, due_at, sent_at, failed_at FROM notices
+  { notice_id: text, kind: text, attempts: integer, due_at: time.orNull, sent_at: time.orNull, failed_at: time.orNull },
+  (v) => sql`SELECT id AS notice_id, kind, attempts, due_at, sent_at, failed_at FROM notices
    WHERE user_id = (SELECT user_id FROM withdrawals WHERE id = ${v.id}) AND withdrawal_id = ${v.id}
    ORDER BY created_at, id LIMIT ${v.maxRows}`,
 )
@@ -70,14 +70,7 @@ export async function showWithdrawal(ctx: SystemContext, id: string): Promise<Sh
     deletion_steps: steps(id),
     tasks: tasks.slice(0, MAX_SHOWN),
     deliveries: deliveries.slice(0, MAX_SHOWN),
-    notices: notices.slice(0, MAX_SHOWN).map((notice) => ({
-      notice_id: notice.id,
-      kind: notice.kind,
-      attempts: notice.attempts,
-      due_at: isoOf(notice.due_at),
-      sent_at: isoOf(notice.sent_at),
-      failed_at: isoOf(notice.failed_at),
-    })),
+    notices: notices.slice(0, MAX_SHOWN).map(withIsoTimes),
     audit: audit.slice(0, MAX_SHOWN).map(describeAct),
     receipts: RECEIPT_KINDS.flatMap((kind) => receipts.filter((row) => row.kind === kind).map(withIsoTimes)),
     receipt_due_at: isoOf(row.receipt_due_at),

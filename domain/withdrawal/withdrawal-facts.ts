@@ -1,6 +1,7 @@
 import type { ListedWithdrawal, ShownStep, WithdrawalState } from '@/contract/operator'
 import type { SystemContext } from '../context'
 import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
+import { withIsoTimes } from '../iso-times'
 import { MIN_OVERDUE_GRACE_MS, OVERDUE_GRACE_MS } from '../limits/durations'
 import {
   boolean,
@@ -85,20 +86,18 @@ const readSteps = statement(
     step: text,
     status: text.of<ShownStep['status']>(),
     estimated_completion: time,
+    completed_at: time.orNull,
     due_at: time.orNull,
     is_overdue: boolean,
+    erased_at: time.orNull,
     attempts: integer,
     last_error: text.orNull,
-    erased_at: time.orNull,
-    completed_at: time.orNull,
     is_counted: boolean,
     purge_due_at: time,
     counts: json.of<DeletionCount[]>().orNull,
   },
-  (
-    v,
-  ) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.due_at, s.attempts, s.last_error, s.erased_at,
-     s.completed_at, s.is_counted, ${isOverdue(v)} AS is_overdue, w.purge_due_at,
+  (v) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.completed_at, s.due_at,
+     ${isOverdue(v)} AS is_overdue, s.erased_at, s.attempts, s.last_error, s.is_counted, w.purge_due_at,
      ${countsOf(sql`s.withdrawal_id`, sql`s.step`)} AS counts
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.withdrawal_id = ANY(${v.withdrawalIds}::text[]) ORDER BY s.estimated_completion, ${placeOf(sql`s.step`)}`,
@@ -113,15 +112,8 @@ export async function stepsOf(ctx: SystemContext, withdrawalIds: string[]): Prom
   return (id) => (rows.get(id) ?? []).map(toStep)
 }
 
-const toStep = (row: RowOf<typeof readSteps>): ShownStep => ({
-  step: row.step,
-  status: row.status,
-  estimated_completion: row.estimated_completion.toISOString(),
-  completed_at: isoOf(row.completed_at),
-  due_at: isoOf(row.due_at),
-  is_overdue: row.is_overdue,
-  erased_at: isoOf(row.erased_at),
-  attempts: row.attempts,
-  last_error: row.last_error,
-  ...(row.completed_at && row.is_counted && describeCounts(row.counts ?? [], row.purge_due_at.toISOString())),
-})
+function toStep(row: RowOf<typeof readSteps>): ShownStep {
+  const { withdrawal_id: _, is_counted: isCounted, purge_due_at: until, counts, ...step } = row
+  const counted = step.completed_at && isCounted && describeCounts(counts ?? [], until.toISOString())
+  return { ...withIsoTimes(step), ...counted }
+}

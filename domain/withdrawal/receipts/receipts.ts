@@ -5,6 +5,7 @@ import type { StepStatus } from '@/contract/withdrawal'
 import type { Acknowledges } from '../../applications/task-token'
 import type { AnyContext, SystemContext, Transaction } from '../../context'
 import { countsOf, type DeletionCount, describeCounts } from '../../deletion-counts'
+import { withIsoTimes } from '../../iso-times'
 import { second } from '../../limits/durations'
 import type { SigningKey } from '../../process'
 import { boolean, integer, joined, json, literal, type RowOf, sql, statement, text, time, UNWAITED } from '../../sql'
@@ -72,8 +73,8 @@ const readFacts = statement(
 const readReceipts = statement(
   'withdrawal-receipts',
   { withdrawalId: text },
-  { kind: text.of<Kind>(), receipt: text, issued_at: time },
-  (v) => sql`SELECT kind, receipt, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.withdrawalId}
+  { kind: text.of<Kind>(), issued_at: time, receipt: text },
+  (v) => sql`SELECT kind, issued_at, receipt FROM withdrawal_receipts WHERE withdrawal_id = ${v.withdrawalId}
    ORDER BY issued_at, array_position(ARRAY[${joined(RECEIPT_KINDS.map((kind) => literal(kind)))}], kind)`,
 )
 
@@ -251,7 +252,5 @@ export async function listReceipts(
     await acceptanceOf(ctx, standing)
     rows = await ctx.sql(readReceipts, { withdrawalId })
   }
-  return {
-    receipts: rows.map(({ kind, issued_at, receipt }) => ({ kind, issued_at: issued_at.toISOString(), receipt })),
-  }
+  return { receipts: rows.map(withIsoTimes) }
 }

@@ -10,6 +10,7 @@ import {
 import { promisify } from 'node:util'
 import { AppError } from '@/contract/errors'
 import type { AnyContext, SystemContext, Transaction } from '../../context'
+import { withIsoTimes } from '../../iso-times'
 import { KEY_PUBLISHED_BEFORE_MS, SIGNING_KEYS_KEPT_MS } from '../../limits/durations'
 import type { SigningKey } from '../../process'
 import { bytes, integer, type RowOf, sql, statement, text, time } from '../../sql'
@@ -61,12 +62,7 @@ export interface PublicKey {
 /** The public parts of all keys. */
 export async function readSigningKeys(ctx: SystemContext): Promise<PublicKey[]> {
   const rows = await ctx.sql(readKeys, {})
-  return rows.map(({ kid, public_key, created_at, signs_from }) => ({
-    kid,
-    public_key,
-    created_at: created_at.toISOString(),
-    signs_from: signs_from.toISOString(),
-  }))
+  return rows.map(({ number: _, sealed_private: __, ...key }) => withIsoTimes(key))
 }
 
 export const restorePublicKeys = ({ sql }: AnyContext, keys: PublicKey[]): Promise<unknown> =>

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
+import * as z from 'zod'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, MIN_NEW_PASSWORD_LENGTH } from '@/contract/vocabulary'
@@ -20,7 +21,7 @@ import {
 import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
-import { LIMITS, type Limits } from '@/domain/limits/limits'
+import type { Limits } from '@/domain/limits/limits'
 import type {
   AppAnswer,
   AppRequest,
@@ -45,6 +46,7 @@ import { createEndpointRule } from '@/server/adapters/app-caller'
 import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
+import { LIMIT_FIELDS, limitSettings } from '@/server/settings/limit-settings'
 import { createDatabase } from './database'
 import { rawSql } from './raw-sql'
 import { atStatement, checkingRows, wrapping } from './statements'
@@ -57,6 +59,9 @@ export interface Mailed {
 }
 
 /** The origin of the adopter's own pages. */
+/** Those of an installation that sets none. */
+export const { limits: LIMITS } = limitSettings(z.object(LIMIT_FIELDS).parse({}))
+
 export const PAGE_ORIGIN = 'https://app.example.com'
 
 export interface TestContext extends SystemContext {

@@ -20,6 +20,17 @@ interface LimitRow extends Limit {
 
 type GivenRow = Omit<LimitRow, 'code' | 'shown'> & Partial<LimitRow>
 
+/** Whatever more an answer told would reveal whose address it is. */
+const REVEALING = { refusal: { unnamed: 'reveals an address' }, shown: 'refusals' } as const
+/** Mailed links of an account in a day, and those of them that one client asks for. Each kind of link has its own buckets. */
+const LINKS_A_DAY = { places: 24, windowMs: day, settings: ['LINK_DAY_LIMIT', 'LINK_WINDOW'], ...REVEALING } as const
+const LINKS_OF_PAIR = {
+  places: 6,
+  windowMs: day,
+  settings: ['LINK_CLIENT_DAY_LIMIT', 'LINK_WINDOW'],
+  ...REVEALING,
+} as const
+
 /** One row for each limit; without `code` it refuses with RATE_001, and without `shown` it is always shown. */
 const ROWS = {
   /** Accepted change requests of a user. */
@@ -53,8 +64,7 @@ const ROWS = {
     windowMs: hour,
     settings: ['EMAIL_TAKEN_LIMIT', 'EMAIL_TAKEN_WINDOW'],
     code: 'EMAIL_008',
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
+    ...REVEALING,
   },
   /** Change requests for one address, over all users. */
   target: {
@@ -62,8 +72,7 @@ const ROWS = {
     windowMs: day,
     settings: ['EMAIL_TARGET_LIMIT', 'EMAIL_TARGET_WINDOW'],
     code: 'EMAIL_008',
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
+    ...REVEALING,
   },
   /** Verification messages to one address, over all users. */
   targetMail: {
@@ -71,8 +80,7 @@ const ROWS = {
     windowMs: day,
     settings: ['EMAIL_TARGET_MAIL_LIMIT', 'EMAIL_TARGET_WINDOW'],
     code: 'EMAIL_008',
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
+    ...REVEALING,
   },
   /** Calls with the right token of a mailed link that undoes a change, for each change. */
   notMe: {
@@ -80,8 +88,7 @@ const ROWS = {
     windowMs: hour,
     settings: ['EMAIL_NOT_ME_LIMIT', 'EMAIL_NOT_ME_WINDOW'],
     code: 'EMAIL_008',
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
+    ...REVEALING,
   },
   /** Calls with a wrong token of such a link, for each client: an IPv4 address, or the 64 bits of an IPv6 network. */
   notMeAddress: {
@@ -116,24 +123,10 @@ const ROWS = {
     places: 3,
     windowMs: hour,
     settings: ['PASSWORD_RESET_LIMIT', 'PASSWORD_RESET_WINDOW'],
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
+    ...REVEALING,
   },
-  passwordResetDay: {
-    places: 24,
-    windowMs: day,
-    settings: ['LINK_DAY_LIMIT', 'LINK_WINDOW'],
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
-  },
-  /** Such messages of an account that one client asks for. */
-  passwordResetPair: {
-    places: 6,
-    windowMs: day,
-    settings: ['LINK_CLIENT_DAY_LIMIT', 'LINK_WINDOW'],
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
-  },
+  passwordResetDay: LINKS_A_DAY,
+  passwordResetPair: LINKS_OF_PAIR,
   /** Requests for such a message by a client: an IPv4 address, or the 64 bits of an IPv6 network. */
   passwordResetAddress: {
     places: 20,
@@ -146,24 +139,10 @@ const ROWS = {
     places: 3,
     windowMs: hour,
     settings: ['WITHDRAWAL_REQUEST_LIMIT', 'WITHDRAWAL_REQUEST_WINDOW'],
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
+    ...REVEALING,
   },
-  withdrawalRequestDay: {
-    places: 24,
-    windowMs: day,
-    settings: ['LINK_DAY_LIMIT', 'LINK_WINDOW'],
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
-  },
-  /** Such messages of an account that one client asks for. */
-  withdrawalRequestPair: {
-    places: 6,
-    windowMs: day,
-    settings: ['LINK_CLIENT_DAY_LIMIT', 'LINK_WINDOW'],
-    refusal: { unnamed: 'reveals an address' },
-    shown: 'refusals',
-  },
+  withdrawalRequestDay: LINKS_A_DAY,
+  withdrawalRequestPair: LINKS_OF_PAIR,
   /** Requests for such a message by a client: an IPv4 address, or the 64 bits of an IPv6 network. */
   withdrawalRequestAddress: {
     places: 20,
@@ -267,19 +246,12 @@ export const SETTING_NAMES = Object.keys(SETTING_ROWS) as SettingName[]
 
 export type Limits = Record<BucketName, Limit> & Record<SettingName, number>
 
-/** The limits, with the values that `placesOf`, `windowOf` and `settingOf` give for each row. */
-export const limitsFrom = (
-  placesOf: (row: LimitRow) => number,
-  windowOf: (row: LimitRow) => number,
-  settingOf: (row: { value: number; setting: string }) => number,
-): Limits =>
+/** The limits of an installation with these settings, by their names. */
+export const limitsFrom = (settings: Readonly<Record<string, number>>): Limits =>
   Object.fromEntries([
-    ...BUCKET_NAMES.map((name) => [name, { places: placesOf(LIMIT_ROWS[name]), windowMs: windowOf(LIMIT_ROWS[name]) }]),
-    ...SETTING_NAMES.map((name) => [name, settingOf(SETTING_ROWS[name])]),
+    ...BUCKET_NAMES.map((name) => {
+      const [places, window] = LIMIT_ROWS[name].settings
+      return [name, { places: settings[places], windowMs: settings[window] }]
+    }),
+    ...SETTING_NAMES.map((name) => [name, settings[SETTING_ROWS[name].setting]]),
   ]) as Limits
-
-export const LIMITS: Limits = limitsFrom(
-  ({ places }) => places,
-  ({ windowMs }) => windowMs,
-  ({ value }) => value,
-)

@@ -6,7 +6,7 @@ import { addTransaction } from '@/domain/applications/transactions'
 import type { BucketState } from '@/domain/context'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { pseudonymousBucket } from '@/domain/limits/buckets'
-import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits/limits'
+import { BUCKET_NAMES, type BucketName, LIMIT_ROWS } from '@/domain/limits/limits'
 import { signIn } from '@/domain/passwords/sign-in'
 import type { Message } from '@/domain/ports'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
@@ -29,7 +29,7 @@ import {
   withdraw,
 } from '@/testing/api-calls'
 import { setDatabase } from '@/testing/database'
-import { givenSession, outcomeOf, tally, testDatabase, wrongCode } from '@/testing/domain'
+import { givenSession, LIMITS, outcomeOf, tally, testDatabase, wrongCode } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import {
   acceptOutsideToken,

@@ -42,15 +42,8 @@ export const LIMIT_FIELDS = {
   STATUTORY_PERIOD: periodText.default(DEFAULT_STATUTORY_PERIOD),
 }
 
-export function limitSettings(settings: Parsed<typeof LIMIT_FIELDS>) {
-  const numbers = settings as unknown as Record<string, number>
-  return {
-    withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
-    statutoryPeriod: settings.STATUTORY_PERIOD,
-    limits: limitsFrom(
-      ({ settings: [places] }) => numbers[places] as number,
-      ({ settings: [, window] }) => numbers[window] as number,
-      ({ setting }) => numbers[setting] as number,
-    ),
-  }
-}
+export const limitSettings = (settings: Parsed<typeof LIMIT_FIELDS>) => ({
+  withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
+  statutoryPeriod: settings.STATUTORY_PERIOD,
+  limits: limitsFrom(settings as unknown as Record<string, number>),
+})

@@ -3,7 +3,7 @@ import type { Transaction } from './context'
 import { boolean, type Described, integer, sql, statement, text, time } from './sql'
 
 /** An account that is open, and locked until the transaction ends. */
-const LOCKED_ACCOUNT = {
+export const LOCKED_ACCOUNT = {
   id: text,
   external_id: text.orNull,
   name: text,

@@ -229,8 +229,5 @@ export const closePendingChange = (status: 'superseded' | 'cancelled', of: { use
  * The account that a statement writes rows for, and its name. The lock makes a withdrawal that starts meanwhile wait and then see
  * the rows. If the withdrawal was first, there is no account.
  */
-export const openAccount = (userId: Part, lock: AccountLock = 'SHARE') =>
-  sql`SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${LOCKS[lock]}`
-
-const LOCKS = { SHARE: sql`SHARE`, 'NO KEY UPDATE': sql`NO KEY UPDATE` }
-type AccountLock = keyof typeof LOCKS
+export const openAccount = (userId: Part) =>
+  sql`SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR SHARE`

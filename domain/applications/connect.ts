@@ -3,14 +3,10 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, Transaction } from '../context'
 import { withIsoTimes } from '../iso-times'
-import { lockForService, NO_ACCOUNT } from '../lock-account'
+import { lockAccountOfId, lockForService, NO_ACCOUNT } from '../lock-account'
 import { auditOnAccount, type ManagerContext } from '../manager'
-import { boolean, openAccount, sql, statement, text, time } from '../sql'
+import { boolean, sql, statement, text, time } from '../sql'
 import { unknownApp } from './manage'
-
-const lockById = statement('lock-account-to-connect', { account: text }, { id: text, name: text }, (v) =>
-  openAccount(v.account, 'NO KEY UPDATE'),
-)
 
 const CONNECTION = { userId: text, appId: text }
 
@@ -48,8 +44,7 @@ type Account = { userId: string } | { externalId: string }
 
 /** Locks the open account whose connections change; refuses if there is no such account. Returns its id. */
 async function lockAccount(tx: Transaction, account: Account): Promise<string> {
-  const [row] =
-    'userId' in account ? await tx.sql(lockById, { account: account.userId }) : [await lockForService(tx, account)]
+  const row = await ('userId' in account ? lockAccountOfId(tx, account.userId) : lockForService(tx, account))
   if (!row) throw new AppError('USER_001', NO_ACCOUNT)
   return row.id
 }

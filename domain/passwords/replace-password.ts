@@ -3,10 +3,11 @@ import { addEvent } from '../applications/events'
 import { type AuditActor, addAudit } from '../audit'
 import type { AuditAction } from '../audit-actions'
 import type { SystemContext, Transaction } from '../context'
+import { ACCOUNT_COLUMNS, LOCKED_ACCOUNT, type LockedAccount } from '../lock-account'
 import { defineNotice, sealedFacts } from '../mail/define-notice'
 import { addNotice } from '../mail/notice-queue'
 import { endAccess } from '../sessions/end-access'
-import { integer, type RowOf, sql, statement, text, time } from '../sql'
+import { integer, sql, statement, text } from '../sql'
 import { requireGoodPassword } from './new-password'
 
 interface PasswordFacts {
@@ -72,13 +73,11 @@ export function refuseLostPassword(account: { has_password: boolean }, passwordH
 /** Such a failure is what the limit of guesses counts. */
 export const isWrongPassword = (error: unknown): boolean => error instanceof AppError && error.code === 'EMAIL_007'
 
-type ProvenAccount = RowOf<typeof lockProvenAccount>
-
 const lockProvenAccount = statement(
   'lock-proven-account',
   { userId: text, credentialVersion: integer },
-  { id: text, name: text, email: text, email_key: text, email_verified_at: time.orNull, locale: text.orNull },
-  (v) => sql`SELECT id, name, email, email_key, email_verified_at, locale FROM users
+  LOCKED_ACCOUNT,
+  (v) => sql`SELECT ${ACCOUNT_COLUMNS} FROM users
    WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
@@ -86,7 +85,7 @@ const lockProvenAccount = statement(
 export async function lockProven(
   tx: Transaction,
   proven: { userId: string; credentialVersion: number },
-): Promise<ProvenAccount | undefined> {
+): Promise<LockedAccount | undefined> {
   const [account] = await tx.sql(lockProvenAccount, proven)
   return account
 }
@@ -132,7 +131,7 @@ export async function replacePassword(
 /** Replaces the password of an account that is locked, and tells applications, the audit and the person. */
 export async function replaceAndTell(
   tx: Transaction,
-  { id: userId, name: userName, email: to, locale }: ProvenAccount,
+  { id: userId, name: userName, email: to, locale }: LockedAccount,
   { action, by, ...replacement }: { action: AuditAction; by: AuditActor; passwordHash: string; except?: string },
 ): Promise<void> {
   const at = tx.clock.now()

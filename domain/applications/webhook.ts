@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { AnyContext, SystemContext } from '../context'
 import { CALL_BACK_OFF, second } from '../limits/durations'
-import type { AppAnswer } from '../ports'
+import type { AppAnswer, AppRequest } from '../ports'
 import { bytes, type Described, type Part, sql, statement, text, time } from '../sql'
 import { backOffMs } from '../work/queue'
 
@@ -41,14 +41,9 @@ export async function noteGoodAnswer(
   if (waivedAt) await sql(forgetFailure, { appId })
 }
 
-interface Webhook {
+interface Webhook extends Pick<AppRequest, 'body' | 'bodyWithinMs'>, Partial<Pick<AppRequest, 'about'>> {
   /** The same in all tries, so that the receiver can recognise a repetition. */
   id: string
-  body: string
-  /** If set, the body of the answer is read, within so many milliseconds. */
-  bodyWithinMs?: number
-  /** For the log: what the call is about. Null where whoever asks reads the answer, and the log says nothing. */
-  about?: Record<string, string> | null
 }
 
 /** Makes one attempt, signed by the symmetric scheme v1 of Standard Webhooks. For a day after a rotation the old secret signs too. */

@@ -9,7 +9,6 @@ interface Props extends LetterProps<'emailChangeRequested'>, Origin {
   /** Masked, the new address looks like the current one. */
   isAlike: boolean
   hasPassword: boolean
-  /** The fragment holds the token. */
   notMeUrl: Slot
   notMeUntil: Slot
 }

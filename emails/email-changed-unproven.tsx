@@ -8,7 +8,6 @@ interface Props {
   t: LetterTexts<'emailChanged'>
   oldEmail: Slot
   newEmailMasked: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
   changedAt: Slot
 }
 

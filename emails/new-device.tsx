@@ -16,7 +16,6 @@ interface Props extends LetterProps<'newDevice'> {
   /** Such as “Firefox on Linux”; of many with their IP addresses. */
   device: Slot
   ipAddress: Slot
-  /** The fragment holds the token. */
   notMeUrl: Slot
   notMeUntil: Slot
 }

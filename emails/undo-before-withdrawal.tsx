@@ -5,7 +5,6 @@ import type { Slot } from './slot'
 interface Props extends LetterProps<'undoBeforeWithdrawal'>, Origin {
   /** Until when the account used this address. */
   changedAt: Slot
-  /** The fragment holds the token. */
   notMeUrl: Slot
   notMeUntil: Slot
 }

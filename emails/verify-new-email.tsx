@@ -9,9 +9,7 @@ interface Props extends LetterProps<'verifyNewEmail'> {
   newEmail: Slot
   code: Slot
   link: Slot
-  /** Such as “12 hours”. */
   validity: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
   until: Slot
   firstMethod: 'email_code' | 'email_link'
   /** The account's own address is verified; nothing is changed. */

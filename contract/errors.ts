@@ -263,7 +263,6 @@ export interface Authority {
 
 /** Of a wrong code and a wrong password. */
 export const COUNTED_CODES = ['EMAIL_003', 'EMAIL_007'] as const
-type CountedCode = (typeof COUNTED_CODES)[number]
 
 /** The only error that a verb throws on purpose. Any other error is a bug and is answered with SERVER_001. */
 export class AppError extends Error {
@@ -287,7 +286,7 @@ export class AppError extends Error {
     this.name = 'AppError'
   }
 
-  static counted(code: CountedCode, details?: string): AppError {
+  static counted(code: (typeof COUNTED_CODES)[number], details?: string): AppError {
     return Object.assign(new AppError(code, details), { isCounted: true })
   }
 }

@@ -25,11 +25,6 @@ export interface CallQueue {
   isAskedAgain: boolean
 }
 
-/** Active calls of deletion steps to applications. */
-interface DeletionCalls extends CallQueue {
-  isFirst: boolean
-}
-
 /** Calls that are counted in memory only. */
 export interface CountedCalls {
   /** The times of each caller's calls, the oldest first. */
@@ -57,8 +52,8 @@ export interface SigningKey {
 export interface Process {
   batches: Map<string, Batch<unknown>>
   lookUps: Map<string, SharedLookUp<unknown, unknown>>
-  /** First tries and later tries have separate places, so that applications that hang delay no first try. */
-  deletionCalls: readonly DeletionCalls[]
+  /** Calls of deletion steps to applications. First tries and later tries have separate places, so that applications that hang delay no first try. */
+  deletionCalls: readonly (CallQueue & { isFirst: boolean })[]
   /** Keyed by the application's id. */
   deliveryCalls: Map<string, CallQueue>
   counted: Record<'read' | 'service', CountedCalls>

@@ -33,7 +33,6 @@ interface ResealCounts {
 }
 
 const SEALED_ROW = { key: text, sealed: bytes.orNull }
-type SealedRow = Described<typeof SEALED_ROW>
 
 const BATCH_SIZE = 500
 /** Each of these updates uses a connection. */
@@ -95,7 +94,7 @@ async function resealKind(ctx: SystemContext, of: Statements, batch: number): Pr
 async function resealRow(
   ctx: SystemContext,
   of: Statements,
-  { key, sealed }: SealedRow,
+  { key, sealed }: Described<typeof SEALED_ROW>,
 ): Promise<keyof ResealCounts | null> {
   if (!sealed) return null
   if (ctx.secrets.isSealedWithNewest(sealed)) return 'already_newest'

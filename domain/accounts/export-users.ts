@@ -4,8 +4,6 @@ import { boolean, integer, type RowOf, sql, statement, text, time } from '../sql
 
 const BATCH_SIZE = 1000
 
-type Row = RowOf<typeof nextUsers>
-
 const nextUsers = statement(
   'export-users',
   { after: text, batch: integer },
@@ -35,7 +33,15 @@ export async function* exportUsers(ctx: SystemContext): AsyncGenerator<object[]>
   }
 }
 
-const toLine = ({ external_id, email, email_verified, name, locale, created_at, password_hash }: Row) => ({
+const toLine = ({
+  external_id,
+  email,
+  email_verified,
+  name,
+  locale,
+  created_at,
+  password_hash,
+}: RowOf<typeof nextUsers>) => ({
   ...(external_id !== null && { external_id }),
   email,
   email_verified,

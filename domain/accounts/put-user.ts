@@ -63,11 +63,9 @@ async function findToUpdate(tx: Transaction, input: Input<typeof contract>): Pro
   return { account: named, firstVersion }
 }
 
-type New = Input<typeof contract> & Pick<Target, 'firstVersion'>
-
 async function create(
   tx: Transaction,
-  input: New,
+  input: Input<typeof contract> & Pick<Target, 'firstVersion'>,
   { passwordHash, by }: { passwordHash: string | null; by: AuditActor },
 ): Promise<string> {
   const { email, name } = input

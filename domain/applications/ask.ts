@@ -11,8 +11,6 @@ export const isAsked = (app: Part, user: Part) =>
   sql`${app}.checks AND ${app}.disabled_at IS NULL AND (${app}.audience = 'everyone'
      OR EXISTS (SELECT FROM app_connections c WHERE c.app_id = ${app}.id AND c.user_id = ${user}))`
 
-type AskedRow = RowOf<typeof readAsked>
-
 const readAsked = statement(
   'applications-to-ask',
   { userId: text },
@@ -48,7 +46,7 @@ export async function askApplications(ctx: SystemContext, userId: string): Promi
   return (await Promise.race([answers, tooLate])).flat()
 }
 
-async function ask(ctx: SystemContext, app: AskedRow, account: string): Promise<Blocker[]> {
+async function ask(ctx: SystemContext, app: RowOf<typeof readAsked>, account: string): Promise<Blocker[]> {
   const body = JSON.stringify({
     type: 'account.withdrawal_check',
     timestamp: ctx.clock.now().toISOString(),

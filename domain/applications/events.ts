@@ -88,8 +88,6 @@ export async function addEvent(
   if (deliveries.length > 0) tx.afterCommit((ctx) => beginDueDeliveries(ctx))
 }
 
-type ReceiverRow = RowOf<typeof receivers>
-
 const WITHDRAWAL_EVENTS = {
   start: sql`ARRAY['account.withdrawal_started']`,
   end: sql`ARRAY['account.withdrawal_completed', 'account.purged']`,
@@ -183,7 +181,7 @@ export async function addStartEvent(
 ): Promise<void> {
   const { withdrawalId, userId } = withdrawn
   const rows = await tx.sql(receivers, { userId })
-  const subjectsOf = (wants: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
+  const subjectsOf = (wants: (row: RowOf<typeof receivers>) => boolean): Subjects['subjects'] =>
     rows.filter(wants).map(({ app_id, subject }) => [app_id, subject])
   const start = subjectsOf(({ wants_start }) => wants_start)
   const end: Subjects = { version, subjects: subjectsOf(({ wants_end }) => wants_end) }

@@ -31,8 +31,6 @@ export const isUndoable = (v: { requestedAfter: Part; verifiedAfter: Part }) =>
       AND EXISTS (SELECT FROM users p WHERE p.id = r.user_id AND p.email_verified_at IS NOT NULL))
     OR (${HAS_REPLACED_VERIFIED} AND r.closed_at > ${v.verifiedAfter}))`
 
-type UndoableChange = RowOf<typeof findChange>
-
 const findChange = statement(
   'undoable-change',
   { ...WINDOW, changeId: text },
@@ -62,7 +60,7 @@ const findChange = statement(
    WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,
 )
 
-export async function requireUndoableChange(ctx: SystemContext, changeId: string): Promise<UndoableChange> {
+export async function requireUndoableChange(ctx: SystemContext, changeId: string): Promise<RowOf<typeof findChange>> {
   const [change] = await ctx.sql(findChange, { changeId, ...windowAt(ctx, ctx.clock.now()) })
   if (!change) throw wrongLink()
   return change

@@ -95,13 +95,11 @@ const dropRequest = statement(
   (v) => sql`DELETE FROM link_requests WHERE id = ${v.id} RETURNING id`,
 )
 
-type RequestRow = RowOf<typeof dueRequests>
-
 /** Queues and sends the letters of a request, once. Whoever may not get one is told nothing. */
 async function answerRequest(
   ctx: SystemContext,
   notice: LinkNotice,
-  { id, requested_at: at }: Pick<RequestRow, 'id' | 'requested_at'>,
+  { id, requested_at: at }: Pick<RowOf<typeof dueRequests>, 'id' | 'requested_at'>,
   { emailKey, ipAddress, userAgent = '' }: LinkRequest,
 ): Promise<void> {
   const { name: kind } = notice

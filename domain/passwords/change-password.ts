@@ -9,8 +9,6 @@ import { integer, type RowOf, sql, statement, text } from '../sql'
 import { requireGoodPassword } from './new-password'
 import { isWrongPassword, lockProven, replaceAndTell } from './replace-password'
 
-type Password = RowOf<typeof findPassword>
-
 const findPassword = statement(
   'find-password',
   { userId: text },
@@ -52,7 +50,7 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
   return data
 }
 
-async function prove(ctx: Context, userId: string, current: string): Promise<Password> {
+async function prove(ctx: Context, userId: string, current: string): Promise<RowOf<typeof findPassword>> {
   const [found] = await ctx.sql(findPassword, { userId })
   if (!found) throw new AppError('AUTH_001')
   const hash = found.password_hash ?? undefined

@@ -7,8 +7,6 @@ import { type Browser, noteRefusedSignIn, signInTo } from '../sessions/sign-ins'
 import { integer, type RowOf, sql, statement, text } from '../sql'
 import { renewHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 
-type UserRow = RowOf<typeof byEmailKey>
-
 const byEmailKey = statement(
   'user-by-email',
   { emailKey: text },
@@ -71,7 +69,7 @@ export async function signIn(
 async function findProvenUser(
   ctx: SystemContext,
   { key, password }: { key: string; password: string },
-): Promise<(UserRow & { fits: true | 'as_typed' }) | null> {
+): Promise<(RowOf<typeof byEmailKey> & { fits: true | 'as_typed' }) | null> {
   const notBeforeMs = await signInFloorMs(ctx)
   const [user] = key ? await ctx.sql(byEmailKey, { emailKey: key }) : []
   const fits = await ctx.passwords.verify(user?.password_hash ?? undefined, password, {

@@ -21,8 +21,6 @@ export interface Browser {
 /** The same cookie gives another hash for each account, so that the table does not tell who shares a browser. */
 const hashOfDevice = (userId: string, device: string) => createHash('sha256').update(`${userId}\n${device}`).digest()
 
-type Account = RowOf<typeof accountOfSignIn>
-
 // Runs after the statement that locks the account, so that it sees what sign-ins at the same time have written.
 const accountOfSignIn = statement(
   'account-of-sign-in',
@@ -133,7 +131,7 @@ async function writeSignIn(tx: Transaction, { way, browser, replaces, ...session
   return sessionId
 }
 
-async function tellOfDevice(tx: Transaction, account: Account, found: NewDevice) {
+async function tellOfDevice(tx: Transaction, account: RowOf<typeof accountOfSignIn>, found: NewDevice) {
   const { userId, at } = found
   const [notice] = await Promise.all([
     tellNewDevice(tx, account, found),

@@ -66,16 +66,11 @@ const withReceipts = statement(
 const usersOf = async (ctx: SystemContext, given: string): Promise<string[]> =>
   given.startsWith('~') ? usersWithdrawnAs(ctx, given.slice(1)) : [given]
 
-interface Path {
-  userId?: string
-  withdrawalId?: string
-}
-
 /** Runs when `findCaller` finds nobody. Returns what a withdrawal lets this credential still do on this path. */
 export async function authenticateWithdrawn(
   ctx: SystemContext,
   { token, origin = null }: { token: string; origin?: string | null },
-  path: Path,
+  path: { userId?: string; withdrawalId?: string },
   purpose: 'refused' | 'reads' | 'receipts',
 ): Promise<Actor | null> {
   const { userId: given = '', withdrawalId = '' } = path

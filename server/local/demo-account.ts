@@ -28,8 +28,6 @@ const readUse = statement(
           (SELECT id FROM connected_apps WHERE name = ${v.app} AND endpoint = ${v.endpoint} LIMIT 1) AS app_id`,
 )
 
-type DemoState = RowOf<typeof readUse>
-
 /** Creates the demo account at a local start without any account: the first, or one after it was deleted. Returns its sign-in while it exists. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
   const state = await readState(ctx)
@@ -41,7 +39,7 @@ export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string;
   return (await readState(ctx))?.there ? DEMO : null
 }
 
-async function readState(ctx: SystemContext): Promise<DemoState | undefined> {
+async function readState(ctx: SystemContext): Promise<RowOf<typeof readUse> | undefined> {
   const [state] = await ctx.sql(readUse, { email: DEMO.email, app: CALENDAR.name, endpoint: CALENDAR.endpoint })
   return state
 }

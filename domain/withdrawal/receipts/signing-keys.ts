@@ -184,14 +184,13 @@ const thumbprintOf = (x: string) => hashOf(JSON.stringify({ crv: 'Ed25519', kty:
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 export const KEY_STATES = ['waiting', 'signing', 'retired'] as const
-type KeyState = (typeof KEY_STATES)[number]
 
 export async function listSigningKeys(ctx: SystemContext) {
   await signingKey(ctx)
   const now = ctx.clock.now()
   const rows = await ctx.sql(readKeys, {})
   const signing = rows.findLast((row) => beginOf(row) <= now && row.sealed_private)
-  const stateOf = (row: KeyRow): KeyState => {
+  const stateOf = (row: KeyRow): (typeof KEY_STATES)[number] => {
     if (row === signing) return 'signing'
     return beginOf(row) > now && row.sealed_private ? 'waiting' : 'retired'
   }

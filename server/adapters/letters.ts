@@ -146,6 +146,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     ipAddress: ipAddress || UNKNOWN,
   })
   const linkIn = (link: NotMeLink | null) => ({ notMeUrl: link?.url ?? '', notMeUntil: link ? time(link.until) : '' })
+  const heldIn = (until: Date | null) => ({ heldUntil: until ? time(until) : '' })
   /** Of a link that works once. */
   const onceIn = ({ link, requestedAt, endsAt }: { link: string; requestedAt: Date; endsAt: Date }) => ({
     link,
@@ -178,16 +179,10 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'email-reverted': {
       const { to, email, newEmail, hasPassword, outcome, heldUntil } = message
-      const held = { heldUntil: heldUntil ? time(heldUntil) : '' }
-      const values = { userName, email, newEmail, ...held, ...from(message.revertedAt, message) }
+      const values = { userName, email, newEmail, ...heldIn(heldUntil), ...from(message.revertedAt, message) }
+      const choices = { to, outcome, hasPassword, isHeld: heldUntil !== null }
       const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
-      return letter(
-        'emailReverted',
-        EmailReverted,
-        values,
-        { to, outcome, hasPassword, isHeld: heldUntil !== null },
-        subject,
-      )
+      return letter('emailReverted', EmailReverted, values, choices, subject)
     }
     case 'password-changed': {
       const resetUrl = `${appUrl}/forgot-password`
@@ -215,12 +210,8 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
       return letter('newDevice', NewDevice, values, choices, 'subjectMany')
     }
     case 'password-reset': {
-      return letter(
-        'passwordReset',
-        PasswordReset,
-        { userName, ...onceIn(message), ...from(message.requestedAt, message) },
-        {},
-      )
+      const values = { userName, ...onceIn(message), ...from(message.requestedAt, message) }
+      return letter('passwordReset', PasswordReset, values, {})
     }
     case 'no-password-to-reset': {
       const { provider, requestedAt } = message
@@ -234,12 +225,7 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'withdrawal-by-sign-in': {
       const { settingsUrl, heldUntil, requestedAt } = message
-      const values = {
-        userName,
-        settingsUrl,
-        heldUntil: heldUntil ? time(heldUntil) : '',
-        ...from(requestedAt, message),
-      }
+      const values = { userName, settingsUrl, ...heldIn(heldUntil), ...from(requestedAt, message) }
       const isHeld = heldUntil !== null
       return letter('withdrawalBySignIn', WithdrawalBySignIn, values, { isHeld }, isHeld ? 'subjectHeld' : 'subject')
     }
@@ -265,16 +251,11 @@ export function letterOf(message: Message, wording: Wording, settings: MessageSe
     }
     case 'account-withdrawal-started': {
       const { progressUrl, receipt } = message
-      const { values, choices } = withdrawalIn(wording, message, authority)
-      const links = { progressUrl, checkUrl: `${appUrl}/receipt` }
+      const facts = withdrawalIn(wording, message, authority)
+      const values = { userName, ...facts.values, progressUrl, checkUrl: `${appUrl}/receipt` }
+      const choices = { ...facts.choices, hasReceipt: receipt !== null }
       const files = receipt === null ? [] : [{ name: RECEIPT_FILE.name, type: RECEIPT_FILE.type, content: receipt }]
-      const letterOfIt = letter(
-        'accountWithdrawalStarted',
-        AccountWithdrawalStarted,
-        { userName, ...values, ...links },
-        { ...choices, hasReceipt: receipt !== null },
-      )
-      return { ...letterOfIt, files }
+      return { ...letter('accountWithdrawalStarted', AccountWithdrawalStarted, values, choices), files }
     }
     case 'account-withdrawal-told': {
       const { values, choices } = withdrawalIn(wording, message, authority)

@@ -2,6 +2,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Sql, sql, statement, text } from '@/domain/sql'
 import { testDatabase, untilWaiting } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
+import { processState } from '../process-state'
+import { createLog } from '../watch/log'
 import { openDatabase } from './database'
 
 /** Three rows that a test locks. */
@@ -138,6 +140,29 @@ test('what a transaction asks for after its commit begins once, after it, and is
     return count()
   })
   expect([left, await count(), seen]).toEqual([1, 0, ['effect of attempt 2']])
+})
+
+test('the end of every connection is one line of the log', async () => {
+  const { url } = await testDatabase()
+  const name = `lost-${performance.now()}`
+  const all = Promise.withResolvers<void>()
+  let lost = 0
+  const onLoss = () => ++lost === 3 && all.resolve()
+  const [database, other] = [openDatabase(`${url}?application_name=${name}`, 3, { onLoss }), openDatabase(url, 1)]
+  const events: string[] = []
+  const { log } = processState
+  processState.log = createLog('info', { write: (line) => void events.push(JSON.parse(line).event) })
+  onTestFinished(async () => {
+    processState.log = log
+    await Promise.all([database.close(), other.close()])
+  })
+  const meet = meetingOf(3)
+  const open = () => database.transact((sql) => rawSql(sql, 'SELECT 1').then(meet))
+  await Promise.all([open(), open(), open()])
+  const END = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1'
+  await other.transact((sql) => rawSql(sql, END, [name]))
+  await all.promise
+  expect(events).toEqual(['database_connection_lost'])
 })
 
 test('connections have the name of the service in pg_stat_activity, unless the URL has another', async () => {

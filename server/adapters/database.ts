@@ -46,6 +46,8 @@ export function openDatabase(
   connections = 8,
   { admit, onLoss, timeLimits, patience = 1 }: DatabaseOptions = {},
 ): Database {
+  // An outage ends every connection, and is one line.
+  let isLossTold = false
   const pool = new pg.Pool({
     connectionString,
     application_name,
@@ -68,11 +70,13 @@ export function openDatabase(
         if (isLost || pool.ending || processState.isStopping) return
         isLost = true
         onLoss?.()
-        noteLoss(error)
+        if (!isLossTold) noteLoss(error)
+        isLossTold = true
       })
       const { statement_timeout } = TIME_LIMITS
       await openSession(client, { ...TIME_LIMITS, statement_timeout: statement_timeout * patience, ...timeLimits })
       await admit?.(sqlOn(client))
+      isLossTold = false
     },
   })
   // The connection has told it itself.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { SeenTexts } from '@/domain/accounts/seen-texts'
 import type { Transact } from '@/domain/context'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
@@ -161,6 +161,17 @@ const WRONG: [object | string, RegExp][] = [
   [given({ password: { format: 'md5', value: 'x' } }), /^The password format "md5" is not supported\./],
   [given({ password: { format: 'bcrypt', value: `$2b$15$${'.'.repeat(53)}` } }), /cost must be from 4 to 14\.$/],
 ]
+
+test('an import says how many lines and problems there were', async () => {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => write.mockRestore())
+  const seconds = /\d+\.\d/
+  const told = () => String(write.mock.calls.at(-1)?.[0]).replace(seconds, '…')
+  await importFile(await toFile([given()]))
+  expect(told()).toBe('1 line in … s, 0 refused.\n')
+  await importFile(await toFile([given(), '{}']), '--check')
+  expect(told()).toMatch(/^2 lines in … s, \d problems?\.\n$/)
+})
 
 test('a refused line says in one sentence what is wrong, and stops no other', async () => {
   const [held, before] = [await givenUser(ctx), await ctx.db.user.count()]

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { count } from '@/contract/words'
 import { type GivenLine, IMPORT_BATCH, startImport, startImportCheck } from '@/domain/accounts/import'
 import type { SystemContext } from '@/domain/context'
 
@@ -32,7 +33,9 @@ export async function* importUsers(
     tell(progressOf({ lines, problems, ms: printedAt - beganAt, share: (batch.at(-1)?.bytes ?? 0) / size }))
   }
   const seconds = (performance.now() - beganAt) / 1000
-  tell(`${lines} lines in ${seconds.toFixed(1)} s, ${problems} ${check ? 'problems' : 'refused'}.`)
+  tell(
+    `${count(lines, 'line')} in ${seconds.toFixed(1)} s, ${check ? count(problems, 'problem') : `${problems} refused`}.`,
+  )
   if (check) yield [{ lines, problems }]
 }
 
@@ -41,7 +44,7 @@ function progressOf(of: { lines: number; problems: number; ms: number; share: nu
   const rate = Math.round((of.lines * 1000) / of.ms)
   const isKnown = of.share > 0 && of.share <= 1
   const left = isKnown ? `, about ${Math.ceil((of.ms * (1 / of.share - 1)) / 1000)} s left` : ''
-  return `${of.lines} lines, ${rate} a second, ${of.problems} with problems${left}`
+  return `${count(of.lines, 'line')}, ${rate} a second, ${of.problems} with problems${left}`
 }
 
 async function* inBatches(lines: AsyncIterable<Read>): AsyncGenerator<Read[]> {

@@ -204,7 +204,12 @@ test('the operator lists the accounts whose address takes no mail', async () => 
   const listed = { user_id: userId, external_id: null, since: since.toISOString() }
   for (const line of ['user list', 'user list --undeliverable'])
     expect(await run(line)).toEqual({ users: [listed], next: null })
-  expect(await run(`user list --undeliverable --after ${userId}`)).toEqual({ users: [], next: null })
+  expect(await shown('user list')).toMatch(/^Accounts whose address takes no mail:\nAccount +Since\n/)
+  const after = `user list --undeliverable --after ${userId}`
+  expect(await run(after)).toEqual({ users: [], next: null })
+  expect(await shown(after)).toBe(
+    'Every address takes mail. Other accounts are not listed: user show ADDRESS finds one, and user export prints all.',
+  )
 })
 
 test('the operator finds an account by its id, its address or its external id, with what is pending', async () => {
@@ -257,7 +262,7 @@ test('the operator finds an account by its id, its address or its external id, w
   const gone = { withdrawal_id, pending_change: { has_pending: false } }
   expect(await run(`user show ${user.userId}`)).toMatchObject(gone)
   expect(await refusal(`user find --email ${user.email}`)).toBe(
-    'No account has this address or id. An account that is being deleted is not found by its address, but by its deletion ID, which is in the mail about it, by its account id or by your own id of the person: withdrawal show takes each of them.',
+    'No account has this address or id. An account that is being deleted is not found by its address, but by its deletion id, which is in the mail about it, by its account id or by your own id of the person: withdrawal show takes each of them.',
   )
 })
 
@@ -541,7 +546,7 @@ test('user show and user find are noted with the account and without what was as
 
 test('user send-reset mails the person a link that sets a new password, and support learns none', async () => {
   const user = await givenUser(ctx)
-  expect(await run(`user send-reset --user ${user.userId}`)).toEqual({ user_id: user.userId, mailed: true })
+  expect(await run(`user send-reset --user ${user.userId}`)).toEqual({ user_id: user.userId, accepted: true })
   await ctx.settle()
   await confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, user.email)), { new_password: 'staple carries a lantern' })
   const audits = await ctx.db.auditEvent.findMany({
@@ -549,6 +554,8 @@ test('user send-reset mails the person a link that sets a new password, and supp
   })
   expect(audits).toMatchObject([{ actor: 'operator', ip: null }])
   expect(await refusal('user send-reset --user usr_unknown')).toBe(NO_USER)
+  const queued = 'The mail is queued: it is sent at once, or once the mail server takes it.'
+  expect(await shown(`user send-reset --user ${user.userId}`)).toBe(queued)
 })
 
 test.each([
@@ -788,7 +795,36 @@ test('a withdrawal says on a terminal what fails and what is late, as its page d
   expect(await shown(`withdrawal show ${withdrawalId}`)).toMatch(
     /^Profile .+ In progress, failing, late +no answer in time \(timeout\) .+ 2$/m,
   )
+  const problemInList = async () => {
+    const { withdrawals } = (await run('withdrawal list')) as unknown as { withdrawals: Answer[] }
+    return withdrawals.find(({ withdrawal_id }) => withdrawal_id === withdrawalId)?.problem
+  }
+  expect(await problemInList()).toBe('late, timeout')
+  await ctx.db.deletionStep.updateMany({
+    where: { withdrawalId, step: 'data_archives' },
+    data: { lastError: 'HTTP 503' },
+  })
+  expect(await problemInList()).toBe('late, timeout, HTTP 503')
+  await ctx.db.withdrawal.update({ where: { id: withdrawalId }, data: { dueBy: ctx.clock.now() } })
+  ctx.clock.advance(1)
+  expect(await problemInList()).toBe('past due, timeout, HTTP 503')
   await ctx.db.withdrawal.delete({ where: { id: withdrawalId } })
+})
+
+test('an empty list of withdrawals says of which state', async () => {
+  await ctx.db.withdrawal.deleteMany({ where: { purgedAt: { not: null } } })
+  expect(await shown('withdrawal list --state purged')).toBe('No deletion is fully erased.')
+})
+
+test('the list of applications begins with the worst', async () => {
+  const { app_id: good } = await run('app register --name AAA --endpoint http://127.0.0.1:9/')
+  const { app_id: disabled } = await run('app register --name ZZZ --endpoint http://127.0.0.1:9/')
+  await run(`app disable ${disabled}`)
+  const { apps } = (await run('app list')) as unknown as { apps: Answer[] }
+  const ids = apps.map(({ app_id }) => app_id)
+  expect(ids.indexOf(disabled)).toBeLessThan(ids.indexOf(good))
+  await run(`app remove ${disabled}`)
+  await run(`app remove ${good}`)
 })
 
 test('an application that polls says of a task that it is done by a report', async () => {

@@ -185,16 +185,20 @@ const OLDER_ENDED =
 export const appCommands = [
   reading({
     name: 'app list',
-    summary: 'Lists the applications, with what waits for them, and what is wrong with those that fail.',
+    summary: 'Lists the applications, the worst first, with what waits for them and what is wrong with them.',
     options: {},
     async run(ctx) {
       const [{ apps }, troubles] = await Promise.all([listApps(ctx), watchTroubles(ctx)])
       const problems = problemsOf(troubles)
+      const worst = [...problems.keys()]
+      const placeOf = ({ app_id }: { app_id: string }) => (problems.has(app_id) ? worst.indexOf(app_id) : worst.length)
       return {
-        apps: apps.map((app) => ({
-          ...app,
-          failing: problems.get(app.app_id) ?? (app.disabled_at ? 'disabled' : null),
-        })),
+        apps: apps
+          .toSorted((one, other) => placeOf(one) - placeOf(other))
+          .map((app) => ({
+            ...app,
+            failing: problems.get(app.app_id) ?? (app.disabled_at ? 'disabled' : null),
+          })),
       }
     },
   }),

@@ -21,7 +21,8 @@ export function helpFor(commands: Command[], args: string[]): string | null {
   if (words.length === args.length && words[0] !== 'help') return null
   const [noun = '', verb = ''] = words[0] === 'help' ? words.slice(1) : words
   if (noun === '') return helpForAll(commands)
-  if (noun === BATCH.name) return paragraphs([`${startedAs()} ${BATCH.name}`], wrapped(BATCH.summary))
+  if (noun === BATCH.name)
+    return paragraphs(usage([BATCH.name]), wrapped(BATCH.summary), [`Example: ${startedAs()} batch < commands.txt`])
   const ofNoun = commandsOf(commands, noun)
   if (ofNoun[0]?.name !== noun && (verb === '' || verb.startsWith('-'))) return helpForNoun(ofNoun)
   return helpForCommand(findCommand(commands, [noun, verb]))
@@ -37,7 +38,10 @@ function helpForAll(commands: Command[]): string {
   const ofNouns = Map.groupBy(commands, ({ name }) => name.split(' ')[0])
   const width = Math.max(...commands.map(({ name }) => name.length))
   return paragraphs(
-    [`${startedAs()} COMMAND [options]`, `${startedAs()} COMMAND --help explains the options of a command.`],
+    [
+      ...usage(['COMMAND', '[options]']),
+      ...usage(['COMMAND', '--help', ...'explains the options of a command.'.split(' ')]),
+    ],
     ...[...ofNouns.values()].map((ofNoun) =>
       aligned(
         ofNoun.map(({ name, summary }) => [name, summary]),
@@ -61,19 +65,19 @@ function helpForAll(commands: Command[]): string {
 const helpForNoun = (commands: Command[]): string =>
   paragraphs(
     ...commands.map((command) => [
-      usageOf(command),
+      ...usageOf(command),
       ...linesOf(command.summary, room() - 2).map((line) => `  ${line}`),
     ]),
   )
 
 function helpForCommand(command: Command): string {
   return paragraphs(
-    [usageOf(command)],
+    usageOf(command),
     wrapped(command.summary),
     optionLines(optionsOf(command)),
     [`Example: ${exampleOf(command)}`],
     // Many lines are JSON already, and have no member of their own.
-    command.printsMany ? [] : [`It also takes ${Object.entries(COMMON).map(usageWord).join(', ')}: see --help.`],
+    command.printsMany ? [] : wrapped(`It also takes ${Object.entries(COMMON).map(usageWord).join(', ')}: see --help.`),
   )
 }
 
@@ -122,20 +126,29 @@ function remarksOn(option: Option): string[] {
 /** More options that may be given are not in the line of the usage. */
 const MAX_SHOWN = 5
 
-function usageOf(command: Command): string {
+function usageOf(command: Command): string[] {
   const { options, oneOf = [] } = command
-  const alternatives = oneOf.map((name) => withValue(name, options[name] as Option)).join(' | ')
+  const alternatives = oneOf.map((name) => withValue(name, options[name] as Option))
   const isFree = ([name, { required }]: [string, Option]) => !required && !oneOf.includes(name)
   const isLong = Object.entries(options).filter(isFree).length > MAX_SHOWN
   const shown = Object.entries(options).filter((entry) => !isLong || !isFree(entry))
   const parts = shown.flatMap(([name, option]) => {
-    if (oneOf.includes(name)) return name === oneOf[0] ? `(${alternatives})` : []
+    if (oneOf.includes(name)) return name === oneOf[0] ? `(${alternatives.join(' |\n')})`.split('\n') : []
     const text = withValue(name, option)
     const repeated = option.multiple ? `${text} …` : text
     return option.required ? repeated : `[${repeated}]`
   })
-  return [startedAs(), command.name, ...parts, ...(isLong ? ['[options]'] : [])].join(' ')
+  return usage([command.name, ...parts, ...(isLong ? ['[options]'] : [])])
 }
+
+/** On a terminal it goes on below itself, and an option stays with its value. */
+function usage(parts: string[]): string[] {
+  const whole = [startedAs(), ...parts].map((part) => part.replaceAll(' ', NO_BREAK))
+  const lines = linesOf(whole.join(' '), room() - INDENT.length)
+  return lines.map((line, at) => (at === 0 ? '' : INDENT) + line.replaceAll(NO_BREAK, ' '))
+}
+const INDENT = '    '
+const NO_BREAK = '\0'
 
 function withValue(name: string, { value, positional }: Option): string {
   if (positional) return value ?? name

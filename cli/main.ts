@@ -11,7 +11,7 @@ import { type Answer, type Ask, type Call, type Command, findCommand, parseCall,
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'
 import { helpFor, whereHelpIs } from './help.ts'
-import { memberOf, showAnswer } from './show.ts'
+import { linesOf, memberOf, showAnswer } from './show.ts'
 
 /** Resolves once it is written, so that a full disk or a reader that has gone ends the command. */
 const write = (text: string) =>
@@ -44,7 +44,7 @@ async function printAnswer(answer: Answer, { json, wide, only, says }: Omit<Call
     else {
       const said = says && !wide ? await says(answer) : answer
       const look = { now: new Date(), width: process.stdout.columns || 100, wide }
-      await write(typeof said === 'string' ? `${said}\n` : showAnswer(said, look))
+      await write(typeof said === 'string' ? `${linesOf(said, look.width).join('\n')}\n` : showAnswer(said, look))
     }
     return !('error' in answer)
   }

@@ -93,7 +93,12 @@ test('an overview shows the applications and the withdrawals that fail, and numb
       },
     ],
     failing_withdrawals: [
-      { step: 'third_party_integrations', problem: 'HTTP 503', last_error: 'HTTP 503', waits_for: ['shop', 'mail'] },
+      {
+        step: 'third_party_integrations',
+        problem: 'late, HTTP 503',
+        last_error: 'HTTP 503',
+        waits_for: ['shop', 'mail'],
+      },
       { step: 'data_archives', problem: 'Error', last_error: 'Error', waits_for: [] },
     ].map((step) => ({
       withdrawal_id: withdrawalId,

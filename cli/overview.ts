@@ -9,7 +9,7 @@ import {
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
-import { AWAY, capped } from '@/contract/words'
+import { AWAY, capped, problemSaid } from '@/contract/words'
 import { groupTroubles, troubleOfApp, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { getEnv } from '@/server/settings/env'
 import { createHealth } from '@/server/watch/health-checks'
@@ -37,12 +37,12 @@ const waitsFor = ({ tasks }: TroubledWithdrawal, step: string) =>
 
 /** A withdrawal in which several steps fail has a row for each, also where they wait for an application that fails. */
 const toWithdrawals = (withdrawal: TroubledWithdrawal) =>
-  withdrawal.deletion_steps.map(({ step, attempts, last_error }) => ({
+  withdrawal.deletion_steps.map(({ step, attempts, last_error, is_overdue }) => ({
     withdrawal_id: withdrawal.withdrawal_id,
     due_by: withdrawal.due_by,
     is_past_due: withdrawal.is_past_due,
     step,
-    problem: last_error ?? 'late',
+    problem: problemSaid({ past_due: withdrawal.is_past_due, late: is_overdue }, [last_error]),
     waits_for: waitsFor(withdrawal, step),
     attempts,
     last_error,

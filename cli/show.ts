@@ -19,7 +19,7 @@ const COLUMNS: Record<string, readonly string[]> = {
   pending_transactions: ['transaction_id', 'title', 'amount', 'created_at', 'url'],
   transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status', 'created_at', 'url'],
   failing_apps: ['name', 'problem', 'held_up', 'app_id', 'waiting_events', 'dead_events'],
-  failing_withdrawals: ['withdrawal_id', 'step', 'problem', 'waits_for', 'due_by'],
+  failing_withdrawals: ['withdrawal_id', 'step', 'problem', 'due_by'],
   applications: ['name', 'answer', 'at', 'reported_records'],
   apps: ['name', 'open_tasks', 'failing', 'app_id', 'endpoint'],
   connections: ['name', 'subject', 'connected_at', 'app_id'],
@@ -33,7 +33,7 @@ const COLUMNS: Record<string, readonly string[]> = {
   deliveries: ['event_id', 'app_name', 'status', 'last_error', 'type', 'due_at'],
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
-  withdrawals: ['withdrawal_id', 'problem', 'due_by', 'waits_for'],
+  withdrawals: ['withdrawal_id', 'problem', 'due_by'],
   'completed withdrawals': ['withdrawal_id', 'problem', 'completed_at', 'purge_due_at'],
   'purged withdrawals': ['withdrawal_id', 'purged_at', 'completed_at'],
   tasks: ['name', 'state', 'last_error', 'task_id', 'due_at', 'withdrawal_id', 'attempts'],
@@ -55,7 +55,7 @@ const TITLES: Record<string, string> = {
   other_tasks: 'Other deletion tasks',
   pushed_blockers: 'Held back by services',
   tasks: 'Deletion tasks',
-  users: 'Accounts',
+  undeliverable_users: 'Accounts whose address takes no mail',
 }
 
 /** Where the pages have these words, they speak of apps and of mails. */
@@ -94,13 +94,20 @@ export function showAnswer(answer: object, look: Look): string {
     .join('\n')
 }
 
-/** A long value goes on below itself. */
+/** A label gives way to a long word beside it, such as an id; a longer one is left to the terminal. */
 function factsOf(facts: (readonly [string, string])[], { wide, width }: Look): string[] {
-  const indent = widthOf(['', ...facts.map(([label]) => label)]) + GAP.length
-  const lines = facts.flatMap(([label, value]) =>
-    (wide ? [value] : linesOf(value, width - indent)).map((line, at) => [at === 0 ? label : '', line]),
+  const [labels, values] = [facts.map(([label]) => label), facts.map(([, value]) => value)]
+  if (wide) return columns(facts.map((fact) => [...fact]))
+  const longest = Math.max(0, ...values.map(longestWord))
+  const label = Math.min(
+    widthOf(['', ...labels]),
+    Math.max(width - GAP.length - Math.min(longest, MAX_WORD), ...labels.map(longestWord)),
   )
-  return columns(lines)
+  const value = Math.max(longest, width - GAP.length - label)
+  return rowsOf([
+    { cells: labels, room: label },
+    { cells: values, room: value },
+  ]).flat()
 }
 
 const isTold = (value: unknown, look: Look) => value !== false && textOf(value, look) !== '-'
@@ -140,7 +147,10 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const flat = rows.map((row) => Object.fromEntries(Object.entries(withTrouble(row, look)).flatMap(flatten)))
   const all = [...new Set(flat.flatMap((row) => Object.keys(row)))].filter((name) => !SENTENCES.includes(name))
   // An id that the answer names itself tells nothing of a row.
-  const isSaid = (name: string) => name.endsWith('_id') && flat.every((row) => row[name] === answer[name])
+  const isSaid = (name: string) => {
+    const ids = new Set(flat.map((row) => row[name]))
+    return name.endsWith('_id') && ids.size === 1 && Object.values(answer).includes([...ids][0])
+  }
   // The problem of a row is often its last answer.
   const isProblem = (name: string) =>
     name === 'last_error' && flat.every((row) => (row.last_error ?? row.problem) === row.problem)
@@ -151,16 +161,16 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   )
   const cellsOf = (name: string) => [headingOf(name, title), ...flat.map((row) => cellOf(name, row[name], look, row))]
   const { shown, below } = look.wide
-    ? { shown: all.map(cellsOf), below: [] }
+    ? { shown: all.map((name) => ({ cells: cellsOf(name), room: Number.POSITIVE_INFINITY })), below: [] }
     : fitted(
         wanted.map((name) => ({ name, cells: cellsOf(name) })),
         look.width,
       )
   const isCut = !look.wide && shown.length + below.length < wanted.length
-  const [head = '', ...lines] = columns(['', ...flat].map((_, row) => shown.map((cells) => cells[row] ?? '')))
+  const [head = [], ...lines] = rowsOf(shown)
   const more = flat.map((row) =>
     [...below, ...SENTENCES].flatMap((name) =>
-      row[name]
+      isTold(row[name], look)
         ? linesOf(
             `${name.endsWith('_id') ? '' : `${headingOf(name)}: `}${textOf(row[name], look)}`,
             look.width - GAP.length,
@@ -170,8 +180,8 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   )
   return [
     `${clean(TITLES[title] ?? labelOf(title))}:${isCut ? ' (--wide shows more columns)' : ''}`,
-    head,
-    ...lines.flatMap((line, row) => [line, ...(more[row] ?? []).map((text) => GAP + text)]),
+    ...head,
+    ...lines.flatMap((own, row) => [...own, ...(more[row] ?? []).map((text) => GAP + text)]),
   ]
 }
 
@@ -182,25 +192,39 @@ const withTrouble = (row: Row, { now }: Look): Row =>
     : row
 
 /** What is read as a whole stands below its row. */
-const SENTENCES = ['mend', 'person_reads']
+const SENTENCES = ['mend', 'person_reads', 'waits_for']
 /** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
 const TAKEN = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A piece of these says nothing. */
 const NEVER_CUT = /(^|_)(kid|at|by|from|completion|step|state|status)$/
-/** What is left of a longer text tells which one it is, and of an id six characters after its prefix, which find it. */
-const LEAST = 10
-const leastOf = (cell: string) => (/^(wd|[a-z]{3})_/.test(cell) ? cell.indexOf('_') + '_123456…'.length : LEAST)
+/** A longer word, such as a URL, is cut where a line has no room for it. */
+const MAX_WORD = 30
+/** A text goes on below itself, and six characters of an id after its prefix find it. */
+const leastOf = (cell: string) =>
+  /^(wd|[a-z]{3})_\S*$/.test(cell) ? cell.indexOf('_') + '_123456…'.length : Math.min(longestWord(cell), MAX_WORD)
 
-/** The columns for which a line has room, of which a long text is cut. */
-function fitted(wanted: { name: string; cells: string[] }[], width: number): { shown: string[][]; below: string[] } {
-  const shown: { cells: string[]; room: number }[] = []
+interface Column {
+  /** The heading, and what each row has. */
+  cells: string[]
+  /** How wide it is. */
+  room: number
+}
+
+/** How many lines its longest text needs; none where it has room. */
+function needOf({ cells: [heading = '', ...values], room }: Column): number {
+  if (widthOf([heading, ...values]) <= room) return 0
+  return values.some((value) => value.includes(' ')) ? widthOf(values) / room : 1
+}
+
+/** The columns for which a line has room. What is left goes, letter by letter, to the text that needs most lines, and then to ids. */
+function fitted(wanted: { name: string; cells: string[] }[], width: number): { shown: Column[]; below: string[] } {
+  const shown: Column[] = []
   const below: string[] = []
   let left = width + GAP.length
   for (const [at, { name, cells }] of wanted.entries()) {
-    const isWhole = at === 0 || TAKEN.test(name) || NEVER_CUT.test(name)
-    const room = isWhole
-      ? widthOf(cells)
-      : Math.min(Math.max(...cells.map(leastOf), cells[0]?.length ?? 0), widthOf(cells))
+    const isWhole = TAKEN.test(name) || NEVER_CUT.test(name)
+    const [heading = '', ...values] = cells
+    const room = isWhole ? widthOf(cells) : Math.max(heading.length, ...values.map(at === 0 ? longestWord : leastOf))
     if (at > 0 && room + GAP.length > left) {
       if (TAKEN.test(name)) below.push(name)
       continue
@@ -208,12 +232,23 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
     shown.push({ cells, room })
     left -= room + GAP.length
   }
-  for (const one of shown) {
-    const more = Math.max(0, Math.min(left, widthOf(one.cells) - one.room))
-    one.room += more
-    left -= more
+  for (; left > 0; left--) {
+    const [neediest] = shown.toSorted((one, other) => needOf(other) - needOf(one))
+    if (!neediest || needOf(neediest) === 0) break
+    neediest.room++
   }
-  return { shown: shown.map(({ cells, room }) => cells.map((cell) => cut(cell, room))), below }
+  return { shown, below }
+}
+
+/** The lines of each row, of which words stay whole. */
+function rowsOf(shown: Column[]): string[][] {
+  const rows = (shown[0]?.cells ?? []).map((_, row) => {
+    const cells = shown.map(({ cells, room }) => linesOf(cells[row] ?? '', room).map((line) => cut(line, room)))
+    const height = Math.max(...cells.map(({ length }) => length))
+    return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''))
+  })
+  const lines = columns(rows.flat())
+  return rows.map(({ length }) => lines.splice(0, length))
 }
 
 const GAP = '  '
@@ -257,11 +292,13 @@ export function linesOf(text: string, width: number): string[] {
   const lines = ['']
   for (const word of text.split(/(?<=\s)(?=\S)/)) {
     const line = `${lines.at(-1)}${word}`
-    if ([...line.trimEnd()].length <= width) lines[lines.length - 1] = line
+    if (lines.at(-1) === '' || [...line.trimEnd()].length <= width) lines[lines.length - 1] = line
     else lines.push(word)
   }
   return lines.map((line) => line.trimEnd())
 }
+
+const longestWord = (text: string): number => widthOf(text.split(' '))
 
 const widthOf = (cells: string[]): number => Math.max(...cells.map((cell) => [...cell].length))
 

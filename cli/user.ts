@@ -69,8 +69,9 @@ export const userCommands = [
     async run(ctx, given) {
       const userId = idOf(given)
       await sendPasswordReset(ctx, userId)
-      return { user_id: userId, mailed: true }
+      return { user_id: userId, accepted: true }
     },
+    says: () => 'The mail is queued: it is sent at once, or once the mail server takes it.',
   }),
   final({
     name: 'user set-password',
@@ -116,6 +117,10 @@ export const userCommands = [
       after: { value: 'PLACE', means: 'The "next" of the list before.' },
     },
     run: (ctx, { after }) => listUndeliverableUsers(ctx, { after, limit: MAX_LISTED }),
+    says: ({ users, next }: { users: object[]; next: string | null }) =>
+      users.length > 0
+        ? { undeliverable_users: users, next }
+        : 'Every address takes mail. Other accounts are not listed: user show ADDRESS finds one, and user export prints all.',
   }),
   revocable({
     name: 'user set-role',

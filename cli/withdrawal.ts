@@ -7,15 +7,17 @@ import {
   retriedParts,
   type ShownStep,
   type ShownWithdrawal,
+  troublesOfListed,
   troublesOfStep,
   troublesOfWithdrawal,
   WITHDRAWAL_STATES,
+  type WithdrawalState,
 } from '@/contract/operator'
 import type { ReceiptClaims } from '@/contract/receipt'
 import { isOpen, type ShownTask } from '@/contract/tasks'
 import { REASONS } from '@/contract/vocabulary'
 import { type withdrawAccount, withdrawBody } from '@/contract/withdrawal'
-import { capitalized, count, notConfirmed, troublesSaid, WORDS } from '@/contract/words'
+import { capitalized, count, notConfirmed, problemSaid, troublesSaid, WORDS } from '@/contract/words'
 import { isTooShort, lookUp, wholeIdOf, whyNothing } from '@/domain/accounts/look-up'
 import type { SystemContext } from '@/domain/context'
 import { findBlockers, holdsPersonAlone, refusalOf } from '@/domain/withdrawal/blockers'
@@ -47,11 +49,9 @@ function toBody({ reason, feedback }: { reason?: string | undefined; feedback?: 
 }
 
 function problemOf(withdrawal: ListedWithdrawal): string | null {
-  const { status, is_past_due: past_due, deletion_steps: steps } = withdrawal
-  if (status === 'completed') return notConfirmed(withdrawal)
-  const failed = steps.find(({ last_error }) => last_error !== null)
-  const late = !failed && steps.some(({ is_overdue }) => is_overdue)
-  return inWords(...troublesSaid({ past_due, late }), failed?.last_error) || null
+  if (withdrawal.status === 'completed') return notConfirmed(withdrawal)
+  const results = withdrawal.deletion_steps.map(({ last_error }) => last_error)
+  return problemSaid(troublesOfListed(withdrawal), results)
 }
 
 /** Steps begin in a status that people read as work in progress; what was never run waits. */
@@ -176,8 +176,10 @@ export const withdrawalCommands = [
     example: '--state completed',
     async run(ctx, { state, after }) {
       const { withdrawals, next } = await listWithdrawals(ctx, { state, after })
-      return { withdrawals: withdrawals.map((one) => ({ ...one, problem: problemOf(one) })), next }
+      return { state, withdrawals: withdrawals.map((one) => ({ ...one, problem: problemOf(one) })), next }
     },
+    says: ({ state, ...listed }: { state: WithdrawalState; withdrawals: ListedWithdrawal[] }) =>
+      listed.withdrawals.length > 0 ? listed : `No deletion is ${(WORDS[state] ?? state).toLowerCase()}.`,
   }),
   reading({
     name: 'withdrawal show',

@@ -145,6 +145,22 @@ export function troublesOfStep(shown: ShownStep, tasks: readonly ShownTask[]): T
   }
 }
 
+/** Of an open step in a list, which has none of its tasks. */
+export const troublesOfListedStep = ({ last_error, is_overdue }: ShownStep): Troubles => ({
+  failing: last_error,
+  late: is_overdue,
+})
+
+/** Those of its open steps; a list has no others. */
+export function troublesOfListed({ is_past_due, deletion_steps }: ListedWithdrawal): Troubles {
+  const troubles = deletion_steps.map(troublesOfListedStep)
+  return {
+    past_due: is_past_due,
+    failing: troubles.some(({ failing }) => failing),
+    late: troubles.some(({ late }) => late),
+  }
+}
+
 /** Those of its steps. An event that is not delivered holds nothing up. */
 export function troublesOfWithdrawal({ is_past_due, deletion_steps, tasks }: ShownWithdrawal): Troubles {
   const troubles = deletion_steps.map((step) => troublesOfStep(step, tasks))

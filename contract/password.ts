@@ -34,7 +34,13 @@ export const requestPasswordReset = contract({
   tag: 'Account',
   params: z.object({}),
   body: z.object({ email: accountAddress }),
-  data: z.object({ accepted: z.literal(true).describe('True whether there is such an account or not') }),
+  data: z.object({
+    accepted: z
+      .literal(true)
+      .describe(
+        'True whether there is such an account or not: the mail is sent after the answer, or once the mail server takes it',
+      ),
+  }),
   message: 'If an account has this address, we sent it a message.',
   status: 202,
   errors: ['REQUEST_005', 'RATE_001'],

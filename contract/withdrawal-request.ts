@@ -17,7 +17,13 @@ export const requestWithdrawal = contract({
   path: '/withdrawal-requests',
   bearer: 'none',
   body: z.object({ email: accountAddress }),
-  data: z.object({ accepted: z.literal(true).describe('True whether there is such an account or not') }),
+  data: z.object({
+    accepted: z
+      .literal(true)
+      .describe(
+        'True whether there is such an account or not: the mail is sent after the answer, or once the mail server takes it',
+      ),
+  }),
   message: 'If an account has this address, we sent a message.',
   status: 202,
   errors: ['RATE_001'],

@@ -151,6 +151,10 @@ export const troublesIn = ({ late, ...of }: Troubles) =>
 /** As within a sentence. */
 export const troublesSaid = (of: Troubles) => troublesIn(of).map((name) => TROUBLES[name].toLowerCase())
 
+/** The same with the last results in place of “failing”, such as “late, HTTP 503”; null where nothing is wrong. */
+export const problemSaid = (of: Troubles, results: readonly (string | null)[]): string | null =>
+  [...troublesSaid({ ...of, failing: false }), ...new Set(results)].filter(Boolean).join(', ') || null
+
 /** “Deletion started” of `account.withdrawal_started` */
 export function nameOfEvent(type: string): string {
   const name = type.replace('account.', '')
@@ -164,6 +168,16 @@ export const AWAY = {
   ledger: 'The store of the deletion log does not answer: no deletion can begin.',
 }
 export type AwayPart = keyof typeof AWAY
+
+/** Why the service serves nobody, by the reason that its readiness gives, and what to do. */
+const NOT_READY: Record<string, string> = {
+  database_away: 'The database does not answer, so nothing can be shown or done: check that it runs, and DATABASE_URL.',
+  stopping: 'This instance of the service is stopping.',
+}
+export const notReady = (reason: unknown) =>
+  typeof reason === 'string' && reason !== ''
+    ? (NOT_READY[reason] ?? `The service serves nobody now (${reason}): its log says what to do.`)
+    : 'You are offline, or the service does not answer.'
 
 /** What a receipt is of. */
 export const RECEIPTS = { acceptance: 'the request', completion: 'the completion', purge: 'the final erasure' }

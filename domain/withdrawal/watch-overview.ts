@@ -7,7 +7,7 @@ import {
   troublesOf,
 } from '@/contract/operator'
 import { isLeft, type ShownTask } from '@/contract/tasks'
-import { troublesSaid } from '@/contract/words'
+import { problemSaid } from '@/contract/words'
 import { countUndeliverable } from '../accounts/list-undeliverable'
 import { watchTasks } from '../applications/list-tasks'
 import { failingApps, unreliableApps } from '../applications/operate-deliveries'
@@ -114,8 +114,7 @@ export function groupTroubles({ troubled, failing, unreliable, tasks, now }: Tro
 const rankOf = (app: TroubledApp) => (app.is_past_due ? 0 : app.problem !== null ? 1 : isDisabled(app) ? 2 : 3)
 
 /** Such as “late, HTTP 503” and “disabled”; null of an application that is only waited for. */
-export const troubleOfApp = (app: TroubledApp): string | null =>
-  [...troublesSaid({ ...troublesOf(app), failing: false }), app.problem].filter(Boolean).join(', ') || null
+export const troubleOfApp = (app: TroubledApp): string | null => problemSaid(troublesOf(app), [app.problem])
 
 /** What is wrong with each application, by its id. */
 export const problemsOf = (troubles: Troubles): Map<string, string | null> =>

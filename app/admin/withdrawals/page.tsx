@@ -4,7 +4,13 @@ import { StepName } from '@/components/admin/step-texts'
 import { Table } from '@/components/admin/table'
 import { Tabs } from '@/components/admin/tabs'
 import { Card, CardBody } from '@/components/ui/card'
-import { type ListedWithdrawal, listedWithdrawal, WITHDRAWAL_STATES, type WithdrawalState } from '@/contract/operator'
+import {
+  type ListedWithdrawal,
+  listedWithdrawal,
+  troublesOfListedStep,
+  WITHDRAWAL_STATES,
+  type WithdrawalState,
+} from '@/contract/operator'
 import { notConfirmed, WORDS } from '@/contract/words'
 import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import type { PageProps } from '@/server/pages/session'
@@ -21,9 +27,9 @@ const COLUMNS: Record<WithdrawalState, Fields<typeof listedWithdrawal>> = {
   processing: {
     deletion_steps: ({ deletion_steps, waits_for: apps }) => (
       <>
-        {deletion_steps.map(({ step, last_error, is_overdue }, index) => (
-          <span key={step} className="flex flex-wrap items-center gap-x-2 @3xl:inline-flex">
-            <StepName step={step} /> <TroubleBadges of={{ failing: last_error, late: is_overdue }} />
+        {deletion_steps.map((shown, index) => (
+          <span key={shown.step} className="flex flex-wrap items-center gap-x-2 @3xl:inline-flex">
+            <StepName step={shown.step} /> <TroubleBadges of={troublesOfListedStep(shown)} />
             {index < deletion_steps.length - 1 && <span className="@max-3xl:hidden @3xl:me-2 text-ink-muted">·</span>}
           </span>
         ))}

@@ -364,7 +364,7 @@ test.each([120, 80])(
     expect(lines.some((line) => line.includes(task_id))).toBe(true)
     expect(lines.includes(`  ${task_id}`)).toBe(width < 120)
     const rows = lines.filter((_, line) => line > 1 && lines[line - 2]?.match(/:($| \()/))
-    const firsts = ['txn', 'evt', 'Billing', 'wd', 'ses', 'tok']
+    const firsts = ['txn', 'Billing', 'Billing', 'wd', 'ses', 'tok']
     expect(rows.map((row) => row.split(' ')[0])).toEqual(firsts.map((one) => (one === 'Billing' ? one : id(one))))
     expect(rows[2]).toMatch(/ wd_x{6}/)
     expect(rows.filter((row) => row.includes('HTTP 503'))).toHaveLength(2)

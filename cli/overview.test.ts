@@ -16,6 +16,8 @@ beforeEach(async () => {
   await ctx.db.user.updateMany({ data: { undeliverableAt: null } })
 })
 
+const ISO = /^\d{4}-\d\d-\d\dT/
+
 const NOTHING = {
   away: [],
   figures: [],
@@ -59,6 +61,7 @@ test('an overview shows the applications and the withdrawals that fail, and numb
   const none = {
     problem: 'late, disabled',
     last_error: null,
+    since: expect.stringMatching(ISO),
     is_disabled: false,
     held_up: 0,
     withdrawal_ids: [],

@@ -9,11 +9,22 @@ import {
   type TroubledApp,
   type TroubledWithdrawal,
 } from '@/contract/operator'
+import { isFailing } from '@/contract/tasks'
 import { AWAY, capped, problemSaid } from '@/contract/words'
 import { groupTroubles, troubleOfApp, watchOverview } from '@/domain/withdrawal/watch-overview'
 import { getEnv } from '@/server/settings/env'
 import { createHealth } from '@/server/watch/health-checks'
 import { reading } from './command.ts'
+
+/** The first failure, when it was disabled, or since when tasks wait for it to fetch them; null where it is late alone. */
+const sinceOf = ({ deliveries, tasks, unreliable, leaves_tasks }: TroubledApp): string | null =>
+  [
+    deliveries?.since,
+    unreliable?.disabled_at,
+    ...tasks.map((task) => (isFailing(task) ? task.failing_since : leaves_tasks ? task.due_at : null)),
+  ]
+    .flatMap((time) => time ?? [])
+    .toSorted()[0] ?? null
 
 function toApp(app: TroubledApp) {
   const withdrawals = [...new Set(app.tasks.map(({ withdrawal_id }) => withdrawal_id))]
@@ -22,6 +33,7 @@ function toApp(app: TroubledApp) {
     name: app.name,
     problem: troubleOfApp(app),
     last_error: lastAnswerOf(app),
+    since: sinceOf(app),
     is_disabled: isDisabled(app),
     held_up: withdrawals.length,
     withdrawal_ids: withdrawals,

@@ -18,7 +18,7 @@ const COLUMNS: Record<string, readonly string[]> = {
   pushed_blockers: ['source', 'key', 'title', 'amount', 'expires_at', 'url'],
   pending_transactions: ['transaction_id', 'title', 'amount', 'created_at', 'url'],
   transactions: ['transaction_id', 'user_id', 'title', 'amount', 'status', 'created_at', 'url'],
-  failing_apps: ['name', 'problem', 'held_up', 'app_id', 'waiting_events', 'dead_events'],
+  failing_apps: ['name', 'problem', 'since', 'held_up', 'app_id', 'waiting_events', 'dead_events'],
   failing_withdrawals: ['withdrawal_id', 'step', 'problem', 'due_by'],
   applications: ['name', 'answer', 'at', 'reported_records'],
   apps: ['name', 'open_tasks', 'failing', 'app_id', 'endpoint'],
@@ -30,7 +30,7 @@ const COLUMNS: Record<string, readonly string[]> = {
   service_tokens: ['service_token_id', 'name', 'scopes', 'expires_at', 'last_used_at', 'hosts'],
   deletion_steps: ['step', 'status', 'last_error', 'due_at', 'attempts'],
   audit: ['at', 'action', 'actor', 'subject_id', 'requested_by'],
-  deliveries: ['event_id', 'app_name', 'status', 'last_error', 'type', 'due_at'],
+  deliveries: ['app_name', 'status', 'last_error', 'event_id', 'type', 'due_at'],
   receipts: ['kind', 'issued_at'],
   notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
   withdrawals: ['withdrawal_id', 'problem', 'due_by'],
@@ -196,7 +196,7 @@ const SENTENCES = ['mend', 'person_reads', 'waits_for']
 /** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
 const TAKEN = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A piece of these says nothing. */
-const NEVER_CUT = /(^|_)(kid|at|by|from|completion|step|state|status)$/
+const NEVER_CUT = /(^|_)(kid|at|by|from|since|completion|step|state|status)$/
 /** A longer word, such as a URL, is cut where a line has no room for it. */
 const MAX_WORD = 30
 /** A text goes on below itself, and six characters of an id after its prefix find it. */

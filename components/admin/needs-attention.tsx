@@ -191,7 +191,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
           </>
         )}
       </p>
-      <div className="flex flex-wrap gap-2 pt-1 empty:hidden">
+      <div className="flex flex-wrap gap-2 pt-2 empty:hidden">
         {isDisabled && <Enable app={app} />}
         <RetryTasks tasks={tasks} of={name} />
         {canPing && (

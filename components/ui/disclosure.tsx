@@ -20,7 +20,7 @@ export function Disclosure({
     <details className={cn(isPrinted && PRINTED, className)} {...rest}>
       <summary
         hidden={isSummaryHidden}
-        className="inline-flex min-h-11 list-none items-center gap-1.5 rounded-lg font-medium text-accent print:text-ink [&::-webkit-details-marker]:hidden [&[hidden]]:hidden"
+        className="inline-flex min-h-11 list-none items-center gap-1.5 rounded-lg py-2 font-medium text-accent print:text-ink [&::-webkit-details-marker]:hidden [&[hidden]]:hidden"
       >
         <ChevronRight
           className="size-4 shrink-0 transition-transform print:hidden [[open]>summary>&]:rotate-90 rtl:[:not([open])>summary>&]:rotate-180"

@@ -80,7 +80,7 @@ export default async function WithdrawalsPage({ searchParams }: PageProps) {
           label="State"
           tabs={TABS}
           current={placeOf(state)}
-          className="border-line border-b px-5 *:-mb-px sm:px-6"
+          className="border-line border-b px-5 *:-mb-px max-[22rem]:px-4 sm:px-6"
         />
         <CardBody>
           <Table

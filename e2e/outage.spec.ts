@@ -2,7 +2,17 @@ import { Cluster } from '@/testing/cluster'
 import { Instance } from '@/testing/instance'
 import { textsOf } from '@/testing/message-texts'
 import { Operator } from '@/testing/operator'
-import { test as base, createUser, expect, expectAccessible, signIn, submitSignIn, type User } from './fixtures'
+import {
+  test as base,
+  createUser,
+  expect,
+  expectAccessible,
+  makeOperator,
+  signIn,
+  startWithdrawal,
+  submitSignIn,
+  type User,
+} from './fixtures'
 
 /** An instance on a PostgreSQL of the test's own, and somebody who can sign in there. */
 const test = base.extend<{ cluster: Cluster; instance: Instance; user: User }>({
@@ -93,4 +103,61 @@ test('F5 while PostgreSQL is away, a person who is signed in gets every page in 
     expect(refused).toEqual([])
     await context.close()
   }
+})
+
+test('while PostgreSQL is away an operator reads so on the overview and in a dialog, until it is back', async ({
+  cluster,
+  instance,
+  page,
+  user,
+}) => {
+  const operator = new Operator(settingsOf(cluster))
+  await makeOperator(operator, user)
+  const { app_id } = await operator.run('app', 'register', '--name', 'Shop', '--endpoint', 'http://127.0.0.1:9/')
+  await operator.close()
+  await signIn(page, user, instance.url)
+  const overview = await page.context().newPage()
+  await overview.goto(`${instance.url}/admin`)
+  await page.goto(`${instance.url}/admin/apps/${app_id}`)
+  await page.getByRole('button', { name: 'Disable', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await cluster.goDown('fast')
+  await expect(overview.getByText(/^The database does not answer, .+ This page is as it was at/)).toBeVisible({
+    timeout: 30_000,
+  })
+  await expectAccessible(overview)
+  await dialog.getByRole('button', { name: 'Disable' }).click()
+  const alert = dialog.getByRole('alert')
+  await expect(alert).toHaveText('The database does not answer, so nothing was done. Try again once it is back.')
+  await cluster.comeUp()
+  await expect(alert).toHaveText(en.Errors.back, { timeout: 30_000 })
+  await expect(overview.getByText('The database does not answer')).toBeHidden({ timeout: 30_000 })
+})
+
+test('the focus follows a row that a refresh moves into another part of the overview', async ({
+  cluster,
+  page,
+  user,
+}) => {
+  // A task is due within seconds, and late after a minute and a half.
+  const instance = await Instance.start({ ...settingsOf(cluster), WITHDRAWAL_TIME_SCALE: '0.001' })
+  const operator = new Operator(settingsOf(cluster))
+  await makeOperator(operator, user)
+  const { app_id = '' } = await operator.run('app', 'register', '--name', 'Poller', '--poll', '--audience', 'everyone')
+  const { id } = await createUser(operator)
+  const { withdrawal_id: withdrawalId } = await startWithdrawal(operator, id, instance.url)
+  await signIn(page, user, instance.url)
+  await page.goto(`${instance.url}/admin`)
+  const stop = { name: `Stop waiting for the task of Poller for ${withdrawalId}` }
+  await page.getByRole('table', { name: 'Other deletion tasks' }).getByRole('button', stop).focus({ timeout: 60_000 })
+  await operator.run('app', 'disable', app_id)
+  const moved = page.getByRole('table', { name: 'Deletions that wait for Poller' }).getByRole('button', stop)
+  await expect(moved).toBeFocused({ timeout: 30_000 })
+  await moved.press('Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio').first().check()
+  await dialog.getByRole('button', { name: 'Stop waiting' }).click()
+  await expect(page.locator(':focus')).toHaveText(`Stopped waiting for the task of Poller for ${withdrawalId}.`)
+  await operator.close()
+  await instance.stop()
 })

@@ -39,6 +39,7 @@ interface AdminPageProps {
 export async function AdminPage(props: AdminPageProps) {
   const { section, title, id, aside, description, refreshes = false, children } = props
   const [session, ctx] = await Promise.all([currentSession(), pageContext()])
+  const until = ctx && freshUntil(ctx, 'operate')
   return (
     <EnglishLayout areas={['Deletion', 'Receipts']}>
       <ColumnPage
@@ -71,7 +72,9 @@ export async function AdminPage(props: AdminPageProps) {
         />
         {refreshes && <RefreshEvery seconds={5} canPause />}
         <div className="space-y-6">
-          <Outcomes freshUntil={(ctx && freshUntil(ctx, 'operate')?.toISOString()) ?? null}>{children}</Outcomes>
+          <Outcomes freshUntil={until?.toISOString() ?? null} isFresh={ctx && until ? ctx.clock.now() <= until : false}>
+            {children}
+          </Outcomes>
           {(section || id) && <p className="text-ink-muted text-sm">Times are in the time zone of this browser.</p>}
         </div>
       </ColumnPage>

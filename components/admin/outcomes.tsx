@@ -1,6 +1,6 @@
 'use client'
 
-import { createContext, type ReactNode, useContext, useEffect, useId, useRef, useState } from 'react'
+import { createContext, type ReactNode, type RefObject, useContext, useEffect, useId, useRef, useState } from 'react'
 import { Alert } from '../ui/alert'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
@@ -68,28 +68,59 @@ const UNDONE = 'Your last act needed a fresh sign-in and was not done. Press its
 interface OutcomesProps {
   /** Until then the operator may act without a new sign-in. */
   freshUntil: string | null
+  /** Whether that time was still to come when the page was made. */
+  isFresh: boolean
   children: ReactNode
 }
 
+/**
+ * A row that a refresh moves into another part is a new one there, and the focus goes where it went. With a row that has left, such as that
+ * of a pressed button, it goes to what is said above the page.
+ */
+function useFocusThatFollows(otherwise: RefObject<HTMLElement | null>): void {
+  const focused = useRef<Element>(null)
+  useEffect(() => {
+    const note = ({ target }: FocusEvent) => {
+      focused.current = target instanceof Element ? target : null
+    }
+    window.addEventListener('focusin', note)
+    return () => window.removeEventListener('focusin', note)
+  }, [])
+  useEffect(() => {
+    const left = focused.current
+    if (!left || left.isConnected || document.activeElement !== document.body) return
+    const same = [...document.querySelectorAll<HTMLElement>(`main ${left.tagName}`)].find(
+      ({ textContent }) => textContent === left.textContent,
+    )
+    same?.focus({ preventScroll: true })
+    if (document.activeElement === document.body) otherwise.current?.focus({ preventScroll: true })
+  })
+}
+
 /** Says above a page what became of the entries that have left it, because no row of theirs can. */
-export function Outcomes({ freshUntil, children }: OutcomesProps) {
+export function Outcomes({ freshUntil, isFresh, children }: OutcomesProps) {
   const [sentence, setSentence] = useState('')
   const [undone, setUndone] = useState<Act | null>(null)
   const isUndone = sentence === UNDONE
   useEffect(() => {
-    const act = takeUndone()
+    const act = takeUndone(isFresh)
+    if (!act) return
     setUndone(act)
-    if (act) setSentence(UNDONE)
-  }, [])
+    setSentence(UNDONE)
+    // Whoever closes its dialog has given it up.
+    const forget = () => setSentence((said) => (said === UNDONE ? '' : said))
+    window.addEventListener('close', forget, { capture: true })
+    return () => window.removeEventListener('close', forget, { capture: true })
+  }, [isFresh])
   const inUse = useRef(false)
   useEffect(() => {
     inUse.current = true
   }, [])
   const newestAct = useState('')
   const status = useRef<HTMLDivElement>(null)
+  useFocusThatFollows(status)
   useEffect(() => {
-    // The pressed button left with its row, and the focus with it.
-    if (sentence && document.activeElement === document.body) status.current?.focus()
+    if (sentence && document.activeElement === status.current) status.current?.scrollIntoView({ block: 'nearest' })
   }, [sentence])
   return (
     <NoteOutcome value={setSentence}>

@@ -15,10 +15,21 @@ export function useUntilBack(error: Error | null): Error | null {
   return error === ended ? null : error
 }
 
+interface PressErrorProps {
+  error: Error | null
+  /** By default the text comes from the catalogue. */
+  text?: ((error: Error) => string) | undefined
+  className?: string
+}
+
 /** The refusal of a press that sends no form, until the service, which was away, is back, and then that it is. */
-export function PressError({ error }: { error: Error | null }) {
+export function PressError({ error, text, className }: PressErrorProps) {
   const t = useTranslations('Errors')
   const { errorText } = useErrorTexts()
   const isBack = useUntilBack(error) !== error
-  return <ErrorAlert>{error ? (isBack ? t('back') : errorText(error)) : undefined}</ErrorAlert>
+  return (
+    <ErrorAlert className={className}>
+      {error ? (isBack ? t('back') : (text ?? errorText)(error)) : undefined}
+    </ErrorAlert>
+  )
 }

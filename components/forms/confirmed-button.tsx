@@ -3,10 +3,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { useErrorTexts } from '../api/error-texts'
+import { PressError } from '../api/press-error'
 import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
-import { ErrorAlert } from '../ui/error-alert'
 
 interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'variant' | 'className'> {
   label: ReactNode
@@ -44,10 +43,8 @@ export function ConfirmedButton({
   act,
   onDone,
   onRefused,
-  errorText: ownText,
+  errorText,
 }: ConfirmedButtonProps) {
-  const texts = useErrorTexts()
-  const errorText = ownText ?? texts.errorText
   const [isAsking, setAsking] = useState(false)
   useEffect(() => setAsking(opensItself), [opensItself])
   const close = () => flushSync(() => setAsking(false))
@@ -87,7 +84,7 @@ export function ConfirmedButton({
         description={
           <>
             {consequence}
-            <ErrorAlert className="mt-4">{action.error ? errorText(action.error) : undefined}</ErrorAlert>
+            <PressError className="mt-4" error={action.error} text={errorText} />
           </>
         }
       >

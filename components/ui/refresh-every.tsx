@@ -2,6 +2,7 @@
 
 import { useRouter } from 'next/navigation'
 import { useEffect, useState } from 'react'
+import { notReady } from '@/contract/words'
 import { LocalTime } from './local-time'
 import { serverNow } from './server-clock'
 import { textLink } from './text-link'
@@ -19,19 +20,19 @@ interface RefreshEveryProps {
 export function RefreshEvery({ seconds, canPause = false }: RefreshEveryProps) {
   const router = useRouter()
   const [isPaused, setPaused] = useState(false)
-  const [staleSince, setStaleSince] = useState<string>()
+  const [stale, setStale] = useState<{ since: string; because: string }>()
   useEffect(() => {
     if (isPaused) return
     let refreshedAt = serverNow()
     async function refresh() {
       if (document.visibilityState !== 'visible' || document.querySelector('dialog[open]')) return
-      const isAnswered = await fetch('/api/health/ready', { cache: 'no-store' }).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-      if (!isAnswered) return setStaleSince(new Date(refreshedAt).toISOString())
+      const answer = await fetch('/api/health/ready', { cache: 'no-store' }).catch(() => undefined)
+      if (!answer?.ok) {
+        const told = await answer?.json().catch(() => undefined)
+        return setStale({ since: new Date(refreshedAt).toISOString(), because: notReady(told?.reason) })
+      }
       refreshedAt = serverNow()
-      setStaleSince(undefined)
+      setStale(undefined)
       router.refresh()
     }
     const timer = setInterval(refresh, seconds * 1000)
@@ -39,7 +40,7 @@ export function RefreshEvery({ seconds, canPause = false }: RefreshEveryProps) {
   }, [router, seconds, isPaused])
   return (
     <>
-      {canPause && !staleSince && (
+      {canPause && !stale && (
         <p className="-mt-6 mb-7 text-ink-muted">
           {isPaused ? 'Paused.' : 'Refreshes every few seconds.'}{' '}
           <button type="button" className={textLink} onClick={() => setPaused(!isPaused)}>
@@ -48,10 +49,10 @@ export function RefreshEvery({ seconds, canPause = false }: RefreshEveryProps) {
         </p>
       )}
       <p role="status" className="mb-6 font-medium text-danger empty:sr-only">
-        {staleSince && (
+        {stale && (
           <>
-            You are offline, or the service does not answer. This page is as it was at{' '}
-            <LocalTime dateTime={staleSince} format="time" />.
+            {stale.because} This page is as it was at <LocalTime dateTime={stale.since} format="time" />, and goes on by
+            itself.
           </>
         )}
       </p>

@@ -2,22 +2,11 @@ import { beforeEach, expect, test } from 'vitest'
 import { day } from '@/domain/limits/durations'
 import { confirmPasswordReset } from '@/domain/passwords/confirm-password-reset'
 import { ENGLISH } from '@/server/texts/catalogue'
-import {
-  asNobody,
-  asUser,
-  authenticate,
-  givenPendingChange,
-  givenUser,
-  givenWithdrawal,
-  outcomeOf,
-  pass,
-  resetTokenTo,
-  runDueWork,
-  type TestContext,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+import { authenticate, givenPendingChange, resetTokenTo } from '@/testing/account'
+import { asNobody, asUser, givenUser, pass, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { noted } from '@/testing/stderr'
+import { givenWithdrawal, withdrawAs } from '@/testing/withdrawals'
 import { parseCall } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { execute, sentenceOf, splitWords } from './execute.ts'

@@ -2,9 +2,10 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { setApp } from '@/domain/applications/manage'
 import { minute } from '@/domain/limits/durations'
 import { getEnv } from '@/server/settings/env'
-import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { givenUser, pass, type TestContext, testContext } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
 import { noted } from '@/testing/stderr'
+import { givenParticipant, givenWithdrawal } from '@/testing/withdrawals'
 import { execute } from './execute.ts'
 
 let ctx: TestContext

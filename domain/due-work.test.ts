@@ -1,6 +1,8 @@
-import { afterEach, expect, test, vi } from 'vitest'
-import { givenWithdrawal, type TestContext, tally, testContext } from '@/testing/domain'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { type TestContext, testContext } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
+import { tally } from '@/testing/outcomes'
+import { givenWithdrawal, withdrawalOf } from '@/testing/withdrawals'
 import type { SystemContext } from './context'
 import { DUE_WORK, runDueSteps } from './due-work'
 import type { AppAnswer } from './ports'
@@ -8,51 +10,49 @@ import { createProcess } from './process'
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
-/** Applications by name: the calls to them, and those that answer only when the test says so. */
-async function givenApplications() {
-  const ctx = await testContext()
+let ctx: TestContext
+/** The calls to applications by their names, those that are not answered yet, and the status of each answer; 0 hangs. */
+let asked: string[]
+let hanging: { name: string; answer(answer: AppAnswer): void }[]
+let statuses: Record<string, number>
+
+beforeEach(async () => {
+  ctx = await testContext()
   ctx.passwords = { hash: async (password) => password, verify: async () => true, timeOf: async () => 0 }
-  const asked: string[] = []
-  const hanging: { name: string; answer(answer: AppAnswer): void }[] = []
-  const statuses = new Map<string, number>()
+  asked = []
+  hanging = []
+  statuses = {}
   ctx.apps.answer = ({ endpoint }) => {
     const name = new URL(endpoint).host.replace('.test', '')
     asked.push(name)
-    const status = statuses.get(name) ?? 204
+    const status = statuses[name] ?? 204
     return status > 0 ? Promise.resolve({ status }) : new Promise((resolve) => hanging.push({ name, answer: resolve }))
   }
-  const answerAll = (answer: AppAnswer) => {
-    for (const one of hanging.splice(0)) one.answer(answer)
-  }
-  open.push(async () => {
-    statuses.clear()
-    answerAll({ status: 204 })
-    await ctx.settle()
-    await ctx.db.$executeRaw`DELETE FROM withdrawals`
-  })
-  return { ctx, asked, hanging, statuses, answerAll, hang: (name: string) => statuses.set(name, 0) }
-}
-
-const open: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const end of open.splice(0)) await end()
 })
+afterEach(async () => {
+  statuses = {}
+  answerAll({ status: 204 })
+  await ctx.settle()
+  await ctx.db.withdrawal.deleteMany()
+})
+
+function answerAll(answer: AppAnswer) {
+  for (const one of hanging.splice(0)) one.answer(answer)
+}
 
 /** Does what the timer does, which waits only for the work itself. */
 async function sweep(ctx: SystemContext) {
   for (const { run } of DUE_WORK) await run(ctx)
 }
 
-const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
-const stateOf = async (ctx: TestContext, withdrawalId: string, appName: string) =>
+const stateOf = async (withdrawalId: string, appName: string) =>
   (await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId, appName } })).status
-const isOpen = async (ctx: TestContext, withdrawalId: string) =>
+const isOpen = async (withdrawalId: string) =>
   (await ctx.db.deletionStep.count({ where: { withdrawalId, dueAt: { not: null } } })) > 0
 
 test('F18 an application that hangs delays no other of the same person, no other withdrawal, no purge and no housekeeping', async () => {
-  const { ctx, asked, hang, statuses } = await givenApplications()
-  hang('hangs')
-  statuses.set('busy', 503)
+  statuses.hangs = 0
+  statuses.busy = 503
   const { withdrawalId: old } = await givenWithdrawal(ctx)
   ctx.clock.advance(day)
   await sweep(ctx)
@@ -62,28 +62,27 @@ test('F18 an application that hangs delays no other of the same person, no other
   const { withdrawalId: other } = await givenWithdrawal(ctx, ['shop'])
   ctx.clock.advance(hour)
   await sweep(ctx)
-  await expect.poll(() => stateOf(ctx, other, 'shop')).toBe('completed')
-  expect(await stateOf(ctx, stuck, 'hangs')).toBe('processing')
-  expect((await rowOf(ctx, old)).purgedAt).toEqual(ctx.clock.now())
-  statuses.set('busy', 204)
+  await expect.poll(() => stateOf(other, 'shop')).toBe('completed')
+  expect(await stateOf(stuck, 'hangs')).toBe('processing')
+  expect((await withdrawalOf(ctx, old)).purgedAt).toEqual(ctx.clock.now())
+  statuses.busy = 204
   ctx.clock.advance(10 * second)
   await sweep(ctx)
-  await expect.poll(() => stateOf(ctx, stuck, 'busy')).toBe('completed')
+  await expect.poll(() => stateOf(stuck, 'busy')).toBe('completed')
   expect(tally(asked)).toEqual({ shop: 1, hangs: 1, busy: 2 })
   // The call lasts longer than a day.
   ctx.clock.advance(day)
   await sweep(ctx)
-  await expect.poll(() => isOpen(ctx, other)).toBe(false)
+  await expect.poll(() => isOpen(other)).toBe(false)
   expect(tally(asked)).toMatchObject({ shop: 1 })
 })
 
 test('a ledger whose store hangs delays no other due work', async () => {
-  const { ctx } = await givenApplications()
   ctx.ledger.put = () => Promise.reject(new Error('away'))
   ctx.waitsForLedger = false
   await givenWithdrawal(ctx)
   const store = Promise.withResolvers<void>()
-  open.unshift(async () => store.resolve())
+  onTestFinished(() => store.resolve())
   ctx.ledger.put = () => store.promise
   const ended: string[] = []
   for (const { name, run } of DUE_WORK) run(ctx).then(() => ended.push(name))
@@ -92,7 +91,6 @@ test('a ledger whose store hangs delays no other due work', async () => {
 })
 
 test('a sweep stops at a batch of steps that it cannot claim, and calls the applications once it can', async () => {
-  const { ctx, asked } = await givenApplications()
   for (let count = 0; count < 2; count++) await givenWithdrawal(ctx, ['shop'])
   const [first] = await ctx.db.withdrawal.findMany()
   await ctx.db.deletionStep.createMany({
@@ -127,7 +125,6 @@ test('a sweep stops at a batch of steps that it cannot claim, and calls the appl
 })
 
 test('an application whose secret no key opens is shown as failing, and delays no other', async () => {
-  const { ctx } = await givenApplications()
   const { withdrawalId } = await givenWithdrawal(ctx, ['sealed', 'shop'])
   await ctx.db.connectedApp.updateMany({ where: { name: 'sealed' }, data: { sealedSecret: Buffer.from('other') } })
   ctx.clock.advance(hour)
@@ -139,8 +136,7 @@ test('an application whose secret no key opens is shown as failing, and delays n
 })
 
 test('a waiting call takes the next free place, and first tries have places of their own', async () => {
-  const { ctx, asked, hanging, hang, answerAll } = await givenApplications()
-  hang('hangs')
+  statuses.hangs = 0
   for (let count = 0; count < 5; count++) await givenWithdrawal(ctx, ['hangs'])
   ctx.clock.advance(second)
   const { withdrawalId: late } = await givenWithdrawal(ctx, ['shop'])
@@ -155,21 +151,20 @@ test('a waiting call takes the next free place, and first tries have places of t
     await expect.poll(() => asked).toHaveLength(2 + ended)
     expect(hanging).toHaveLength(2)
   }
-  expect(await stateOf(ctx, late, 'shop')).toBe('pending')
+  expect(await stateOf(late, 'shop')).toBe('pending')
   answerAll({ status: 503 })
-  await expect.poll(() => stateOf(ctx, late, 'shop')).toBe('completed')
+  await expect.poll(() => stateOf(late, 'shop')).toBe('completed')
   await ctx.settle()
 
   ctx.clock.advance(minute)
   await runDueSteps(ctx, 2)
   await expect.poll(() => hanging).toHaveLength(2)
-  await expect.poll(() => stateOf(ctx, fresh, 'shop')).toBe('completed')
+  await expect.poll(() => stateOf(fresh, 'shop')).toBe('completed')
   expect(hanging).toHaveLength(2)
   ctx.apps.answer = async () => ({ status: 204 })
 })
 
 test('B5 one of several concurrent sweeps claims each row, so every step, call, mail and event happens once', async () => {
-  const { ctx, asked } = await givenApplications()
   ctx.mailServer.accepts = false
   ctx.engine.accepts = false
   const ids: string[] = []
@@ -193,7 +188,7 @@ test('B5 one of several concurrent sweeps claims each row, so every step, call, 
     for (let sweeps = 0; sweeps < 3; sweeps++) await Promise.all(instances.map(sweep))
     await ctx.settle()
   }
-  for (const id of ids) expect(await rowOf(ctx, id)).toMatchObject({ completedAt: expect.any(Date) })
+  for (const id of ids) expect(await withdrawalOf(ctx, id)).toMatchObject({ completedAt: expect.any(Date) })
   expect(started.toSorted()).toEqual(
     ids.flatMap((id) => LATER_STEPS.map((step) => `deletion_step ${step} ${id}`)).toSorted(),
   )
@@ -206,8 +201,7 @@ test('B5 one of several concurrent sweeps claims each row, so every step, call, 
 })
 
 test('two copies of this code in one process share the places for calls', async () => {
-  const { ctx, hanging, hang } = await givenApplications()
-  hang('hangs')
+  statuses.hangs = 0
   for (let count = 0; count < 5; count++) await givenWithdrawal(ctx, ['hangs'])
   ctx.clock.advance(hour)
   vi.resetModules()

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { asUser, changeInput, givenUser, givenVerifiedChange, type TestContext, testContext } from '@/testing/domain'
+import { changeInput, givenVerifiedChange, signInAs } from '@/testing/account'
+import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 import { addAudit } from './audit'
 import { AUDIT_ACTIONS } from './audit-actions'
 import { changeEmail } from './email/change-email'
 import { exportAudit, sendAudit } from './export-audit'
-import { signIn } from './passwords/sign-in'
 import type { AuditRecord } from './ports'
 
 const second = 1_000
@@ -27,14 +27,9 @@ async function exported(): Promise<AuditRecord[]> {
 
 test('B91 the export tells what happened by which way, and nothing personal', async () => {
   const user = await givenUser(ctx)
-  await signIn(ctx, {
-    email: user.email,
-    password: user.password,
-    userAgent: 'Firefox/145.0',
-    ip: '192.0.2.250',
-    device: 'd',
-  })
-  await signIn(ctx, { email: user.email, password: 'wrong', userAgent: 'Firefox/145.0', ip: '192.0.2.250' })
+  const browser = { userAgent: 'Firefox/145.0', ip: '192.0.2.250', device: 'd' }
+  await signInAs(ctx, user, browser)
+  await signInAs(ctx, { ...user, password: 'wrong' }, browser)
   await givenVerifiedChange(ctx, user)
   await changeEmail(await asUser(ctx, user), changeInput(user, `third-${user.email}`))
   await ctx.settle()

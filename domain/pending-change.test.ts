@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, outcomeOf, testContext } from '@/testing/domain'
+import { givenPendingChange } from '@/testing/account'
+import { asUser, givenUser, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import type { PendingChange } from './context'
 import { hour } from './limits/durations'
 import { requireStillOpenChange } from './pending-change'

@@ -1,19 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
 import { hour, minute } from '@/domain/limits/durations'
-import { givenCaller, givenServiceOf } from '@/testing/api-calls'
-import {
-  asUser,
-  givenParticipant,
-  givenPendingChange,
-  givenSession,
-  outcomeOf,
-  pass,
-  runDueWork,
-  verifyChange,
-  wrongCode,
-} from '@/testing/domain'
+import { givenPendingChange, signInAs, verifyChange, wrongCode } from '@/testing/account'
+import { givenCaller, givenServiceOf } from '@/testing/callers'
+import { asUser, givenSession, pass, passDays } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { givenService, type Service } from '@/testing/service'
-import { signIn } from './passwords/sign-in'
+import { givenParticipant } from '@/testing/withdrawals'
+import { resendEvents } from './applications/operate-deliveries'
 import { noteIncident } from './security-incidents'
 import { endAllSessions } from './sessions/sessions'
 import { exportData } from './withdrawal/export-data'
@@ -31,7 +24,7 @@ const kindsOf = async (userId: string) => (await incidentsOf(userId)).map(({ kin
 
 test('a lock-out of the sign-in is a security incident of the account, once an hour and without an address', async () => {
   const { userId, email } = await givenCaller(ctx)
-  const guess = (as: string) => outcomeOf(signIn(ctx, { email: as, password: 'wrong', userAgent: '', ip: '192.0.2.7' }))
+  const guess = (as: string) => outcomeOf(signInAs(ctx, { email: as, password: 'wrong' }, { ip: '192.0.2.7' }))
   for (let tries = 0; tries < 10; tries++) expect(await guess(email)).toBe('accepted')
   expect(await kindsOf(userId)).toEqual([])
   for (let tries = 0; tries < 3; tries++) {
@@ -91,19 +84,11 @@ test('what applications were told of an account is logged, counted before a dele
   ctx.apps.answer = async () => ({ status: 503 })
   await endAllSessions(ctx, user.userId)
   expect(await logged()).toEqual([])
-  for (let days = 0; days < 8; days++) await pass(ctx, 24 * hour)
+  await passDays(ctx, 8)
   expect(await logged()).toEqual([[appId, 'account.sessions_ended', 'given_up']])
   ctx.apps.answer = async () => ({ status: 204 })
-  await ctx.db.eventDelivery.updateMany({
-    where: { appId },
-    data: {
-      status: 'pending',
-      deadAt: null,
-      dueAt: ctx.clock.now(),
-      retryUntil: new Date(ctx.clock.now().getTime() + hour),
-    },
-  })
-  await runDueWork(ctx)
+  await resendEvents(ctx, { appId, since: new Date(0) })
+  await ctx.settle()
   expect(await logged()).toEqual([[appId, 'account.sessions_ended', 'delivered']])
 
   const sessionId = await givenSession(ctx, user.userId)

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { type Asking, type Caller, call, givenChange, minute, verify } from './api-calls'
+import { type Asking, type Caller, call, minute, verify } from './api-calls'
+import { givenChange } from './callers'
 import { mailsTo, type Service } from './service'
 
 export const MINE = 'a new password of mine'

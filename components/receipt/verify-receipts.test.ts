@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { publishedKeys, signingKey, signJws } from '@/domain/withdrawal/receipts/signing-keys'
-import { givenWithdrawal, runDueWork, testContext } from '@/testing/domain'
+import { runDueWork, testContext } from '@/testing/domain'
+import { givenWithdrawal } from '@/testing/withdrawals'
 import { verifyReceipts } from './verify-receipts'
 
 const day = 24 * 60 * 60 * 1000

@@ -2,24 +2,14 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import type { EventType } from '@/contract/vocabulary'
-import {
-  asUser,
-  changeInput,
-  givenParticipant,
-  givenPendingChange,
-  givenUser,
-  givenVerifiedChange,
-  outcomeOf,
-  runDueWork,
-  type TestContext,
-  type TestUser,
-  testContext,
-} from '@/testing/domain'
+import { changeInput, givenPendingChange, givenVerifiedChange, verifyChange } from '@/testing/account'
+import { asUser, givenUser, runDueWork, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { outcomeOf, placesTaken } from '@/testing/outcomes'
+import { givenParticipant } from '@/testing/withdrawals'
 import { cancelEmailChange } from '../email/cancel-email-change'
 import { changeEmail } from '../email/change-email'
 import { getEmailStatus } from '../email/get-email-status'
 import { resendVerification } from '../email/resend-verification'
-import { verifyEmail } from '../email/verify-email'
 import { userBucket } from '../limits/buckets'
 import { deliveryId } from '../mail/mail-deliveries'
 import type { MailEvent } from '../ports'
@@ -56,10 +46,7 @@ const softBounce = (id: string, to: string) => about(id, to, 'undeliverable', fa
 
 const statusOf = async (of = user) => getEmailStatus(await asUser(ctx, of))
 
-async function placesTaken({ userId } = user) {
-  const { key } = userBucket(ctx, 'change', userId)
-  return (await ctx.db.rateLimit.findUnique({ where: { key } }))?.hits.length ?? 0
-}
+const changesCounted = ({ userId } = user) => placesTaken(ctx, userBucket(ctx, 'change', userId))
 
 test('every message has a row with its Message-ID, kind and state, and no address in the clear', async () => {
   const change = await givenPendingChange(ctx, user)
@@ -75,25 +62,22 @@ test('every message has a row with its Message-ID, kind and state, and no addres
 
 test('a verification message that comes back shows in the status, and gives the place in the hourly limit back once', async () => {
   const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user)
-  expect(await placesTaken()).toBe(1)
+  expect(await changesCounted()).toBe(1)
   await tell(about(id, to), about(id, to), about(id, to, 'delivered'))
   expect((await statusOf()).pending_change.delivery).toBe('undeliverable')
-  expect(await placesTaken()).toBe(0)
+  expect(await changesCounted()).toBe(0)
   await givenPendingChange(ctx, user, `other-${user.email}`)
   await tell(about(id, to))
-  expect(await placesTaken()).toBe(1)
+  expect(await changesCounted()).toBe(1)
   expect((await statusOf()).pending_change.delivery).toBe('sent')
 })
 
 test('B70 bounces give one place back within the window of the limit, and another one after it', async () => {
   const bounced = async () => {
-    const { change_request_id: id, new_email: to } = await givenPendingChange(
-      ctx,
-      user,
-      `n${randomBytes(6).toString('hex')}@b.test`,
-    )
+    const newEmail = `n${randomBytes(6).toString('hex')}@b.test`
+    const { change_request_id: id, new_email: to } = await givenPendingChange(ctx, user, newEmail)
     await tell(softBounce(id, to))
-    return placesTaken()
+    return changesCounted()
   }
   const taken = []
   for (let n = 0; n < 4; n++) taken.push(await bounced())
@@ -114,7 +98,7 @@ test('a resent message starts as sent, and a late bounce of the first one says n
   const resent = `${id}-${ctx.clock.now().getTime()}`
   await tell(about(resent, to, 'delivered'))
   expect((await statusOf()).pending_change.delivery).toBe('delivered')
-  expect(await placesTaken()).toBe(0)
+  expect(await changesCounted()).toBe(0)
 })
 
 test('an event counts only for the address that its message was sent to, by whatever spelling', async () => {
@@ -151,9 +135,9 @@ test('an account whose own address takes no mail is told of, may prove that addr
   // An update that keeps the address, though in other letters, proves nothing.
   for (const email of [user.email.toUpperCase(), user.email]) await setEmail(ctx, { userId: user.userId, email })
   expect((await statusOf()).email_undeliverable).toBe(true)
-  const { change_request_id, code } = await givenPendingChange(ctx, user, user.email)
+  const own = await givenPendingChange(ctx, user, user.email)
   ctx.clock.advance(1)
-  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+  await verifyChange(ctx, user, own)
   expect(await statusOf()).toMatchObject({ current_email: user.email, email_undeliverable: false })
   await ctx.settle()
   // Sent before the proof, so it says nothing.
@@ -278,7 +262,7 @@ test('I16 events that come twice, at once, in any order and for messages of stra
       rows.map(({ type }) => type),
       `PROOF_SEED=${SEED}`,
     ).toEqual(['account.email_undeliverable', 'account.security_notice_undelivered'])
-    expect(await placesTaken(one), `PROOF_SEED=${SEED}`).toBe(0)
+    expect(await changesCounted(one), `PROOF_SEED=${SEED}`).toBe(0)
     expect(await statusOf(one), `PROOF_SEED=${SEED}`).toMatchObject({
       email_undeliverable: true,
       pending_change: { delivery: 'undeliverable' },

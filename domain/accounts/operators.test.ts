@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { givenUser, testContext, withdrawAs } from '@/testing/domain'
+import { givenUser, testContext } from '@/testing/domain'
+import { withdrawAs } from '@/testing/withdrawals'
 import { isOperator, setRole } from './operators'
 
 test('a role is given, audited and taken away, and never outlives the account', async () => {

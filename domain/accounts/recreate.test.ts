@@ -1,17 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '@/contract/errors'
 import { EVENT_TYPES } from '@/contract/vocabulary'
-import {
-  asService,
-  givenParticipant,
-  outcomeOf,
-  pass,
-  runDueWork,
-  type TestContext,
-  tablesWith,
-  tally,
-  testContext,
-} from '@/testing/domain'
+import { asService, pass, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { outcomeOf, tablesWith, tally } from '@/testing/outcomes'
+import { clearWithdrawals, givenParticipant, withdrawalOf } from '@/testing/withdrawals'
 import { connectApp } from '../applications/connect'
 import { beginDueDeliveries } from '../applications/deliveries'
 import { setApp } from '../applications/manage'
@@ -37,9 +29,7 @@ let externalId: string
 
 beforeEach(async () => {
   ctx = await testContext()
-  await ctx.db.$executeRaw`DELETE FROM withdrawals`
-  await ctx.db.$executeRaw`DELETE FROM app_connections`
-  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await clearWithdrawals(ctx)
   sent = []
   answers = {}
   ctx.apps.answer = async ({ endpoint, body }) => {
@@ -158,7 +148,7 @@ test('every message names the account, also what is told after the account was e
   expect(tasks).toMatchObject([{ subject: externalId, account: userId }])
   await waiveTask(ctx, { taskId: tasks[0]?.id ?? '', reason: 'gone' })
   for (const ms of [day, 6 * day, 23 * day]) await pass(ctx, ms)
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({ userId: null })
+  expect((await withdrawalOf(ctx, withdrawalId)).userId).toBeNull()
   expect(await tablesWith(ctx, userId)).toEqual([])
   answers.own = 204
   await pass(ctx, day)

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { call, givenCaller, givenServiceToken, hour, withdraw } from '@/testing/api-calls'
-import { givenParticipant, outcomeOf, pass, type TestContext, tally } from '@/testing/domain'
+import { call, hour, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenServiceToken } from '@/testing/callers'
+import { pass, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
+import { outcomeOf, tally } from '@/testing/outcomes'
+import { givenParticipant } from '@/testing/withdrawals'
 import { connectApp } from './connect'
 
 let ctx: TestContext
@@ -25,9 +28,8 @@ const put = (subject: unknown, more: object = {}) =>
 const remove = (more: object = {}) => call(service, 'removeConnection', { ids: ids(more) })
 const list = (more: object = {}) => call(service, 'listConnections', { ids: ids(more) })
 const audits = async () => {
-  const rows = await ctx.db.auditEvent.findMany({
-    where: { userId: caller.userId, action: { startsWith: 'connection.' } },
-  })
+  const about = { userId: caller.userId, action: { startsWith: 'connection.' } }
+  const rows = await ctx.db.auditEvent.findMany({ where: about })
   return rows.map(({ action, actor, actorId, subjectId }) => ({ action, actor, actorId, subjectId }))
 }
 
@@ -110,12 +112,10 @@ test('the person reads the names of the applications that they are connected to 
 test('the operator command writes the same connection, audited as the operator', async () => {
   const { connectionId } = await connectApp(ctx, { userId: caller.userId, appId, subject: 'reader 7' })
   expect((await put('reader 7')).code).toBe('accepted')
-  expect(await ctx.db.appConnection.findMany({ where: { userId: caller.userId } })).toMatchObject([
-    { id: connectionId },
-  ])
+  const rows = await ctx.db.appConnection.findMany({ where: { userId: caller.userId } })
+  expect(rows.map(({ id }) => id)).toEqual([connectionId])
   expect(await audits()).toEqual([{ action: 'connection.put', actor: 'operator', actorId: null, subjectId: appId }])
   expect(await outcomeOf(connectApp(ctx, { userId: 'usr_none', appId, subject: 'x' }))).toBe('USER_001')
-  expect(await outcomeOf(connectApp(ctx, { userId: caller.userId, appId: 'app_none', subject: 'x' }))).toBe(
-    'REQUEST_005',
-  )
+  const unknown = { userId: caller.userId, appId: 'app_none', subject: 'x' }
+  expect(await outcomeOf(connectApp(ctx, unknown))).toBe('REQUEST_005')
 })

@@ -1,16 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { EventType } from '@/contract/vocabulary'
-import {
-  asUser,
-  givenUser,
-  outcomeOf,
-  pass,
-  type TestContext,
-  type TestUser,
-  tablesWith,
-  testContext,
-} from '@/testing/domain'
+import { asUser, givenUser, pass, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { outcomeOf, tablesWith } from '@/testing/outcomes'
 import type { AppAnswer, AppRequest } from '../ports'
 import { createProcess } from '../process'
 import { bytes, integer, sql, statement, text, time } from '../sql'
@@ -29,73 +21,68 @@ interface Call extends AppRequest {
   at: number
 }
 
-type Answering = (call: Call) => AppAnswer | Promise<AppAnswer>
+let ctx: TestContext
+/** What the applications got, and how they answer. */
+let calls: Call[]
+let answering: (call: Call) => AppAnswer | Promise<AppAnswer>
 
-/** Applications by name, with the messages that they got; `answering` gives their answers. */
-async function givenApplications(answering: Answering = () => ({ status: 204 })) {
-  const ctx = await testContext()
-  const calls: Call[] = []
-  const state = { answering }
+beforeEach(async () => {
+  ctx = await testContext()
+  calls = []
+  answering = () => ({ status: 204 })
   ctx.apps.answer = async (request) => {
     const { type } = JSON.parse(request.body) as { type: string }
     const call = { ...request, app: new URL(request.endpoint).host, type, at: ctx.clock.now().getTime() }
     calls.push(call)
-    return state.answering(call)
+    return answering(call)
   }
-  cleanUps.push(async () => {
-    state.answering = () => ({ status: 204 })
-    await ctx.settle()
-    await ctx.db.$executeRaw`DELETE FROM withdrawals`
-  })
-  const startedOf = (app: string) => calls.filter((call) => call.app === app && call.type === STARTED)
-  return { ctx, calls, state, startedOf }
-}
-
-const cleanUps: (() => Promise<void>)[] = []
+})
 afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+  answering = () => ({ status: 204 })
+  await ctx.settle()
+  await ctx.db.withdrawal.deleteMany()
 })
 
-async function connect(ctx: TestContext, user: TestUser, app: string, events: EventType[] = [STARTED]) {
+const startedOf = (app: string) => calls.filter((call) => call.app === app && call.type === STARTED)
+
+async function connect(user: TestUser, app: string, events: EventType[] = [STARTED]) {
   const secret = `whsec_${Buffer.from(`secret of ${app}`).toString('base64')}`
   const { appId } = await registerApp(ctx, { name: app, endpoint: `https://${app}/hook`, secret, events })
   await connectApp(ctx, { userId: user.userId, appId, subject: `${app} ${user.userId}` })
   return appId
 }
 
-async function withdraw(ctx: TestContext, user: TestUser): Promise<string> {
+async function withdraw(user: TestUser): Promise<string> {
   const caller = await asUser(ctx, user)
   return (await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })).withdrawal_id
 }
 
-async function deliverDue(ctx: TestContext) {
+async function deliverDue() {
   await beginDueDeliveries(ctx)
   await ctx.settle()
 }
 
-const deliveriesOf = (ctx: TestContext, withdrawalId: string) =>
-  ctx.db.eventDelivery.findMany({ where: { event: { withdrawalId } } })
+const deliveriesOf = (withdrawalId: string) => ctx.db.eventDelivery.findMany({ where: { event: { withdrawalId } } })
 
-async function givenPerson(ctx: TestContext, ...apps: string[]) {
+async function givenPerson(...apps: string[]) {
   const user = await givenUser(ctx)
-  for (const app of apps) await connect(ctx, user, app)
+  for (const app of apps) await connect(user, app)
   return user
 }
 
 /** All connected to one application. */
-async function givenPeople(ctx: TestContext, app: string, count: number) {
+async function givenPeople(app: string, count: number) {
   const users = await Promise.all(Array.from({ length: count }, () => givenUser(ctx)))
-  const appId = await connect(ctx, users[0] as TestUser, app)
+  const appId = await connect(users[0] as TestUser, app)
   for (const { userId } of users.slice(1)) await connectApp(ctx, { userId, appId, subject: userId })
   return { users, appId }
 }
 
 test('an application that asked for it gets the event of the start, and all get the withdrawal an hour later', async () => {
-  const { ctx, calls } = await givenApplications()
-  const user = await givenPerson(ctx, 'calendar.test')
-  await connect(ctx, user, 'notes.test', [])
+  const user = await givenPerson('calendar.test')
+  await connect(user, 'notes.test', [])
   const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  const withdrawalId = await withdraw(ctx, user)
+  const withdrawalId = await withdraw(user)
   await ctx.settle()
   expect(calls.map(({ app, type, at }) => [app, type, at])).toEqual([
     ['calendar.test', STARTED, Date.parse('2026-11-20T09:00:00.000Z')],
@@ -126,32 +113,31 @@ test('an application that asked for it gets the event of the start, and all get 
 })
 
 test('a refused withdrawal sends no event', async () => {
-  const { ctx, calls } = await givenApplications()
-  const user = await givenPerson(ctx, 'shop.test')
+  const user = await givenPerson('shop.test')
   await addTransaction(ctx, { userId: user.userId, status: 'pending', title: '', ip: '' })
-  expect(await outcomeOf(withdraw(ctx, user))).toBe('WITHDRAWAL_003')
-  await deliverDue(ctx)
+  expect(await outcomeOf(withdraw(user))).toBe('WITHDRAWAL_003')
+  await deliverDue()
   expect(calls).toEqual([])
   expect(await ctx.db.event.count()).toBe(0)
 })
 
 test('a failed delivery is retried from 5 s to a day, under one id with the same bytes, and is a dead letter after 7 days', async () => {
-  const { ctx, startedOf } = await givenApplications(() => ({ status: 503 }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  answering = () => ({ status: 503 })
+  const withdrawalId = await withdraw(await givenPerson('shop.test'))
   const start = ctx.clock.now().getTime()
   await ctx.settle()
   const waits: number[] = []
   for (;;) {
-    const [delivery] = await deliveriesOf(ctx, withdrawalId)
+    const [delivery] = await deliveriesOf(withdrawalId)
     if (!delivery?.dueAt) break
     const waitMs = delivery.dueAt.getTime() - ctx.clock.now().getTime()
     waits.push(waitMs)
     // A millisecond earlier nothing is due.
     ctx.clock.advance(waitMs - 1)
-    await deliverDue(ctx)
+    await deliverDue()
     expect(startedOf('shop.test')).toHaveLength(waits.length)
     ctx.clock.advance(1)
-    await deliverDue(ctx)
+    await deliverDue()
     expect(startedOf('shop.test')).toHaveLength(waits.length + 1)
   }
   for (const [tries, waitMs] of waits.slice(0, -1).entries()) {
@@ -160,50 +146,48 @@ test('a failed delivery is retried from 5 s to a day, under one id with the same
   }
   expect(ctx.clock.now().getTime()).toBe(start + 7 * day)
   expect(new Set(startedOf('shop.test').map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([
+  expect(await deliveriesOf(withdrawalId)).toMatchObject([
     { status: 'dead', dueAt: null, deadAt: ctx.clock.now(), lastStatus: 503, lastError: 'HTTP 503' },
   ])
 })
 
 test.each([200, 204, 404, 410])('an answer of %i ends the delivery and clears the subject', async (status) => {
-  const { ctx, calls } = await givenApplications(() => ({ status }))
-  const user = await givenPerson(ctx, 'shop.test')
-  const withdrawalId = await withdraw(ctx, user)
+  answering = () => ({ status })
+  const user = await givenPerson('shop.test')
+  const withdrawalId = await withdraw(user)
   await ctx.settle()
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([
+  expect(await deliveriesOf(withdrawalId)).toMatchObject([
     { status: 'delivered', subject: null, dueAt: null, leaseUntil: null, lastStatus: status, attempts: 1 },
   ])
   ctx.clock.advance(minute)
-  await deliverDue(ctx)
+  await deliverDue()
   expect(calls).toHaveLength(1)
 })
 
 test('Retry-After is honoured, but not below the first back-off and not beyond the seventh day', async () => {
-  const { ctx, state } = await givenApplications(() => ({ status: 429, retryAfterMs: hour }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  answering = () => ({ status: 429, retryAfterMs: hour })
+  const withdrawalId = await withdraw(await givenPerson('shop.test'))
   const start = ctx.clock.now().getTime()
   await ctx.settle()
-  const dueAt = async () => (await deliveriesOf(ctx, withdrawalId))[0]?.dueAt?.getTime()
+  const dueAt = async () => (await deliveriesOf(withdrawalId))[0]?.dueAt?.getTime()
   expect(await dueAt()).toBe(start + hour)
-  state.answering = () => ({ status: 503, retryAfterMs: 0 })
+  answering = () => ({ status: 503, retryAfterMs: 0 })
   ctx.clock.advance(hour)
-  await deliverDue(ctx)
+  await deliverDue()
   expect(await dueAt()).toBe(start + hour + 5 * second)
-  state.answering = () => ({ status: 429, retryAfterMs: hour })
+  answering = () => ({ status: 429, retryAfterMs: hour })
   ctx.clock.advance(7 * day - hour - minute)
-  await deliverDue(ctx)
+  await deliverDue()
   expect(await dueAt()).toBe(start + 7 * day)
 })
 
 test('an application that hangs on many calls delays no other, and has at most ten calls', async () => {
   const hanging: ((answer: AppAnswer) => void)[] = []
-  const { ctx, state, startedOf } = await givenApplications(({ app }) =>
-    app === 'hangs.test' ? new Promise((resolve) => hanging.push(resolve)) : { status: 204 },
-  )
-  const { users } = await givenPeople(ctx, 'hangs.test', 25)
-  for (const user of users) await withdraw(ctx, user)
+  answering = ({ app }) => (app === 'hangs.test' ? new Promise((resolve) => hanging.push(resolve)) : { status: 204 })
+  const { users } = await givenPeople('hangs.test', 25)
+  for (const user of users) await withdraw(user)
   await expect.poll(() => hanging).toHaveLength(10)
-  await withdraw(ctx, await givenPerson(ctx, 'quick.test'))
+  await withdraw(await givenPerson('quick.test'))
   await expect.poll(() => startedOf('quick.test')).toHaveLength(1)
   await beginDueDeliveries(ctx)
   expect(hanging).toHaveLength(10)
@@ -211,7 +195,7 @@ test('an application that hangs on many calls delays no other, and has at most t
   hanging.shift()?.({ status: 204 })
   await expect.poll(() => startedOf('hangs.test')).toHaveLength(11)
 
-  state.answering = () => ({ status: 204 })
+  answering = () => ({ status: 204 })
   for (const answer of hanging.splice(0)) answer({ status: 204 })
   await expect.poll(() => ctx.db.eventDelivery.count({ where: { status: 'pending' } })).toBe(0)
   expect(startedOf('hangs.test')).toHaveLength(25)
@@ -219,14 +203,17 @@ test('an application that hangs on many calls delays no other, and has at most t
 
 test('an application that is disabled while it is told gets no further message before it is enabled', async () => {
   const hanging: ((answer: AppAnswer) => void)[] = []
-  const { ctx, state, startedOf } = await givenApplications(() => new Promise((resolve) => hanging.push(resolve)))
-  const { users, appId } = await givenPeople(ctx, 'shop.test', 12)
-  for (const user of users) await withdraw(ctx, user)
+  answering = () => new Promise((resolve) => hanging.push(resolve))
+  const { users, appId } = await givenPeople('shop.test', 12)
+  for (const user of users) await withdraw(user)
   await expect.poll(() => hanging).toHaveLength(10)
   await setApp(ctx, { appId, disabled: true })
-  state.answering = () => ({ status: 204 })
+  answering = () => ({ status: 204 })
   for (const answer of hanging.splice(0)) answer({ status: 204 })
   await ctx.settle()
+  // No sweep tells it either.
+  ctx.clock.advance(hour)
+  await deliverDue()
   expect(startedOf('shop.test')).toHaveLength(10)
   await setApp(ctx, { appId, disabled: false })
   await expect.poll(() => startedOf('shop.test')).toHaveLength(12)
@@ -234,26 +221,24 @@ test('an application that is disabled while it is told gets no further message b
 
 test('another instance repeats the deliveries of a dead one after its lease, and the late failure changes nothing', async () => {
   let answerLate = (_answer: AppAnswer) => {}
-  const { ctx, state, startedOf } = await givenApplications(
-    () =>
-      new Promise((resolve) => {
-        answerLate = resolve
-      }),
-  )
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  answering = () =>
+    new Promise((resolve) => {
+      answerLate = resolve
+    })
+  const withdrawalId = await withdraw(await givenPerson('shop.test'))
   await expect.poll(() => startedOf('shop.test')).toHaveLength(1)
-  state.answering = () => ({ status: 503 })
+  answering = () => ({ status: 503 })
   const other = { ...ctx, process: createProcess() }
   ctx.clock.advance(20 * second - 1)
   await beginDueDeliveries(other)
   expect(startedOf('shop.test')).toHaveLength(1)
   ctx.clock.advance(1)
   await beginDueDeliveries(other)
-  await expect.poll(() => deliveriesOf(ctx, withdrawalId)).toMatchObject([{ attempts: 2, leaseUntil: null }])
-  const before = await deliveriesOf(ctx, withdrawalId)
+  await expect.poll(() => deliveriesOf(withdrawalId)).toMatchObject([{ attempts: 2, leaseUntil: null }])
+  const before = await deliveriesOf(withdrawalId)
   answerLate({ status: 500 })
   await ctx.settle()
-  expect(await deliveriesOf(ctx, withdrawalId)).toEqual(before)
+  expect(await deliveriesOf(withdrawalId)).toEqual(before)
   expect(before).toMatchObject([{ status: 'pending', lastStatus: 503 }])
 })
 
@@ -273,7 +258,7 @@ const fillChanges = statement(
 test('F36 of 10,000 changes while a receiver is away for a day none is lost, no id has two bodies, and versions give the order', {
   timeout: 120_000,
 }, async () => {
-  const { ctx, state } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))
+  answering = () => ({ status: 0, problem: 'ECONNREFUSED' })
   const secret = 'whsec_c2VjcmV0'
   const { appId } = await registerApp(ctx, { name: 'away', endpoint: 'https://away.test/hook', secret })
   const count = 10_000
@@ -285,14 +270,14 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
     const id = headers['webhook-id'] ?? ''
     bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
   }
-  state.answering = (call) => {
+  answering = (call) => {
     note(call)
     return { status: 0, problem: 'ECONNREFUSED' }
   }
-  await deliverDue(ctx)
+  await deliverDue()
   expect(bodies.size).toBeGreaterThan(0)
   ctx.clock.advance(day)
-  state.answering = (call) => {
+  answering = (call) => {
     note(call)
     const { data } = JSON.parse(call.body) as { data: { subject: string; version: number } }
     told.set(data.subject, (told.get(data.subject) ?? new Set()).add(data.version))
@@ -301,7 +286,7 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
   // On a busy machine a statement can time out; the next sweep goes on where this one ended.
   const sweep = async () => {
     ctx.clock.advance(20 * second)
-    await deliverDue(ctx)
+    await deliverDue()
     expect(await ctx.db.eventDelivery.count({ where: { appId, status: { not: 'delivered' } } })).toBe(0)
   }
   await vi.waitFor(sweep, 60_000)

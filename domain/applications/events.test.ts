@@ -1,28 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { EventType } from '@/contract/vocabulary'
-import {
-  asNobody,
-  asService,
-  asUser,
-  changeInput,
-  givenSession,
-  givenUser,
-  givenVerifiedChange,
-  outcomeOf,
-  pass,
-  resetTokenTo,
-  type TestContext,
-  tablesWith,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+import { changeInput, givenVerifiedChange, resetPassword } from '@/testing/account'
+import { givenToken } from '@/testing/callers'
+import { asService, asUser, givenSession, givenUser, pass, type TestContext, testContext } from '@/testing/domain'
+import { outcomeOf, tablesWith } from '@/testing/outcomes'
+import { withdrawAs, withdrawalOf } from '@/testing/withdrawals'
 import { putUser } from '../accounts/put-user'
 import { setPassword } from '../accounts/user'
 import { changeEmail } from '../email/change-email'
 import { changePassword } from '../passwords/change-password'
-import { confirmPasswordReset } from '../passwords/confirm-password-reset'
-import { requestPasswordReset } from '../passwords/request-password-reset'
-import { issueAccessToken, revokeAccessToken, revokeAllTokens, revokeTokenOf } from '../sessions/access-tokens'
+import { revokeAccessToken, revokeAllTokens, revokeTokenOf } from '../sessions/access-tokens'
 import { endUserSessions } from '../sessions/end-user-sessions'
 import { endAllSessions, endOtherSessions, endSession, endSessionOf } from '../sessions/sessions'
 import { connectApp, putConnection, removeConnection } from './connect'
@@ -69,9 +56,7 @@ async function givenApplication(settings: { audience?: string; includes?: string
 }
 
 async function runToTheEnd(ctx: TestContext) {
-  for (const ms of [5 * 60_000, hour, day]) {
-    await pass(ctx, ms)
-  }
+  for (const ms of [5 * 60_000, hour, day]) await pass(ctx, ms)
 }
 
 test('a change sends an event when it is requested and when it is verified, with only the id of the change', async () => {
@@ -155,10 +140,7 @@ test('whoever ends sessions or tokens beyond the own one sends an event, whether
   const user = await givenUser(ctx)
   const { userId } = user
   const caller = await asUser(ctx, user)
-  const newToken = async () => {
-    const input = { userId, name: 'script', scopes: ['email:manage' as const], expiresInMs: 60_000, actor: 'operator' }
-    return (await issueAccessToken(ctx, input)).id
-  }
+  const newToken = async () => (await givenToken(ctx, userId)).id
   await putUser(asService(ctx), { externalId: `ext ${userId}`, user_id: userId })
   const acts = [
     () => endOtherSessions(caller),
@@ -191,9 +173,7 @@ test('a new password sends one event, whether the person changes or resets it or
   expect(await outcomeOf(changePassword(await asUser(ctx, user), refused))).toBe('EMAIL_007')
   await changePassword(await asUser(ctx, user), { ...refused, current_password: password })
   await ctx.settle()
-  await requestPasswordReset(asNobody(ctx, '', '192.0.2.1'), { email: user.email })
-  await ctx.settle()
-  await confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, user.email)), { new_password: 'second new password' })
+  await resetPassword(ctx, user, 'second new password')
   await ctx.settle()
   await setPassword(ctx, { userId, password: 'third new password' })
   await ctx.settle()
@@ -242,9 +222,7 @@ test('a withdrawal sends events at its start, at its end and at the purge, each 
   const versions = told.map((event) => event.data.version)
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
   expect(await tablesWith(ctx, user.userId)).toEqual([])
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({
-    sealedSubjects: null,
-  })
+  expect((await withdrawalOf(ctx, withdrawalId)).sealedSubjects).toBeNull()
 })
 
 test('F37 an undelivered event outlives the account with its subject sealed, in the same bytes, and ends with the purge', async () => {

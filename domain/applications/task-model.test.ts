@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TaskState } from '@/contract/tasks'
 import { call, day, hour } from '@/testing/api-calls'
-import { givenParticipant, givenWithdrawal, outcomeOf, runDueWork, testContext } from '@/testing/domain'
+import { runDueWork, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
+import { outcomeOf } from '@/testing/outcomes'
+import { clearWithdrawals, givenParticipant, givenWithdrawal, stepOf } from '@/testing/withdrawals'
 import { listTasks } from './list-tasks'
 import { waiveTask } from './operate-tasks'
 import { reportPlaceOf } from './task-token'
@@ -87,8 +89,7 @@ test('I15 a deletion task goes through its states as the table says, in any orde
   const ctx = await testContext()
   installContext(ctx)
   const run = async (actions: Action[]) => {
-    await ctx.db.$executeRaw`DELETE FROM withdrawals`
-    await ctx.db.$executeRaw`DELETE FROM connected_apps`
+    await clearWithdrawals(ctx)
     ctx.apps.answer = async () => ({ status: 204 })
     const appId = await givenParticipant(ctx, 'shop')
     const { withdrawalId } = await givenWithdrawal(ctx)
@@ -97,13 +98,10 @@ test('I15 a deletion task goes through its states as the table says, in any orde
     ctx.clock.advance(hour)
     const model = new Model()
     let calls = 0
-    const say = async ({ status, done }: Report) =>
-      (
-        await call({ userId: '', token }, 'reportOnTask', {
-          ids: { taskId },
-          body: { status, progress: { done, total: 4 } },
-        })
-      ).code
+    const say = async ({ status, done }: Report) => {
+      const asking = { ids: { taskId }, body: { status, progress: { done, total: 4 } } }
+      return (await call({ userId: '', token }, 'reportOnTask', asking)).code
+    }
     for (const one of actions) {
       if (one.kind === 'wait') {
         // Longer than any back-off and any wait for a report.
@@ -133,9 +131,7 @@ test('I15 a deletion task goes through its states as the table says, in any orde
       const [task] = (await listTasks(ctx, { withdrawalId })).tasks
       expect(task?.state).toBe(model.state)
       if (model.state === 'accepted') expect(task?.progress?.done ?? 0).toBe(model.done)
-      const step = await ctx.db.deletionStep.findFirstOrThrow({
-        where: { withdrawalId, step: 'third_party_integrations' },
-      })
+      const step = await stepOf(ctx, withdrawalId, 'third_party_integrations')
       expect(step.status === 'completed').toBe(model.isOver)
       expect(step.dueAt === null).toBe(model.isOver)
     }

@@ -1,25 +1,27 @@
 import { beforeEach, expect, test } from 'vitest'
-import { APP_PHASES } from '@/contract/withdrawal'
+import type { ServiceScope } from '@/contract/define'
+import { APP_PHASES, type Step } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
-import { call, day, givenServiceToken, hour, minute } from '@/testing/api-calls'
-import {
-  givenParticipant,
-  givenUser,
-  givenWithdrawal,
-  lookalikesOf,
-  outcomeOf,
-  pass,
-  runDueWork,
-  type TestContext,
-  tablesWith,
-  tally,
-  withdrawAs,
-} from '@/testing/domain'
+import { lookalikesOf } from '@/testing/account'
+import { call, day, hour, minute } from '@/testing/api-calls'
+import { givenServiceToken } from '@/testing/callers'
+import { givenUser, pass, runDueWork, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import { DUE_TIMES } from '@/testing/later-steps'
+import { outcomeOf, tablesWith, tally } from '@/testing/outcomes'
 import { atStatement } from '@/testing/statements'
+import {
+  clearWithdrawals,
+  givenParticipant,
+  givenWithdrawal,
+  readProgress,
+  stepOf,
+  withdrawAs,
+  withdrawalOf,
+} from '@/testing/withdrawals'
 import { runDueSteps } from '../due-work'
 import { createProcess } from '../process'
+import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
 import { showWithdrawal } from '../withdrawal/show-withdrawal'
 import { createStatusToken } from '../withdrawal/status-token'
@@ -37,9 +39,7 @@ let answers: Record<string, () => number | Promise<number>>
 
 beforeEach(async () => {
   ctx = await installed()
-  await ctx.db.$executeRaw`DELETE FROM withdrawals`
-  await ctx.db
-    .$executeRaw`DELETE FROM connected_apps a WHERE NOT EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id)`
+  await clearWithdrawals(ctx)
   sent = []
   answers = {}
   ctx.apps.answer = async ({ endpoint, body, headers }) => {
@@ -69,16 +69,12 @@ async function givenAcceptedTask(settings: Parameters<typeof givenParticipant>[2
 const rowOf = ({ id }: Pick<Task, 'id'>) => ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })
 const stateOf = async ({ id, withdrawalId }: Task) =>
   (await listTasks(ctx, { withdrawalId })).tasks.find(({ task_id }) => task_id === id)?.state
-const stepOf = ({ withdrawalId }: Task, step: string = 'third_party_integrations') =>
-  ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
+const stepOfTask = ({ withdrawalId }: Pick<Task, 'withdrawalId'>, step: Step = 'third_party_integrations') =>
+  stepOf(ctx, withdrawalId, step)
 const report = ({ id, token }: Pick<Task, 'id' | 'token'>, body: object, more: object = {}) =>
   call({ userId: '', token }, 'reportOnTask', { ids: { taskId: id }, body, ...more })
-const progressOf = async (task: Task) => {
-  const token = createStatusToken(ctx, task.withdrawalId)
-  const ids = { withdrawalId: task.withdrawalId }
-  const { data } = await call({ userId: task.userId, token }, 'getWithdrawalStatus', { ids })
-  return data.applications as Record<string, unknown>[]
-}
+const progressOf = async ({ userId, withdrawalId }: Task) =>
+  (await readProgress(ctx, userId, withdrawalId)).applications
 
 test('an application for everyone gets a person without a connection by the external id, which is stored sealed', async () => {
   await givenParticipant(ctx, 'shop', { acknowledges: 'at_once' })
@@ -127,9 +123,7 @@ test.each(APP_PHASES)(
     expect(await ctx.db.user.count({ where: { id: task.userId } })).toBe(0)
     expect((await report(task, { status: 'completed' })).data).toEqual({ task_id: task.id, status: 'completed' })
     await ctx.settle()
-    expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: task.withdrawalId } })).toMatchObject({
-      completedAt: ctx.clock.now(),
-    })
+    expect((await withdrawalOf(ctx, task.withdrawalId)).completedAt).toEqual(ctx.clock.now())
   },
 )
 
@@ -166,7 +160,7 @@ test('a failing erasure keeps no application from its task', async () => {
   }
   expect(sent.map(({ id }) => id)).toEqual([task.id])
   expect(await stateOf(task)).toBe('completed')
-  expect((await stepOf(task, 'data_archives')).status).toBe('processing')
+  expect((await stepOfTask(task, 'data_archives')).status).toBe('processing')
 })
 
 test.each([
@@ -206,7 +200,7 @@ test('of the tasks of a withdrawal those that fail stand first, with the first t
 
 test('the message to an application that acknowledges later names the due date, the report URL and the token', async () => {
   const task = await givenAcceptedTask()
-  const { estimatedCompletion } = await stepOf(task)
+  const { estimatedCompletion } = await stepOfTask(task)
   expect(sent[0]).toEqual({
     name: 'shop',
     id: task.id,
@@ -434,7 +428,7 @@ test('a polling application gets each due task once a minute, with all that it n
       subject: task.userId,
       account: task.userId,
       phase: 'third_party_integrations',
-      due_by: (await stepOf(task)).estimatedCompletion.toISOString(),
+      due_by: (await stepOfTask(task)).estimatedCompletion.toISOString(),
       ...reportPlaceOf(ctx, task.id),
       attempt: 1,
     },
@@ -448,7 +442,7 @@ test('a polling application gets each due task once a minute, with all that it n
   expect(await take()).toEqual([])
   expect((await report(task, { status: 'completed' })).code).toBe('accepted')
   await ctx.settle()
-  expect((await stepOf(task)).status).toBe('completed')
+  expect((await stepOfTask(task)).status).toBe('completed')
   for (const query of ['?app=%00', '', `?app=${task.appId}&limit=0`, `?app=${task.appId}&limit=101`, '?app=a&app=b']) {
     expect([query, (await call(service, 'takeTasks', { query })).code]).toEqual([query, 'REQUEST_001'])
   }
@@ -480,23 +474,20 @@ test('F40 only the token of a polling application takes its tasks, and no token 
 
 test('a token for deletion tasks is made for one application that is there', async () => {
   const appId = await givenParticipant(ctx, 'shop', { endpoint: null })
-  for (const [scopes, of] of [
-    [['tasks:work'], {}],
-    [['tasks:work'], { appId: 'app_none' }],
-    [['users:read'], { appId }],
-  ] as const) {
-    expect(await outcomeOf(givenServiceToken(ctx, [...scopes], day, of))).toBe('REQUEST_001')
-  }
-  expect(await outcomeOf(givenServiceToken(ctx, ['tasks:work'], day, { appId }))).toBe('accepted')
+  const make = (scope: ServiceScope, of: { appId?: string }) => outcomeOf(givenServiceToken(ctx, [scope], day, of))
+  expect(await make('tasks:work', {})).toBe('REQUEST_001')
+  expect(await make('tasks:work', { appId: 'app_none' })).toBe('REQUEST_001')
+  expect(await make('users:read', { appId })).toBe('REQUEST_001')
+  expect(await make('tasks:work', { appId })).toBe('accepted')
 })
 
 test('the open tasks of a disabled application wait, are visible, and are asked for once it is enabled', async () => {
   const task = await givenTask(204, { disabled: true })
-  const { dueAt } = await stepOf(task)
+  const { dueAt } = await stepOfTask(task)
   for (const disabled of [false, true]) await setApp(ctx, { appId: task.appId, disabled })
   await ctx.settle()
   // A step that has not begun keeps its time.
-  expect((await stepOf(task)).dueAt).toEqual(dueAt)
+  expect((await stepOfTask(task)).dueAt).toEqual(dueAt)
   await pass(ctx, 2 * day)
   expect(sent).toEqual([])
   expect((await listTasks(ctx, { appId: task.appId })).tasks).toMatchObject([
@@ -504,27 +495,27 @@ test('the open tasks of a disabled application wait, are visible, and are asked 
   ])
   expect(await progressOf(task)).toEqual([{ name: 'shop', status: 'pending' }])
   expect(await showWithdrawal(ctx, task.withdrawalId)).toMatchObject({ tasks: [{ due_at: null }] })
-  expect((await stepOf(task)).status).toBe('processing')
+  expect((await stepOfTask(task)).status).toBe('processing')
   await setApp(ctx, { appId: task.appId, disabled: false })
   await ctx.settle()
   await runDueWork(ctx)
   expect(sent.map(({ id }) => id)).toEqual([task.id])
-  expect((await stepOf(task)).status).toBe('completed')
+  expect((await stepOfTask(task)).status).toBe('completed')
 })
 
 test('a polling application that gets an endpoint is called at the next sweep, without waiting for the periodic check', async () => {
   const task = await givenTask(204, { endpoint: null })
   await pass(ctx, hour)
-  expect((await stepOf(task)).dueAt?.getTime()).toBeGreaterThan(ctx.clock.now().getTime())
+  expect((await stepOfTask(task)).dueAt?.getTime()).toBeGreaterThan(ctx.clock.now().getTime())
   await setApp(ctx, { appId: task.appId, name: 'Shop' })
   await ctx.settle()
   await runDueWork(ctx)
   expect(sent).toEqual([])
   await setApp(ctx, { appId: task.appId, endpoint: 'https://shop.test/hook' })
   await ctx.settle()
-  expect((await stepOf(task)).dueAt).toEqual(ctx.clock.now())
+  expect((await stepOfTask(task)).dueAt).toEqual(ctx.clock.now())
   await runDueWork(ctx)
-  expect((await stepOf(task)).status).toBe('completed')
+  expect((await stepOfTask(task)).status).toBe('completed')
 })
 
 test('a waived task is final and audited, ends its step, and is shown with its reason', async () => {
@@ -540,7 +531,7 @@ test('a waived task is final and audited, ends its step, and is shown with its r
     waived: { reason: 'gone', at: ctx.clock.now().toISOString() },
   })
   await runDueWork(ctx)
-  expect((await stepOf(task)).status).toBe('completed')
+  expect((await stepOfTask(task)).status).toBe('completed')
   expect(await progressOf(task)).toEqual([
     { name: 'shop', status: 'completed', waived: { reason: 'gone', at: ctx.clock.now().toISOString() } },
   ])
@@ -555,17 +546,15 @@ test('a waived task is final and audited, ends its step, and is shown with its r
 })
 
 test('a step no longer tells the error of a task that nobody waits for, and still that of another one', async () => {
-  const task = await givenTask(503)
-  await givenParticipant(ctx, 'bank')
-  await givenParticipant(ctx, 'press')
-  answers.bank = () => 500
-  answers.press = () => 202
+  await givenTask(503)
+  for (const name of ['bank', 'press']) await givenParticipant(ctx, name)
+  Object.assign(answers, { bank: () => 500, press: () => 202 })
   const user = await givenWithdrawal(ctx)
   await pass(ctx, hour)
   const tasks = await ctx.db.deletionTask.findMany({ where: { withdrawalId: user.withdrawalId } })
   const waive = (name: string) =>
     waiveTask(ctx, { taskId: tasks.find(({ appName }) => appName === name)?.id ?? '', reason: 'gone' })
-  const lastError = async () => (await stepOf({ ...task, withdrawalId: user.withdrawalId })).lastError
+  const lastError = async () => (await stepOfTask(user)).lastError
   await waive('shop')
   await runDueWork(ctx)
   expect(await lastError()).toBe('HTTP 500')
@@ -624,7 +613,7 @@ test('L24 concurrent last reports, or a report and a waiver, end the step at onc
     ...rest.map((task) => report(task, { status: 'completed' })),
   ])
   await runDueWork(ctx)
-  expect((await stepOf({ withdrawalId: user.withdrawalId } as Task)).status).toBe('completed')
+  expect((await stepOfTask(user)).status).toBe('completed')
 })
 
 test('a task that becomes due while due calls are being started is called by the same run', async () => {
@@ -645,7 +634,6 @@ test('a task that becomes due while due calls are being started is called by the
 
 test('the operator can make an accepted task due again, and a retry of the withdrawal does not touch it', async () => {
   const task = await givenAcceptedTask()
-  const { retryWithdrawal } = await import('../withdrawal/operate-withdrawal')
   expect(await retryWithdrawal(ctx, { withdrawalId: task.withdrawalId })).toMatchObject({ retried: false })
   await runDueWork(ctx)
   expect(sent).toHaveLength(1)
@@ -658,7 +646,7 @@ test('the operator can make an accepted task due again, and a retry of the withd
 test('a task that outlives the purge can still be reported on, and the report deletes its row', async () => {
   const task = await givenAcceptedTask({ phase: 'user_profile', acknowledge_within_seconds: 90 * 86_400 })
   await pass(ctx, 31 * day)
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: task.withdrawalId } })).toMatchObject({
+  expect(await withdrawalOf(ctx, task.withdrawalId)).toMatchObject({
     purgedAt: expect.any(Date),
     userId: null,
     completedAt: null,
@@ -674,18 +662,13 @@ test("the purge deletes the account's id from an open task, and the task shows t
   answers.shop = () => 503
   const { withdrawalId } = await givenWithdrawal(ctx)
   await pass(ctx, 31 * day)
-  const [task] = await ctx.db.deletionTask.findMany({ where: { withdrawalId } })
+  const task = await ctx.db.deletionTask.findFirstOrThrow({ where: { withdrawalId } })
   expect(task).toMatchObject({ subject: null, sealedSubject: null, completedAt: null })
   const calls = sent.length
   await pass(ctx, day)
   expect(sent).toHaveLength(calls)
-  const where = { id: task?.id ?? '' }
-  expect(await ctx.db.deletionTask.findUnique({ where })).toMatchObject({
-    lastError: 'the purge has deleted whom it is about; waive the task',
-  })
-  await waiveTask(ctx, { taskId: where.id, reason: 'unreachable' })
+  expect((await rowOf(task)).lastError).toBe('the purge has deleted whom it is about; waive the task')
+  await waiveTask(ctx, { taskId: task.id, reason: 'unreachable' })
   await runDueWork(ctx)
-  expect(await ctx.db.withdrawal.findUnique({ where: { id: withdrawalId } })).toMatchObject({
-    completedAt: ctx.clock.now(),
-  })
+  expect((await withdrawalOf(ctx, withdrawalId)).completedAt).toEqual(ctx.clock.now())
 })

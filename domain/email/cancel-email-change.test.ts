@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, outcomeOf, tally, testContext } from '@/testing/domain'
+import { givenPendingChange } from '@/testing/account'
+import { asUser, givenUser, testContext } from '@/testing/domain'
+import { outcomeOf, tally } from '@/testing/outcomes'
 import { cancelEmailChange } from './cancel-email-change'
 
 test('cancelling closes the request and records who did it, from where and when', async () => {

@@ -1,31 +1,16 @@
 import { beforeEach, expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
-import {
-  asToken,
-  asUser,
-  changeInput,
-  givenPendingChange,
-  givenUser,
-  heldUp,
-  outcomeOf,
-  type TestContext,
-  type TestUser,
-  tally,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+import { asToken, changeInput, givenPendingChange } from '@/testing/account'
+import { asUser, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { heldUp, outcomeOf, placesTaken, tally } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
+import { withdrawAs } from '@/testing/withdrawals'
 import { setPassword } from '../accounts/user'
-import { pseudonymousBucket } from '../limits/buckets'
+import { pseudonymousBucket, userBucket } from '../limits/buckets'
 import { hour } from '../limits/durations'
 import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'
-
-const change = async (ctx: TestContext, user: TestUser, newEmail: string, password = user.password) =>
-  changeEmail(await asUser(ctx, user), changeInput(user, newEmail, password))
-
-const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))
 
 let ctx: TestContext
 let user: TestUser
@@ -35,26 +20,26 @@ beforeEach(async () => {
   user = await givenUser(ctx)
 })
 
+const change = async (newEmail: string, password = user.password, on = ctx) =>
+  changeEmail(await asUser(on, user), changeInput(user, newEmail, password))
+const requestsOpened = () => ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })
+
 test('the message shows no longer validity than the change has', async () => {
   ctx.limits.changeLifetimeMs = hour / 10
-  expect(await outcomeOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
+  expect(await outcomeOf(change(`new-${user.email}`))).toBe('accepted')
   expect(ctx.mailbox[0]?.message).toMatchObject({ validMs: hour / 10 })
 })
 
 test('B3 L8 five of many concurrent wrong passwords are judged, and then the right one must wait too', async () => {
-  const refusals = await Promise.all(
-    Array.from({ length: 100 }, () => outcomeOf(change(ctx, user, 'x@example.test', 'wrong'))),
-  )
+  const refusals = await Promise.all(Array.from({ length: 100 }, () => outcomeOf(change('x@example.test', 'wrong'))))
   expect(tally(refusals)).toEqual({ EMAIL_007: 5, EMAIL_008: 95 })
-  expect(await outcomeOf(change(ctx, user, 'x@example.test'))).toBe('EMAIL_008')
+  expect(await outcomeOf(change('x@example.test'))).toBe('EMAIL_008')
   ctx.clock.advance(hour / 4)
-  expect(await outcomeOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
+  expect(await outcomeOf(change(`new-${user.email}`))).toBe('accepted')
 })
 
 test('L4 of 100 parallel changes exactly three are accepted, and one stays pending', async () => {
-  const refusals = await Promise.all(
-    Array.from({ length: 100 }, (_, n) => outcomeOf(change(ctx, user, `p${n}-${user.email}`))),
-  )
+  const refusals = await Promise.all(Array.from({ length: 100 }, (_, n) => outcomeOf(change(`p${n}-${user.email}`))))
   expect(tally(refusals)).toEqual({ accepted: 3, EMAIL_008: 97 })
   const requests = await ctx.db.emailChangeRequest.findMany({ where: { userId: user.userId } })
   expect(tally(requests.map(({ status }) => status))).toEqual({ pending_verification: 1, superseded: 2 })
@@ -62,38 +47,35 @@ test('L4 of 100 parallel changes exactly three are accepted, and one stays pendi
 
 test("only the right password reveals that an address is taken, or one's own, five times an hour", async () => {
   const other = await givenUser(ctx)
-  expect(await outcomeOf(change(ctx, user, other.email, 'wrong'))).toBe('EMAIL_007')
+  expect(await outcomeOf(change(other.email, 'wrong'))).toBe('EMAIL_007')
   const taken = (address: string, details: string) =>
-    expect(change(ctx, user, address)).rejects.toMatchObject({ code: 'EMAIL_002', details })
+    expect(change(address)).rejects.toMatchObject({ code: 'EMAIL_002', details })
   await taken(user.email, 'This is already your address.')
-  expect(await placesTaken(ctx, user, user.email)).toEqual({ ...untouched, password: 1, passwordDay: 1, taken: 1 })
+  expect(await allPlacesTaken(user.email)).toEqual({ ...untouched, password: 1, passwordDay: 1, taken: 1 })
   await taken(user.email.toUpperCase(), 'This is already your address.')
   for (let probe = 0; probe < 3; probe++) await taken(other.email.toUpperCase(), ERRORS.EMAIL_002.details)
-  expect(await outcomeOf(change(ctx, user, `free-${user.email}`))).toBe('EMAIL_008')
+  expect(await outcomeOf(change(`free-${user.email}`))).toBe('EMAIL_008')
   ctx.clock.advance(hour)
-  expect(await outcomeOf(change(ctx, user, `free-${user.email}`))).toBe('accepted')
+  expect(await outcomeOf(change(`free-${user.email}`))).toBe('accepted')
 })
 
 test('F9 when the mail server refuses, nothing is stored, no place is used, the older change stays, and the answer says to retry after a minute', async () => {
   const older = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
   const newEmail = `again-${user.email}`
-  await expect(change(ctx, user, newEmail)).rejects.toMatchObject({ code: 'EMAIL_009', retryAfterSeconds: 60 })
-  expect(await placesTaken(ctx, user, newEmail)).toEqual({ ...untouched, change: 1 })
-  expect((await statusOf(ctx, user)).pending_change.change_request_id).toBe(older.change_request_id)
+  await expect(change(newEmail)).rejects.toMatchObject({ code: 'EMAIL_009', retryAfterSeconds: 60 })
+  expect(await allPlacesTaken(newEmail)).toEqual({ ...untouched, change: 1 })
+  expect((await getEmailStatus(await asUser(ctx, user))).pending_change.change_request_id).toBe(older.change_request_id)
 })
 
-const hitsIn = async (ctx: TestContext, key: string) =>
-  (await ctx.db.rateLimit.findUnique({ where: { key } }))?.hits.length ?? 0
-
 /** The number of places of each kind that the user's calls have taken. */
-async function placesTaken(ctx: TestContext, user: TestUser, newEmail: string) {
+async function allPlacesTaken(newEmail: string) {
   const counts: Record<string, number> = {}
   for (const name of ['change', 'password', 'passwordDay', 'taken'] as const) {
-    counts[name] = await hitsIn(ctx, `${name}:${user.userId}`)
+    counts[name] = await placesTaken(ctx, userBucket(ctx, name, user.userId))
   }
   for (const name of ['target', 'targetMail'] as const) {
-    counts[name] = await hitsIn(ctx, pseudonymousBucket(ctx, name, newEmail).key)
+    counts[name] = await placesTaken(ctx, pseudonymousBucket(ctx, name, newEmail))
   }
   return counts
 }
@@ -102,8 +84,8 @@ const untouched = { change: 0, password: 0, passwordDay: 0, taken: 0, target: 0,
 const accepted = { ...untouched, change: 1, target: 1, targetMail: 1 }
 
 test('an invalid address is refused before anything is counted', async () => {
-  expect(await outcomeOf(change(ctx, user, 'ada@localhost', 'wrong'))).toBe('EMAIL_001')
-  expect(await placesTaken(ctx, user, 'ada@localhost')).toEqual(untouched)
+  expect(await outcomeOf(change('ada@localhost', 'wrong'))).toBe('EMAIL_001')
+  expect(await allPlacesTaken('ada@localhost')).toEqual(untouched)
 })
 
 test('a change of an account withdrawn meanwhile is refused without a password check', async () => {
@@ -163,7 +145,7 @@ test('a request stores the times of request and message, the caller and the chos
       at: new Date(requestedAt.getTime() + 2_000),
     },
   ])
-  expect(await placesTaken(ctx, user, newEmail.toLowerCase())).toEqual(accepted)
+  expect(await allPlacesTaken(newEmail.toLowerCase())).toEqual(accepted)
   await ctx.settle()
   expect(ctx.mailbox).toHaveLength(2)
   expect(ctx.mailbox[1]).toMatchObject({ to: user.email, id: expect.stringMatching(/^ntc_[A-Za-z0-9_-]{22}$/) })
@@ -187,12 +169,12 @@ test('a request stores the times of request and message, the caller and the chos
 test('a wrong password takes its places, and the right one gives its own back', async () => {
   const newEmail = `new-${user.email}`
   for (const wrong of ['wrong', `${user.password} `]) {
-    expect(await outcomeOf(change(ctx, user, newEmail, wrong))).toBe('EMAIL_007')
+    expect(await outcomeOf(change(newEmail, wrong))).toBe('EMAIL_007')
   }
   expect(ctx.mailbox).toEqual([])
   ctx.clock.advance(1)
-  await change(ctx, user, newEmail)
-  expect(await placesTaken(ctx, user, newEmail)).toEqual({ ...accepted, password: 2, passwordDay: 2 })
+  await change(newEmail)
+  expect(await allPlacesTaken(newEmail)).toEqual({ ...accepted, password: 2, passwordDay: 2 })
 })
 
 test('of many concurrent changes to a taken address, five are told that it is taken', async () => {
@@ -218,8 +200,8 @@ test.each([
   call.mail = { ...ctx.mail, send: (mail) => act().then(() => ctx.mail.send(mail)) }
   const newEmail = `new-${user.email}`
   expect(await outcomeOf(changeEmail(call, changeInput(user, newEmail)))).toBe(code)
-  expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 0, target: 1, targetMail: 1 })
-  expect(await ctx.db.emailChangeRequest.count({ where: { userId } })).toBe(0)
+  expect(await allPlacesTaken(newEmail)).toMatchObject({ change: 0, target: 1, targetMail: 1 })
+  expect(await requestsOpened()).toBe(0)
 })
 
 test('an address that is taken during sending is refused as taken, and takes the same places', async () => {
@@ -229,27 +211,26 @@ test('an address that is taken during sending is refused as taken, and takes the
     await givenUser(ctx, newEmail)
     return send(mail)
   }
-  expect(await outcomeOf(change(ctx, user, newEmail))).toBe('EMAIL_002')
-  expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 0, taken: 1, target: 1, targetMail: 1 })
-  expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
+  expect(await outcomeOf(change(newEmail))).toBe('EMAIL_002')
+  expect(await allPlacesTaken(newEmail)).toMatchObject({ change: 0, taken: 1, target: 1, targetMail: 1 })
+  expect(await requestsOpened()).toBe(0)
 })
 
 /** The statement that opens a request fails with this error. */
-const givenFailure = (ctx: TestContext, error: Error): TestContext =>
-  atStatement(ctx, 'open-email-change', () => Promise.reject(error))
+const failing = (error: Error): TestContext => atStatement(ctx, 'open-email-change', () => Promise.reject(error))
 
 test("if the database's answer is lost, the place stays taken, because the request may be open", async () => {
   const newEmail = `new-${user.email}`
-  const lost = givenFailure(ctx, new Error('connection lost'))
-  await expect(change(lost, user, newEmail)).rejects.toThrow('connection lost')
-  expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 1, target: 1, targetMail: 1 })
+  const lost = failing(new Error('connection lost'))
+  await expect(change(newEmail, user.password, lost)).rejects.toThrow('connection lost')
+  expect(await allPlacesTaken(newEmail)).toMatchObject({ change: 1, target: 1, targetMail: 1 })
 })
 
 test('if the database itself undoes the statement, no request is open, and the places are given back', async () => {
   const newEmail = `new-${user.email}`
   const undone = Object.assign(new Error('canceling statement'), { code: '57014', severity: 'ERROR' })
-  await expect(change(givenFailure(ctx, undone), user, newEmail)).rejects.toThrow('canceling statement')
-  expect(await placesTaken(ctx, user, newEmail)).toEqual({ ...untouched, target: 1, targetMail: 1 })
+  await expect(change(newEmail, user.password, failing(undone))).rejects.toThrow('canceling statement')
+  expect(await allPlacesTaken(newEmail)).toEqual({ ...untouched, target: 1, targetMail: 1 })
 })
 
 test('a change is refused if the account verifies its address while the change waits for the lock', async () => {
@@ -263,5 +244,5 @@ test('a change is refused if the account verifies its address while the change w
     (sql) => rawSql(sql, 'UPDATE users SET email = $2, email_key = $2 WHERE id = $1', [user.userId, newEmail]),
   )
   expect(outcome).toBe('EMAIL_002')
-  expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
+  expect(await requestsOpened()).toBe(0)
 })

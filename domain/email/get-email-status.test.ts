@@ -1,15 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { NOTHING_PENDING } from '@/contract/email'
-import {
-  asNobody,
-  asUser,
-  givenPendingChange,
-  givenUser,
-  outcomeOf,
-  type TestContext,
-  type TestUser,
-  testContext,
-} from '@/testing/domain'
+import { givenPendingChange } from '@/testing/account'
+import { asNobody, asUser, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { getEmailChange } from './get-email-change'
 import { getEmailStatus } from './get-email-status'
 

@@ -3,22 +3,15 @@ import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
 import { changePassword } from '@/domain/passwords/change-password'
-import { signIn } from '@/domain/passwords/sign-in'
 import { createAccessToken } from '@/domain/sessions/access-tokens'
 import { exportData } from '@/domain/withdrawal/export-data'
 import { showUser } from '@/domain/withdrawal/show-account'
-import {
-  type Caller,
-  call,
-  day,
-  givenCaller,
-  givenChange,
-  givenServiceOf,
-  givenServiceToken,
-  hour,
-} from '@/testing/api-calls'
-import { asUser, givenSession, outcomeOf, pass, runDueWork } from '@/testing/domain'
+import { signInFromNew, templatesTo } from '@/testing/account'
+import { type Caller, call, day, hour } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenServiceOf, givenServiceToken } from '@/testing/callers'
+import { asUser, givenSession, pass, runDueWork } from '@/testing/domain'
 import { linksTo, linkTo, move, redeem } from '@/testing/not-me'
+import { outcomeOf } from '@/testing/outcomes'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
 /** The support of the adopter: its service, or its operator at the command. */
@@ -142,7 +135,7 @@ describe('an old mailbox that is lost', () => {
     await ctx.settle()
     ctx.mail.send = send
     await pass(ctx, hour)
-    expect(mailsTo(ctx, owner.email).map(({ message }) => message.template)).toEqual(['email-changed-unproven'])
+    expect(templatesTo(ctx, owner.email)).toEqual(['email-changed-unproven'])
   })
 
   const withSession = async (of: Caller) => asUser(ctx, { ...of, sessionId: await givenSession(ctx, of.userId) })
@@ -155,17 +148,13 @@ describe('an old mailbox that is lost', () => {
     const input = { current_password: of.password, new_password: 'staple carries a lantern' }
     return changePassword(await withSession({ userId, ...of }), { userId, ...input })
   }
-  const signInFromNew = async ({ email, password }: Caller, count: number) => {
-    for (let n = 0; n <= count; n++)
-      await signIn(ctx, { email, password, userAgent: 'Firefox/145.0', ip: '192.0.2.1', device: `${n}` })
-  }
 
   test.each<[string, (of: Caller) => Promise<unknown>]>([
     ['password_changed', newPassword],
     ['data_exported', exported],
     ['access_token_created', newToken],
-    ['new_device', (of) => signInFromNew(of, 1)],
-    ['new_devices', (of) => signInFromNew(of, 4)],
+    ['new_device', (of) => signInFromNew(ctx, of, 1)],
+    ['new_devices', (of) => signInFromNew(ctx, of, 4)],
     ['email_reverted', (of) => redeem(linkTo(ctx, of.email))],
     ['email_changed', () => support.put({ email: `lost-${owner.email}` })],
   ])('B115 gets no letter of the kind %s that still waited when support said so', async (kind, cause) => {
@@ -189,9 +178,9 @@ describe('an old mailbox that is lost', () => {
       await ctx.settle()
       ctx.mailServer.accepts = true
       await pass(ctx, 2 * day)
-      const letters = (to: string) => mailsTo(ctx, to).map(({ message }) => message.template)
-      expect(letters(lost).slice(before)).toEqual(['email-changed-unproven'])
-      expect(letters(email).toSorted()).toEqual(isSaidAtOnce ? ['email-changed'] : ['data-exported', 'email-changed'])
+      expect(templatesTo(ctx, lost).slice(before)).toEqual(['email-changed-unproven'])
+      const toSafe = isSaidAtOnce ? ['email-changed'] : ['data-exported', 'email-changed']
+      expect(templatesTo(ctx, email).toSorted()).toEqual(toSafe)
     }
   })
 
@@ -205,8 +194,7 @@ describe('an old mailbox that is lost', () => {
     await ctx.settle()
     ctx.mailServer.accepts = true
     await pass(ctx, hour)
-    const letters = mailsTo(ctx, owner.email).map(({ message }) => message.template)
-    expect(letters).toEqual(expect.arrayContaining(['password-changed', 'email-changed']))
+    expect(templatesTo(ctx, owner.email)).toEqual(expect.arrayContaining(['password-changed', 'email-changed']))
   })
 
   test('B50 a later change by the person can be undone from the address that support gave', async () => {

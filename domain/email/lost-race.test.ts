@@ -2,19 +2,10 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '@/server/adapters/database'
+import { givenPendingChange, type PendingTestChange } from '@/testing/account'
 import { setDatabase } from '@/testing/database'
-import {
-  asUser,
-  givenPendingChange,
-  givenUser,
-  outcomeOf,
-  type PendingTestChange,
-  type TestContext,
-  type TestUser,
-  tally,
-  testContext,
-  testDatabase,
-} from '@/testing/domain'
+import { asUser, givenUser, type TestContext, type TestUser, testContext, testDatabase } from '@/testing/domain'
+import { outcomeOf, tally } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { createUser } from '../accounts/user'
 import { verifyEmail } from './verify-email'
@@ -38,11 +29,7 @@ async function givenLoggingDatabase() {
 
 const verify = async (ctx: TestContext, user: TestUser, change: PendingTestChange) => {
   const caller = await asUser(ctx, user)
-  const input = {
-    userId: user.userId,
-    change_request_id: change.change_request_id,
-    verification_code: change.code,
-  }
+  const input = { userId: user.userId, change_request_id: change.change_request_id, verification_code: change.code }
   return () => outcomeOf(verifyEmail(caller, input))
 }
 
@@ -67,11 +54,8 @@ test('L9 of many concurrent verifications of one address one succeeds, and no lo
     expect(tally(outcomes)).toEqual({ accepted: 1, EMAIL_002: MANY - 1 })
     expect(await ctx.db.user.count({ where: { emailKey: target } })).toBe(1)
     // The loser's request stays open, with its attempt counted.
-    expect(
-      await ctx.db.emailChangeRequest.count({
-        where: { newEmailKey: target, status: 'pending_verification', attempts: 1 },
-      }),
-    ).toBe(MANY - 1)
+    const open = { newEmailKey: target, status: 'pending_verification' as const, attempts: 1 }
+    expect(await ctx.db.emailChangeRequest.count({ where: open })).toBe(MANY - 1)
     expect(await logged(target)).toBe(false)
   }
 })

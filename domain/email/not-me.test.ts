@@ -1,25 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createNotMeToken } from '@/domain/email/not-me-token'
-import { signIn } from '@/domain/passwords/sign-in'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { createSecrets } from '@/server/adapters/secrets'
-import {
-  type Answer,
-  type Caller,
-  call,
-  change,
-  day,
-  givenCaller,
-  givenChange,
-  givenServiceOf,
-  givenToken,
-  hour,
-  minute,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
-import { givenSession, heldUp, lookalikesOf, tally } from '@/testing/domain'
+import { lookalikesOf, signInAs } from '@/testing/account'
+import { type Answer, type Caller, call, change, day, hour, minute, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenServiceOf, givenToken } from '@/testing/callers'
+import { givenSession } from '@/testing/domain'
 import { linkTo, MINE, move, read, redeem } from '@/testing/not-me'
+import { heldUp, tally } from '@/testing/outcomes'
 import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
 
 /** The address is changed and verified; the link of the message to the old one. */
@@ -33,8 +21,7 @@ async function givenTheft(ctx: Service, caller: Caller, to = `thief-${caller.ema
 
 const statusOf = async (ctx: Service, id: string) =>
   (await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).status
-const enters = async (ctx: Service, email: string, password: string) =>
-  (await signIn(ctx, { email, password, userAgent: '', ip: '192.0.2.1' })) !== null
+const enters = async (email: string, password: string) => (await signInAs(ctx, { email, password })) !== null
 
 /** Without what differs between two answers of one kind. */
 const bare = ({ status, text, headers }: Answer) => ({
@@ -65,9 +52,9 @@ describe('the link to the old address', () => {
     for (const token of [caller.token, extra.token, createSessionToken(ctx, session).token]) {
       expect((await call(caller, 'getEmailStatus', { token })).code).toBe('AUTH_001')
     }
-    expect(await enters(ctx, caller.email, caller.password)).toBe(false)
-    expect(await enters(ctx, to, MINE)).toBe(false)
-    expect(await enters(ctx, caller.email, MINE)).toBe(true)
+    expect(await enters(caller.email, caller.password)).toBe(false)
+    expect(await enters(to, MINE)).toBe(false)
+    expect(await enters(caller.email, MINE)).toBe(true)
     const actions = await ctx.db.auditEvent.findMany({ where: { userId: caller.userId, actor: 'mailed_link' } })
     expect(actions).toMatchObject([{ action: 'email.reverted', subjectId: id, ip: '192.0.2.1' }])
   })
@@ -84,7 +71,7 @@ describe('the link to the old address', () => {
       ctx.clock.advance(ms)
       expect((await redeem(link)).code).toBe(code)
       expect(await statusOf(ctx, id)).toBe(code === 'accepted' ? 'cancelled' : 'pending_verification')
-      expect(await enters(ctx, caller.email, MINE)).toBe(code === 'accepted')
+      expect(await enters(caller.email, MINE)).toBe(code === 'accepted')
     }
   })
 
@@ -123,7 +110,7 @@ describe('the link to the old address', () => {
     ])
     for (const link of [first.link, second.link, pending]) expect((await redeem(link)).code).toBe('EMAIL_006')
     expect(await emailOf(ctx, caller)).toBe(caller.email)
-    expect(await enters(ctx, caller.email, MINE)).toBe(true)
+    expect(await enters(caller.email, MINE)).toBe(true)
     const told = ctx.mailbox.filter(({ message }) => message.template === 'email-reverted')
     expect(told.map(({ to }) => to).toSorted()).toEqual([caller.email, first.to, second.to].toSorted())
     expect(JSON.stringify(told.filter(({ to }) => to !== caller.email))).not.toMatch(
@@ -265,7 +252,7 @@ describe('concurrent presses', () => {
     const answers = await Promise.all(passwords.map((new_password) => redeem(link, { body: { new_password } })))
     expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, EMAIL_006: 9, EMAIL_008: 190 })
     const winner = passwords[answers.findIndex(({ code }) => code === 'accepted')] ?? ''
-    expect(await enters(ctx, caller.email, winner)).toBe(true)
+    expect(await enters(caller.email, winner)).toBe(true)
     await ctx.settle()
     expect(await ctx.db.notice.count({ where: { changeRequestId: id, kind: 'email_reverted' } })).toBe(2)
     expect(await ctx.db.auditEvent.count({ where: { subjectId: id, action: 'email.reverted' } })).toBe(1)

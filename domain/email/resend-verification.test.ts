@@ -1,15 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
-import {
-  asUser,
-  givenPendingChange,
-  givenUser,
-  heldUp,
-  outcomeOf,
-  type PendingTestChange,
-  type TestContext,
-  type TestUser,
-  testContext,
-} from '@/testing/domain'
+import { givenPendingChange, type PendingTestChange } from '@/testing/account'
+import { asUser, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { heldUp, outcomeOf, placesTaken } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { hour, minute } from '../limits/durations'
@@ -17,22 +9,16 @@ import type { Mail } from '../ports'
 import type { Sql } from '../sql'
 import { resendVerification } from './resend-verification'
 
-const resend = async (ctx: TestContext, user: TestUser, input: Parameters<typeof resendVerification>[1]) =>
-  resendVerification(await asUser(ctx, user), input)
-
-const requestOf = (ctx: TestContext, id: string) => ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
-
-const mailsTo = async (ctx: TestContext, address: string) => {
-  const { key } = pseudonymousBucket(ctx, 'targetMail', address)
-  return (await ctx.db.rateLimit.findUniqueOrThrow({ where: { key } })).hits.length
-}
-
-const lastMessage = (ctx: TestContext) => ctx.mailbox.at(-1)
+const mailsCounted = () => placesTaken(ctx, pseudonymousBucket(ctx, 'targetMail', change.new_email))
 
 let ctx: TestContext
 let user: TestUser
 let change: PendingTestChange
 let input: { userId: string; change_request_id: string }
+
+const resend = async (more: Partial<Parameters<typeof resendVerification>[1]> = {}) =>
+  resendVerification(await asUser(ctx, user), { ...input, ...more })
+const request = () => ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: input.change_request_id } })
 
 beforeEach(async () => {
   ctx = await testContext()
@@ -54,13 +40,13 @@ test('during the cooldown the answer says how long to wait, to the millisecond',
       resetsAt: new Date(ctx.clock.now().getTime() + 1),
     },
   ])
-  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+  expect(await mailsCounted()).toBe(1)
   ctx.clock.advance(1)
-  expect(await outcomeOf(resend(ctx, user, input))).toBe('accepted')
+  expect(await outcomeOf(resend())).toBe('accepted')
 })
 
 test('a resent message has a new code, a new id and the remaining time', async () => {
-  const before = await requestOf(ctx, change.change_request_id)
+  const before = await request()
   ctx.clock.advance(5 * minute)
   const caller = await asUser(ctx, user)
   expect(await resendVerification(caller, input)).toEqual({
@@ -72,19 +58,19 @@ test('a resent message has a new code, a new id and the remaining time', async (
   expect(caller.buckets).toEqual([
     { name: 'resend', places: 1, windowMs: 5 * minute, remaining: 0, resetsAt: new Date('2026-11-20T09:10:00.000Z') },
   ])
-  expect(lastMessage(ctx)).toMatchObject({
+  expect(ctx.mailbox.at(-1)).toMatchObject({
     to: change.new_email,
     id: `${change.change_request_id}-${ctx.clock.now().getTime()}`,
     message: { template: 'verify-new-email', validMs: 12 * hour, firstMethod: 'email_code' },
   })
-  const after = await requestOf(ctx, change.change_request_id)
+  const after = await request()
   expect(after).toMatchObject({
     sentAt: ctx.clock.now(),
     expiresAt: new Date('2026-11-20T21:05:00.000Z'),
     requestedAt: before.requestedAt,
   })
   expect(Buffer.from(after.codeMac).equals(before.codeMac)).toBe(false)
-  expect(await mailsTo(ctx, change.new_email)).toBe(2)
+  expect(await mailsCounted()).toBe(2)
   const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'email_change.resent' } })
   expect(audited).toMatchObject([
     { actor: 'session', subjectId: change.change_request_id, ip: '192.0.2.1', at: ctx.clock.now() },
@@ -93,21 +79,21 @@ test('a resent message has a new code, a new id and the remaining time', async (
 
 test('a resend can ask for the other method, which then stays', async () => {
   ctx.clock.advance(5 * minute)
-  expect(await resend(ctx, user, { ...input, verification_method: 'email_link' })).toMatchObject({
+  expect(await resend({ verification_method: 'email_link' })).toMatchObject({
     method: 'email_link',
   })
-  expect(lastMessage(ctx)).toMatchObject({ message: { firstMethod: 'email_link' } })
-  expect((await requestOf(ctx, change.change_request_id)).method).toBe('email_link')
+  expect(ctx.mailbox.at(-1)).toMatchObject({ message: { firstMethod: 'email_link' } })
+  expect((await request()).method).toBe('email_link')
   ctx.clock.advance(5 * minute)
-  expect(await resend(ctx, user, input)).toMatchObject({ method: 'email_link' })
+  expect(await resend()).toMatchObject({ method: 'email_link' })
 })
 
 test('the message shows how long its code is valid, at most until the change ends a day after its request', async () => {
   const told: unknown[] = []
   for (const wait of [11 * hour, 11 * hour, 90 * minute, 20 * minute, 9 * minute + 30_000]) {
     ctx.clock.advance(wait)
-    await resend(ctx, user, input)
-    told.push(lastMessage(ctx)?.message)
+    await resend()
+    told.push(ctx.mailbox.at(-1)?.message)
   }
   expect(told).toMatchObject([
     { validMs: 12 * hour },
@@ -117,7 +103,7 @@ test('the message shows how long its code is valid, at most until the change end
     { validMs: 30_000 },
   ])
   ctx.clock.advance(30_000)
-  expect(await outcomeOf(resend(ctx, user, input))).toBe('EMAIL_004')
+  expect(await outcomeOf(resend())).toBe('EMAIL_004')
 })
 
 test('a resend is refused once the address has got as many messages as allowed', async () => {
@@ -135,14 +121,14 @@ test('a resend is refused once the address has got as many messages as allowed',
     ['targetMail', 0],
   ])
   expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
-  expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(new Date('2026-11-20T09:00:00.000Z'))
+  expect((await request()).sentAt).toEqual(new Date('2026-11-20T09:00:00.000Z'))
 })
 
 test('during the cooldown the answer names the time at which the address has room too', async () => {
   ctx.limits.targetMail = { places: 2, windowMs: 24 * hour }
   ctx.clock.advance(minute)
   const tooEarly = (retryAfterSeconds: number) =>
-    expect(resend(ctx, user, input)).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds })
+    expect(resend()).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds })
   await tooEarly(4 * 60)
   const take = [pseudonymousBucket(ctx, 'targetMail', change.new_email)]
   await takePlaces(ctx, { take })
@@ -157,7 +143,7 @@ test('a resend that waits while the change is closed is refused for that reason 
   const refusal = () => outcomeOf(resendVerification(caller, input))
   expect(await heldUp(ctx, ['email_change_requests', input.change_request_id], refusal, close)).toBe('EMAIL_006')
   expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
-  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+  expect(await mailsCounted()).toBe(1)
 })
 
 test('a change that is closed during sending stays closed, and the message counts', async () => {
@@ -166,13 +152,13 @@ test('a change that is closed during sending stays closed, and the message count
     await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
     return 'accepted'
   }
-  expect(await outcomeOf(resend(ctx, user, input))).toBe('EMAIL_006')
-  expect(await requestOf(ctx, change.change_request_id)).toMatchObject({
+  expect(await outcomeOf(resend())).toBe('EMAIL_006')
+  expect(await request()).toMatchObject({
     status: 'cancelled',
     sentAt: ctx.clock.now(),
     expiresAt: new Date('2026-11-20T21:00:00.000Z'),
   })
-  expect(await mailsTo(ctx, change.new_email)).toBe(2)
+  expect(await mailsCounted()).toBe(2)
 })
 
 test.each<[string, Mail['send'], string]>([
@@ -180,21 +166,21 @@ test.each<[string, Mail['send'], string]>([
   ['refuses for good', async () => 'refused', 'EMAIL_009'],
   ['fails', () => Promise.reject(new RangeError('lost')), 'RangeError: lost'],
 ])('when the mail server %s, cooldown, place and code stay as before', async (_, send, refusal) => {
-  const before = await requestOf(ctx, change.change_request_id)
+  const before = await request()
   ctx.clock.advance(5 * minute)
   ctx.mail.send = send
-  const outcome = await resend(ctx, user, input).catch((error) => error)
+  const outcome = await resend().catch((error) => error)
   expect(outcome.code ?? String(outcome)).toBe(refusal)
   if (refusal === 'EMAIL_009') expect(outcome.retryAfterSeconds).toBe(60)
-  expect(await requestOf(ctx, change.change_request_id)).toEqual(before)
-  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+  expect(await request()).toEqual(before)
+  expect(await mailsCounted()).toBe(1)
 })
 
 test('an invalid stored address is answered as a fault of the service', async () => {
   ctx.clock.advance(5 * minute)
   await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { newEmail: 'no address' } })
-  const before = await requestOf(ctx, change.change_request_id)
-  await expect(resend(ctx, user, input)).rejects.toThrow('a stored address does not parse')
-  expect(await requestOf(ctx, change.change_request_id)).toEqual(before)
-  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+  const before = await request()
+  await expect(resend()).rejects.toThrow('a stored address does not parse')
+  expect(await request()).toEqual(before)
+  expect(await mailsCounted()).toBe(1)
 })

@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest'
 import { maskAddress } from '@/contract/address'
-import {
-  asNobody,
-  givenPendingChange,
-  givenUser,
-  heldUp,
-  outcomeOf,
-  pass,
-  type TestContext,
-  testContext,
-  verifyChange,
-} from '@/testing/domain'
+import { givenPendingChange, verifyChange } from '@/testing/account'
+import { asNobody, givenUser, pass, type TestContext, testContext } from '@/testing/domain'
+import { heldUp, outcomeOf } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { registerApp } from '../applications/manage'
 import { day, minute } from '../limits/durations'

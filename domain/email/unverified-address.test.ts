@@ -2,20 +2,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
 import { createNotMeToken } from '@/domain/email/not-me-token'
-import {
-  type Caller,
-  call,
-  day,
-  givenCaller,
-  givenChange,
-  givenServiceOf,
-  hour,
-  minute,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
-import { outcomeOf, pass, resetTokenTo, runDueWork } from '@/testing/domain'
+import { resetPassword, templatesTo } from '@/testing/account'
+import { type Caller, day, hour, minute, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenServiceOf } from '@/testing/callers'
+import { pass, runDueWork } from '@/testing/domain'
 import { linksTo, linkTo, move, read, redeem } from '@/testing/not-me'
+import { outcomeOf } from '@/testing/outcomes'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
 /** Each way to another address; returns the id of its change. */
@@ -39,7 +31,6 @@ async function newestChange(ctx: Service, { userId }: Caller) {
   return change?.id ?? ''
 }
 
-const templatesTo = (ctx: Service, address: string) => mailsTo(ctx, address).map(({ message }) => message.template)
 /** Also for a link that a release before this rule has mailed. */
 const linkOf = (ctx: Service, id: string) => ({ id, token: createNotMeToken(ctx, id) })
 const setVerified = (ctx: Service, { userId: id }: Caller, emailVerifiedAt: Date | null) =>
@@ -129,20 +120,15 @@ describe('an address that was never verified', () => {
     const proofs: Record<string, (owner: Caller) => Promise<unknown>> = {
       async 'a code'(owner) {
         const { id, code } = await givenChange(ctx, owner, owner.email)
-        return verify(owner, id, code)
+        expect((await verify(owner, id, code)).code).toBe('accepted')
       },
-      async 'a reset link'(owner) {
-        await call({ userId: '' }, 'requestPasswordReset', { body: { email: owner.email } })
-        await ctx.settle()
-        const asking = { token: resetTokenTo(ctx, owner.email), body: { new_password: 'a password of the reader' } }
-        return call({ userId: '' }, 'confirmPasswordReset', asking)
-      },
+      'a reset link': (owner) => resetPassword(ctx, owner, 'a password of the reader'),
     }
     for (const [what, prove] of Object.entries(proofs)) {
       const owner = await givenCaller(ctx)
       await setVerified(ctx, owner, null)
       const { version } = await userOf(ctx, owner)
-      expect(await prove(owner)).toMatchObject({ code: 'accepted' })
+      await prove(owner)
       const proven = await userOf(ctx, owner)
       expect([what, proven.emailVerifiedAt]).toEqual([what, ctx.clock.now()])
       expect(proven.version).toBeGreaterThan(version)
@@ -156,11 +142,7 @@ describe('an address that was never verified', () => {
   test('a reset link leaves the time at which a verified address was verified', async () => {
     const at = new Date(ctx.clock.now().getTime() - minute)
     await setVerified(ctx, owner, at)
-    await call({ userId: '' }, 'requestPasswordReset', { body: { email: owner.email } })
-    await ctx.settle()
-    const body = { new_password: 'a password of the reader' }
-    const token = resetTokenTo(ctx, owner.email)
-    expect((await call({ userId: '' }, 'confirmPasswordReset', { token, body })).code).toBe('accepted')
+    await resetPassword(ctx, owner, 'a password of the reader')
     expect((await userOf(ctx, owner)).emailVerifiedAt).toEqual(at)
   })
 })

@@ -1,10 +1,18 @@
-import { expect, test } from 'vitest'
-import { asUser, givenUser, testContext } from '@/testing/domain'
+import { beforeEach, expect, test } from 'vitest'
+import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
+import { hour } from '../limits/durations'
 import { parseStoredAddress } from './set-address'
 import { macOfCode, macsOfCode, sendVerification } from './verification-code'
 
+const ONE = { id: 'ecr_one', messageId: 'ecr_one', code: '042137', method: 'email_code', validMs: 12 * hour } as const
+
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+})
+
 test('B26 a code matches only the request that it was made for', async () => {
-  const ctx = await testContext()
   const mac = macOfCode(ctx, 'ecr_one', '042137')
   const fits = (id: string, code: string) => macsOfCode(ctx, id, code).some((other) => other.equals(mac))
   expect(fits('ecr_one', '042137')).toBe(true)
@@ -13,18 +21,10 @@ test('B26 a code matches only the request that it was made for', async () => {
 })
 
 test("B26 the message goes to the new address in the account's language, with code and link and the current address masked", async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx, 'ada-of-the-message@example.test')
   await ctx.db.user.update({ where: { id: user.userId }, data: { locale: 'de' } })
   const address = parseStoredAddress('Ada.New@BÜCHER.test')
-  const verification = {
-    id: 'ecr_one',
-    messageId: 'ecr_one-2',
-    address,
-    code: '042137',
-    method: 'email_link',
-    validMs: 12 * 60 * 60 * 1000,
-  } as const
+  const verification = { ...ONE, messageId: 'ecr_one-2', address, method: 'email_link' } as const
   const caller = await asUser(ctx, user)
   expect(await sendVerification(caller, verification)).toBe(true)
   expect(ctx.mailbox).toEqual([
@@ -41,8 +41,8 @@ test("B26 the message goes to the new address in the account's language, with co
         newEmail: 'Ada.New@BÜCHER.test',
         code: '042137',
         link: 'https://accounts.test/verify-email#request=ecr_one&code=042137&as=a%40example.test',
-        validMs: 12 * 60 * 60 * 1000,
-        validUntil: new Date(ctx.clock.now().getTime() + 12 * 60 * 60 * 1000),
+        validMs: 12 * hour,
+        validUntil: new Date(ctx.clock.now().getTime() + 12 * hour),
         firstMethod: 'email_link',
       },
     },
@@ -56,24 +56,20 @@ test("B26 the message goes to the new address in the account's language, with co
 })
 
 test('the message for the own address says so, and its link too', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx, 'Ada.Own@BÜCHER.test')
   const address = parseStoredAddress('ada.own@xn--bcher-kva.test')
-  const verification = { id: 'ecr_own', messageId: 'ecr_own', address, code: '042137', method: 'email_code' } as const
-  await sendVerification(await asUser(ctx, user), { ...verification, validMs: 60_000 })
+  await sendVerification(await asUser(ctx, user), { ...ONE, address })
   expect(ctx.mailbox[0]?.message).toMatchObject({
     isOwn: true,
-    link: 'https://accounts.test/verify-email#request=ecr_own&code=042137&own=1&as=A%40B%C3%9CCHER.test',
+    link: 'https://accounts.test/verify-email#request=ecr_one&code=042137&own=1&as=A%40B%C3%9CCHER.test',
   })
 })
 
 test('the link names no current address that looks like the new one once both are masked', async () => {
-  const ctx = await testContext()
   const user = await givenUser(ctx, 'ada-alike@example.test')
   const address = parseStoredAddress('ada-alike.new@example.test')
-  const verification = { id: 'ecr_two', messageId: 'ecr_two', address, code: '042137', method: 'email_code' } as const
-  await sendVerification(await asUser(ctx, user), { ...verification, validMs: 60_000 })
+  await sendVerification(await asUser(ctx, user), { ...ONE, address })
   expect(ctx.mailbox[0]?.message).toMatchObject({
-    link: 'https://accounts.test/verify-email#request=ecr_two&code=042137',
+    link: 'https://accounts.test/verify-email#request=ecr_one&code=042137',
   })
 })

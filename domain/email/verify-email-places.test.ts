@@ -1,12 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import {
-  givenPendingChange,
-  givenUser,
-  outcomeOf,
-  testContext,
-  verifyChange as verify,
-  wrongCode,
-} from '@/testing/domain'
+import { givenPendingChange, verifyChange as verify, wrongCode } from '@/testing/account'
+import { givenUser, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { type Bucket, takePlaces, userBucket, type WantedPlaces } from '../limits/buckets'
 import { hour } from '../limits/durations'
 

@@ -1,26 +1,20 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import {
   asToken,
-  asUser,
   changeInput,
   codeSentTo,
   givenPendingChange,
-  givenSession,
-  givenUser,
-  outcomeOf,
   type PendingTestChange,
-  type TestContext,
-  type TestUser,
-  testContext,
-  untilWaiting,
+  signInAs,
   verifyChange as verify,
   wrongCode,
-} from '@/testing/domain'
+} from '@/testing/account'
+import { asUser, givenSession, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { anotherInstance } from '@/testing/install-context'
+import { outcomeOf, placesTaken, untilWaiting } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { atStatement } from '@/testing/statements'
 import { hour, minute } from '../limits/durations'
-import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
 import { signOut } from '../sessions/sign-ins'
 import { previewWithdrawal } from '../withdrawal/preview-withdrawal'
@@ -115,17 +109,17 @@ test('B73 a session that asks while the change of another one is pending does no
 
 test('B73 a browser that signs in anew while its change is pending stays too, unless its session had been ended', async () => {
   const phone = { ...user, sessionId: await givenSession(ctx, user.userId) }
-  const inBrowser = { email: user.email, password: user.password, userAgent: '', ip: '192.0.2.1' }
-  const again = async (replaces: string) => String((await signIn(ctx, { ...inBrowser, replaces }))?.sessionId)
+  const again = async (replaces: string, email = user.email) =>
+    String((await signInAs(ctx, { ...user, email }, { replaces }))?.sessionId)
   const laptop = { ...user, sessionId: await again(user.sessionId) }
   await verify(ctx, phone, pending)
   expect((await asUser(ctx, laptop)).actor.user.email).toBe(pending.new_email)
 
   const change = await givenPendingChange(ctx, laptop, `second-${user.email}`)
   await signOut(ctx, laptop.sessionId)
-  const revived = await signIn(ctx, { ...inBrowser, email: pending.new_email, replaces: laptop.sessionId })
+  const revived = { ...user, sessionId: await again(laptop.sessionId, pending.new_email) }
   await verify(ctx, phone, change)
-  await expect(asUser(ctx, { ...user, sessionId: String(revived?.sessionId) })).rejects.toThrow('the session has ended')
+  await expect(asUser(ctx, revived)).rejects.toThrow('the session has ended')
 })
 
 test('B73 a session that had ended before stays ended, and a change that a token asked for keeps none but the verifying one', async () => {
@@ -144,9 +138,6 @@ test('B73 a session that had ended before stays ended, and a change that a token
   await expect(asUser(ctx, laptop)).rejects.toThrow('the session has ended')
   expect((await asUser(ctx, phone)).actor.user.email).toBe(newEmail)
 })
-
-const callsHeard = async (ctx: TestContext, user: TestUser) =>
-  (await ctx.db.rateLimit.findUnique({ where: { key: `verify:${user.userId}` } }))?.hits.length ?? 0
 
 test('B20 a verification changes the address, tells both mailboxes, and is recorded with time, place and caller', async () => {
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: new Date(0) } })
@@ -201,7 +192,7 @@ test('a call that cannot succeed counts as a call, and not as an attempt', async
   expect(await outcomeOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
   expect(await outcomeOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }))).toBe('EMAIL_006')
   expect(await outcomeOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }, ''))).toBe('EMAIL_006')
-  expect(await callsHeard(ctx, user)).toBe(3)
+  expect(await placesTaken(ctx, { key: `verify:${user.userId}` })).toBe(3)
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
   ctx.clock.advance(12 * hour)
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_004')

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import { outcomeOf, type TestContext, testContext } from '@/testing/domain'
+import { type TestContext, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import type { BucketState } from '../context'
 import {
   type Bucket,
@@ -51,10 +52,7 @@ test('a window rolls: each place becomes free when its own time has passed, to t
   expect(await outcome()).toBe('accepted')
   ctx.clock.advance(10 * minute)
   expect(await outcome()).toBe('accepted')
-  await expect(takePlaces(ctx, { take })).rejects.toMatchObject({
-    code: 'EMAIL_008',
-    retryAfterSeconds: 50 * 60,
-  })
+  await expect(takePlaces(ctx, { take })).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 50 * 60 })
   ctx.clock.advance(50 * minute - 1)
   await expect(takePlaces(ctx, { take })).rejects.toMatchObject({ retryAfterSeconds: 1 })
   ctx.clock.advance(1)

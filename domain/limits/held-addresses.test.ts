@@ -1,30 +1,28 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { startImport, startImportCheck } from '@/domain/accounts/import'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
-import {
-  type Caller,
-  call,
-  change,
-  day,
-  givenCaller,
-  givenChange,
-  givenServiceOf,
-  givenServiceToken,
-  minute,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
-import { outcomeOf, testDatabase, untilWaiting } from '@/testing/domain'
+import { type Caller, call, change, day, minute, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenServiceOf, givenServiceToken } from '@/testing/callers'
+import { testDatabase } from '@/testing/domain'
 import { linkTo, move, redeem } from '@/testing/not-me'
+import { outcomeOf, untilWaiting } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { emailOf, givenService, type Service, times } from '@/testing/service'
 
-const signUp = (ctx: Service, email: string) =>
+let ctx: Service
+let owner: Caller
+
+beforeEach(async () => {
+  ctx = await givenService()
+  owner = await givenCaller(ctx)
+})
+
+const signUp = (email: string) =>
   outcomeOf(createUser(ctx, { email, password: 'a long password', name: 'Grace', emailVerified: true }))
 
 /** Every way by which somebody else could get an address; each answers what it was told. */
-async function waysIn(ctx: Service) {
+async function waysIn() {
   const service = await givenServiceToken(ctx)
   const put = (externalId: string, body: object) => call(service, 'putUser', { ids: { externalId }, body })
   let made = 0
@@ -48,15 +46,15 @@ async function waysIn(ctx: Service) {
       const [problem] = await startImportCheck(ctx).take(imported(email))
       return problem?.code ?? 'accepted'
     },
-    'the operator': (email: string) => signUp(ctx, email),
+    'the operator': (email: string) => signUp(email),
   }
 }
 
 describe('a replaced address', () => {
   test('B47 is in use for everybody else, whatever the way in and the letter case, until the window ends', async () => {
-    const ctx = await givenService({ undoWindowMs: 2 * day, taken: { places: 100, windowMs: day } })
-    for (const [way, ask] of Object.entries(await waysIn(ctx))) {
-      const owner = await givenCaller(ctx)
+    Object.assign(ctx.limits, { undoWindowMs: 2 * day, taken: { places: 100, windowMs: day } })
+    for (const [way, ask] of Object.entries(await waysIn())) {
+      owner = await givenCaller(ctx)
       await move(ctx, owner, `new-${owner.email}`)
       expect([way, await ask(owner.email)]).toEqual([way, 'EMAIL_002'])
       expect([way, await ask(owner.email.toUpperCase())]).toEqual([way, 'EMAIL_002'])
@@ -69,7 +67,6 @@ describe('a replaced address', () => {
   })
 
   test('B47 is held by whatever way its account gets another one, verified before or not, but not where its mailbox is lost', async () => {
-    const ctx = await givenService()
     const ways: Record<string, (owner: Caller, to: string) => Promise<unknown>> = {
       'the person verifies it': (owner, to) => move(ctx, owner, to),
       'a service puts it': async (owner, email) => (await givenServiceOf(ctx, owner))('putUser', { email }),
@@ -87,22 +84,20 @@ describe('a replaced address', () => {
     }
     for (const [way, replace] of Object.entries(ways)) {
       for (const emailVerifiedAt of [ctx.clock.now(), null]) {
-        const owner = await givenCaller(ctx)
+        owner = await givenCaller(ctx)
         await ctx.db.user.update({ where: { id: owner.userId }, data: { emailVerifiedAt } })
         await replace(owner, `new-${owner.email}`)
         expect([way, await emailOf(ctx, owner)]).toEqual([way, `new-${owner.email}`])
-        expect([way, await signUp(ctx, owner.email)]).toEqual([way, 'EMAIL_002'])
+        expect([way, await signUp(owner.email)]).toEqual([way, 'EMAIL_002'])
         await ctx.settle()
       }
     }
-    const owner = await givenCaller(ctx)
+    owner = await givenCaller(ctx)
     await setEmail(ctx, { userId: owner.userId, email: `safe-${owner.email}`, oldMailbox: 'lost' })
-    expect(await signUp(ctx, owner.email)).toBe('accepted')
+    expect(await signUp(owner.email)).toBe('accepted')
   })
 
   test('B47 is in use for a change that was requested before it was replaced, or while it is', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
     const to = `new-${owner.email}`
     // Whoever is verified first has the address; the other one's request is still open then.
     const other = await givenCaller(ctx)
@@ -117,27 +112,24 @@ describe('a replaced address', () => {
 
   test('B47 is held along a whole chain of changes, and every link of the chain restores', async () => {
     for (const restored of ['a', 'b']) {
-      const ctx = await givenService()
-      const owner = await givenCaller(ctx)
+      owner = await givenCaller(ctx)
       const [a, b, c] = [owner.email, `b-${owner.email}`, `c-${owner.email}`]
       const chain = [a, b, c]
       await move(ctx, owner, b)
       await move(ctx, owner, c)
-      const ask = (address: string) => signUp(ctx, address)
-      for (const address of chain) expect(await ask(address)).toBe('EMAIL_002')
+      for (const address of chain) expect(await signUp(address)).toBe('EMAIL_002')
       expect((await redeem(linkTo(ctx, restored === 'a' ? a : b))).code).toBe('accepted')
       expect(await emailOf(ctx, owner)).toBe(restored === 'a' ? a : b)
       // A reverted change holds nothing.
-      expect(await Promise.all(chain.map(ask))).toEqual(
+      expect(await Promise.all(chain.map(signUp))).toEqual(
         restored === 'a' ? ['EMAIL_002', 'accepted', 'accepted'] : ['EMAIL_002', 'EMAIL_002', 'accepted'],
       )
     }
   })
 
   test('B47 is free for its own account, which may go back to it, verified before or not', async () => {
-    const ctx = await givenService()
     for (const emailVerifiedAt of [ctx.clock.now(), null]) {
-      const owner = await givenCaller(ctx)
+      owner = await givenCaller(ctx)
       await ctx.db.user.update({ where: { id: owner.userId }, data: { emailVerifiedAt } })
       await move(ctx, owner, `new-${owner.email}`)
       await move(ctx, owner, owner.email)
@@ -152,27 +144,23 @@ describe('a replaced address', () => {
   })
 
   test('B47 is not held by a withdrawn account, nor where changes cannot be undone', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
     await move(ctx, owner, `new-${owner.email}`)
     expect((await withdraw(owner)).status).toBe(202)
     await ctx.settle()
-    expect(await signUp(ctx, owner.email)).toBe('accepted')
+    expect(await signUp(owner.email)).toBe('accepted')
 
-    const without = await givenService({ undoWindowMs: 0 })
-    const other = await givenCaller(without)
-    await move(without, other, `new-${other.email}`)
-    expect(await signUp(without, other.email)).toBe('accepted')
+    ctx.limits.undoWindowMs = 0
+    const other = await givenCaller(ctx)
+    await move(ctx, other, `new-${other.email}`)
+    expect(await signUp(other.email)).toBe('accepted')
   })
 
   test('B47 is refused to a sign-up that waited for the address while the change was verified', async () => {
-    const ctx = await givenService()
-    const owner = await givenCaller(ctx)
     const { id, code } = await givenChange(ctx, owner, `new-${owner.email}`)
     let created: Promise<string> | undefined
     await ctx.transact(async (sql) => {
       await rawSql(sql, 'SELECT pg_advisory_xact_lock(20261123, hashtext($1) & 65535)', [owner.email])
-      created = signUp(ctx, owner.email)
+      created = signUp(owner.email)
       await untilWaiting(ctx)
       expect((await verify(owner, id, code)).code).toBe('accepted')
     })
@@ -184,7 +172,6 @@ describe('a replaced address', () => {
 
 test('B47 the function that guards every address looks held ones up by their index', async () => {
   const { open } = await testDatabase()
-  const ctx = await givenService()
   await ctx.db.$executeRawUnsafe(`INSERT INTO users (id, name, email, email_key, created_at)
     SELECT 'usr_held_' || n, '', '', 'held' || n, now() FROM generate_series(1, 5000) n`)
   await ctx.db.$executeRawUnsafe(`INSERT INTO email_change_requests

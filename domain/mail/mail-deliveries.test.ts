@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { givenUser, heldUp, type TestUser, testContext } from '@/testing/domain'
+import { givenUser, type TestUser, testContext } from '@/testing/domain'
+import { heldUp } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { recordMails } from './mail-deliveries'
 

@@ -1,19 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
-import {
-  asNobody,
-  asService,
-  asUser,
-  changeInput,
-  givenPendingChange,
-  givenUser,
-  givenVerifiedChange,
-  heldUp,
-  type TestContext,
-  type TestUser,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+import { changeInput, givenPendingChange, givenVerifiedChange, signInFromNew } from '@/testing/account'
+import { asNobody, asService, asUser, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { heldUp } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
+import { withdrawAs } from '@/testing/withdrawals'
 import { putUser } from '../accounts/put-user'
 import { changeEmail } from '../email/change-email'
 import { createNotMeToken } from '../email/not-me-token'
@@ -22,7 +12,6 @@ import { verifyEmail } from '../email/verify-email'
 import { NOTICE_KINDS } from '../notices'
 import { changePassword } from '../passwords/change-password'
 import { requestPasswordReset } from '../passwords/request-password-reset'
-import { signIn } from '../passwords/sign-in'
 import type { MailOutcome } from '../ports'
 import { createAccessToken } from '../sessions/access-tokens'
 import { exportData } from '../withdrawal/export-data'
@@ -47,6 +36,15 @@ function answering(ctx: TestContext, answer: (to: string) => MailOutcome | Promi
 }
 
 const noticesOf = (ctx: TestContext, userId: string) => ctx.db.notice.findMany({ where: { userId } })
+
+/** People whose notice of a change waits for its next try. */
+async function givenWaiting(count: number) {
+  const users = await Promise.all(Array.from({ length: count }, () => givenUser(ctx)))
+  answering(ctx, () => 'deferred')
+  for (const user of users) await givenPendingChange(ctx, user)
+  ctx.clock.advance(minute)
+  return { users, last: users.at(-1)?.email, addresses: users.map(({ email }) => email).sort() }
+}
 
 let ctx: TestContext
 
@@ -99,41 +97,28 @@ test('F11 a deferred notice is retried with growing waits of up to a day, 65 tim
 })
 
 test('F30 permanently refused notices do not stop a sweep before the notices behind them', async () => {
-  const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
-  const waiting = answering(ctx, () => 'deferred')
-  for (const user of users) await givenPendingChange(ctx, user)
-  expect(waiting).toHaveLength(5)
-  const last = users[4]?.email
+  const { last, addresses } = await givenWaiting(5)
   const tried = answering(ctx, (to) => (to === last ? 'accepted' : 'refused'))
-  ctx.clock.advance(minute)
   expect(await sendDueNotices(ctx, NOTICE_KINDS, 2)).toBe(1)
-  expect(tried.sort()).toEqual(users.map(({ email }) => email).sort())
+  expect(tried.sort()).toEqual(addresses)
 })
 
 test('F30 notices whose time is over do not stop a sweep before the notices behind them', async () => {
-  const users = await Promise.all(Array.from({ length: 3 }, () => givenUser(ctx)))
-  answering(ctx, () => 'deferred')
-  for (const user of users) await givenPendingChange(ctx, user)
-  const [dueAt, expiresAt] = [ctx.clock.now(), ctx.clock.now()]
+  const { users, last } = await givenWaiting(3)
   const over = users.slice(0, 2).map(({ userId }) => userId)
-  await ctx.db.notice.updateMany({ where: { userId: { in: over } }, data: { dueAt, expiresAt } })
+  await ctx.db.notice.updateMany({ where: { userId: { in: over } }, data: { expiresAt: ctx.clock.now() } })
   const tried = answering(ctx, () => 'accepted')
-  ctx.clock.advance(minute)
   expect(await sendDueNotices(ctx, NOTICE_KINDS, 2)).toBe(1)
-  expect(tried).toEqual([users[2]?.email])
+  expect(tried).toEqual([last])
   await expireNotices(ctx)
   expect(await noticesOf(ctx, over[0] as string)).toMatchObject([{ attempts: 1, dueAt: null, sentAt: null }])
 })
 
 test('F30 notices whose attempt throws wait like deferred ones and do not stop the notices behind them', async () => {
-  const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
-  answering(ctx, () => 'deferred')
-  for (const user of users) await givenPendingChange(ctx, user)
-  const last = users[4]?.email
+  const { users, last, addresses } = await givenWaiting(5)
   const tried = answering(ctx, (to) => (to === last ? 'accepted' : Promise.reject(new Error('on purpose'))))
-  ctx.clock.advance(minute)
   await expect(sendDueNotices(ctx, NOTICE_KINDS, 2)).rejects.toMatchObject({ errors: { length: 4 } })
-  expect(tried.sort()).toEqual(users.map(({ email }) => email).sort())
+  expect(tried.sort()).toEqual(addresses)
   expect(await noticesOf(ctx, users[0]?.userId as string)).toMatchObject([
     { attempts: 2, dueAt: new Date(ctx.clock.now().getTime() + 5 * minute) },
   ])
@@ -156,12 +141,6 @@ test('a refusal after another try was accepted changes nothing', async () => {
 })
 
 /** Causes a notice of each kind, to all of its recipients. */
-/** Sign-ins from so many new devices, after the first one ever. */
-async function signInFromNew(ctx: TestContext, { email, password }: TestUser, count: number) {
-  for (let n = 0; n <= count; n++)
-    await signIn(ctx, { email, password, userAgent: 'Firefox/145.0', ip: '192.0.2.1', device: `${n}` })
-}
-
 const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
   email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
   async email_changed(ctx, user) {
@@ -176,12 +155,10 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
     await undoEmailChange(asNobody(ctx, createNotMeToken(ctx, change.id)), input)
   },
   account_withdrawal_started: withdrawAs,
-  password_changed: async (ctx, user) =>
-    changePassword(await asUser(ctx, user), {
-      userId: user.userId,
-      current_password: user.password,
-      new_password: 'a new password',
-    }),
+  async password_changed(ctx, user) {
+    const input = { current_password: user.password, new_password: 'a new password' }
+    return changePassword(await asUser(ctx, user), { userId: user.userId, ...input })
+  },
   new_device: (ctx, user) => signInFromNew(ctx, user, 1),
   async new_devices(ctx, user) {
     await signInFromNew(ctx, user, 5)
@@ -195,11 +172,10 @@ const CAUSES: Record<string, (ctx: TestContext, user: TestUser) => Promise<unkno
     await requestWithdrawal(asNobody(ctx), { email: user.email })
   },
   data_exported: async (ctx, user) => exportData(await asUser(ctx, user), { userId: user.userId }),
-  access_token_created: async (ctx, user) =>
-    createAccessToken(await asUser(ctx, user), {
-      userId: user.userId,
-      ...{ name: 'Nightly export', scopes: ['account:manage'], expires_in_days: 30 },
-    }),
+  async access_token_created(ctx, user) {
+    const input = { name: 'Nightly export', scopes: ['account:manage' as const], expires_in_days: 30 }
+    return createAccessToken(await asUser(ctx, user), { userId: user.userId, ...input })
+  },
   async account_withdrawal_told(ctx, user) {
     await givenVerifiedChange(ctx, user)
     await CAUSES.account_withdrawal_started?.(ctx, user)

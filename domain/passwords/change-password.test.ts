@@ -1,23 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
 import { NOTICE_KINDS } from '@/domain/notices'
-import {
-  asToken,
-  asUser,
-  authenticate,
-  givenPendingChange,
-  givenSession,
-  givenUser,
-  outcomeOf,
-  type TestContext,
-  type TestUser,
-  testContext,
-} from '@/testing/domain'
+import { asToken, authenticate, givenPendingChange, signInAs } from '@/testing/account'
+import { givenToken } from '@/testing/callers'
+import { asUser, givenSession, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { setPassword } from '../accounts/user'
 import { sendDueNotices } from '../mail/notice-queue'
-import { issueAccessToken } from '../sessions/access-tokens'
 import { signOut } from '../sessions/sign-ins'
 import { changePassword } from './change-password'
-import { signIn } from './sign-in'
 
 const day = 86_400_000
 const NEW = 'a password of the owner alone'
@@ -27,10 +17,8 @@ const input = (user: TestUser, wanted = NEW, current = user.password) => ({
   current_password: current,
   new_password: wanted,
 })
-const trySignIn = (ctx: TestContext, { email }: TestUser, password: string) =>
-  signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })
-const openSessions = async (ctx: TestContext, userId: string) =>
-  (await ctx.db.session.findMany({ where: { userId, revokedAt: null } })).map(({ id }) => id)
+const openSessions = async () =>
+  (await ctx.db.session.findMany({ where: { userId: user.userId, revokedAt: null } })).map(({ id }) => id)
 
 let ctx: TestContext
 let user: TestUser
@@ -42,24 +30,23 @@ beforeEach(async () => {
 
 test('B39 a new password ends every other session and every access token, and cancels the pending change', async () => {
   await givenSession(ctx, user.userId)
-  const wanted = { userId: user.userId, name: 'test', scopes: ['account:manage' as const], actor: 'operator' }
-  const { accessToken } = await issueAccessToken(ctx, { ...wanted, expiresInMs: day })
+  const { token } = await givenToken(ctx, user.userId)
   const { change_request_id: id } = await givenPendingChange(ctx, user)
   expect(await changePassword(await asUser(ctx, user), input(user))).toEqual({ password_changed: true })
   await ctx.settle()
 
-  expect(await openSessions(ctx, user.userId)).toEqual([user.sessionId])
-  expect(await authenticate(ctx, accessToken)).toBeNull()
+  expect(await openSessions()).toEqual([user.sessionId])
+  expect(await authenticate(ctx, token)).toBeNull()
   expect(await ctx.db.emailChangeRequest.findUnique({ where: { id } })).toMatchObject({ status: 'cancelled' })
-  expect(await trySignIn(ctx, user, user.password)).toBeNull()
-  expect(await trySignIn(ctx, user, NEW)).not.toBeNull()
+  expect(await signInAs(ctx, user)).toBeNull()
+  expect(await signInAs(ctx, { ...user, password: NEW })).not.toBeNull()
   const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'password.changed' } })
   expect(audited).toMatchObject([{ actor: 'session', ip: '192.0.2.1' }])
 })
 
 test('an access token that changes the password ends every session, and itself', async () => {
   await changePassword(await asToken(ctx, user.userId, ['account:manage']), input(user))
-  expect(await openSessions(ctx, user.userId)).toEqual([])
+  expect(await openSessions()).toEqual([])
   expect(await ctx.db.accessToken.count({ where: { userId: user.userId, revokedAt: null } })).toBe(0)
 })
 
@@ -118,12 +105,12 @@ test.each([
   }
   caller.passwords = { ...caller.passwords, hash }
   expect(await outcomeOf(changePassword(caller, input(user)))).toBe('AUTH_001')
-  expect(await trySignIn(ctx, user, NEW)).toBeNull()
+  expect(await signInAs(ctx, { ...user, password: NEW })).toBeNull()
 })
 
 test('a sign-in with the old password that waits for the change gets no session', async () => {
-  const before = await openSessions(ctx, user.userId)
+  const before = await openSessions()
   const change = changePassword(await asUser(ctx, user), input(user))
-  await Promise.all([change, trySignIn(ctx, user, user.password)])
-  expect(await openSessions(ctx, user.userId)).toEqual(before)
+  await Promise.all([change, signInAs(ctx, user)])
+  expect(await openSessions()).toEqual(before)
 })

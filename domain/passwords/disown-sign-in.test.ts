@@ -1,31 +1,23 @@
 import { beforeEach, expect, test } from 'vitest'
 import {
-  asNobody,
   asToken,
-  asUser,
   authenticate,
   givenPendingChange,
-  givenUser,
   givenVerifiedChange,
   lookalikesOf,
-  outcomeOf,
-  resetTokenTo,
-  type TestContext,
-  type TestUser,
-  tally,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+  resetPassword,
+  signInAs,
+} from '@/testing/account'
+import { asNobody, asUser, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { outcomeOf, tally } from '@/testing/outcomes'
+import { withdrawAs } from '@/testing/withdrawals'
 import { createNotMeToken } from '../email/not-me-token'
 import { undoEmailChange } from '../email/undo-email-change'
 import { authenticateSession } from '../sessions/authenticate'
 import { createSessionToken } from '../sessions/page-tokens'
 import { endSessionOf } from '../sessions/sessions'
 import { changePassword } from './change-password'
-import { confirmPasswordReset } from './confirm-password-reset'
 import { disownSignIn, getSignIn } from './disown-sign-in'
-import { requestPasswordReset } from './request-password-reset'
-import { signIn } from './sign-in'
 
 const day = 24 * 60 * 60_000
 const NEW = 'staple carries a lantern'
@@ -39,8 +31,9 @@ beforeEach(async () => {
   await signInFrom('device of the owner')
 })
 
-async function signInFrom(device: string, password = user.password, email = user.email) {
-  const signedIn = await signIn(ctx, { email, password, userAgent: 'Firefox/145.0', ip: '192.0.2.66', device })
+async function signInFrom(device: string, password = user.password) {
+  const browser = { userAgent: 'Firefox/145.0', ip: '192.0.2.66', device }
+  const signedIn = await signInAs(ctx, { ...user, password }, browser)
   await ctx.settle()
   return signedIn?.sessionId ?? ''
 }
@@ -58,14 +51,16 @@ function newestLink(): Link {
   return { sessionId: fragment.get('session') ?? '', token: fragment.get('token') ?? '' }
 }
 
-async function givenStranger(): Promise<Link> {
-  await signInFrom('device of a stranger')
+async function givenStranger(device = 'device of a stranger'): Promise<Link> {
+  await signInFrom(device)
   return newestLink()
 }
 
 const read = ({ sessionId, token }: Link) => getSignIn(asNobody(ctx, token), { sessionId })
 const press = ({ sessionId, token }: Link, new_password: string | undefined = NEW, ip?: string) =>
   disownSignIn(asNobody(ctx, token, ip), { sessionId, new_password })
+/** Without a new password. */
+const pressBare = ({ sessionId, token }: Link) => disownSignIn(asNobody(ctx, token), { sessionId })
 
 test('B89 the link shows the sign-in and changes nothing, and its button ends all access and sets the new password', async () => {
   const link = await givenStranger()
@@ -101,8 +96,7 @@ test('B89 an account without a password is signed out everywhere, and gets none'
   const link = await givenStranger()
   await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: null } })
   expect(await outcomeOf(press(link))).toBe('PASSWORD_001')
-  const { sessionId, token } = link
-  expect(await disownSignIn(asNobody(ctx, token), { sessionId })).toEqual({ session_id: sessionId, ended: true })
+  expect(await pressBare(link)).toEqual({ session_id: link.sessionId, ended: true })
   expect(await authenticateSession(ctx, user.sessionId)).toBeNull()
 })
 
@@ -112,13 +106,12 @@ test('B89 a new password that does not fit counts in no limit, and one is needed
   for (const password of ['password', user.password, 'ada lovelace']) {
     expect(await outcomeOf(press(link, password))).toBe('PASSWORD_001')
   }
-  const { sessionId, token } = link
-  expect(await outcomeOf(disownSignIn(asNobody(ctx, token), { sessionId }))).toBe('PASSWORD_001')
+  expect(await outcomeOf(pressBare(link))).toBe('PASSWORD_001')
   expect(await outcomeOf(press(link))).toBe('accepted')
 })
 
 test('B90 one of twenty presses has an effect, and the link then gets the answer of every link that does not work', async () => {
-  const [link, other] = [await givenStranger(), await givenStrangerLater()]
+  const [link, other] = [await givenStranger(), await givenStranger('another device of a stranger')]
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => outcomeOf(press(link))))
   expect(tally(outcomes)).toEqual({ accepted: 1, EMAIL_006: 9 })
   expect(await outcomeOf(read(link))).toBe('EMAIL_006')
@@ -126,21 +119,10 @@ test('B90 one of twenty presses has an effect, and the link then gets the answer
   expect(await outcomeOf(press(other))).toBe('EMAIL_006')
 })
 
-async function givenStrangerLater(): Promise<Link> {
-  await signInFrom('another device of a stranger')
-  return newestLink()
-}
-
 test('B90 only the token of this sign-in opens it, for seven days', async () => {
-  const [link, other] = [await givenStranger(), await givenStrangerLater()]
-  for (const token of [
-    other.token,
-    createNotMeToken(ctx, link.sessionId),
-    '',
-    ...lookalikesOf(link.token).slice(0, 5),
-  ]) {
-    expect(await outcomeOf(press({ ...link, token }))).toBe('EMAIL_006')
-  }
+  const [link, other] = [await givenStranger(), await givenStranger('another device of a stranger')]
+  const wrong = [other.token, createNotMeToken(ctx, link.sessionId), '', ...lookalikesOf(link.token).slice(0, 5)]
+  for (const token of wrong) expect(await outcomeOf(press({ ...link, token }))).toBe('EMAIL_006')
   expect(await outcomeOf(press({ ...link, sessionId: user.sessionId }))).toBe('EMAIL_006')
   ctx.clock.advance(7 * day - 1)
   expect(await outcomeOf(read(link))).toBe('accepted')
@@ -164,9 +146,7 @@ test('B90 a password that was set by mail ends the link, and one that was set in
   const input = { userId: user.userId, current_password: user.password, new_password: 'the password of a thief' }
   await changePassword(await asUser(ctx, signedIn), input)
   expect(await outcomeOf(read(link))).toBe('accepted')
-  await requestPasswordReset(asNobody(ctx), { email: user.email })
-  await ctx.settle()
-  await confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, user.email)), { new_password: NEW })
+  await resetPassword(ctx, user, NEW)
   expect(await outcomeOf(press(link))).toBe('EMAIL_006')
 })
 

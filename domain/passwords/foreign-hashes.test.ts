@@ -1,20 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { changeEmail } from '@/domain/email/change-email'
-import {
-  asUser,
-  changeInput,
-  givenPendingChange,
-  givenSession,
-  givenUser,
-  type TestContext,
-  testContext,
-} from '@/testing/domain'
+import { changeInput, givenPendingChange, signInAs } from '@/testing/account'
+import { asUser, givenSession, givenUser, type TestContext, testContext } from '@/testing/domain'
 import { foreignPasswords } from '@/testing/foreign-passwords'
 import { setPassword } from '../accounts/user'
 import { countForeignHashes, listForeignKinds, renewHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 import { acceptPassword, OWN_PASSWORD_PREFIX } from './password-formats'
-import { signIn } from './sign-in'
 
 const hashBy = (library: string) =>
   foreignPasswords.find(({ made_by }) => made_by === library) as (typeof foreignPasswords)[number]
@@ -35,9 +27,6 @@ async function givenForeigner({ password, given } = BCRYPT) {
   return { ...user, password }
 }
 
-const signInAs = ({ email, password }: { email: string; password: string }) =>
-  signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })
-
 const rowOf = (id: string) => ctx.db.user.findUniqueOrThrow({ where: { id } })
 const isOwn = async (id: string) => (await rowOf(id)).passwordHash?.startsWith(OWN_PASSWORD_PREFIX) === true
 
@@ -48,10 +37,10 @@ test.each([BCRYPT, hashBy('passlib argon2'), hashBy('Django, bcrypt_sha256'), ha
   'B131 a person with an imported hash of $made_by signs in with the right password only, and then has a hash of our own',
   async (fixture) => {
     const user = await givenForeigner(fixture)
-    expect(await signInAs({ ...user, password: `${user.password} ` })).toBeNull()
+    expect(await signInAs(ctx, { ...user, password: `${user.password} ` })).toBeNull()
     await ctx.settle()
     expect(await isOwn(user.userId)).toBe(false)
-    expect(await signInAs(user)).toMatchObject({ userId: user.userId })
+    expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
     await ctx.settle()
     const { passwordHash } = await rowOf(user.userId)
     expect(passwordHash).toContain(OWN_PASSWORD_PREFIX)
@@ -64,13 +53,10 @@ test('renewing a hash ends no session, cancels no change and does not count as a
   const user = await givenForeigner()
   const own = await givenUser(ctx)
   const change = await givenPendingChange(ctx, own)
-  await ctx.db.user.update({
-    where: { id: own.userId },
-    data: { passwordHash: acceptPassword(BCRYPT.given) },
-  })
+  await ctx.db.user.update({ where: { id: own.userId }, data: { passwordHash: acceptPassword(BCRYPT.given) } })
   for (const { userId, email } of [user, own]) {
     const before = await rowOf(userId)
-    await signInAs({ email, password: BCRYPT.password })
+    await signInAs(ctx, { email, password: BCRYPT.password })
     await ctx.settle()
     expect(await rowOf(userId)).toEqual({
       ...before,
@@ -87,7 +73,7 @@ test('renewing a hash ends no session, cancels no change and does not count as a
 
 test('concurrent sign-ins all succeed, and the hash is renewed once', async () => {
   const user = await givenForeigner()
-  const all = await Promise.all(Array.from({ length: 8 }, () => signInAs(user)))
+  const all = await Promise.all(Array.from({ length: 8 }, () => signInAs(ctx, user)))
   expect(all.map((signedIn) => signedIn?.userId)).toEqual(all.map(() => user.userId))
   await ctx.settle()
   expect(await isOwn(user.userId)).toBe(true)
@@ -112,8 +98,8 @@ test('a password that is changed while the old one is renewed stays the new one'
   await setPassword(ctx, { userId: user.userId, password: 'a new password' })
   renewHash(ctx, { userId: user.userId, passwordHash, password: user.password })
   await ctx.settle()
-  expect(await signInAs(user)).toBeNull()
-  expect(await signInAs({ ...user, password: 'a new password' })).toMatchObject({ userId: user.userId })
+  expect(await signInAs(ctx, user)).toBeNull()
+  expect(await signInAs(ctx, { ...user, password: 'a new password' })).toMatchObject({ userId: user.userId })
 })
 
 test('while imported hashes exist, no sign-in for any address is answered faster than the slowest scheme', async () => {
@@ -140,7 +126,7 @@ test('while imported hashes exist, no sign-in for any address is answered faster
   const withoutPassword = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: withoutPassword.userId }, data: { passwordHash: null } })
   const guesses = [own, user].map((person) => ({ ...person, password: 'wrong' }))
-  for (const who of [own, nobody, withoutPassword, ...guesses, user]) await signInAs(who)
+  for (const who of [own, nobody, withoutPassword, ...guesses, user]) await signInAs(ctx, who)
   expect(held).toEqual(Array(6).fill(300))
   await ctx.settle()
   ctx.clock.advance(10_000)
@@ -172,7 +158,7 @@ test('L27 addresses without an account wait in the line of imported hashes as of
       return false
     },
   }
-  for (const email of nobodys.slice(0, 10)) await signInAs({ email, password: 'x' })
+  for (const email of nobodys.slice(0, 10)) await signInAs(ctx, { email, password: 'x' })
   expect(asked).toEqual(lines.slice(0, 10))
 })
 
@@ -191,5 +177,5 @@ test('a hash of an unknown scheme does not keep others from signing in', async (
   const [user, broken] = [await givenUser(ctx), await givenUser(ctx)]
   await ctx.db.user.update({ where: { id: broken.userId }, data: { passwordHash: 'none' } })
   ctx.clock.advance(10_000)
-  expect(await signInAs(user)).toMatchObject({ userId: user.userId })
+  expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
 })

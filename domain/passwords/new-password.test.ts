@@ -1,27 +1,25 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { commonPasswords } from '@/contract/guessable-password'
-import {
-  asNobody,
-  asUser,
-  givenPendingChange,
-  givenUser,
-  outcomeOf,
-  resetTokenTo,
-  type TestContext,
-  type TestUser,
-  testContext,
-} from '@/testing/domain'
+import { givenPendingChange, resetPassword, signInAs } from '@/testing/account'
+import { asNobody, asUser, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { createUser, setPassword } from '../accounts/user'
 import { createNotMeToken } from '../email/not-me-token'
 import { undoEmailChange } from '../email/undo-email-change'
 import { changePassword } from './change-password'
-import { confirmPasswordReset } from './confirm-password-reset'
 import { requireGoodPassword } from './new-password'
-import { requestPasswordReset } from './request-password-reset'
-import { signIn } from './sign-in'
 
 const ADA = { name: 'Ada  Lovelace', email: 'ada.lovelace@example.test' }
-const sentenceOf = async (ctx: TestContext, password: string) => {
+
+let ctx: TestContext
+let user: TestUser
+
+beforeEach(async () => {
+  ctx = await testContext()
+  user = await givenUser(ctx)
+})
+
+const sentenceOf = async (password: string) => {
   try {
     await requireGoodPassword(ctx, password, ADA)
   } catch (error) {
@@ -31,49 +29,33 @@ const sentenceOf = async (ctx: TestContext, password: string) => {
 }
 
 /** Every way to set a password, and how it answers. */
-const DOORS: Record<string, (ctx: TestContext, user: TestUser, password: string) => Promise<unknown>> = {
-  create: (ctx, { email }, password) =>
+const DOORS: Record<string, (user: TestUser, password: string) => Promise<unknown>> = {
+  create: ({ email }, password) =>
     createUser(ctx, { email: `other-${email}`, password, name: 'Ada Lovelace', emailVerified: true }),
-  change: async (ctx, user, password) =>
-    changePassword(await asUser(ctx, user), {
-      userId: user.userId,
-      current_password: user.password,
-      new_password: password,
-    }),
-  async reset(ctx, { email }, password) {
-    await requestPasswordReset(asNobody(ctx), { email })
-    await ctx.settle()
-    return confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, email)), { new_password: password })
-  },
-  async undo(ctx, user, password) {
+  change: async (user, new_password) =>
+    changePassword(await asUser(ctx, user), { userId: user.userId, current_password: user.password, new_password }),
+  reset: (user, password) => resetPassword(ctx, user, password),
+  async undo(user, new_password) {
     const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
-    return undoEmailChange(asNobody(ctx, createNotMeToken(ctx, changeRequestId)), {
-      changeRequestId,
-      new_password: password,
-    })
+    const token = createNotMeToken(ctx, changeRequestId)
+    return undoEmailChange(asNobody(ctx, token), { changeRequestId, new_password })
   },
-  command: (ctx, { userId }, password) => setPassword(ctx, { userId, password }),
+  command: ({ userId }, password) => setPassword(ctx, { userId, password }),
 }
 
 test.each(Object.entries(DOORS))(
   'B80 %s refuses a common password, a word of the account and a breached one, and takes any other',
   async (_door, set) => {
-    const ctx = await testContext()
     ctx.newPasswords.breaches = { has: async (password) => password === 'stolen from somebody' }
-    const user = await givenUser(ctx)
     for (const password of ['PASSWORD', '12345678', 'adalovelace', 'stolen from somebody', 'e\u0301'.repeat(4)]) {
-      const other = await givenUser(ctx)
-      expect({ password, outcome: await outcomeOf(set(ctx, other, password)) }).toEqual({
-        password,
-        outcome: 'PASSWORD_001',
-      })
+      const outcome = await outcomeOf(set(await givenUser(ctx), password))
+      expect({ password, outcome }).toEqual({ password, outcome: 'PASSWORD_001' })
     }
-    expect(await outcomeOf(set(ctx, user, 'staple carries a lantern'))).toBe('accepted')
+    expect(await outcomeOf(set(user, 'staple carries a lantern'))).toBe('accepted')
   },
 )
 
 test('a password is refused with a sentence that says why', async () => {
-  const ctx = await testContext()
   ctx.newPasswords = { ...ctx.newPasswords, minLength: 12, product: 'Acme Garden Tools' }
   const length = 'new_password must have 12 to 256 characters.'
   const word = expect.stringContaining('is a name or an address')
@@ -94,7 +76,7 @@ test('a password is refused with a sentence that says why', async () => {
     ['🔑'.repeat(256), 'taken'],
     ['Ada Lovelace carries a lantern', 'taken'],
   ] as const) {
-    expect({ password, sentence: await sentenceOf(ctx, password) }).toEqual({ password, sentence })
+    expect({ password, sentence: await sentenceOf(password) }).toEqual({ password, sentence })
   }
 })
 
@@ -105,24 +87,20 @@ test('at least 3,000 of the listed passwords are long enough to be chosen', asyn
 })
 
 test('B82 without an answer of the list of breaches the password is taken, and the operator is warned', async () => {
-  const ctx = await testContext()
   ctx.newPasswords.breaches = { has: async () => null }
-  expect(await sentenceOf(ctx, 'staple carries a lantern')).toBe('taken')
+  expect(await sentenceOf('staple carries a lantern')).toBe('taken')
   expect(ctx.warnings).toEqual([{ event: 'breached_passwords_away' }])
 })
 
 const [COMPOSED, DECOMPOSED] = ['pässwörd für ada'.normalize('NFC'), 'pässwörd für ada'.normalize('NFD')]
-const signInWith = (ctx: TestContext, { email }: TestUser, password: string) =>
-  signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })
+const signInWith = (password: string) => signInAs(ctx, { ...user, password })
 
 test('B81 a password opens however a device composes its characters, the present one included', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   await setPassword(ctx, { userId: user.userId, password: DECOMPOSED })
   for (const password of [COMPOSED, DECOMPOSED]) {
-    expect(await signInWith(ctx, user, password)).toMatchObject({ userId: user.userId })
+    expect(await signInWith(password)).toMatchObject({ userId: user.userId })
   }
-  const signedIn = { ...user, sessionId: (await signInWith(ctx, user, COMPOSED))?.sessionId ?? '' }
+  const signedIn = { ...user, sessionId: (await signInWith(COMPOSED))?.sessionId ?? '' }
   const input = { userId: user.userId, current_password: COMPOSED, new_password: DECOMPOSED }
   await expect(changePassword(await asUser(ctx, signedIn), input)).rejects.toMatchObject({
     code: 'PASSWORD_001',
@@ -131,8 +109,6 @@ test('B81 a password opens however a device composes its characters, the present
 })
 
 test('B81 a hash of what was typed opens until it is renewed, and then for every device', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { hash } = await import('@node-rs/argon2')
   const ofRaw = await hash(DECOMPOSED, { memoryCost: 12_288, timeCost: 3, parallelism: 1 })
   const store = (passwordHash: string) => ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash } })
@@ -140,25 +116,23 @@ test('B81 a hash of what was typed opens until it is renewed, and then for every
   const { hash: bcrypt } = await import('bcryptjs')
   for (const passwordHash of [ofRaw, await bcrypt(DECOMPOSED, 4)]) {
     await store(passwordHash)
-    expect(await signInWith(ctx, user, COMPOSED)).toBeNull()
-    expect(await signInWith(ctx, user, DECOMPOSED)).toMatchObject({ userId: user.userId })
+    expect(await signInWith(COMPOSED)).toBeNull()
+    expect(await signInWith(DECOMPOSED)).toMatchObject({ userId: user.userId })
     await ctx.settle()
     expect(await stored()).not.toBe(passwordHash)
-    expect(await signInWith(ctx, user, COMPOSED)).toMatchObject({ userId: user.userId })
+    expect(await signInWith(COMPOSED)).toMatchObject({ userId: user.userId })
   }
   const renewed = await stored()
-  expect(await signInWith(ctx, user, DECOMPOSED)).toMatchObject({ userId: user.userId })
+  expect(await signInWith(DECOMPOSED)).toMatchObject({ userId: user.userId })
   await ctx.settle()
   expect(await stored()).toBe(renewed)
 })
 
 test('B81 an imported hash of a common password opens, and is not judged', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
   const { hash } = await import('bcryptjs')
   await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: await hash('password', 4) } })
   for (let time = 0; time < 2; time++) {
-    expect(await signInWith(ctx, user, 'password')).toMatchObject({ userId: user.userId })
+    expect(await signInWith('password')).toMatchObject({ userId: user.userId })
     await ctx.settle()
   }
 })

@@ -1,28 +1,18 @@
 import { beforeEach, expect, test } from 'vitest'
 import { LINK_NOTICES, NOTICE_KINDS } from '@/domain/notices'
 import { createSecrets } from '@/server/adapters/secrets'
-import {
-  asNobody,
-  authenticate,
-  failingAt,
-  givenPendingChange,
-  givenUser,
-  givenWithdrawal,
-  outcomeOf,
-  resetTokenTo,
-  type TestContext,
-  type TestUser,
-  testContext,
-} from '@/testing/domain'
+import { authenticate, givenPendingChange, resetTokenTo, signInAs, templatesTo } from '@/testing/account'
+import { givenToken } from '@/testing/callers'
+import { asNobody, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { failingAt, outcomeOf } from '@/testing/outcomes'
+import { givenWithdrawal } from '@/testing/withdrawals'
 import { setPassword } from '../accounts/user'
 import { sendDueNotices } from '../mail/notice-queue'
 import { answerDueLinkRequests } from '../mail/request-link'
-import { issueAccessToken } from '../sessions/access-tokens'
 import { requestWithdrawal } from '../withdrawal/request-withdrawal'
 import { confirmPasswordReset } from './confirm-password-reset'
 import { getPasswordReset } from './get-password-reset'
 import { requestPasswordReset } from './request-password-reset'
-import { signIn } from './sign-in'
 
 const [minute, hour] = [60_000, 3_600_000]
 const NEW = 'a password of the owner alone'
@@ -42,11 +32,9 @@ const ask = async (email = user.email) => {
   await ctx.settle()
   return answer
 }
-const lettersTo = (email: string) => ctx.mailbox.filter(({ to }) => to === email).map(({ message }) => message.template)
 const confirm = (token: string, password: string | null = NEW) =>
   outcomeOf(confirmPasswordReset(asNobody(ctx, token), { new_password: password }))
-const canSignIn = async (password: string) =>
-  (await signIn(ctx, { email: user.email, password, userAgent: 'test', ip: '192.0.2.1' })) !== null
+const canSignIn = async (password: string) => (await signInAs(ctx, { ...user, password })) !== null
 const leftover = () => ctx.db.linkRequest.count()
 
 /** The token that is mailed to this person. */
@@ -56,8 +44,7 @@ async function givenLink({ email }: TestUser = user) {
 }
 
 test('B41 the mailed link sets a new password, which ends every session and token and cancels the pending change', async () => {
-  const wanted = { userId: user.userId, name: 'test', scopes: ['account:manage' as const], actor: 'operator' }
-  const { accessToken } = await issueAccessToken(ctx, { ...wanted, expiresInMs: hour })
+  const { token } = await givenToken(ctx, user.userId)
   const { change_request_id: id } = await givenPendingChange(ctx, user)
   expect(await ask(user.email.toUpperCase())).toEqual({ accepted: true })
   expect(await confirm(resetTokenTo(ctx, user.email))).toBe('accepted')
@@ -65,9 +52,9 @@ test('B41 the mailed link sets a new password, which ends every session and toke
   expect(await canSignIn(user.password)).toBe(false)
   expect(await ctx.db.session.count({ where: { userId: user.userId, revokedAt: null } })).toBe(0)
   expect(await canSignIn(NEW)).toBe(true)
-  expect(await authenticate(ctx, accessToken)).toBeNull()
+  expect(await authenticate(ctx, token)).toBeNull()
   expect(await ctx.db.emailChangeRequest.findUnique({ where: { id } })).toMatchObject({ status: 'cancelled' })
-  expect(lettersTo(user.email)).toEqual(['email-change-requested', 'password-reset', 'password-changed'])
+  expect(templatesTo(ctx, user.email)).toEqual(['email-change-requested', 'password-reset', 'password-changed'])
   expect(ctx.mailbox.at(-1)?.message).toMatchObject({ keepsBrowser: false })
 })
 
@@ -156,7 +143,7 @@ test('B43 every address gets the same answer to a reset request, and only the ac
   expect(await leftover()).toBe(0)
   ctx.clock.advance(hour)
   await ask()
-  expect(lettersTo(user.email)).toHaveLength(4)
+  expect(templatesTo(ctx, user.email)).toHaveLength(4)
 })
 
 test.each([
@@ -175,7 +162,7 @@ test.each([
     await Promise.all([answerDueLinkRequests(ctx, LINK_NOTICES), answerDueLinkRequests(ctx, LINK_NOTICES)])
     await ctx.settle()
     expect(await leftover()).toBe(0)
-    expect(lettersTo(email)).toEqual([letter])
+    expect(templatesTo(ctx, email)).toEqual([letter])
   },
 )
 
@@ -207,7 +194,7 @@ test('a link is sent after a mail outage, but not after its time has ended or th
   ctx.clock.advance(2 * minute)
   await sendDueNotices(ctx, NOTICE_KINDS)
   expect(await confirm(resetTokenTo(ctx, user.email))).toBe('accepted')
-  for (const { email } of [late, changed]) expect(lettersTo(email)).not.toContain('password-reset')
+  for (const { email } of [late, changed]) expect(templatesTo(ctx, email)).not.toContain('password-reset')
 })
 
 test('a reset is refused if nobody signs in with a password', async () => {

@@ -1,28 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
-import {
-  type Asking,
-  type Caller,
-  call,
-  change,
-  givenCaller,
-  givenChange,
-  givenPage,
-  givenServiceOf,
-  givenServiceToken,
-  givenToken,
-  hour,
-  minute,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
-import { asNobody, givenSession, heldUp, pass, resetTokenTo } from '@/testing/domain'
+import { resetPassword } from '@/testing/account'
+import { type Asking, type Caller, call, change, hour, minute, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenPage, givenServiceOf, givenServiceToken, givenToken } from '@/testing/callers'
+import { givenSession, pass } from '@/testing/domain'
 import { linkTo, redeem } from '@/testing/not-me'
+import { heldUp } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { givenService, type Service, trustIssuer } from '@/testing/service'
 import { setPassword } from '../accounts/user'
 import { NO_ACCOUNT } from '../context'
-import { confirmPasswordReset } from '../passwords/confirm-password-reset'
-import { requestPasswordReset } from '../passwords/request-password-reset'
 import { revokeAllTokens } from './access-tokens'
 import { isStillLive } from './live-caller'
 import { createSessionToken } from './page-tokens'
@@ -60,12 +46,6 @@ async function endOthers(ctx: Service, caller: Caller) {
   expect((await call(caller, 'endOtherSessions', sessionOf(ctx, caller))).code).toBe('accepted')
 }
 
-async function resetPassword(ctx: Service, { email }: Caller) {
-  await requestPasswordReset(asNobody(ctx, '', '192.0.2.7'), { email })
-  await ctx.settle()
-  await confirmPasswordReset(asNobody(ctx, resetTokenTo(ctx, email)), { new_password: NEW })
-}
-
 async function undo(ctx: Service, caller: Caller) {
   const { id, code } = await givenChange(ctx, caller, `thief-${caller.email}`)
   expect((await verify(caller, id, code)).code).toBe('accepted')
@@ -80,7 +60,7 @@ async function endByService(ctx: Service, caller: Caller) {
 
 const ENDERS: [string, (ctx: Service, caller: Caller) => Promise<unknown>][] = [
   ['a change of the password', changePassword],
-  ['a reset of the password', resetPassword],
+  ['a reset of the password', (ctx, caller) => resetPassword(ctx, caller, NEW)],
   ['a password that the operator sets', (ctx, { userId }) => setPassword(ctx, { userId, password: NEW })],
   ['an undo', undo],
   ['signing out everywhere else', endOthers],

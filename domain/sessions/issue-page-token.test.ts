@@ -1,22 +1,11 @@
 import { beforeEach, expect, test } from 'vitest'
 import { setRole } from '@/domain/accounts/operators'
-import {
-  type Asking,
-  type Caller,
-  call,
-  change,
-  givenCaller,
-  givenChange,
-  givenPage,
-  givenServiceToken,
-  hour,
-  minute,
-  resend,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
-import { codeSentTo, heldUp, PAGE_ORIGIN, pass, type TestContext } from '@/testing/domain'
+import { codeSentTo } from '@/testing/account'
+import { type Asking, type Caller, call, change, hour, minute, resend, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenPage, givenServiceToken } from '@/testing/callers'
+import { PAGE_ORIGIN, pass, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
+import { heldUp } from '@/testing/outcomes'
 import { revokeServiceToken } from './service-tokens'
 
 let ctx: TestContext

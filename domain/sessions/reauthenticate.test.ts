@@ -5,14 +5,13 @@ import {
   asUser,
   givenSession,
   givenUser,
-  outcomeOf,
   runDueWork,
   type TestContext,
   type TestUser,
-  tally,
   testContext,
 } from '@/testing/domain'
 import { givenProvider, type TestProvider } from '@/testing/identity-provider'
+import { outcomeOf, tally } from '@/testing/outcomes'
 import { changeEmail } from '../email/change-email'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { createAccessToken } from './access-tokens'

@@ -1,20 +1,17 @@
 import { beforeEach, expect, test } from 'vitest'
+import { authenticate, givenVerifiedChange } from '@/testing/account'
 import {
   asNobody,
   asUser,
-  authenticate,
-  givenParticipant,
   givenSession,
   givenUser,
-  givenVerifiedChange,
-  outcomeOf,
   pass,
   type TestContext,
   type TestUser,
-  tablesWith,
   testContext,
-  withdrawAs,
 } from '@/testing/domain'
+import { outcomeOf, tablesWith } from '@/testing/outcomes'
+import { givenParticipant, withdrawAs } from '@/testing/withdrawals'
 import { startImport } from '../accounts/import'
 import { setPassword } from '../accounts/user'
 import { createNotMeToken } from '../email/not-me-token'

@@ -1,16 +1,9 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import {
-  type Asking,
-  type Caller,
-  call,
-  day,
-  givenCaller,
-  givenServiceToken,
-  hour,
-  withdraw,
-} from '@/testing/api-calls'
-import { heldUp, outcomeOf, type TestContext } from '@/testing/domain'
+import { type Asking, type Caller, call, day, hour, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenServiceToken } from '@/testing/callers'
+import type { TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
+import { heldUp, outcomeOf, placesTaken } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/connect'
 import { registerApp, setApp } from '../applications/manage'
@@ -52,8 +45,7 @@ const preview = (query = '') => call(caller, 'previewWithdrawal', { query })
 const pending = () =>
   addTransaction(ctx, { userId: caller.userId, status: 'pending', title: 'Order 7', ...toPay, ip: '' })
 const started = () => ctx.db.withdrawal.count({ where: { userId: caller.userId } })
-const placesTaken = async () =>
-  (await ctx.db.rateLimit.findUnique({ where: { key: `withdraw:${caller.userId}` } }))?.hits.length ?? 0
+const callsCounted = () => placesTaken(ctx, { key: `withdraw:${caller.userId}` })
 
 test('B112 preview, refusal and progress name the authority to complain to, and no other answer does', async () => {
   const authority = { name: 'Data Protection Office', url: 'https://authority.test/complain' }
@@ -278,7 +270,7 @@ describe('an application with checks', () => {
       'webhook-id': expect.stringMatching(/^chk_/),
       'webhook-signature': expect.stringMatching(/^v1,/),
     })
-    expect(await placesTaken()).toBe(1)
+    expect(await callsCounted()).toBe(1)
   })
 
   test('B123 holds the withdrawal back with its answer, amount included; a link to another host is left out', async () => {
@@ -291,7 +283,7 @@ describe('an application with checks', () => {
       { code: 'a', title: 'b', url: null, source: 'shop' },
     ]
     expect(await withdraw(caller)).toMatchObject({ code: 'WITHDRAWAL_003', details: /^3 blockers\./, blockers })
-    expect([await started(), await placesTaken()]).toEqual([0, 1])
+    expect([await started(), await callsCounted()]).toEqual([0, 1])
     expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
     expect((await preview('?ask=true')).data).toMatchObject({ allowed: false, blockers })
   })
@@ -379,7 +371,7 @@ describe('an application with checks', () => {
       expect([refused.status, refused.code, refused.headers.get('Retry-After')]).toEqual([503, 'SERVER_002', '5'])
       expect(refused.headers.get('Idempotency-Replayed')).toBeNull()
     }
-    expect([await started(), await placesTaken()]).toEqual([0, 0])
+    expect([await started(), await callsCounted()]).toEqual([0, 0])
     expect(ctx.warnings[0]).toMatchObject({ event: 'withdrawal_check_failed', appId: shop })
     expect((await preview('?ask=true')).code).toBe('SERVER_002')
     expect((await preview()).code).toBe('accepted')
@@ -414,6 +406,6 @@ describe('an application with checks', () => {
     expect(ended).toBeUndefined()
     await vi.advanceTimersByTimeAsync(1)
     await withdrawing
-    expect([ended, await started(), await placesTaken()]).toEqual(['SERVER_002', 0, 0])
+    expect([ended, await started(), await callsCounted()]).toEqual(['SERVER_002', 0, 0])
   })
 })

@@ -1,8 +1,10 @@
 import { decodeJwt } from 'jose'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { NOTICE_KINDS } from '@/domain/notices'
-import { type Caller, call, givenCaller, givenPage, givenServiceOf, hour, minute, withdraw } from '@/testing/api-calls'
-import { asUser, outcomeOf, pass } from '@/testing/domain'
+import { type Caller, call, hour, minute, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenPage, givenServiceOf } from '@/testing/callers'
+import { asUser, pass } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { acceptOutsideToken, givenService, mailsTo, OUTSIDE_TOKEN, type Service } from '@/testing/service'
 import { atStatement } from '@/testing/statements'
 import type { Context } from '../context'
@@ -15,18 +17,26 @@ import { withdrawAccount, withdrawAgain, withdrawByOperator } from './withdraw-a
 const confirmation = 'DELETE_MY_ACCOUNT'
 type Confirmation = Extract<Message, { template: 'account-withdrawal-started' }>
 
-const confirmationsTo = (ctx: Service, { email }: Caller) =>
-  mailsTo(ctx, email, 'account-withdrawal-started').map(({ message }) => message as Confirmation)
+let ctx: Service
+let caller: Caller
 
-const withdrawalOf = (ctx: Service, { userId }: Caller) => ctx.db.withdrawal.findFirstOrThrow({ where: { userId } })
+beforeEach(async () => {
+  ctx = await givenService()
+  caller = await givenCaller(ctx)
+})
 
-async function acceptanceOf(ctx: Service, caller: Caller) {
-  const { receipts } = await listReceipts(ctx, { withdrawalId: (await withdrawalOf(ctx, caller)).id })
+const confirmations = () =>
+  mailsTo(ctx, caller.email, 'account-withdrawal-started').map(({ message }) => message as Confirmation)
+
+const withdrawal = () => ctx.db.withdrawal.findFirstOrThrow({ where: { userId: caller.userId } })
+
+async function acceptance() {
+  const { receipts } = await listReceipts(ctx, { withdrawalId: (await withdrawal()).id })
   return receipts.find(({ kind }) => kind === 'acceptance')?.receipt
 }
 
 /** The store of the ledger takes no line until the returned function is called. */
-function loseStore(ctx: Service): () => void {
+function loseStore(): () => void {
   const { add } = ctx.ledger
   ctx.ledger.add = (name, content) =>
     /\.ndjson$/.test(name) ? Promise.reject(new Error('the store is away')) : add(name, content)
@@ -35,17 +45,17 @@ function loseStore(ctx: Service): () => void {
   }
 }
 
-const WAYS: Record<string, (ctx: Service, caller: Caller) => Promise<unknown>> = {
-  'settings, with a session': async (ctx, caller) =>
+const WAYS: Record<string, () => Promise<unknown>> = {
+  'settings, with a session': async () =>
     withdrawAccount(await asUser(ctx, caller), { userId: caller.userId, confirmation }),
-  'settings, with a page token': async (ctx, caller) =>
+  'settings, with a page token': async () =>
     withdraw(caller, await givenPage(ctx, caller, { authenticated_at: ctx.clock.now().toISOString() })),
-  'program, with an access token': (_ctx, caller) => withdraw(caller),
-  'program, with a token of another issuer': (ctx, caller) => {
+  'program, with an access token': () => withdraw(caller),
+  'program, with a token of another issuer': () => {
     acceptOutsideToken(ctx, caller)
     return withdraw(caller, { token: OUTSIDE_TOKEN })
   },
-  'mail, with the link of the door': async (ctx, caller) => {
+  async 'mail, with the link of the door'() {
     await call({ userId: '' }, 'requestWithdrawal', { body: { email: caller.email } })
     await ctx.settle()
     const [letter] = mailsTo(ctx, caller.email, 'withdrawal-requested')
@@ -53,13 +63,13 @@ const WAYS: Record<string, (ctx: Service, caller: Caller) => Promise<unknown>> =
     const token = link.split('#token=')[1] ?? ''
     return call({ userId: '', token }, 'confirmRequestedWithdrawal', { body: { confirmation } })
   },
-  'service, with its token': async (ctx, caller) =>
+  'service, with its token': async () =>
     (await givenServiceOf(ctx, caller))('withdrawUser', { confirmation, requested_by: 'support' }),
-  'support, with the command': (ctx, { userId }) => withdrawByOperator(ctx, { userId, confirmation }),
+  'support, with the command': () => withdrawByOperator(ctx, { userId: caller.userId, confirmation }),
 }
 
 /** The mail server defers the first try of every confirmation. */
-function deferConfirmations(ctx: Service): void {
+function deferConfirmations(): void {
   const { send } = ctx.mail
   const deferred = new Set<string>()
   ctx.mail.send = async (mail) => {
@@ -70,32 +80,29 @@ function deferConfirmations(ctx: Service): void {
 }
 
 /** The next try of what was deferred. */
-async function tryAgain(ctx: Service): Promise<void> {
-  await ctx.settle()
-  ctx.clock.advance(hour)
-  await sendDueNotices(ctx, NOTICE_KINDS)
+async function tryAgain(of: Service = ctx): Promise<void> {
+  await of.settle()
+  of.clock.advance(hour)
+  await sendDueNotices(of, NOTICE_KINDS)
 }
 
 test.each(Object.keys(WAYS))('B110 the confirmation tells when and how it was asked for: %s', async (way) => {
   for (const isDeferred of [false, true]) {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
-    if (isDeferred) deferConfirmations(ctx)
-    await WAYS[way]?.(ctx, caller)
-    await tryAgain(ctx)
+    caller = await givenCaller(ctx)
+    if (isDeferred) deferConfirmations()
+    await WAYS[way]?.()
+    await tryAgain()
     // The command leaves the first try to the sweep.
-    await tryAgain(ctx)
-    const { startedAt } = await withdrawalOf(ctx, caller)
-    expect(confirmationsTo(ctx, caller)).toMatchObject([
-      { way: way.split(',')[0], requestedAt: startedAt, receipt: await acceptanceOf(ctx, caller) },
+    await tryAgain()
+    const { startedAt } = await withdrawal()
+    expect(confirmations()).toMatchObject([
+      { way: way.split(',')[0], requestedAt: startedAt, receipt: await acceptance() },
     ])
   }
 })
 
 test('B110 a row of the last release, which does not say how, is told as by the owner, and its instances read ours', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
-  deferConfirmations(ctx)
+  deferConfirmations()
   await withdraw(caller)
   await ctx.settle()
   const row = await ctx.db.notice.findFirstOrThrow({ where: { userId: caller.userId } })
@@ -104,43 +111,38 @@ test('B110 a row of the last release, which does not say how, is told as by the 
   const { way: _, ...earlier } = opened
   const sealed = new Uint8Array(ctx.secrets.seal(JSON.stringify(earlier)))
   await ctx.db.notice.update({ where: { id: row.id }, data: { sealed } })
-  await tryAgain(ctx)
-  expect(confirmationsTo(ctx, caller)).toMatchObject([{ way: 'person' }])
+  await tryAgain()
+  expect(confirmations()).toMatchObject([{ way: 'person' }])
 })
 
 test('B110 the confirmation names what the person chose to keep, and until when', async () => {
   for (const isDeferred of [false, true]) {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
-    if (isDeferred) deferConfirmations(ctx)
+    caller = await givenCaller(ctx)
+    if (isDeferred) deferConfirmations()
     const chosen = { analytics: true, transaction_history: true }
     await withdraw(caller, { body: { confirmation, data_retention: chosen } })
-    await tryAgain(ctx)
-    const { purgeDueAt: until } = await withdrawalOf(ctx, caller)
-    expect(confirmationsTo(ctx, caller)).toMatchObject([
-      { kept: { chosen: ['analytics', 'transaction_history'], days: 30, until } },
-    ])
+    await tryAgain()
+    const { purgeDueAt: until } = await withdrawal()
+    expect(confirmations()).toMatchObject([{ kept: { chosen: ['analytics', 'transaction_history'], days: 30, until } }])
   }
 })
 
 test.each([true, false])(
   'B111 the confirmation carries the acceptance, and waits for its line (LEDGER_BEFORE_ANSWER %s)',
   async (waitsForLedger) => {
-    const ctx = await givenService()
     ctx.waitsForLedger = waitsForLedger
-    const caller = await givenCaller(ctx)
     const { userId } = caller
-    const comeBack = loseStore(ctx)
+    const comeBack = loseStore()
     const asked = await outcomeOf(withdrawAccount(await asUser(ctx, caller), { userId, confirmation }))
     expect(asked).toBe(waitsForLedger ? 'SERVER_002' : 'accepted')
     await ctx.settle()
-    expect(confirmationsTo(ctx, caller)).toEqual([])
+    expect(confirmations()).toEqual([])
     comeBack()
-    await tryAgain(ctx)
-    const [{ receipt } = { receipt: null }, ...more] = confirmationsTo(ctx, caller)
+    await tryAgain()
+    const [{ receipt } = { receipt: null }, ...more] = confirmations()
     expect(more).toEqual([])
-    expect(receipt).toBe(await acceptanceOf(ctx, caller))
-    const { id } = await withdrawalOf(ctx, caller)
+    expect(receipt).toBe(await acceptance())
+    const { id } = await withdrawal()
     expect(decodeJwt(receipt ?? '')).toMatchObject({ kind: 'acceptance', sub: id, log: { seq: expect.any(Number) } })
     for (const text of [JSON.stringify(ctx.warnings), receipt ?? '']) {
       expect(text).not.toContain(caller.email)
@@ -150,8 +152,6 @@ test.each([true, false])(
 )
 
 test('B111 answer and confirmation have one acceptance, which is signed once', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   let signed = 0
   const counting = atStatement(ctx, 'keep-acceptance', (run) => {
     signed++
@@ -159,63 +159,55 @@ test('B111 answer and confirmation have one acceptance, which is signed once', a
   })
   const { receipt } = await withdrawAccount(await asUser(counting, caller), { userId: caller.userId, confirmation })
   await ctx.settle()
-  expect(confirmationsTo(ctx, caller)).toMatchObject([{ receipt }])
+  expect(confirmations()).toMatchObject([{ receipt }])
   expect(signed).toBe(1)
   expect(ctx.process.acceptances.size).toBe(0)
 })
 
 test('B111 the confirmation of a process that died before it went, or before the line stood, goes once, with the acceptance', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   const { userId } = caller
   ctx.waitsForLedger = false
   // What follows the commit is lost with the process.
   const dying: Context = { ...(await asUser(ctx, caller)), background: () => {} }
   await withdrawAccount(dying, { userId, confirmation })
-  expect(await withdrawalOf(ctx, caller)).toMatchObject({ ledgeredAt: null })
+  expect(await withdrawal()).toMatchObject({ ledgeredAt: null })
   const next = { ...ctx, process: createProcess() }
   await Promise.all([sendDueNotices(next, NOTICE_KINDS), sendDueNotices(ctx, NOTICE_KINDS)])
-  expect(confirmationsTo(ctx, caller)).toEqual([])
+  expect(confirmations()).toEqual([])
   await tryAgain(next)
-  await tryAgain(ctx)
-  expect(confirmationsTo(ctx, caller)).toMatchObject([{ receipt: await acceptanceOf(ctx, caller) }])
+  await tryAgain()
+  expect(confirmations()).toMatchObject([{ receipt: await acceptance() }])
 })
 
 test('B111 where the acceptance cannot be made, three tries wait for it, and the fourth goes without the file', async () => {
-  const ctx = await givenService()
   ctx.waitsForLedger = false
-  const caller = await givenCaller(ctx)
-  loseStore(ctx)
+  loseStore()
   await withdraw(caller)
   await ctx.settle()
   for (const ms of [2 * minute, 10 * minute]) {
     ctx.clock.advance(ms)
     await sendDueNotices(ctx, NOTICE_KINDS)
-    expect(confirmationsTo(ctx, caller)).toEqual([])
+    expect(confirmations()).toEqual([])
   }
-  await tryAgain(ctx)
-  expect(confirmationsTo(ctx, caller)).toMatchObject([{ receipt: null }])
-  await tryAgain(ctx)
-  expect(confirmationsTo(ctx, caller)).toHaveLength(1)
+  await tryAgain()
+  expect(confirmations()).toMatchObject([{ receipt: null }])
+  await tryAgain()
+  expect(confirmations()).toHaveLength(1)
 })
 
 test('B111 a store that does not answer holds a try up for less than the lease of its sender', async () => {
-  const ctx = await givenService()
   ctx.waitsForLedger = false
-  const caller = await givenCaller(ctx)
   const { promise: held, resolve: answer } = Promise.withResolvers<boolean>()
   ctx.ledger.add = () => held
   await withdraw(caller)
   await ctx.db.notice.updateMany({ where: { userId: caller.userId }, data: { attempts: 3 } })
   ctx.clock.advance(hour)
   await sendDueNotices(ctx, NOTICE_KINDS)
-  expect(confirmationsTo(ctx, caller)).toMatchObject([{ receipt: null }])
+  expect(confirmations()).toMatchObject([{ receipt: null }])
   answer(true)
 })
 
 test('B111 a withdrawal that the ledger repeats sends no confirmation', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   const entry = {
     withdrawalId: `wd_${caller.userId.slice(4)}`,
     pseudonym: '',

@@ -1,17 +1,10 @@
-import { expect, test, vi } from 'vitest'
-import type { Step } from '@/contract/withdrawal'
-import {
-  givenWithdrawal,
-  pass,
-  runDueWork,
-  type TestContext,
-  tablesWith,
-  testContext,
-  untilWaiting,
-} from '@/testing/domain'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { pass, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { tablesWith, untilWaiting } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { givenRows } from '@/testing/rows'
 import { atStatement } from '@/testing/statements'
+import { givenWithdrawal, stepOf } from '@/testing/withdrawals'
 import { day, minute, second } from '../limits/durations'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
@@ -20,8 +13,14 @@ import { runDeletionStep } from './run-deletion-step'
 /** Needs three batches. */
 const MANY = 2.5 * FIRST_BATCH
 
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+})
+
 /** A person with many rows in tables of every kind. */
-async function givenManyRows(ctx: TestContext, apps: string[] = []) {
+async function givenManyRows(apps: string[] = []) {
   const withdrawal = await givenWithdrawal(ctx, apps)
   const rows = { security_incidents: MANY, preferences: MANY, cache_entries: MANY, analytics_events: MANY }
   await givenRows(ctx, withdrawal.userId, rows)
@@ -29,18 +28,15 @@ async function givenManyRows(ctx: TestContext, apps: string[] = []) {
 }
 
 /** The person shares many items with each connected application. */
-const givenManyShared = (ctx: TestContext, userId: string) =>
+const givenManyShared = (userId: string) =>
   ctx.db.$executeRawUnsafe(
     `INSERT INTO shared_items SELECT 'shr_' || c.id || n, c.user_id, c.app_id, 'shared', now()
      FROM app_connections c, generate_series(1, ${MANY}) n WHERE c.user_id = $1`,
     userId,
   )
 
-const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
-  ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
-
 /** Calls `before` with the number of each transaction and waits for it before the transaction begins. */
-const watching = (ctx: TestContext, before: (n: number) => unknown): TestContext => {
+const watching = (before: (n: number) => unknown): TestContext => {
   let transactions = 0
   return {
     ...ctx,
@@ -52,12 +48,11 @@ const watching = (ctx: TestContext, before: (n: number) => unknown): TestContext
 }
 
 test('a large erasure runs in batches, each of which is committed and renews the lease, until nothing is left', async () => {
-  const ctx = await testContext()
-  const { userId, withdrawalId } = await givenManyRows(ctx)
+  const { userId, withdrawalId } = await givenManyRows()
   ctx.clock.advance(5 * minute)
   const seen: unknown[] = []
-  const watched = watching(ctx, async () => {
-    const { status, leaseUntil } = await rowOf(ctx, withdrawalId, 'user_profile')
+  const watched = watching(async () => {
+    const { status, leaseUntil } = await stepOf(ctx, withdrawalId, 'user_profile')
     const left = await ctx.db.securityIncident.count({ where: { userId } })
     const kept = await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })
     const account = await ctx.db.user.count({ where: { id: userId } })
@@ -70,15 +65,14 @@ test('a large erasure runs in batches, each of which is committed and renews the
   const moment = (left: number) => ({ ...always, left, kept: MANY - left })
   // The second may be the last one, if the first was quick.
   expect(seen.slice(0, 2)).toEqual([moment(MANY), moment(MANY - FIRST_BATCH)])
-  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', leaseUntil: null })
+  expect(await stepOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', leaseUntil: null })
   expect(await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })).toBe(MANY)
   expect(await ctx.db.preference.count({ where: { userId } })).toBe(0)
   expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
 })
 
 test('a long erasure pauses after five seconds and is due again at once', async () => {
-  const ctx = await testContext()
-  const { userId, withdrawalId } = await givenManyRows(ctx)
+  const { userId, withdrawalId } = await givenManyRows()
   ctx.clock.advance(5 * minute)
   let now = 0
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -89,7 +83,7 @@ test('a long erasure pauses after five seconds and is due again at once', async 
   const again = await runDeletionStep(ctx, step)
   clock.mockRestore()
   expect(again).toEqual(ctx.clock.now())
-  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({
+  expect(await stepOf(ctx, withdrawalId, 'user_profile')).toMatchObject({
     status: 'processing',
     dueAt: ctx.clock.now(),
     leaseUntil: null,
@@ -98,14 +92,13 @@ test('a long erasure pauses after five seconds and is due again at once', async 
   })
   expect(await ctx.db.securityIncident.count({ where: { userId } })).toBe(MANY - FIRST_BATCH)
   await runDueWork(ctx)
-  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
+  expect(await stepOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
 })
 
 test('a large erasure deletes every shared item after the answer and every retained row at the purge', async () => {
-  const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
-  const { userId, withdrawalId } = await givenManyRows(ctx, ['shop', 'stuck'])
-  await givenManyShared(ctx, userId)
+  const { userId, withdrawalId } = await givenManyRows(['shop', 'stuck'])
+  await givenManyShared(userId)
   const shared = () => ctx.db.sharedItem.count({ where: { userId } })
   expect(await shared()).toBe(2 * MANY + 2)
   await pass(ctx, day)
@@ -122,9 +115,8 @@ test('a large erasure deletes every shared item after the answer and every retai
 })
 
 test('an application counts as told only when all its shared items are deleted, so that a crash leaves none', async () => {
-  const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
-  await givenManyShared(ctx, userId)
+  await givenManyShared(userId)
   ctx.clock.advance(day)
   let marks = 0
   const crashing = atStatement(ctx, 'complete-deletion-task', (run) =>
@@ -144,14 +136,13 @@ test('an application counts as told only when all its shared items are deleted, 
 })
 
 test('the next purge continues one that was interrupted between two batches', async () => {
-  const ctx = await testContext()
-  const { withdrawalId } = await givenManyRows(ctx)
+  const { withdrawalId } = await givenManyRows()
   await pass(ctx, 5 * minute)
   ctx.clock.advance(30 * day)
   const left = () => ctx.db.retainedRecord.count({ where: { withdrawalId } })
   const before = await left()
   // The people of other tests have less than a batch.
-  const cutOff = watching(ctx, async () => {
+  const cutOff = watching(async () => {
     if ((await left()) < before) throw new Error('killed')
   })
   await expect(purgeRetainedData(cutOff)).rejects.toThrow('purges failed')
@@ -161,7 +152,6 @@ test('the next purge continues one that was interrupted between two batches', as
 })
 
 test('a row that is changed during its erasure is deleted all the same', async () => {
-  const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   await ctx.db.preference.create({ data: { userId, key: 'theme', value: 'dark' } })
   ctx.clock.advance(5 * minute)
@@ -172,7 +162,7 @@ test('a row that is changed during its erasure is deleted all the same', async (
     await untilWaiting(ctx)
   })
   await run
-  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
+  expect(await stepOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
   expect(await ctx.db.preference.count({ where: { userId } })).toBe(0)
 })
 

@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { seedDemoUser } from '@/server/local/demo-account'
-import {
-  asToken,
-  asUser,
-  givenPendingChange,
-  givenSession,
-  givenUser,
-  outcomeOf,
-  type TestContext,
-  type TestUser,
-  testContext,
-} from '@/testing/domain'
+import { asToken, givenPendingChange } from '@/testing/account'
+import { givenToken } from '@/testing/callers'
+import { asUser, givenSession, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { outcomeOf } from '@/testing/outcomes'
 import { atStatement } from '@/testing/statements'
 import { day, minute } from '../limits/durations'
-import { issueAccessToken } from '../sessions/access-tokens'
 import { DELETION_MAP } from './deletion-map'
 import { EXPORTED, exportData } from './export-data'
 import { previewWithdrawal } from './preview-withdrawal'
@@ -88,7 +80,7 @@ test("the export contains no secret, no hash and no other person's data", async 
   const user = await givenUser(ctx)
   const { userId } = user
   const other = await givenUser(ctx)
-  await issueAccessToken(ctx, { userId, name: 'cli', scopes: ['email:manage'], actor: 'operator', expiresInMs: day })
+  await givenToken(ctx, userId)
   await givenPendingChange(ctx, user)
   await givenPendingChange(ctx, other)
   const all = [...(await documentsOf(ctx, user)).values()].join()

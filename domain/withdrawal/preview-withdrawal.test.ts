@@ -1,18 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
-import {
-  asUser,
-  givenUser,
-  outcomeOf,
-  type TestContext,
-  type TestUser,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+import { asUser, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
+import { outcomeOf } from '@/testing/outcomes'
 import { givenRows, ROWS, readDeletionCounts } from '@/testing/rows'
 import { atStatement } from '@/testing/statements'
+import { withdrawAs } from '@/testing/withdrawals'
 import { connectApp } from '../applications/connect'
 import { registerApp } from '../applications/manage'
 import { day } from '../limits/durations'

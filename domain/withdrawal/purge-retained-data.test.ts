@@ -1,17 +1,11 @@
-import { expect, test } from 'vitest'
-import { givenCaller, withdraw } from '@/testing/api-calls'
-import {
-  failingAt,
-  givenUser,
-  givenWithdrawal,
-  pass,
-  runDueWork,
-  type TestContext,
-  tablesWith,
-  testContext,
-} from '@/testing/domain'
+import { beforeEach, expect, test } from 'vitest'
+import { withdraw } from '@/testing/api-calls'
+import { givenCaller } from '@/testing/callers'
+import { givenUser, pass, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { failingAt, tablesWith } from '@/testing/outcomes'
 import { givenService } from '@/testing/service'
 import { atStatement } from '@/testing/statements'
+import { givenWithdrawal, withdrawalOf } from '@/testing/withdrawals'
 import { day } from '../limits/durations'
 import { retryWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
@@ -19,10 +13,13 @@ import { runDeletionStep } from './run-deletion-step'
 import { showWithdrawal } from './show-withdrawal'
 import { countWithdrawals, troubledWithdrawals } from './watch-withdrawals'
 
-const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+})
 
 test('a purge that another instance has ended since the due ones were read is left alone', async () => {
-  const ctx = await testContext()
   await givenWithdrawal(ctx)
   await pass(ctx, 2 * day)
   ctx.clock.advance(28 * day)
@@ -36,7 +33,6 @@ test('a purge that another instance has ended since the due ones were read is le
 })
 
 test('F30 purges that fail do not stop the purges behind them, and the next purge deletes all that is due', async () => {
-  const ctx = await testContext()
   const ids: string[] = []
   for (let count = 0; count < 5; count++) ids.push((await givenWithdrawal(ctx)).withdrawalId)
   ctx.clock.advance(30 * day)
@@ -49,7 +45,6 @@ test('F30 purges that fail do not stop the purges behind them, and the next purg
 })
 
 test('after thirty days the audit of others names no operator who has deleted their own account, and keeps what was done', async () => {
-  const ctx = await testContext()
   const { userId } = await givenWithdrawal(ctx)
   const { userId: other } = await givenUser(ctx)
   const done = { userId: other, action: 'transaction.settled', actor: 'operator', at: ctx.clock.now() }
@@ -69,7 +64,6 @@ test('after thirty days the audit of others names no operator who has deleted th
 })
 
 test('F19 after thirty days an application that never answers keeps only what its call needs', async () => {
-  const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop', 'stuck'])
   for (const days of [1, 28]) await pass(ctx, days * day)
@@ -86,7 +80,7 @@ test('F19 after thirty days an application that never answers keeps only what it
     'withdrawal_receipts',
     'withdrawals',
   ])
-  expect(await rowOf(ctx, withdrawalId)).toMatchObject({
+  expect(await withdrawalOf(ctx, withdrawalId)).toMatchObject({
     completedAt: null,
     purgedAt: ctx.clock.now(),
     reason: 'other',
@@ -109,7 +103,7 @@ test('F19 after thirty days an application that never answers keeps only what it
   expect((await retryWithdrawal(ctx, { withdrawalId })).retried_steps).toEqual(['third_party_integrations'])
   await runDueWork(ctx)
   expect(told).toEqual([`${email} at stuck`])
-  expect(await rowOf(ctx, withdrawalId)).toMatchObject({ completedAt: ctx.clock.now() })
+  expect(await withdrawalOf(ctx, withdrawalId)).toMatchObject({ completedAt: ctx.clock.now() })
   expect(await tablesWith(ctx, email)).toEqual([])
   expect(await tablesWith(ctx, withdrawalId)).toEqual([
     'audit_events',
@@ -121,7 +115,7 @@ test('F19 after thirty days an application that never answers keeps only what it
 })
 
 test('a call that is made again before the purge leaves nothing behind it', async () => {
-  const ctx = await givenService()
+  ctx = await givenService()
   const caller = await givenCaller(ctx)
   await withdraw(caller)
   await ctx.settle()
@@ -133,7 +127,6 @@ test('a call that is made again before the purge leaves nothing behind it', asyn
 })
 
 test('an erasure that is still open after thirty days keeps the user id until it ends, and the purge does not wait', async () => {
-  const ctx = await testContext()
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx)
   const { archives } = ctx
   const away = { ...archives, delete: () => Promise.reject(new Error('the archive store is away')) }
@@ -144,17 +137,16 @@ test('an erasure that is still open after thirty days keeps the user id until it
   expect(await purgeRetainedData(ctx)).toBe(0)
   expect(await tablesWith(ctx, email)).not.toContain('withdrawals')
   expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBe(0)
-  expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId, feedback: null, completedAt: null })
+  expect(await withdrawalOf(ctx, withdrawalId)).toMatchObject({ userId, feedback: null, completedAt: null })
 
   await runDueWork(ctx)
   expect(ctx.archived.size).toBe(0)
   expect(await tablesWith(ctx, userId)).toEqual([])
   expect(await tablesWith(ctx, withdrawalId)).toEqual(['deletion_steps', 'withdrawal_receipts', 'withdrawals'])
-  expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId: null, completedAt: ctx.clock.now() })
+  expect(await withdrawalOf(ctx, withdrawalId)).toMatchObject({ userId: null, completedAt: ctx.clock.now() })
 })
 
 test('a step that ends after the purge retains nothing, even if it was claimed before', async () => {
-  const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(30 * day)
   let purged = 0

@@ -1,14 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
-import {
-  givenLedger,
-  givenSession,
-  givenUser,
-  restored,
-  type TestContext,
-  type TestUser,
-  withdrawAs,
-} from '@/testing/domain'
+import { givenSession, givenUser, type TestContext, type TestUser } from '@/testing/domain'
+import { givenLedger, restored, withdrawAs } from '@/testing/withdrawals'
 import { markAccounts } from '../accounts/mark-accounts'
 import { keyIdsOf } from '../pseudonyms'
 import { replayGap } from './replay-erasure-ledger'

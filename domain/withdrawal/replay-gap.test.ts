@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  givenLedger,
-  givenUser,
-  ledgerLines,
-  restored,
-  type TestContext,
-  unmountLedger,
-  withdrawAs,
-} from '@/testing/domain'
+import { givenUser, type TestContext } from '@/testing/domain'
+import { givenLedger, ledgerLines, restored, unmountLedger, withdrawAs } from '@/testing/withdrawals'
 import { acceptOldDatabase } from './ledger/adopt-erasure-ledger'
 import { compareWithLedger } from './ledger/compare-with-ledger'
 import { writeErasureLedger } from './ledger/erasure-ledger'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { lookalikesOf, testContext } from '@/testing/domain'
+import { lookalikesOf } from '@/testing/account'
+import { testContext } from '@/testing/domain'
 import { createStatusToken, isStatusTokenOf } from './status-token'
 
 test('a status token opens its own withdrawal alone, in its exact form, and no other MAC of the same key serves', async () => {

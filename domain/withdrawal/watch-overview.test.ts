@@ -3,8 +3,9 @@ import { execute } from '@/cli/execute'
 import { troublesOf, troublesOfWithdrawal } from '@/contract/operator'
 import type { Context } from '@/domain/context'
 import { minute } from '@/domain/limits/durations'
-import { asNobody, givenParticipant, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { asNobody, pass, passDays, type TestContext, testContext } from '@/testing/domain'
 import { atStatement } from '@/testing/statements'
+import { clearWithdrawals, givenParticipant, givenWithdrawal } from '@/testing/withdrawals'
 import { pingApp, setApp } from '../applications/manage'
 import { failingApps, listDeliveries } from '../applications/operate-deliveries'
 import { retryTask, waiveTask } from '../applications/operate-tasks'
@@ -17,8 +18,7 @@ let ctx: TestContext
 let appId: string
 beforeEach(async () => {
   ctx = await testContext()
-  await ctx.db.$executeRaw`DELETE FROM withdrawals`
-  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await clearWithdrawals(ctx)
   appId = await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', events: ['account.withdrawal_started'] })
 })
 const failing = async () => (await failingApps(ctx)).apps
@@ -58,7 +58,7 @@ test('a delivery that failed three times needs attention at once, and so does a 
   expect(await failing()).toMatchObject([{ waiting: 1, dead: 0, last_error: 'HTTP 503' }])
   expect(problemsOf(await watchTroubles(ctx))).toEqual(new Map([[appId, 'HTTP 503']]))
   expect(await execute(ctx, ['app', 'list'], null)).toMatchObject({ apps: [{ app_id: appId, failing: 'HTTP 503' }] })
-  for (let days = 0; days < 8; days++) await pass(ctx, 24 * 60 * minute)
+  await passDays(ctx, 8)
   expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
 })
 
@@ -124,7 +124,7 @@ test.each([
 ] as const)(
   '%s that is late because it waits for an application is listed under that application alone',
   async (phase, task) => {
-    await ctx.db.$executeRaw`DELETE FROM connected_apps`
+    await clearWithdrawals(ctx)
     ctx.apps.answer = async () => ({ status: 202 })
     const slow = await givenParticipant(ctx, 'slow', { acknowledges: 'later', phase })
     await setApp(ctx, { appId: slow, disabled: phase === 'user_profile' })
@@ -149,7 +149,7 @@ test.each([
 )
 
 test('the application that holds a withdrawal up past its due date stands before one that holds up more', async () => {
-  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await clearWithdrawals(ctx)
   ctx.apps.answer = async () => ({ status: 503 })
   const late = await givenParticipant(ctx, 'late')
   const { withdrawalId } = await givenWithdrawal(ctx)
@@ -165,7 +165,7 @@ test('the application that holds a withdrawal up past its due date stands before
 })
 
 test('a deletion task and an event say when somebody had them tried again and they failed again, and only then', async () => {
-  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await clearWithdrawals(ctx)
   const appId = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })
   ctx.apps.answer = async () => ({ status: 503 })
   const { withdrawalId } = await givenWithdrawal(ctx)
@@ -192,7 +192,7 @@ test('a deletion task and an event say when somebody had them tried again and th
 })
 
 test('an application that fails stands before one that is disabled, though that holds up more', async () => {
-  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await clearWithdrawals(ctx)
   ctx.apps.answer = async () => ({ status: 503 })
   const off = await givenParticipant(ctx, 'off')
   await setApp(ctx, { appId: off, disabled: true })
@@ -207,7 +207,7 @@ test('an application that fails stands before one that is disabled, though that 
 })
 
 test('a step that fails by itself is listed by itself, also where an application has accepted its task', async () => {
-  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await clearWithdrawals(ctx)
   ctx.apps.answer = async () => ({ status: 202 })
   await givenParticipant(ctx, 'slow', { acknowledges: 'later', phase: 'data_archives' })
   const { withdrawalId } = await givenWithdrawal(ctx)

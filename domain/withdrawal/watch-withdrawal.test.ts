@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { CONFIRMATION } from '@/contract/errors'
 import { shownWithdrawal, type WithdrawalState } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
-import { givenParticipant, givenUser, givenWithdrawal, pass, type TestContext, testContext } from '@/testing/domain'
+import { givenUser, pass, type TestContext, testContext } from '@/testing/domain'
+import { clearWithdrawals, givenParticipant, givenWithdrawal } from '@/testing/withdrawals'
 import { endedTasksOf } from '../applications/list-tasks'
 import { waiveTask } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
@@ -17,8 +18,7 @@ const day = 24 * hour
 let ctx: TestContext
 beforeEach(async () => {
   ctx = await testContext()
-  await ctx.db.$executeRaw`DELETE FROM withdrawals`
-  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  await clearWithdrawals(ctx)
 })
 
 test('steps of one time stand in the order of STEPS, for operators and for the engine', async () => {

@@ -1,28 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Data } from '@/contract/define'
 import { withdrawAccount as contract, previewWithdrawal, STEPS } from '@/contract/withdrawal'
 import { NOTICE_KINDS } from '@/domain/notices'
+import { givenPendingChange, givenVerifiedChange } from '@/testing/account'
 import {
   asService,
   asUser,
-  givenConnectedApps,
-  givenPendingChange,
   givenSession,
   givenUser,
-  givenVerifiedChange,
-  outcomeOf,
   pass,
-  readProgress,
   runDueWork,
   type TestContext,
   type TestUser,
-  tablesWith,
-  tally,
   testContext,
 } from '@/testing/domain'
 import { TABLES_WITH_TEXTS } from '@/testing/later-steps'
+import { outcomeOf, tablesWith, tally } from '@/testing/outcomes'
 import { givenRows, oneIn } from '@/testing/rows'
+import { givenConnectedApps, readProgress, withdrawAs, withdrawalOf } from '@/testing/withdrawals'
 import { createUser } from '../accounts/user'
 import { writeArchive } from '../applications/archives'
 import type { Context } from '../context'
@@ -38,17 +33,11 @@ const PROMISED = previewWithdrawal.example.data.deletion_steps.map(({ step, begi
   return { step, begins_at, status: answered?.status }
 })
 
-const withdraw = async (ctx: TestContext, user: TestUser, choices: object = {}) =>
-  withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation, ...choices })
-
-const statusOf = (ctx: TestContext, { userId }: TestUser, { withdrawal_id }: Data<typeof contract>) =>
-  readProgress(ctx, userId, withdrawal_id)
-
-const stepsOf = async (ctx: TestContext, user: TestUser, started: Data<typeof contract>) =>
-  Object.fromEntries((await statusOf(ctx, user, started)).deletion_steps.map(({ step, status }) => [step, status]))
-
 let ctx: TestContext
 let user: TestUser
+
+const withdraw = async (choices: object = {}, of = user) =>
+  withdrawAccount(await asUser(ctx, of), { userId: of.userId, confirmation, ...choices })
 
 beforeEach(async () => {
   ctx = await testContext()
@@ -59,7 +48,7 @@ beforeEach(async () => {
 afterEach(() => ctx.settle())
 
 test('a withdrawal answers with its steps, stores them and what the person said and chose, and ends the session', async () => {
-  const started = await withdraw(ctx, user, {
+  const started = await withdraw({
     reason: 'other',
     feedback: 'too many messages',
     data_retention: { audit_logs: true },
@@ -73,8 +62,7 @@ test('a withdrawal answers with its steps, stores them and what the person said 
   })
   await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
   const at = ctx.clock.now()
-  const row = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: started.withdrawal_id } })
-  expect(row).toMatchObject({
+  expect(await withdrawalOf(ctx, started.withdrawal_id)).toMatchObject({
     userId: user.userId,
     reason: 'other',
     feedback: 'too many messages',
@@ -109,8 +97,8 @@ test('a withdrawal answers with its steps, stores them and what the person said 
 })
 
 test('a withdrawal without reason and choices stores no reason and keeps nothing', async () => {
-  const { withdrawal_id: id } = await withdraw(ctx, await givenUser(ctx))
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({
+  const { withdrawal_id: id } = await withdraw()
+  expect(await withdrawalOf(ctx, id)).toMatchObject({
     reason: null,
     feedback: null,
     keepAnalytics: false,
@@ -121,7 +109,7 @@ test('a withdrawal without reason and choices stores no reason and keeps nothing
 
 test('a call for an account that is already withdrawn counts in the limit too', async () => {
   const caller = await asUser(ctx, user)
-  const { withdrawal_id: id } = await withdraw(ctx, user)
+  const { withdrawal_id: id } = await withdraw()
   const withdrawn = { ...caller, actor: { ...caller.actor, withdrawal: { id, madeTheCall: true } } }
   const call = () => outcomeOf(withdrawAccount(withdrawn, { userId: user.userId, confirmation }))
   const outcomes: string[] = []
@@ -132,7 +120,7 @@ test('a call for an account that is already withdrawn counts in the limit too', 
 test('a session older than ten minutes withdraws nothing, and an access token of any age does', async () => {
   ctx.clock.advance(10 * minute + 1)
   const caller = await asUser(ctx, user)
-  expect(await outcomeOf(withdraw(ctx, user))).toBe('REAUTH_001')
+  expect(await outcomeOf(withdraw())).toBe('REAUTH_001')
   const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, authenticatedAt: undefined } }
   expect(await outcomeOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
 })
@@ -156,7 +144,9 @@ test('a withdrawal stores the hash of its outside token, which then reads the pr
 })
 
 test('F13 L16 the steps end at their times though the engine loses the event, and the withdrawal ends with the last of them', async () => {
-  const started = await withdraw(ctx, user)
+  const { withdrawal_id } = await withdraw()
+  const progress = () => readProgress(ctx, user.userId, withdrawal_id)
+  const stateOf = async (name: string) => (await progress()).deletion_steps.find(({ step }) => step === name)?.status
   await ctx.settle()
   expect(ctx.engine.events).toHaveLength(1)
   for (const { step, status, begins_at } of PROMISED.toSorted((a, b) => a.begins_at.localeCompare(b.begins_at))) {
@@ -165,13 +155,13 @@ test('F13 L16 the steps end at their times though the engine loses the event, an
     // Two steps may become due together.
     if (untilThen > 0) {
       await pass(ctx, untilThen - 1)
-      expect(await stepsOf(ctx, user, started)).toMatchObject({ [step]: status })
-      expect(await statusOf(ctx, user, started)).not.toHaveProperty('completed_at')
+      expect(await stateOf(step)).toBe(status)
+      expect(await progress()).not.toHaveProperty('completed_at')
       await pass(ctx, 1)
     }
-    expect(await stepsOf(ctx, user, started)).toMatchObject({ [step]: 'completed' })
+    expect(await stateOf(step)).toBe('completed')
   }
-  expect(await statusOf(ctx, user, started)).toMatchObject({ status: 'completed', completed_at: expect.any(String) })
+  expect(await progress()).toMatchObject({ status: 'completed', completed_at: expect.any(String) })
 })
 
 test('B5 L6 100 parallel calls make one withdrawal', async () => {
@@ -186,7 +176,7 @@ test('B5 L6 100 parallel calls make one withdrawal', async () => {
 })
 
 test('B31 the address is free at once, and a new account with it sees nothing of the old one', async () => {
-  const started = await withdraw(ctx, user)
+  const started = await withdraw()
   const userId = await createUser(ctx, { email: user.email, password: user.password, name: 'New', emailVerified: true })
   const again = { ...user, userId, sessionId: await givenSession(ctx, userId) }
   const context: Context = await asUser(ctx, again)
@@ -196,23 +186,23 @@ test('B31 the address is free at once, and a new account with it sees nothing of
 
 test('B110 the letter to a replaced address says too who asked, at the first attempt and later', async () => {
   for (const [way, begin] of [
-    ['settings', (ctx: TestContext, user: TestUser) => withdraw(ctx, user)],
+    ['settings', withdraw],
     [
       'service',
-      async (ctx: TestContext, { userId }: TestUser) => {
-        const externalId = userId.slice(4)
-        await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+      async () => {
+        const externalId = user.userId.slice(4)
+        await ctx.db.user.update({ where: { id: user.userId }, data: { externalId } })
         await withdrawUser(asService(ctx), { confirmation, requested_by: 'support', externalId })
       },
     ],
-    ['support', (ctx: TestContext, { userId }: TestUser) => withdrawByOperator(ctx, { userId, confirmation })],
+    ['support', () => withdrawByOperator(ctx, { userId: user.userId, confirmation })],
   ] as const) {
     for (const accepts of [true, false]) {
-      const ctx = await testContext()
-      const user = await givenUser(ctx)
+      ctx = await testContext()
+      user = await givenUser(ctx)
       await givenVerifiedChange(ctx, user)
       ctx.mailServer.accepts = accepts
-      await begin(ctx, user)
+      await begin()
       await ctx.settle()
       ctx.mailServer.accepts = true
       ctx.clock.advance(hour)
@@ -225,7 +215,7 @@ test('B110 the letter to a replaced address says too who asked, at the first att
 })
 
 test('the confirmation goes to the address at once, with a link that holds the status token', async () => {
-  const started = await withdraw(ctx, user)
+  const started = await withdraw()
   await ctx.settle()
   expect(ctx.mailbox.at(-1)).toEqual({
     id: expect.stringMatching(/^ntc_[A-Za-z0-9_-]{22}$/),
@@ -251,7 +241,7 @@ test('the confirmation goes to the address at once, with a link that holds the s
 
 test('a confirmation that the mail server does not accept waits sealed for a day, and is then deleted; the withdrawal completes', async () => {
   ctx.mailServer.accepts = false
-  const { withdrawal_id } = await withdraw(ctx, user)
+  const { withdrawal_id } = await withdraw()
   await pass(ctx, hour)
   const waiting = await ctx.db.notice.findFirstOrThrow({ where: { withdrawalId: withdrawal_id } })
   expect(waiting.sealed).not.toBeNull()
@@ -270,10 +260,10 @@ test('a confirmation that the mail server does not accept waits sealed for a day
 test('without an engine no outbox event is written, and old ones are marked as sent', async () => {
   const [before, after] = [await givenUser(ctx), await givenUser(ctx)]
   ctx.engine.accepts = false
-  const { withdrawal_id } = await withdraw(ctx, before)
+  const { withdrawal_id } = await withdraw({}, before)
   await ctx.settle()
   const alone = { ...ctx, emit: null }
-  const { withdrawal_id: unnotified } = await withdraw(alone, after)
+  const { withdrawal_id: unnotified } = await withdrawAs(alone, after)
   ctx.clock.advance(minute)
   await runDueWork(alone)
   const events = await ctx.db.outboxEvent.findMany({
@@ -299,11 +289,10 @@ async function givenMarkedUser(ctx: TestContext) {
 test('nothing of the person stays where it must not, and nothing at all after the purge', async () => {
   const { user, mark } = await givenMarkedUser(ctx)
   expect(await tablesWith(ctx, mark)).toEqual(expect.arrayContaining(TABLES_WITH_TEXTS))
-  const started = await withdraw(ctx, user, { reason: 'other', feedback: mark })
+  const started = await withdraw({ reason: 'other', feedback: mark }, user)
   expect(ctx.archived.size).toBe(1)
 
-  for (const wait of [5 * minute, hour]) await pass(ctx, wait)
-  await pass(ctx, day)
+  for (const wait of [5 * minute, hour, day]) await pass(ctx, wait)
   expect(await tablesWith(ctx, mark)).toEqual(['withdrawals'])
   expect(ctx.archived.size).toBe(0)
   expect(await ctx.db.archiveKey.count({ where: { userId: user.userId } })).toBe(0)
@@ -329,17 +318,16 @@ test('the status shows from the start what the person chose to keep', async () =
     [{ audit_logs: true, analytics: true }, ['analytics', 'audit_logs']],
   ] as const) {
     const user = await givenUser(ctx)
-    const started = await withdraw(ctx, user, { data_retention: choices })
-    expect((await statusOf(ctx, user, started)).kept_by_choice).toEqual(kept)
+    const { withdrawal_id } = await withdraw({ data_retention: choices }, user)
+    expect((await readProgress(ctx, user.userId, withdrawal_id)).kept_by_choice).toEqual(kept)
   }
 })
 
 test('records that the person asks to keep stay thirty days under the pseudonym, without naming the person', async () => {
   const { user, mark } = await givenMarkedUser(ctx)
   const choices = { analytics: true, audit_logs: true, transaction_history: true }
-  const { withdrawal_id } = await withdraw(ctx, user, { data_retention: choices })
-  await pass(ctx, 5 * minute)
-  await pass(ctx, 2 * day)
+  const { withdrawal_id } = await withdraw({ data_retention: choices }, user)
+  for (const wait of [5 * minute, 2 * day]) await pass(ctx, wait)
   const sources = async () => {
     const rows = await ctx.db.retainedRecord.findMany({ where: { withdrawalId: withdrawal_id } })
     return [...new Set(rows.map(({ source }) => source))].sort()

@@ -1,20 +1,27 @@
-import { expect, test } from 'vitest'
-import { givenPendingChange, givenSession, givenUser, pass, testContext, verifyChange } from '@/testing/domain'
+import { beforeEach, expect, test } from 'vitest'
+import { givenPendingChange, verifyChange } from '@/testing/account'
+import { givenToken } from '@/testing/callers'
+import { givenSession, givenUser, pass, passDays, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { day } from '../limits/durations'
 import { expireNotices } from '../mail/notice-queue'
-import { issueAccessToken } from '../sessions/access-tokens'
 import { signOut } from '../sessions/sign-ins'
 import { cleanUp } from './cleanup'
 
 const millisecond = 1
 
+let ctx: TestContext
+let user: TestUser
+let userId: string
+
+beforeEach(async () => {
+  ctx = await testContext({ sessionIdleMs: 30 * day })
+  user = await givenUser(ctx)
+  userId = user.userId
+})
+
 test('ended sessions, tokens and changes are kept for thirty days, and open ones stay', async () => {
-  const ctx = await testContext({ sessionIdleMs: 30 * day })
-  const user = await givenUser(ctx)
-  const { userId } = user
-  const token = { userId, name: 'test', scopes: ['email:manage' as const], actor: 'operator' }
-  await issueAccessToken(ctx, { ...token, expiresInMs: 30 * day })
-  const lasting = await issueAccessToken(ctx, { ...token, expiresInMs: 365 * day })
+  await givenToken(ctx, userId, ['email:manage'], 30 * day)
+  const lasting = await givenToken(ctx, userId, ['email:manage'], 365 * day)
   await givenPendingChange(ctx, user)
   await ctx.settle()
   const left = async () => ({
@@ -38,9 +45,6 @@ test('ended sessions, tokens and changes are kept for thirty days, and open ones
 })
 
 test('F46 while the clock is doubtful nothing that has ended is deleted, and no notice is given up', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  const { userId } = user
   await givenPendingChange(ctx, user)
   await ctx.settle()
   const now = ctx.clock.now()
@@ -59,17 +63,9 @@ test('F46 while the clock is doubtful nothing that has ended is deleted, and no 
 })
 
 test('a revoked session or token is kept for thirty days after its revocation', async () => {
-  const ctx = await testContext()
-  const { userId, sessionId } = await givenUser(ctx)
-  const { id: tokenId } = await issueAccessToken(ctx, {
-    userId,
-    name: 'test',
-    scopes: ['email:manage'],
-    actor: 'operator',
-    expiresInMs: 365 * day,
-  })
-  await signOut(ctx, sessionId)
-  await ctx.db.accessToken.update({ where: { id: tokenId }, data: { revokedAt: ctx.clock.now() } })
+  const { id } = await givenToken(ctx, userId)
+  await signOut(ctx, user.sessionId)
+  await ctx.db.accessToken.update({ where: { id }, data: { revokedAt: ctx.clock.now() } })
   const left = async () => [
     await ctx.db.session.count({ where: { userId } }),
     await ctx.db.accessToken.count({ where: { userId } }),
@@ -83,7 +79,6 @@ test('a revoked session or token is kept for thirty days after its revocation', 
 })
 
 test('L20 one cleanup deletes all expired buckets and no other, however many there are', async () => {
-  const ctx = await testContext()
   const data = Array.from({ length: 2_500 }, (_, n) => ({
     key: `over-${n}`,
     hits: [ctx.clock.now()],
@@ -102,8 +97,6 @@ test('L20 one cleanup deletes all expired buckets and no other, however many the
 })
 
 test('audit rows keep their client address for thirty days, and everything else forever, however many there are', async () => {
-  const ctx = await testContext()
-  const { userId } = await givenUser(ctx)
   const at = ctx.clock.now()
   const row = { userId, action: 'email.changed', actor: 'session', ip: '192.0.2.1', at }
   const data = Array.from({ length: 2_500 }, (_, n) => ({ ...row, id: `aud_many_${n}` }))
@@ -119,14 +112,11 @@ test('audit rows keep their client address for thirty days, and everything else 
 })
 
 test('an unsent notice outlives the thirty days with its change, and is sent', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  const { userId } = user
   const change = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
   await verifyChange(ctx, user, change)
   await ctx.settle()
-  for (let days = 0; days < 40; days++) await pass(ctx, day)
+  await passDays(ctx, 40)
   const left = async () => [
     await ctx.db.emailChangeRequest.count({ where: { userId } }),
     await ctx.db.notice.count({ where: { userId, dueAt: { not: null } } }),

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
 import { median, rssMib } from '@/lab/bench/services'
 import { envelopeProblem } from '@/proof/models/invariants'
-import { tally, wrongCode } from '@/testing/domain'
+import { wrongCode } from '@/testing/account'
 import type { Answer, Instance } from '@/testing/instance'
+import { tally } from '@/testing/outcomes'
 import { givenPeople } from '@/testing/people'
 import {
   changeEmail,

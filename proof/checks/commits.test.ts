@@ -1,19 +1,10 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import { signIn } from '@/domain/passwords/sign-in'
-import {
-  call,
-  change,
-  day,
-  givenCaller,
-  givenChange,
-  hour,
-  minute,
-  resend,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
+import { wrongCode } from '@/testing/account'
+import { call, change, day, hour, minute, resend, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange } from '@/testing/callers'
 import { setDatabase } from '@/testing/database'
-import { pass, runDueWork, testDatabase, wrongCode } from '@/testing/domain'
+import { pass, runDueWork, testDatabase } from '@/testing/domain'
 import { runAt } from '@/testing/raw-sql'
 import { givenService, type Service } from '@/testing/service'
 import { STATEMENTS } from '@/testing/statements'

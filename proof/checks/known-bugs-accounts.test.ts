@@ -14,24 +14,14 @@ import { SCHEDULED } from '@/inngest/functions/due-work'
 import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
 import { pageContext } from '@/server/pages/session'
 import { authOptions } from '@/server/pages/sign-in'
-import {
-  type Caller,
-  call,
-  change,
-  day,
-  givenCaller,
-  givenChange,
-  givenToken,
-  hour,
-  minute,
-  resend,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
+import { type Caller, call, change, day, hour, minute, resend, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenToken } from '@/testing/callers'
 import { openClient } from '@/testing/database'
-import { givenConnectedApps, givenSession, pass, tablesWith, testDatabase } from '@/testing/domain'
+import { givenSession, pass, testDatabase } from '@/testing/domain'
+import { tablesWith } from '@/testing/outcomes'
 import { runAt } from '@/testing/raw-sql'
 import { acceptOutsideToken, emailOf, givenService, mailsTo, OUTSIDE_TOKEN, type Service } from '@/testing/service'
+import { givenConnectedApps } from '@/testing/withdrawals'
 
 // Bugs of other projects (docs/guarantees.md) about credentials and withdrawals. Each title begins with the id of its row.
 

@@ -12,24 +12,23 @@ import type { Message } from '@/domain/ports'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
+import { wrongCode } from '@/testing/account'
 import {
   type Answer,
   type Caller,
   call,
   change,
   day,
-  givenCaller,
-  givenChange,
-  givenServiceToken,
-  givenToken,
   hour,
   minute,
   resend,
   verify,
   withdraw,
 } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenServiceToken, givenToken } from '@/testing/callers'
 import { setDatabase } from '@/testing/database'
-import { givenSession, LIMITS, outcomeOf, tally, testDatabase, wrongCode } from '@/testing/domain'
+import { givenSession, LIMITS, testDatabase } from '@/testing/domain'
+import { outcomeOf, tally } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import {
   acceptOutsideToken,

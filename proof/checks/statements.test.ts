@@ -1,17 +1,7 @@
 import { expect, test } from 'vitest'
 import { signingKey } from '@/domain/withdrawal/receipts/signing-keys'
-import {
-  type Answer,
-  type Caller,
-  call,
-  change,
-  givenCaller,
-  givenChange,
-  hour,
-  resend,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
+import { type Answer, type Caller, call, change, hour, resend, verify, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenChange } from '@/testing/callers'
 import { acceptOutsideToken, givenService, OUTSIDE_TOKEN, type Service } from '@/testing/service'
 import { wrapping } from '@/testing/statements'
 

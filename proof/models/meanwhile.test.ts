@@ -12,21 +12,11 @@ import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { endOtherSessions, endSession } from '@/domain/sessions/sessions'
 import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { changeInput, givenPendingChange, verifyChange } from '@/testing/account'
 import { call } from '@/testing/api-calls'
-import {
-  asUser,
-  changeInput,
-  givenPendingChange,
-  givenSession,
-  givenUser,
-  heldUp,
-  outcomeOf,
-  type TestContext,
-  type TestUser,
-  testContext,
-  verifyChange,
-} from '@/testing/domain'
+import { asUser, givenSession, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { linkTo, MINE, type NotMeLink } from '@/testing/not-me'
+import { heldUp, outcomeOf } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { givenService, mailsTo, type Service } from '@/testing/service'
 

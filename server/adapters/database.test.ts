@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type Sql, sql, statement, text } from '@/domain/sql'
-import { testDatabase, untilWaiting } from '@/testing/domain'
+import { testDatabase } from '@/testing/domain'
+import { untilWaiting } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { processState } from '../process-state'
 import { createLog } from '../watch/log'

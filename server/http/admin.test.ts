@@ -8,35 +8,14 @@ import { addTransaction } from '@/domain/applications/transactions'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { revokeServiceToken } from '@/domain/sessions/service-tokens'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
-import {
-  type Answer,
-  type Asking,
-  call,
-  callerOf,
-  day,
-  givenCaller,
-  givenChange,
-  givenServiceToken,
-  givenToken,
-  minute,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
-import {
-  givenParticipant,
-  givenSession,
-  givenWithdrawal,
-  heldUp,
-  ledgerLines,
-  PAGE_ORIGIN,
-  runDueWork,
-  type TestContext,
-  tablesWith,
-  tally,
-} from '@/testing/domain'
+import { type Answer, type Asking, call, day, minute, verify, withdraw } from '@/testing/api-calls'
+import { callerOf, givenCaller, givenChange, givenServiceToken, givenToken } from '@/testing/callers'
+import { givenSession, PAGE_ORIGIN, runDueWork, type TestContext } from '@/testing/domain'
 import { installed, logged } from '@/testing/install-context'
+import { heldUp, tablesWith, tally } from '@/testing/outcomes'
 import { rawSql } from '@/testing/raw-sql'
 import { acceptOutsideToken, OUTSIDE_TOKEN, trustIssuer } from '@/testing/service'
+import { givenParticipant, givenWithdrawal, ledgerLines } from '@/testing/withdrawals'
 
 /** The hash of a password that nobody knows, in our own format. */
 const HASH = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'

@@ -4,19 +4,11 @@ import { lookUp } from '@/domain/accounts/look-up'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
 import { signIn } from '@/domain/passwords/sign-in'
-import {
-  type Caller,
-  call,
-  callerOf,
-  change,
-  givenCaller,
-  givenChange,
-  givenServiceToken,
-  verify,
-  withdraw,
-} from '@/testing/api-calls'
-import { outcomeOf, resetTokenTo } from '@/testing/domain'
+import { resetTokenTo } from '@/testing/account'
+import { type Caller, call, change, verify, withdraw } from '@/testing/api-calls'
+import { callerOf, givenCaller, givenChange, givenServiceToken } from '@/testing/callers'
 import { linkTo, MINE, move, redeem } from '@/testing/not-me'
+import { outcomeOf } from '@/testing/outcomes'
 import { givenService, mailsTo, type Service } from '@/testing/service'
 
 /** Two dots in a row, and one before the @. */

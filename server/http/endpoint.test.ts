@@ -4,20 +4,10 @@ import { operations as all, userOperations } from '@/contract/operations'
 import { withdrawAccount as withdrawContract } from '@/contract/withdrawal'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { signOut } from '@/domain/sessions/sign-ins'
-import {
-  type Answer,
-  type Asking,
-  type Caller,
-  day,
-  givenCaller,
-  givenChange,
-  givenToken,
-  hour,
-  minute,
-  NOBODYS_IDS,
-  OPERATIONS,
-} from '@/testing/api-calls'
-import { givenSession, pass, type TestContext, wrongCode } from '@/testing/domain'
+import { wrongCode } from '@/testing/account'
+import { type Answer, type Asking, type Caller, day, hour, minute, NOBODYS_IDS, OPERATIONS } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenToken } from '@/testing/callers'
+import { givenSession, pass, type TestContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
 import {
   ask,

@@ -4,22 +4,13 @@ import type { SystemContext, Transact } from '@/domain/context'
 import { createProcess } from '@/domain/process'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import type { Sql } from '@/domain/sql'
-import {
-  type Answer,
-  type Asking,
-  type Caller,
-  call,
-  day,
-  givenCaller,
-  givenChange,
-  givenToken,
-  hour,
-  minute,
-  NOBODYS_IDS,
-} from '@/testing/api-calls'
-import { type TestContext, tally, testDatabase, wrongCode } from '@/testing/domain'
+import { wrongCode } from '@/testing/account'
+import { type Answer, type Asking, type Caller, call, day, hour, minute, NOBODYS_IDS } from '@/testing/api-calls'
+import { givenCaller, givenChange, givenToken } from '@/testing/callers'
+import { type TestContext, testDatabase } from '@/testing/domain'
 import { anotherInstance, installContext, installed } from '@/testing/install-context'
 import { ask, asks, change, NO_TRACE, tracesOf, verify, withdraw } from '@/testing/judged-calls'
+import { tally } from '@/testing/outcomes'
 import { wrapping } from '@/testing/statements'
 import { within } from '@/testing/until'
 import { openDatabase } from '../adapters/database'

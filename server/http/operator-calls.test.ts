@@ -9,18 +9,11 @@ import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { findBlockers } from '@/domain/withdrawal/blockers'
 import { watchAccount } from '@/domain/withdrawal/show-account'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
-import { type Asking, call, day, givenServiceToken, givenToken } from '@/testing/api-calls'
-import {
-  givenParticipant,
-  givenSession,
-  givenUser,
-  givenWithdrawal,
-  pass,
-  runDueWork,
-  type TestContext,
-  type TestUser,
-} from '@/testing/domain'
+import { type Asking, call, day } from '@/testing/api-calls'
+import { givenServiceToken, givenToken } from '@/testing/callers'
+import { givenSession, givenUser, pass, runDueWork, type TestContext, type TestUser } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
+import { givenParticipant, givenWithdrawal } from '@/testing/withdrawals'
 
 let ctx: TestContext
 let operator: TestUser

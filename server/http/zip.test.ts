@@ -1,7 +1,8 @@
 import { inflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { Download } from '@/domain/download'
-import { givenCaller, request } from '@/testing/api-calls'
+import { request } from '@/testing/api-calls'
+import { givenCaller } from '@/testing/callers'
 import { givenService } from '@/testing/service'
 import { zipOf } from './zip'
 

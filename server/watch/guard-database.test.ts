@@ -6,17 +6,10 @@ import { nameOfGap } from '@/domain/withdrawal/ledger/adopt-erasure-ledger'
 import { findStandingLine } from '@/domain/withdrawal/receipts/stored-lines'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { Cluster } from '@/testing/cluster'
-import {
-  givenLedger,
-  givenUser,
-  type TestContext,
-  testContext,
-  testDatabase,
-  unmountLedger,
-  withdrawAs,
-} from '@/testing/domain'
+import { givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
 import { rawSql, runAt } from '@/testing/raw-sql'
 import { until } from '@/testing/until'
+import { givenLedger, unmountLedger, withdrawAs } from '@/testing/withdrawals'
 import { openDatabase } from '../adapters/database'
 import { processState } from '../process-state'
 import { LedgerGuard } from './guard-database'

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
-import { call, givenCaller } from '@/testing/api-calls'
+import { call } from '@/testing/api-calls'
+import { givenCaller } from '@/testing/callers'
 import { givenUser, type TestContext } from '@/testing/domain'
 import { installContext, installed } from '@/testing/install-context'
 import { atStatement } from '@/testing/statements'

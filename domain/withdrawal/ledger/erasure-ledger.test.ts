@@ -1,19 +1,9 @@
 import { createHash } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
-import {
-  asUser,
-  givenLedger,
-  givenUser,
-  ledgerLines,
-  pass,
-  restored,
-  runDueWork,
-  type TestContext,
-  tablesWith,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+import { asUser, givenUser, passDays, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { tablesWith } from '@/testing/outcomes'
+import { givenLedger, ledgerLines, restored, withdrawAs } from '@/testing/withdrawals'
 import { addTransaction } from '../../applications/transactions'
 import { day } from '../../limits/durations'
 import { purgeRetainedData } from '../purge-retained-data'
@@ -27,24 +17,29 @@ import { trimErasureLedger } from './trim-erasure-ledger'
 
 const confirmation = 'DELETE_MY_ACCOUNT' as const
 
-async function givenLeaver(ctx: TestContext) {
-  const user = await givenUser(ctx)
-  return { ...user, id: (await withdrawAs(ctx, user)).id }
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await givenLedger()
+})
+
+async function givenLeaver(of = ctx) {
+  const user = await givenUser(of)
+  return { ...user, id: (await withdrawAs(of, user)).id }
 }
 
 /** The withdrawal of each person is a batch of its own. */
-async function givenLeavers(ctx: TestContext, count: number) {
+async function givenLeavers(count: number, of = ctx) {
   const leavers: Awaited<ReturnType<typeof givenLeaver>>[] = []
-  for (let n = 0; n < count; n++) leavers.push(await givenLeaver(ctx))
+  for (let n = 0; n < count; n++) leavers.push(await givenLeaver(of))
   return leavers
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
-const batchNames = (ctx: TestContext) => [...ctx.ledgered.keys()].filter((name) => name.endsWith('.ndjson')).sort()
-const isLedgerAhead = async (ctx: TestContext) => (await compareWithLedger(ctx)).state === 'behind'
+const batchNames = () => [...ctx.ledgered.keys()].filter((name) => name.endsWith('.ndjson')).sort()
+const isLedgerAhead = async () => (await compareWithLedger(ctx)).state === 'behind'
 
 test('the ledger names a withdrawal and its times, and no person', async () => {
-  const ctx = await givenLedger()
   const user = await givenUser(ctx)
   const { withdrawal_id } = await withdrawAs(ctx, user, { data_retention: { audit_logs: true } })
   const entry = ledgerLines(ctx).find(({ withdrawalId }) => withdrawalId === withdrawal_id)
@@ -61,7 +56,6 @@ test('the ledger names a withdrawal and its times, and no person', async () => {
 })
 
 test('concurrent withdrawals are in the ledger once each, and each line holds the hash of the line before', async () => {
-  const ctx = await givenLedger()
   const users = await Promise.all(Array.from({ length: 12 }, () => givenUser(ctx)))
   const actors = await Promise.all(users.map((user) => asUser(ctx, user)))
   const answers = await Promise.all(
@@ -82,19 +76,17 @@ test('concurrent withdrawals are in the ledger once each, and each line holds th
 })
 
 test('F33 several instances write one chain', async () => {
-  const ctx = await givenLedger()
   const other = { ...(await testContext()), ledger: ctx.ledger, ledgered: ctx.ledgered }
-  await Promise.all([givenLeavers(ctx, 6), givenLeavers(other, 6)])
+  await Promise.all([givenLeavers(6), givenLeavers(6, other)])
   expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 12, verified: true, replayed: 0, problems: [] })
 })
 
 test('the next run stores what a killed process did not, and never overwrites other lines', async () => {
-  const ctx = await givenLedger()
   const { put } = ctx.ledger
   ctx.waitsForLedger = false
   ctx.ledger.put = () => Promise.reject(new Error('killed'))
-  const { id } = await givenLeaver(ctx)
+  const { id } = await givenLeaver()
   expect(ledgerLines(ctx)).toEqual([])
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({ ledgerSeq: 1 })
   ctx.ledger.put = put
@@ -102,18 +94,17 @@ test('the next run stores what a killed process did not, and never overwrites ot
   expect(ledgerLines(ctx)).toMatchObject([{ seq: 1, withdrawalId: id }])
   expect(await ctx.db.erasureLedgerBatch.count()).toBe(0)
 
-  const [name = ''] = batchNames(ctx)
+  const [name = ''] = batchNames()
   await ctx.db.erasureLedgerBatch.create({ data: { firstSeq: 1, lines: 'other lines' } })
   await expect(writeErasureLedger(ctx)).rejects.toMatchObject({ code: 'ledger_ahead' })
   expect(ctx.ledgered.get(name)).toContain(id)
 })
 
 test('F43 a line that was on its way while a replica took over neither replaces another line nor is taken for it', async () => {
-  const ctx = await givenLedger()
   ctx.waitsForLedger = false
   const { put } = ctx.ledger
   ctx.ledger.put = () => Promise.reject(new Error('slow'))
-  await givenLeaver(ctx)
+  await givenLeaver()
   ctx.ledger.put = put
   const batch = await ctx.db.erasureLedgerBatch.findFirstOrThrow()
 
@@ -127,7 +118,7 @@ test('F43 a line that was on its way while a replica took over neither replaces 
   expect(await ctx.db.erasureLedgerBatch.findMany()).toMatchObject([{ lines: 'of another\n' }])
   expect(ctx.process.ledger.needsComparison).toBe(true)
 
-  const [name = ''] = batchNames(ctx)
+  const [name = ''] = batchNames()
   ctx.ledgered.delete(name)
   ctx.process.ledger.newest = undefined
   ctx.ledger.add = async (name, content) => {
@@ -142,12 +133,11 @@ test('F43 a line that was on its way while a replica took over neither replaces 
 test.each([3, 40])(
   'F27 the ledger withdraws again everybody whom a backup brings back %i days later',
   async (later) => {
-    const ctx = await givenLedger()
     const user = await givenUser(ctx)
     const bystander = await givenUser(ctx)
     const { withdrawal_id } = await restored(ctx, async () => {
       const started = await withdrawAs(ctx, user)
-      for (let days = 0; days < later; days++) await pass(ctx, day)
+      await passDays(ctx, later)
       return started
     })
     // A blocker does not hold back a withdrawal that has already begun.
@@ -179,15 +169,14 @@ test.each([3, 40])(
 )
 
 test('F31 a database older than its ledger is recognised until the replay, which leaves evidence and continues the chain', async () => {
-  const ctx = await givenLedger()
-  await givenLeaver(ctx)
-  expect(await isLedgerAhead(ctx)).toBe(false)
+  await givenLeaver()
+  expect(await isLedgerAhead()).toBe(false)
   const user = await givenUser(ctx)
   const returner = await givenUser(ctx, `back-${user.email}`)
   await restored(ctx, () => withdrawAs(ctx, user))
   // Somebody registers with the same address before the replay.
   const again = (await givenUser(ctx, `new-${user.email}`)).userId
-  expect(await isLedgerAhead(ctx)).toBe(true)
+  expect(await isLedgerAhead()).toBe(true)
   const report = await replayErasureLedger(ctx)
   expect(report).toEqual({
     lines: 2,
@@ -199,93 +188,83 @@ test('F31 a database older than its ledger is recognised until the replay, which
     evidence: expect.stringMatching(/^erasure-ledger\/\w+-replays\/2026-11-20T09-00-00.000Z\.json$/),
   })
   expect(JSON.parse(ctx.ledgered.get(report.evidence) ?? '')).toMatchObject({ replayed: 1, seq: 2 })
-  expect(await isLedgerAhead(ctx)).toBe(false)
+  expect(await isLedgerAhead()).toBe(false)
   for (const id of [again, returner.userId]) {
     expect(await ctx.db.user.findUniqueOrThrow({ where: { id } })).toMatchObject({ withdrawnAt: null })
   }
-  await givenLeaver(ctx)
+  await givenLeaver()
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 3, verified: true, already_gone: 3 })
 })
 
 test('the operator may accept an old database, and the chain continues after the lines that it does not know', async () => {
-  const ctx = await givenLedger()
-  await restored(ctx, () => givenLeavers(ctx, 2))
+  await restored(ctx, () => givenLeavers(2))
   await acceptOldDatabase(ctx)
-  expect(await isLedgerAhead(ctx)).toBe(false)
-  await givenLeaver(ctx)
+  expect(await isLedgerAhead()).toBe(false)
+  await givenLeaver()
   expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([1, 2, 3])
 })
 
 const endOf = ([name = '']: string[]) => `${name.slice(0, name.lastIndexOf('/'))}-end.json`
 
+const change = (name = '', by: (lines: string) => string) => ctx.ledgered.set(name, by(ctx.ledgered.get(name) ?? ''))
+const inAnotherYear = (lines: string) => lines.replace('"startedAt":"2026', '"startedAt":"2025')
+
 /** Kinds of damage to the lines, and the sentence of the replay for each. */
-const DAMAGE: Record<string, { do(ctx: TestContext, names: string[]): void; says: RegExp }> = {
-  'a changed byte in a line': {
-    do: (ctx, [, name = '']) =>
-      ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').replace('"startedAt":"2026', '"startedAt":"2025')),
-    says: /^Line 3 does not follow the line before it/,
-  },
-  'a changed byte in the last line': {
-    do: (ctx, names) => {
-      const name = names.at(-1) ?? ''
-      ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').replace('"startedAt":"2026', '"startedAt":"2025'))
-    },
-    says: /^Line 4 is not the line that its signed end names/,
-  },
-  'a dropped line': { do: (ctx, [, name = '']) => void ctx.ledgered.delete(name), says: /^Line 2 is missing\.$/ },
-  'a truncated end': {
-    do: (ctx, names) => void ctx.ledgered.delete(names.at(-1) ?? ''),
-    says: /^The ledger ends at line 3, but its signed end names line 4\.$/,
-  },
-  'half a line': {
-    do: (ctx, [, name = '']) => ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').slice(0, 40)),
-    says: /^Line 2 cannot be read\.$/,
-  },
-  'two lines that changed places': {
-    do: (ctx, [, second = '', third = '']) => {
+const DAMAGE: [what: string, damage: (names: string[]) => unknown, says: RegExp][] = [
+  ['a changed byte in a line', ([, name]) => change(name, inAnotherYear), /^Line 3 does not follow the line before it/],
+  [
+    'a changed byte in the last line',
+    (names) => change(names.at(-1), inAnotherYear),
+    /^Line 4 is not the line that its signed end names/,
+  ],
+  ['a dropped line', ([, name = '']) => ctx.ledgered.delete(name), /^Line 2 is missing\.$/],
+  [
+    'a truncated end',
+    (names) => ctx.ledgered.delete(names.at(-1) ?? ''),
+    /^The ledger ends at line 3, but its signed end names line 4\.$/,
+  ],
+  ['half a line', ([, name]) => change(name, (lines) => lines.slice(0, 40)), /^Line 2 cannot be read\.$/],
+  [
+    'two lines that changed places',
+    ([, second = '', third = '']) => {
       const lines = ctx.ledgered.get(second) ?? ''
       ctx.ledgered.set(second, ctx.ledgered.get(third) ?? '')
       ctx.ledgered.set(third, lines)
     },
-    says: /^Line 2 is missing\.$/,
-  },
-  'a doubled line': {
-    do: (ctx, [, name = '']) => ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').repeat(2)),
-    says: /^Line 2 stands behind line 2\.$/,
-  },
-  'an end that somebody else signed': {
-    do: (ctx, names) => {
-      const end = endOf(names)
+    /^Line 2 is missing\.$/,
+  ],
+  ['a doubled line', ([, name]) => change(name, (lines) => lines.repeat(2)), /^Line 2 stands behind line 2\.$/],
+  [
+    'an end that somebody else signed',
+    (names) => {
       // Changes the first character, because the last one of a signature has unused bits.
       const signature = /(?<=\.)[^."]+(?=","keys")/
       const changed = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
-      ctx.ledgered.set(end, (ctx.ledgered.get(end) ?? '').replace(signature, changed))
+      change(endOf(names), (end) => end.replace(signature, changed))
     },
-    says: /^The signed end of the ledger is not genuine\.$/,
-  },
-}
+    /^The signed end of the ledger is not genuine\.$/,
+  ],
+]
 
-test.each(Object.keys(DAMAGE))(
+test.each(DAMAGE)(
   'F33 the replay finds %s, replays what it can read, and keeps the service closed',
-  async (what) => {
-    const ctx = await givenLedger()
-    const users = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
+  async (_what, damage, says) => {
+    const users = await Promise.all(Array.from({ length: 4 }, () => givenUser(ctx)))
     await restored(ctx, async () => {
       for (const user of users) await withdrawAs(ctx, user)
     })
-    DAMAGE[what]?.do(ctx, batchNames(ctx))
+    damage(batchNames())
     const report = await replayErasureLedger(ctx)
     expect(report).toMatchObject({ verified: false, unknown_keys: 0, error: expect.stringContaining('not whole') })
-    expect(report.problems[0]).toMatch(DAMAGE[what]?.says ?? '')
+    expect(report.problems[0]).toMatch(says)
     expect(report.replayed).toBeGreaterThanOrEqual(3)
-    expect(await isLedgerAhead(ctx)).toBe(true)
+    expect(await isLedgerAhead()).toBe(true)
   },
 )
 
 test('F33 the database itself tells of lines at the end that are gone with their signature', async () => {
-  const ctx = await givenLedger()
-  await givenLeavers(ctx, 3)
-  const names = batchNames(ctx)
+  await givenLeavers(3)
+  const names = batchNames()
   for (const name of [...names.slice(1), endOf(names)]) ctx.ledgered.delete(name)
   const { verified, problems } = await replayErasureLedger(ctx)
   expect({ verified, problems }).toEqual({
@@ -295,7 +274,6 @@ test('F33 the database itself tells of lines at the end that are gone with their
 })
 
 test('a line of an unknown secret is counted and fails the replay, and with the secret it finds its person', async () => {
-  const ctx = await givenLedger()
   const user = await givenUser(ctx)
   await restored(ctx, () => withdrawAs(ctx, user))
   const auth = ['auth-secret-for-tests']
@@ -307,19 +285,18 @@ test('a line of an unknown secret is counted and fails the replay, and with the 
     unknown_keys: 1,
     error: expect.stringContaining('CODE_SECRET'),
   })
-  expect(await isLedgerAhead(ctx)).toBe(true)
+  expect(await isLedgerAhead()).toBe(true)
   ctx.secrets = createSecrets({ auth, code: ['a-newer-code-secret', 'code-secret-for-tests'] })
   expect(await replayErasureLedger(ctx)).toMatchObject({ verified: true, replayed: 1, unknown_keys: 0 })
-  expect(await isLedgerAhead(ctx)).toBe(false)
+  expect(await isLedgerAhead()).toBe(false)
 })
 
 test('the replay restores a signing key that was made after the backup', async () => {
-  const ctx = await givenLedger()
-  await givenLeaver(ctx)
+  await givenLeaver()
   const signed = await restored(ctx, async () => {
     await rotateSigningKey(ctx)
     ctx.clock.advance(day + 1)
-    await givenLeaver(ctx)
+    await givenLeaver()
     return signedLedgerHead(ctx)
   })
   expect(verifyJws(await readSigningKeys(ctx), 'erasure-log+jwt', signed)).toEqual({ wrong: 'unknown_key' })
@@ -328,23 +305,21 @@ test('the replay restores a signing key that was made after the backup', async (
 })
 
 test('a trim drops lines that no backup needs and keeps the newest, and the rest is still verified', async () => {
-  const ctx = await givenLedger()
-  await givenLeavers(ctx, 2)
+  await givenLeavers(2)
   ctx.clock.advance(10 * day)
-  await givenLeavers(ctx, 2)
+  await givenLeavers(2)
   expect(await trimErasureLedger(ctx, new Date('2026-11-20T10:00:00.000Z'))).toEqual({ dropped: 0 })
   expect(await trimErasureLedger(ctx, new Date('2026-11-22T10:00:00.000Z'))).toEqual({ dropped: 2 })
   expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([3, 4])
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 2, verified: true })
   expect(await trimErasureLedger(ctx, new Date('2027-11-22T10:00:00.000Z'))).toEqual({ dropped: 1 })
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, verified: true })
-  expect(await isLedgerAhead(ctx)).toBe(false)
-  await givenLeaver(ctx)
+  expect(await isLedgerAhead()).toBe(false)
+  await givenLeaver()
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 2, verified: true })
 })
 
 test('the lines that an earlier release wrote into its file are replayed too', async () => {
-  const ctx = await givenLedger()
   const user = await givenUser(ctx)
   const line = await restored(ctx, async () => {
     await withdrawAs(ctx, user)

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createSecrets } from '@/server/adapters/secrets'
-import { givenWithdrawal, testContext } from '@/testing/domain'
+import { testContext } from '@/testing/domain'
+import { givenWithdrawal } from '@/testing/withdrawals'
 import { signingKey } from '../receipts/signing-keys'
 import { nameOfNewSecret } from './known-secret'
 

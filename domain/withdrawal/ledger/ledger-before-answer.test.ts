@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { expect, test } from 'vitest'
-import { type Answer, type Caller, givenCaller, givenServiceOf, withdraw } from '@/testing/api-calls'
-import { givenLedger, ledgerLines, outcomeOf, unmountLedger } from '@/testing/domain'
+import { beforeEach, expect, test } from 'vitest'
+import { type Answer, type Caller, withdraw } from '@/testing/api-calls'
+import { givenCaller, givenServiceOf } from '@/testing/callers'
+import { outcomeOf } from '@/testing/outcomes'
 import { givenService, type Service, times } from '@/testing/service'
 import { until } from '@/testing/until'
+import { givenLedger, ledgerLines, unmountLedger } from '@/testing/withdrawals'
 import { registerApp } from '../../applications/manage'
 import { createProcess } from '../../process'
 import { listReceipts } from '../receipts/receipts'
@@ -13,10 +15,18 @@ import { withdrawByOperator } from '../withdraw-account'
 import { writeErasureLedger } from './erasure-ledger'
 import { requireLevelLedger } from './ledger-before-answer'
 
+let ctx: Service
+let caller: Caller
+
+beforeEach(async () => {
+  ctx = await givenService()
+  caller = await givenCaller(ctx)
+})
+
 const LINES = /\/\d{12}\.ndjson$/
 
 /** The store fails for the objects whose names match, until the returned function is called. */
-function failPuts(ctx: Service, names = /./): () => void {
+function failPuts(names = /./): () => void {
   const { put } = ctx.ledger
   ctx.ledger.put = (name, content) =>
     names.test(name) ? Promise.reject(new Error('the store is away')) : put(name, content)
@@ -25,75 +35,73 @@ function failPuts(ctx: Service, names = /./): () => void {
   }
 }
 
-const lineOf = (ctx: Service, { data }: Pick<Answer, 'data'>) =>
+const lineOf = ({ data }: Pick<Answer, 'data'>) =>
   ledgerLines(ctx).find(({ withdrawalId }) => withdrawalId === data.withdrawal_id)
 
 const confirmation = 'DELETE_MY_ACCOUNT'
 
-type Withdraw = (ctx: Service, caller: Caller) => Promise<{ code: string; details?: string }>
-const BY: Record<string, Withdraw> = {
-  'the person': (_ctx, caller) => withdraw(caller),
-  'a service': async (ctx, caller) => {
-    const service = await givenServiceOf(ctx, caller)
-    return service('withdrawUser', { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' })
-  },
-  'the operator': async (ctx, { userId }) => ({
-    code: await outcomeOf(withdrawByOperator(ctx, { userId, confirmation })),
+const BY: Record<string, () => Promise<{ code: string; details?: string }>> = {
+  'the person': () => withdraw(caller),
+  'a service': async () =>
+    (await givenServiceOf(ctx, caller))('withdrawUser', { confirmation, requested_by: 'support' }),
+  'the operator': async () => ({
+    code: await outcomeOf(withdrawByOperator(ctx, { userId: caller.userId, confirmation })),
   }),
 }
+const account = () => ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })
+const withdrawals = () => ctx.db.withdrawal.findMany({ where: { userId: caller.userId } })
 
-test.each(Object.keys(BY))('F42 a withdrawal by %s is answered when its line stands in the ledger', async (by) => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
-  const { put } = ctx.ledger
-  const { promise: held, resolve: store } = Promise.withResolvers<void>()
-  const asked: string[] = []
-  ctx.ledger.put = async (name, content) => {
-    asked.push(name)
-    if (LINES.test(name)) await held
-    return put(name, content)
-  }
-  let answer: { code: string } | undefined
-  const answering = (BY[by] as Withdraw)(ctx, caller).then((given) => {
-    answer = given
-  })
-  await until('the line is on its way', async () => asked.some((name) => LINES.test(name)))
-  const [row] = await ctx.db.withdrawal.findMany({ where: { userId: caller.userId } })
-  expect(answer).toBeUndefined()
-  expect(await listReceipts(ctx, { withdrawalId: row?.id ?? '' })).toEqual({ receipts: [] })
-  store()
-  await answering
-  expect(answer).toMatchObject({ code: 'accepted' })
-  expect(lineOf(ctx, { data: { withdrawal_id: row?.id } })).toBeDefined()
-  expect((await listReceipts(ctx, { withdrawalId: row?.id ?? '' })).receipts).toHaveLength(1)
-})
+test.each(Object.entries(BY))(
+  'F42 a withdrawal by %s is answered when its line stands in the ledger',
+  async (_by, begin) => {
+    const { put } = ctx.ledger
+    const { promise: held, resolve: store } = Promise.withResolvers<void>()
+    const asked: string[] = []
+    ctx.ledger.put = async (name, content) => {
+      asked.push(name)
+      if (LINES.test(name)) await held
+      return put(name, content)
+    }
+    let answer: { code: string } | undefined
+    const answering = begin().then((given) => {
+      answer = given
+    })
+    await until('the line is on its way', async () => asked.some((name) => LINES.test(name)))
+    const [row] = await withdrawals()
+    expect(answer).toBeUndefined()
+    expect(await listReceipts(ctx, { withdrawalId: row?.id ?? '' })).toEqual({ receipts: [] })
+    store()
+    await answering
+    expect(answer).toMatchObject({ code: 'accepted' })
+    expect(lineOf({ data: { withdrawal_id: row?.id } })).toBeDefined()
+    expect((await listReceipts(ctx, { withdrawalId: row?.id ?? '' })).receipts).toHaveLength(1)
+  },
+)
 
-test.each(Object.keys(BY))('F42 while the store is away a withdrawal by %s changes nothing', async (by) => {
-  const ctx = await givenService({ withdraw: { places: 1, windowMs: 3_600_000 } })
-  const caller = await givenCaller(ctx)
-  const comeBack = failPuts(ctx)
-  expect((await (BY[by] as Withdraw)(ctx, caller)).code).toBe('SERVER_002')
-  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).toMatchObject({ withdrawnAt: null })
-  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
+test.each(Object.entries(BY))('F42 while the store is away a withdrawal by %s changes nothing', async (_by, begin) => {
+  ctx.limits.withdraw = { places: 1, windowMs: 3_600_000 }
+  const comeBack = failPuts()
+  expect((await begin()).code).toBe('SERVER_002')
+  expect(await account()).toMatchObject({ withdrawnAt: null })
+  expect(await withdrawals()).toEqual([])
   expect(ctx.warnings).toContainEqual({ event: 'ledger_not_written', problem: 'the store is away' })
   comeBack()
-  expect((await (BY[by] as Withdraw)(ctx, caller)).code).toBe('accepted')
+  expect((await begin()).code).toBe('accepted')
 })
 
 /** The store had a line before. */
 async function givenUnmounted() {
   await givenLedger()
-  const ctx = await givenService()
   expect((await withdraw(await givenCaller(ctx))).code).toBe('accepted')
   await ctx.settle()
-  return { ctx, caller: await givenCaller(ctx), mount: unmountLedger(ctx) }
+  return unmountLedger(ctx)
 }
 
 test('F44 a store that is unmounted takes no line: the account is as it was, and the chain has no gap', async () => {
-  const { ctx, caller, mount } = await givenUnmounted()
+  const mount = await givenUnmounted()
   ctx.process.ledger.storedAt = Number.NEGATIVE_INFINITY
   expect((await withdraw(caller)).code).toBe('SERVER_002')
-  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).toMatchObject({ withdrawnAt: null })
+  expect(await account()).toMatchObject({ withdrawnAt: null })
   expect([...ctx.ledgered.keys()]).toEqual([])
   expect(ctx.warnings).toContainEqual({ event: 'ledger_not_written', problem: 'ledger_missing' })
   mount()
@@ -101,7 +109,7 @@ test('F44 a store that is unmounted takes no line: the account is as it was, and
 })
 
 test('F44 a store that is unmounted while a withdrawal runs takes no line, and its answer comes when it is back', async () => {
-  const { ctx, caller, mount } = await givenUnmounted()
+  const mount = await givenUnmounted()
   // It has just taken an object, so that no call asks it.
   ctx.process.ledger.storedAt = Number.POSITIVE_INFINITY
   const asked = { headers: { 'Idempotency-Key': 'once' } }
@@ -112,7 +120,7 @@ test('F44 a store that is unmounted while a withdrawal runs takes no line, and i
 })
 
 test('F44 F63 the operator command writes no line beside a store that is unmounted, also while a line waits', async () => {
-  const { ctx, caller, mount } = await givenUnmounted()
+  const mount = await givenUnmounted()
   const command = async () => {
     // A process that has just begun.
     ctx.process.ledger = createProcess().ledger
@@ -132,24 +140,23 @@ test('F44 F63 the operator command writes no line beside a store that is unmount
   expect(await ctx.db.erasureLedgerBatch.count()).toBe(1)
   expect(await command()).toBe('SERVER_002')
   expect([...ctx.ledgered.keys()]).toEqual([])
-  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).toMatchObject({ withdrawnAt: null })
+  expect(await account()).toMatchObject({ withdrawnAt: null })
   mount()
   expect(await command()).toBe('accepted')
 })
 
 test('F42 a store that goes away while applications are asked leaves the account and its place in the limit', async () => {
-  const ctx = await givenService({ withdraw: { places: 1, windowMs: 3_600_000 } })
-  const caller = await givenCaller(ctx)
+  ctx.limits.withdraw = { places: 1, windowMs: 3_600_000 }
   const app = { name: 'shop', endpoint: 'https://shop.test/hook', secret: 'whsec_c2VjcmV0', checks: true }
   await registerApp(ctx, { ...app, audience: 'everyone' })
   let comeBack = () => {}
   ctx.apps.answer = async () => {
-    comeBack = failPuts(ctx)
+    comeBack = failPuts()
     ctx.process.ledger.storedAt = Number.NEGATIVE_INFINITY
     return { status: 200, body: '{"blockers":[]}' }
   }
   expect((await withdraw(caller)).code).toBe('SERVER_002')
-  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
+  expect(await withdrawals()).toEqual([])
   comeBack()
   ctx.apps.answer = async () => ({ status: 200, body: '{"blockers":[]}' })
   expect((await withdraw(caller)).code).toBe('accepted')
@@ -157,10 +164,8 @@ test('F42 a store that goes away while applications are asked leaves the account
 })
 
 test('F42 a store that fails after the commit is told, and the same key gets the first answer once the line stands', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   const asked = () => withdraw(caller, { headers: { 'Idempotency-Key': 'once' } })
-  const comeBack = failPuts(ctx, LINES)
+  const comeBack = failPuts(LINES)
   const first = await asked()
   expect([first.status, first.code, first.headers.get('Retry-After')]).toEqual([503, 'SERVER_002', '5'])
   expect(first.details).toMatch(/^The deletion has begun/)
@@ -168,14 +173,13 @@ test('F42 a store that fails after the commit is told, and the same key gets the
   comeBack()
   const repeated = await asked()
   expect(repeated).toMatchObject({ status: 202, code: 'accepted' })
-  expect(lineOf(ctx, repeated)).toBeDefined()
-  failPuts(ctx)
+  expect(lineOf(repeated)).toBeDefined()
+  failPuts()
   expect((await asked()).text).toBe(repeated.text)
-  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(1)
+  expect(await withdrawals()).toHaveLength(1)
 })
 
 test('F42 concurrent withdrawals share writes of the ledger', async () => {
-  const ctx = await givenService()
   const callers = await Promise.all(times(16, () => givenCaller(ctx)))
   const { put } = ctx.ledger
   const written: string[] = []
@@ -184,17 +188,15 @@ test('F42 concurrent withdrawals share writes of the ledger', async () => {
     return put(name, content)
   }
   const answers = await Promise.all(callers.map((caller) => withdraw(caller)))
-  for (const answer of answers) expect(lineOf(ctx, answer)).toBeDefined()
+  for (const answer of answers) expect(lineOf(answer)).toBeDefined()
   expect(written.filter((name) => LINES.test(name)).length).toBeLessThan(16)
   expect(written.filter((name) => name === 'erasure-ledger/probe')).toHaveLength(1)
 })
 
 test('F42 F62 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store, and its acceptance is signed once the line stands', async () => {
-  const ctx = await givenService()
   ctx.waitsForLedger = false
-  const comeBack = failPuts(ctx)
+  const comeBack = failPuts()
   const asked = { headers: { 'Idempotency-Key': 'once' } }
-  const caller = await givenCaller(ctx)
   const answer = await withdraw(caller, asked)
   expect([answer.code, answer.data.receipt]).toEqual(['accepted', undefined])
   expect((await withdraw(caller, asked)).text).toBe(answer.text)
@@ -208,11 +210,9 @@ test('F42 F62 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store, and i
 })
 
 test('F62 an acceptance names the line that stands in the store, and is the same for every later reader', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
   const asked = { headers: { 'Idempotency-Key': 'once' } }
   const answer = await withdraw(caller, asked)
-  const line = lineOf(ctx, answer)
+  const line = lineOf(answer)
   const hash = createHash('sha256').update(JSON.stringify(line)).digest('base64url')
   expect(decodeJwt(String(answer.data.receipt))).toMatchObject({ kind: 'acceptance', log: { seq: line?.seq, hash } })
   // As if the process had died before it signed.

@@ -6,22 +6,13 @@ import path from 'node:path'
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader } from 'jose'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type ReceiptClaims, receiptClaims } from '@/contract/receipt'
-import { call, givenCaller, withdraw } from '@/testing/api-calls'
-import {
-  asNobody,
-  failingAt,
-  givenConnectedApps,
-  givenParticipant,
-  givenUser,
-  givenWithdrawal,
-  pass,
-  runDueWork,
-  type TestContext,
-  testContext,
-  withdrawAs,
-} from '@/testing/domain'
+import { call, withdraw } from '@/testing/api-calls'
+import { givenCaller } from '@/testing/callers'
+import { asNobody, givenUser, pass, passDays, runDueWork, type TestContext, testContext } from '@/testing/domain'
 import { installed } from '@/testing/install-context'
+import { failingAt } from '@/testing/outcomes'
 import { atStatement } from '@/testing/statements'
+import { givenConnectedApps, givenParticipant, givenWithdrawal, withdrawAs, withdrawalOf } from '@/testing/withdrawals'
 import { waiveTask } from '../../applications/operate-tasks'
 import type { Context } from '../../context'
 import { day, hour, minute } from '../../limits/durations'
@@ -36,18 +27,9 @@ import { listSigningKeys, publishedKeys, rotateSigningKey } from './signing-keys
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 
-/** Each day's work runs on its day. */
-async function passDays(days: number) {
-  for (let n = 0; n < days; n++) await pass(ctx, day)
-}
-
-async function receiptsOf(ctx: TestContext, withdrawalId: string) {
-  const { receipts } = await listReceipts(ctx, { withdrawalId })
-  return receipts.map(({ kind, receipt }) => ({
-    kind,
-    receipt,
-    claims: decodeJwt(receipt) as unknown as ReceiptClaims,
-  }))
+async function receiptsOf(withdrawalId: string, on = ctx) {
+  const { receipts } = await listReceipts(on, { withdrawalId })
+  return receipts.map(({ kind, receipt }) => ({ kind, receipt, claims: decodeJwt<ReceiptClaims>(receipt) }))
 }
 
 let ctx: TestContext
@@ -59,8 +41,8 @@ beforeEach(async () => {
 test('F32 a withdrawal gets a receipt of its acceptance, its completion and its purge, each with the hash of the one before', async () => {
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('shop') ? 204 : 410 })
   const { withdrawalId } = await givenWithdrawal(ctx, ['calendar', 'shop'])
-  await passDays(31)
-  const receipts = await receiptsOf(ctx, withdrawalId)
+  await passDays(ctx, 31)
+  const receipts = await receiptsOf(withdrawalId)
   expect(receipts.map(({ kind, claims }) => [kind, claims.kind])).toEqual([
     ['acceptance', 'acceptance'],
     ['completion', 'completion'],
@@ -72,7 +54,7 @@ test('F32 a withdrawal gets a receipt of its acceptance, its completion and its 
     sha256(acceptance.receipt),
     sha256(completion.receipt),
   ])
-  const { ledgerSeq, ledgerHash } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
+  const { ledgerSeq, ledgerHash } = await withdrawalOf(ctx, withdrawalId)
   expect(acceptance.claims).toEqual({
     iss: 'https://accounts.test',
     iat: Date.parse('2026-11-20T09:00:00.000Z') / 1000,
@@ -111,8 +93,8 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
   await report('erases', { records: 14 })
   await report('keeps', { retained: [{ category: 'bills', reason: 'law' }] })
   await waiveTask(ctx, { taskId: idOf('refuses'), reason: 'refused' })
-  await passDays(1)
-  const { claims } = (await receiptsOf(ctx, withdrawalId))[1] as { claims: ReceiptClaims }
+  await passDays(ctx, 1)
+  const { claims } = (await receiptsOf(withdrawalId))[1] as { claims: ReceiptClaims }
   const told = claims.applications?.filter(({ name }) => name in statusOf)
   expect(told?.map(({ name, answer, reported_records }) => [name, answer, reported_records])).toEqual([
     ['erases', 'erased', 14],
@@ -127,9 +109,9 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
 
 test("the completion receipt has the sums of the steps' counts, one for each category", async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
-  await passDays(2)
+  await passDays(ctx, 2)
   const rows = await ctx.db.deletionCount.findMany({ where: { withdrawalId } })
-  const { claims } = (await receiptsOf(ctx, withdrawalId))[1] as { claims: ReceiptClaims }
+  const { claims } = (await receiptsOf(withdrawalId))[1] as { claims: ReceiptClaims }
   const counted = new Map<string, number>()
   for (const { category, records, outcome, step } of rows) {
     if (outcome === 'erased' && step !== 'purge') counted.set(category, (counted.get(category) ?? 0) + records)
@@ -145,8 +127,8 @@ test("the completion receipt has the sums of the steps' counts, one for each cat
 
 test('a receipt has no member beyond the closed list, and nothing of the person', async () => {
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
-  await passDays(31)
-  for (const { receipt, claims } of await receiptsOf(ctx, withdrawalId)) {
+  await passDays(ctx, 31)
+  for (const { receipt, claims } of await receiptsOf(withdrawalId)) {
     expect(receiptClaims.safeParse(claims).error?.issues).toBeUndefined()
     const text = JSON.stringify([claims, decodeProtectedHeader(receipt)])
     for (const mark of [userId, email, '"Ada', 'Lovelace', '192.0.2.1']) expect(text).not.toContain(mark)
@@ -157,7 +139,7 @@ test('a receipt has no member beyond the closed list, and nothing of the person'
 /** One receipt with a key set that holds its key. */
 async function givenReceipt() {
   const { withdrawalId } = await givenWithdrawal(ctx)
-  const [acceptance] = await receiptsOf(ctx, withdrawalId)
+  const [acceptance] = await receiptsOf(withdrawalId)
   const jwks = await publishedKeys(ctx)
   const receipt = acceptance?.receipt ?? ''
   const { kid } = decodeProtectedHeader(receipt)
@@ -219,7 +201,7 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
   const read = (token: string | null, more = {}) => call(caller, 'listReceipts', { token, ids, ...more })
   const token = String(data.status_token)
   expect((await read(token)).data).toMatchObject({ receipts: [{ kind: 'acceptance' }] })
-  await passDays(31)
+  await passDays(ctx, 31)
   const { data: all, headers } = await read(token)
   expect(all).toEqual(await listReceipts(ctx, { withdrawalId: ids.withdrawalId }))
   expect(all.receipts).toHaveLength(3)
@@ -245,22 +227,20 @@ test('F62 receipts wait for their ledger line, and then the sweep writes each on
   const held = atStatement(ctx, 'lock-ledger-head', () => Promise.reject(new Error('held')))
   const user = await givenUser(ctx)
   const { id } = await withdrawAs(held, user)
-  for (let days = 0; days < 2; days++) await pass(held, day).catch(() => {})
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({
-    completedAt: expect.any(Date),
-    receiptDueAt: expect.any(Date),
-  })
-  expect(await receiptsOf(ctx, id)).toEqual([])
+  for (const _day of [1, 2]) await pass(held, day).catch(() => {})
+  const due = { completedAt: expect.any(Date), receiptDueAt: expect.any(Date) }
+  expect(await withdrawalOf(ctx, id)).toMatchObject(due)
+  expect(await receiptsOf(id)).toEqual([])
   await writeErasureLedger(ctx)
   await Promise.all([writeDueReceipts(ctx), writeDueReceipts(ctx)])
-  expect((await receiptsOf(ctx, id)).map(({ kind }) => kind)).toEqual(['acceptance', 'completion'])
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({ receiptDueAt: null })
+  expect((await receiptsOf(id)).map(({ kind }) => kind)).toEqual(['acceptance', 'completion'])
+  expect(await withdrawalOf(ctx, id)).toMatchObject({ receiptDueAt: null })
 })
 
 test('F30 receipts that fail, and a ledger that is away, do not stop the receipts behind them', async () => {
   const ids: string[] = []
   for (let count = 0; count < 5; count++) ids.push((await givenWithdrawal(ctx)).withdrawalId)
-  await passDays(1)
+  await passDays(ctx, 1)
   const waiting = { id: { in: ids } }
   const makeDue = async () => {
     await ctx.db.withdrawalReceipt.deleteMany({ where: { kind: 'completion' } })
@@ -289,13 +269,13 @@ test('an application without an answer is open in the purge receipt, and told in
   const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['shop'])
   const { id } = await withdrawAs(ctx, user)
-  await passDays(31)
+  await passDays(ctx, 31)
   await purgeRetainedData(ctx)
-  const [, purge] = await receiptsOf(ctx, id)
+  const [, purge] = await receiptsOf(id)
   expect(purge).toMatchObject({ kind: 'purge', claims: { applications: [{ name: 'shop', answer: 'open' }] } })
   ctx.apps.answer = async () => ({ status: 204 })
-  await passDays(2)
-  const receipts = await receiptsOf(ctx, id)
+  await passDays(ctx, 2)
+  const receipts = await receiptsOf(id)
   expect(receipts.map(({ kind }) => kind)).toEqual(['acceptance', 'purge', 'completion'])
   expect(receipts[2]?.claims).toMatchObject({
     previous: sha256(purge?.receipt ?? ''),
@@ -309,14 +289,14 @@ test('a new key is published a day before it signs, and old receipts are verifie
   await rotateSigningKey(ctx)
   await expect(rotateSigningKey(ctx)).rejects.toThrow('Invalid request')
   expect((await listSigningKeys(ctx)).map(({ state }) => state)).toEqual(['signing', 'waiting'])
-  const kidOf = async (id: string) => decodeProtectedHeader((await receiptsOf(ctx, id))[0]?.receipt ?? '').kid
+  const kidOf = async (id: string) => decodeProtectedHeader((await receiptsOf(id))[0]?.receipt ?? '').kid
   const [old, next] = (await publishedKeys(ctx)).keys
   expect(await kidOf((await givenWithdrawal(ctx)).withdrawalId)).toBe(old?.kid)
   ctx.clock.advance(day)
   expect(await kidOf((await givenWithdrawal(ctx)).withdrawalId)).toBe(next?.kid)
   await rotateSigningKey(ctx)
   expect((await listSigningKeys(ctx)).map(({ state }) => state)).toEqual(['retired', 'signing', 'waiting'])
-  const [acceptance] = await receiptsOf(ctx, first.withdrawalId)
+  const [acceptance] = await receiptsOf(first.withdrawalId)
   await compactVerify(acceptance?.receipt ?? '', createLocalJWKSet(await publishedKeys(ctx)))
 })
 
@@ -353,7 +333,7 @@ test('after a leak a new key signs at once, on instances whose clock is behind t
   for (const later of [0, 2 * day]) {
     for (const each of [ctx, behind]) {
       each.clock.advance(later)
-      const [acceptance] = await receiptsOf(each, (await givenWithdrawal(each)).withdrawalId)
+      const [acceptance] = await receiptsOf((await givenWithdrawal(each)).withdrawalId, each)
       expect(decodeProtectedHeader(acceptance?.receipt ?? '').kid).toBe(keys[2]?.kid)
     }
   }

@@ -339,7 +339,7 @@ test('an engine gets the id of a withdrawal alone, and unsigned, altered and old
 
 test('every line of the log is JSON without personal data, also what Next, next-auth and Node say', async (context) => {
   const { world, instance, ask } = await givenProduction(context, 'at once', {
-    NODE_OPTIONS: `--import=${join(process.cwd(), 'faults/preload/noise.mjs')}`,
+    NODE_OPTIONS: `--import=${join(process.cwd(), 'faults/preload/noise.ts')}`,
     SIGN_IN_METHODS: 'password,oidc',
     AUTH_OIDC_ISSUER: 'https://127.0.0.1:9',
     AUTH_OIDC_CLIENT_ID: 'accounts',
@@ -362,7 +362,7 @@ test('every line of the log is JSON without personal data, also what Next, next-
     { event: 'ready' },
     { event: 'sign_in_error', code: 'SIGNIN_OAUTH_ERROR' },
     { event: 'node_warning', kind: 'DeprecationWarning', code: 'DEP9999', text: 'an old call of …' },
-    { event: 'console', level: 'error', kind: 'Error', at: expect.stringContaining('noise.mjs') },
+    { event: 'console', level: 'error', kind: 'Error', at: expect.stringContaining('noise.ts') },
     { event: 'console', level: 'warn', text: '! a warning' },
     // Next prints this line for a rejected promise that nobody awaits.
     { event: 'console', kind: 'Error', text: expect.stringContaining('⨯') },

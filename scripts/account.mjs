@@ -2,4 +2,4 @@ import { begin, ensureBuilt } from './ensure.mjs'
 
 await begin()
 await ensureBuilt('account')
-await import('../dist/account.mjs')
+await import(new URL('../dist/account.mjs', import.meta.url).href)

@@ -1,4 +1,3 @@
-// @ts-check
 import { createServer } from 'node:net'
 
 /** @param {number} port */

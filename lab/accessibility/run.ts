@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { browser } from '../../scripts/browser.ts'
 import { ensureBuilt, tool } from '../../scripts/ensure.mjs'
-import { installBeside } from '../install-beside.ts'
+import { installBeside } from '../../scripts/install-beside.ts'
 
 // The journeys that look at the accessibility of pages, with a second engine beside axe. Exits with 77 where the
 // engine cannot be installed.
 
-const directory = await installBeside('accessibility', '--ignore-scripts')
+const directory = await installBeside('lab/accessibility', '--ignore-scripts')
 const chromium = await browser()
 await ensureBuilt('build')
 const journeys = readdirSync('e2e').filter(

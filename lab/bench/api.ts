@@ -68,7 +68,7 @@ const users = givenUsers(db, await hash(PASSWORD, { memoryCost: 12_288, timeCost
 
 async function main() {
   const service = { writes: 7000, hashes: 600 }
-  const stub = ['--import', path.join(bench, 'stub-outside.mjs')]
+  const stub = ['--import', path.join(bench, 'stub-outside.ts')]
   const subjects: Subject[] = [
     { ...service, name: 'service', nodeArgs: [...stub, 'scripts/start.mjs'] },
     { ...service, name: 'before', nodeArgs: [...stub, path.resolve(args.against ?? '')] },
@@ -98,7 +98,7 @@ async function start({ name, nodeArgs }: Subject, port: number) {
   const settings = {
     DATA_DIR: dataDir,
     DATABASE_URL: url,
-    // Nothing is sent there, because stub-outside.mjs counts every message as accepted.
+    // Nothing is sent there, because stub-outside.ts counts every message as accepted.
     SMTP_URL: 'smtp://127.0.0.1:9',
     AUTH_SECRET: SECRET,
     CODE_SECRET: SECRET,

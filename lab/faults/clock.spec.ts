@@ -8,7 +8,7 @@ import { until } from '@/testing/until'
 import { givenWorld, isMarked, type World } from '@/testing/world'
 
 const HOUR = 60 * 60_000
-const PRELOAD = path.resolve('lab/faults/preload/shifted-clock.mjs')
+const PRELOAD = path.resolve('lab/faults/preload/shifted-clock.ts')
 const shiftedBy = (ms: number) => ({ NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_SHIFT_MS: String(ms) })
 
 test('F17 F46 the database clock alone decides limits and codes when two instances are 13 hours ahead and one hour behind, and a third one runs the steps', async (context) => {

@@ -8,7 +8,7 @@ import { changeEmail, emailStatus, givenPerson, type Person } from '@/testing/pe
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'
 
-const PRELOAD = path.resolve('lab/faults/preload/out-of-memory.mjs')
+const PRELOAD = path.resolve('lab/faults/preload/out-of-memory.ts')
 
 test('F22 an instance that runs out of memory exits, and its replacement completes the withdrawals', async (context) => {
   const world = await givenWorld(context)

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { fail, root, run } from '../../scripts/ensure.mjs'
-import { installBeside } from '../install-beside.ts'
+import { installBeside } from '../../scripts/install-beside.ts'
 
 // The document against Redocly's rules and Spectral's OWASP rules. The linters come from npm when asked for.
-const directory = await installBeside('openapi')
+const directory = await installBeside('lab/openapi')
 const bundle = join(directory, 'openapi.mjs')
 await build({
   entryPoints: [join(root, 'contract/openapi.ts')],

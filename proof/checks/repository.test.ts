@@ -1,7 +1,6 @@
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { AREAS } from '@/lab/mutation/stryker.config.mjs'
 
 const IGNORED = readFileSync('.gitignore', 'utf8').split('\n').filter(Boolean)
 const isIgnored = (file: string) =>
@@ -186,19 +185,6 @@ test('every link of a document leads to a file that exists, and to a heading of 
   expect(links.length).toBeGreaterThan(100)
   expect(links.filter(isBroken).map(({ place }) => place)).toEqual([])
 })
-
-test('every area of the mutation run names files and tests that exist', () => {
-  for (const [area, { mutate, tests }] of Object.entries(AREAS)) {
-    const named = [...mutate, ...tests].filter((glob) => !glob.startsWith('!')).flatMap(eachOf)
-    expect({ area, missing: named.filter((glob) => globSync(glob).length === 0) }).toEqual({ area, missing: [] })
-  }
-})
-
-/** `a/{b,c}.ts` is `a/b.ts` and `a/c.ts`. */
-function eachOf(glob: string): string[] {
-  const [, before = '', choices = '', after = ''] = /^(.*)\{(.+)\}(.*)$/.exec(glob) ?? []
-  return choices ? choices.split(',').map((choice) => before + choice + after) : [glob]
-}
 
 const MAX_TEST_LINES = 80
 

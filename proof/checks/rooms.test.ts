@@ -50,15 +50,16 @@ const isIn = (target: string, place: string) => target === place || target.start
 const strays = (file: string): string[] => {
   const [folder = '', ...allowed] = MAY_IMPORT.find(([place]) => isIn(file, place)) ?? []
   return importsOf(file).filter((target) => {
+    if (isIn(target, 'lab')) return true
     if (isTest(file)) return TESTS.some((place) => isIn(target, place) && !isIn(file, place))
     if (target.startsWith('package ')) return !(PACKAGES[folder]?.test(target.slice(8)) ?? true)
     return folder !== '' && ![folder, ...allowed].some((place) => isIn(target, place))
   })
 }
 
-test('each folder imports what design allows it, and tests share through the test kit only', () => {
+test('each folder imports what design allows it, nothing the laboratory, and tests share through the test kit only', () => {
   const all = globSync(
-    '{app,cli,components,contract,domain,e2e,emails,examples,faults,inngest,prisma,proof,server,testing}/**/*.{ts,tsx}',
+    '{app,cli,components,contract,domain,e2e,emails,examples,faults,inngest,prisma,proof,scripts,server,testing}/**/*.{ts,tsx}',
   )
   const found = [...all, 'instrumentation.ts']
     .filter((file) => !isIn(file, 'prisma/generated'))

@@ -17,7 +17,7 @@ const SLOW = 0.0001
 const FAST = 0.00005
 
 /** The engine's cron functions never arrive at the service (EngineNetwork); this switches off the sweep inside it. */
-const NO_SWEEP = { NODE_OPTIONS: `--import=${path.resolve('proof/service/no-sweep.mjs')}` }
+const NO_SWEEP = { NODE_OPTIONS: `--import=${path.resolve('proof/service/no-sweep.ts')}` }
 
 interface Site {
   world: World

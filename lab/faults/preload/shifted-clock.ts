@@ -1,7 +1,7 @@
 // A host whose clock is wrong by CLOCK_SHIFT_MS, and from each SIGUSR2 on by what CLOCK_SHIFT_FILE says.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const { CLOCK_SHIFT_MS = '0', CLOCK_SHIFT_FILE } = process.env
+const { CLOCK_SHIFT_MS = '0', CLOCK_SHIFT_FILE = '' } = process.env
 const TrueDate = Date
 let shift = Number(CLOCK_SHIFT_MS)
 const now = () => TrueDate.now() + shift
@@ -10,7 +10,7 @@ globalThis.Date = new Proxy(TrueDate, {
   construct: (target, values, asked) =>
     Reflect.construct(target, values.length > 0 ? values : [now()], asked === globalThis.Date ? target : asked),
   apply: () => new TrueDate(now()).toString(),
-  get: (target, name) => (name === 'now' ? now : target[name]),
+  get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
 })
 
 process.on('SIGUSR2', () => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
 /** The files that are mutated, and the tests that must fail for it. (With `testFiles` Stryker activates static mutants too late.) */
-export const AREAS = {
+export const AREAS: Record<string, { mutate: string[]; tests: string[] }> = {
   addresses: { mutate: ['contract/address.ts'], tests: ['contract/address.test.ts'] },
   secrets: {
     mutate: ['server/watch/log.ts', 'server/adapters/secrets.ts', 'domain/encryption.ts'],
@@ -43,13 +43,21 @@ export const AREAS = {
   },
 }
 
-const isStatement = (node) => node?.type === 'CallExpression' && node.callee.name === 'statement'
+/** What is read here of a node of the syntax tree. */
+interface Node {
+  type: string
+  callee?: { name?: string }
+  typeAnnotation?: { typeName?: { name?: string } }
+}
+type Place = { node: Node; parent?: Node; key?: string | number }
+
+const isStatement = (node?: Node) => node?.type === 'CallExpression' && node.callee?.name === 'statement'
 /** Any other name of a prepared statement does the same, and written-statements.test.ts asks the database about values and rows. */
 const descriptions = {
   kind: 'Ignore',
   name: 'descriptions',
   value: {
-    shouldIgnore: ({ node, parent, key }) => {
+    shouldIgnore: ({ node, parent, key }: Place) => {
       if (isStatement(parent) && key === 0) return 'the name of a prepared statement'
       const isShape =
         (isStatement(parent) && (key === 1 || key === 2)) || parent?.typeAnnotation?.typeName?.name === 'Shape'
@@ -60,7 +68,7 @@ const descriptions = {
 export const strykerPlugins = [descriptions]
 
 const area = process.env.MUTATION_AREA ?? 'addresses'
-const { mutate, tests } = AREAS[area]
+const { mutate, tests } = AREAS[area] ?? { mutate: [], tests: [] }
 
 // Outside Stryker's copy of the project, so that a killed run leaves no unknown server behind.
 process.env.TEST_DATA_DIR = resolve('.data/test')

@@ -12,7 +12,7 @@ beforeEach(async () => {
   ctx = await testContext()
 })
 
-test('B26 a code matches only the request that it was made for', async () => {
+test('B1 B26 a code matches only the request that it was made for', async () => {
   const mac = macOfCode(ctx, 'ecr_one', '042137')
   const fits = (id: string, code: string) => macsOfCode(ctx, id, code).some((other) => other.equals(mac))
   expect(fits('ecr_one', '042137')).toBe(true)

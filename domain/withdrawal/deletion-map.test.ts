@@ -69,7 +69,7 @@ async function filledTables(ctx: TestContext, userId: string): Promise<string[]>
   return filled.sort()
 }
 
-test('every table with data of a person is emptied by its own step, and by no other', async () => {
+test('B32 every table with data of a person is emptied by its own step, and by no other', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user

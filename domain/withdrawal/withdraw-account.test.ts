@@ -286,7 +286,7 @@ async function givenMarkedUser(ctx: TestContext) {
   return { user, mark }
 }
 
-test('nothing of the person stays where it must not, and nothing at all after the purge', async () => {
+test('B32 nothing of the person stays where it must not, and nothing at all after the purge', async () => {
   const { user, mark } = await givenMarkedUser(ctx)
   expect(await tablesWith(ctx, mark)).toEqual(expect.arrayContaining(TABLES_WITH_TEXTS))
   const started = await withdraw({ reason: 'other', feedback: mark }, user)

@@ -385,7 +385,7 @@ test('I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 sequential calls answer exactly wha
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
-test('L9 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 concurrent calls end as in some serial order, and every invariant holds', {
+test('B1 L9 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 concurrent calls end as in some serial order, and every invariant holds', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([sequential, concurrent, concurrent, turn], size)

@@ -23,7 +23,7 @@ async function givenStrangeDatabase(options: string) {
   return database
 }
 
-test("every connection has the service's settings before its first statement, whatever server and URL say", async () => {
+test("B7 every connection has the service's settings before its first statement, whatever server and URL say", async () => {
   const database = await givenStrangeDatabase('-csearch_path=public -ctimezone=America/New_York')
   let waiting = 6
   let letGo = () => {}

@@ -314,6 +314,8 @@ export class ApiError extends Error {
 const NO_CONNECTION = 'The service did not answer. Check your connection and try again.'
 /** Something else than the service answered, such as a proxy, or the answer was cut off. The call may have had its effect. */
 export const UNREADABLE = 'The answer of the service could not be read. Try again in a moment.'
+/** A token that is good opens the paths of its own user alone. */
+export const ANOTHER_USER = 'The path names another user than the one of the token.'
 /** The answer of a withdrawal that has begun, until its line stands in the erasure ledger. */
 export const DELETION_BEGUN = 'The deletion has begun. Repeat the call with the same Idempotency-Key for its answer.'
 

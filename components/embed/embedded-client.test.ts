@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { ANOTHER_USER } from '@/contract/errors'
 import { callsOf } from './embedded-client'
 
 afterEach(() => {
@@ -6,11 +7,11 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-const refusal = { success: false, error: { code: 'AUTH_002', message: 'm', details: 'd' } }
+const refusalOf = (details: string) => ({ success: false, error: { code: 'AUTH_002', message: 'm', details } })
 
 /** What the console says of two calls that the service refuses. */
-async function saidOf(baseUrl: string, userId: string) {
-  vi.stubGlobal('fetch', async () => Response.json(refusal, { status: 403 }))
+async function saidOf(baseUrl: string, userId: string, details: string = ANOTHER_USER) {
+  vi.stubGlobal('fetch', async () => Response.json(refusalOf(details), { status: 403 }))
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
   const read = () => callsOf(baseUrl)(() => 'pgt_1', 'getEmailStatus', { userId })
   for (const call of [read, read]) await expect(call()).rejects.toMatchObject({ code: 'AUTH_002' })
@@ -26,6 +27,11 @@ test.each([
   [SERVICE, '~', 'The user "~" has to be ~ and your own id of the person, such as ~customer-6.'],
 ])('the console says once what is wrong where %s refuses the user %s', async (service, user, said) => {
   expect(await saidOf(service, user)).toBe(said)
+})
+
+test('the console says why a good token is refused, which is no other person', async () => {
+  const details = 'The token does not hold the scope account:manage.'
+  expect(await saidOf(SERVICE, '~customer-8', details)).toBe(`The service refused the page token. ${details}`)
 })
 
 test.each(['accounts.example.test', 'https://accounts.example.test/api', 'ftp://accounts.example.test'])(

@@ -32,11 +32,12 @@ export const callsOf =
   (accessToken, name, ...given) =>
     clientOf(baseUrl, accessToken)(OPERATIONS[name], ...given).catch((error) => {
       const { userId = '' }: { userId?: string } = given[0] ?? {}
-      if (isOtherPerson(error.code))
+      if (isOtherPerson(error))
         tell(
           USER_ID.test(userId)
             ? `The user "${userId}" is another person than the one of the page token.`
             : `The user "${userId}" has to be ~ and your own id of the person, such as ~customer-6.`,
         )
+      else if (error.status === 403) tell(`The service refused the page token. ${error.details}`)
       throw error
     })

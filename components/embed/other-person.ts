@@ -1,2 +1,4 @@
-/** What the service answers where the page and its token name two people. */
-export const isOtherPerson = (code: unknown) => code === 'AUTH_002' || code === 'WITHDRAWAL_005'
+import { ANOTHER_USER, ApiError } from '@/contract/errors'
+
+/** Whether the page and its token name two people. */
+export const isOtherPerson = (error: unknown) => error instanceof ApiError && error.details === ANOTHER_USER

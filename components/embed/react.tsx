@@ -84,11 +84,10 @@ const Heading = ({ children }: { children: string }) => (
 
 const codeOf = (error: Error) => (error instanceof ApiError ? error.code : '')
 const hasEnded = (error: Error) => codeOf(error) === 'AUTH_001'
-const isOther = (error: Error) => isOtherPerson(codeOf(error))
 /** Asking again gives the same answer. */
-const isFinal = (error: Error) => hasEnded(error) || isOther(error) || codeOf(error) === 'USER_001'
+const isFinal = (error: Error) => hasEnded(error) || isOtherPerson(error) || codeOf(error) === 'USER_001'
 
-const noticeOf = (error: Error) => (isOther(error) ? 'other' : codeOf(error))
+const noticeOf = (error: Error) => (isOtherPerson(error) ? 'other' : codeOf(error))
 
 /** What is true of all parts, said by the first of those that would say it and can be seen. */
 function Once({ notice, children }: { notice: string; children: ReactNode }) {
@@ -185,8 +184,8 @@ function Unread({ error, isLinked }: { error: Error; isLinked: boolean }) {
         )
       }
     >
-      <Button variant="secondary" onClick={isOther(error) ? () => window.location.reload() : again}>
-        {isOther(error) ? t('reload') : isOver && signIn ? common('signIn') : t('tryAgain')}
+      <Button variant="secondary" onClick={isOtherPerson(error) ? () => window.location.reload() : again}>
+        {isOtherPerson(error) ? t('reload') : isOver && signIn ? common('signIn') : t('tryAgain')}
       </Button>
     </Alert>
   )

@@ -11,7 +11,7 @@ import {
   READ_BY_PAGE,
   type UserContract,
 } from '@/contract/define'
-import { AppError } from '@/contract/errors'
+import { ANOTHER_USER, AppError } from '@/contract/errors'
 import { isOperator } from '@/domain/accounts/operators'
 import { authenticateReport } from '@/domain/applications/task-token'
 import type { Actor, Context, LinkContext, SystemContext } from '@/domain/context'
@@ -203,7 +203,7 @@ function missingOf(
   if (isAdminContract(contract) || isOwnPath(actor, contract, params)) return undefined
   return contract.path.startsWith('/withdrawals/')
     ? 'This path opens with the status token of its withdrawal only.'
-    : 'The path names another user than the one of the token.'
+    : ANOTHER_USER
 }
 
 /** A status token opens the paths of its withdrawal; a user's other credentials open the paths of that user. */

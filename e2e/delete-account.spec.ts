@@ -49,6 +49,7 @@ test('somebody who cannot sign in deletes the account by mail, and asks for it w
   await page.goto(link)
   await expect(page.getByRole('heading', { level: 1, name: /^Delete your .* account\?$/ })).toBeVisible()
   await expect(page.getByRole('heading', { name: 'One thing has to be settled first' })).toBeVisible()
+  await expect(page.getByText(/^The link in the email works for 30 minutes\./)).toBeVisible()
   await expectAccessible(page)
   await operator.run('transaction', 'cancel', transaction_id)
   await page.getByRole('button', { name: 'Check again' }).click()

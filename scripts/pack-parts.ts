@@ -157,6 +157,7 @@ const OF_THE_PAGE = `
 ${PARTS} {
   background: transparent;
   color: inherit;
+  overflow-wrap: break-word;
   max-width: var(--account-width, calc(44 * var(--account-size, max(1rem, 16px))));
   font-family: var(--account-font, inherit);
   --own-accent: var(--account-accent);

@@ -58,7 +58,7 @@ export function SessionRow({ owner, session, onEnded }: SessionRowProps) {
     ),
     describedBy: `${sessionId}-times`,
     // In line with the words, by a margin that does not grow with the text.
-    className: 'max-sm:ms-[56px]',
+    className: 'max-sm:ms-[56px] max-sm:max-w-[calc(100%-56px)]',
   }
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-3 py-5 first:pt-0 last:pb-0">

@@ -11,6 +11,7 @@ import { isUnanswered, useErrorTexts } from '../api/error-texts'
 import { rulesOf } from '../api/load-contract'
 import { useIsRepeating } from '../api/until-answered'
 import { Form } from '../forms/form'
+import { SlowHint } from '../forms/slow-hint'
 import { Alert } from '../ui/alert'
 import { Announcement, LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
@@ -160,6 +161,7 @@ export function PendingChange(props: PendingChangeProps) {
               <Alert tone="warning" title={common('keepsTrying')} />
             )}
           </LiveRegion>
+          <SlowHint isPending={code.isPending && !isAway && !isRepeating} />
         </CardBody>
       </Form>
       <CardFooter>
@@ -213,6 +215,7 @@ function useFilledCode(form: CodeForm, mailed: PendingChangeProps['mailed']): bo
   useEffect(() => {
     if (!mailed) return
     form.setValue('verification_code', mailed.verification_code)
+    form.clearErrors()
     form.setFocus('verification_code')
   }, [form, mailed])
   return mailed !== undefined && typed === mailed.verification_code

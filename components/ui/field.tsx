@@ -175,7 +175,7 @@ export function CheckboxField({ label, hint, error, className, ...rest }: Checkb
   return (
     <div className={cn('flex gap-3', className)}>
       <input id={ids.control} type="checkbox" className="mt-1 size-4.5 shrink-0 accent-accent" {...aria} {...rest} />
-      <div className="space-y-0.5">
+      <div className="min-w-0 space-y-0.5">
         <label htmlFor={ids.control} className="block font-medium">
           {label}
         </label>

@@ -36,6 +36,8 @@ const { useSecret, clear } = secretOfLink<string>((fields) => {
 
 interface ConfirmDeletionProps {
   supportEmail: string
+  /** “30 minutes”: how long the link works from its mail on. */
+  linkLasts: string
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
   retentionDays: number
@@ -46,7 +48,7 @@ interface ConfirmDeletionProps {
 }
 
 /** What a mailed deletion link opens. Nothing is deleted before the form is sent. */
-export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps) {
+export function ConfirmDeletion({ supportEmail, linkLasts, ...props }: ConfirmDeletionProps) {
   const t = useTranslations('DeletionPage')
   const { product } = useHost()
   const [wasPressed, setWasPressed] = useState(false)
@@ -88,6 +90,9 @@ export function ConfirmDeletion({ supportEmail, ...props }: ConfirmDeletionProps
           <div>
             <PageHeading title={t('confirmTitle', { product })} />
             <Blockers held={held} supportEmail={supportEmail} takesFocus={wasPressed} />
+            <p className="px-card pt-6 text-ink-muted text-sm sm:px-6">
+              {t.rich('linkLasts', { time: linkLasts, link: linkTo('/delete-account') })}
+            </p>
           </div>
         )
       }}
@@ -99,7 +104,7 @@ const isRefused = (error: unknown) => error instanceof ApiError && error.code ==
 
 const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none)
 
-interface ConfirmProps extends Omit<ConfirmDeletionProps, 'supportEmail'> {
+interface ConfirmProps extends Omit<ConfirmDeletionProps, 'supportEmail' | 'linkLasts'> {
   token: string
   preview: Answer<typeof previewRequestedWithdrawal>
   onRefused: () => void

@@ -3,7 +3,7 @@
 import { CircleAlert, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { CHOICES } from '@/contract/vocabulary'
+import { CHOICES, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { useLastError } from '../api/use-last-error'
 import { useHost } from '../host/host'
@@ -327,9 +327,18 @@ function Kept({
     until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why
   const hasOpenApp = status.applications.some(({ status }) => status !== 'completed')
   const { keptCounts } = useCategoryTexts()
-  const byLaw = status.deletion_steps.flatMap(({ retained = [] }) => retained).filter(({ reason }) => reason === 'law')
-  const [counted] = isCompleted ? keptCounts(byLaw) : []
-  const chosen = CHOICES.filter((choice) => status.kept_by_choice.includes(choice))
+  const retained = status.deletion_steps.flatMap(({ retained = [] }) => retained)
+  /** Before the end not everything is counted, and of an old deletion nothing is. */
+  const isCounted = isCompleted && retained.length > 0
+  const countedFor = (why: KeptFor) =>
+    isCounted ? keptCounts(retained.filter(({ reason }) => reason === why))[0]?.what : undefined
+  const chosenRow = (choice: (typeof CHOICES)[number]) => {
+    const counted = countedFor(choice)
+    return [
+      counted ?? t(`keptItems.${choice}`),
+      isCounted && !counted ? t('keptItems.nothing') : keptUntil(t('reasons.choice')),
+    ] as const
+  }
   return (
     <Card>
       <CardHeader title={t('keptTitle')} description={t('keptText')} />
@@ -339,9 +348,9 @@ function Kept({
           <div className="pt-2">
             <Rows
               rows={[
-                [counted?.what ?? t('keptItems.law'), keptUntil(t('reasons.law'))],
+                [countedFor('law') ?? t('keptItems.law'), keptUntil(t('reasons.law'))],
                 [t('keptItems.record'), keptUntil(t('keptItems.recordWhy'))],
-                ...chosen.map((choice) => [t(`keptItems.${choice}`), keptUntil(t('reasons.choice'))] as const),
+                ...CHOICES.filter((choice) => status.kept_by_choice.includes(choice)).map(chosenRow),
                 [t('keptItems.receipts'), t('keptItems.receiptsWhy')],
                 [t('keptItems.entry'), t('keptItems.entryWhy')],
                 ...(hasOpenApp ? [[t('keptItems.appId'), t('keptItems.appIdWhy')] as const] : []),

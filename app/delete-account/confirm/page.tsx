@@ -4,6 +4,7 @@ import { ColumnPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { formatDuration } from '@/components/ui/duration'
 import { ConfirmDeletion } from '@/components/withdrawal/confirm-deletion'
+import { WITHDRAWAL_LINK_MS } from '@/domain/limits/durations'
 import { stepTimes } from '@/domain/withdrawal/describe-deletion'
 import { retentionDays } from '@/domain/withdrawal/schedule'
 import { pageLanguage, textsOf } from '@/server/pages/language'
@@ -19,6 +20,7 @@ export default async function ConfirmDeletionPage() {
   const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
   const days = retentionDays(limits.withdrawalRetentionMs)
   const keptUntil = new Date(clock.now().getTime() + limits.withdrawalRetentionMs).toISOString()
+  const language = await pageLanguage()
   const names = ['Blockers', 'DeleteAccount', 'Deletion', 'DeletionPage', 'MailedLink'] as const
   const { Deletion, DeletionPage, ...texts } = await textsOf(names)
   const { categories, moreThan, technical } = Deletion
@@ -28,7 +30,8 @@ export default async function ConfirmDeletionPage() {
       <Texts texts={{ ...texts, Deletion: { categories, moreThan, technical }, DeletionPage: page }}>
         <ConfirmDeletion
           supportEmail={getEnv().supportEmail}
-          deletedWithin={formatDuration(longestMs / 1000, await pageLanguage())}
+          linkLasts={formatDuration(WITHDRAWAL_LINK_MS / 1000, language)}
+          deletedWithin={formatDuration(longestMs / 1000, language)}
           retentionDays={days}
           keptUntil={keptUntil}
           details={<WhatHappens steps={steps} retentionDays={days} keptUntil={keptUntil} />}

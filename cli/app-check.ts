@@ -175,7 +175,7 @@ async function inParts(call: ReturnType<typeof httpRequest>, sent: string, pace:
 
 const isSuccessful = (status: number) => isSuccess({ status })
 const isRefused = (status: number) => status >= 400
-const TAKEN = '2xx, 404 or 410'
+const SUCCESS = '2xx, 404 or 410'
 const refusal = (best: number) => `4xx or 5xx, best ${best}`
 
 /** Refused, because nobody but the service may say this. */
@@ -186,9 +186,9 @@ const forged = (call: string, mend: string, how: (receiver: Receiver) => Message
   mend,
   ask: (receiver) => receiver.send({ body: receiver.withdrawn(), ...how(receiver) }),
 })
-const taken = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
+const succeeds = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
   call,
-  wanted: TAKEN,
+  wanted: SUCCESS,
   isRight: isSuccessful,
   mend,
   ask: (receiver) => receiver.send(how(receiver)),
@@ -202,7 +202,7 @@ const UNKNOWN =
 const FORWARD = 'Accept types and members that you do not know; newer releases send more.'
 
 const CHECKS: Check[] = [
-  taken('a signed message', `${VERIFY} Nothing else is tried if nobody answers.`, () => ({})),
+  succeeds('a signed message', `${VERIFY} Nothing else is tried if nobody answers.`, () => ({})),
   forged('no signature', VERIFY, () => ({ headers: { 'webhook-signature': undefined } })),
   forged('an empty signature', VERIFY, () => ({ headers: { 'webhook-signature': '' } })),
   forged('no headers of ours at all', VERIFY, () => ({
@@ -218,7 +218,7 @@ const CHECKS: Check[] = [
   forged('signed six minutes ago', FRESH, () => ({ at: -360 })),
   forged('signed six minutes ahead', FRESH, () => ({ at: 360 })),
   forged('a time that is no number', FRESH, () => ({ headers: { 'webhook-timestamp': 'now' } })),
-  taken(
+  succeeds(
     'two signatures, the second right',
     'Accept a call when any of the signatures, separated by blanks, is right.',
     ({ secret }) => ({ secrets: [newSecret(), secret] }),
@@ -237,25 +237,25 @@ const CHECKS: Check[] = [
     mend: 'Refuse what you cannot read; 2xx says that it is done.',
     ask: (receiver) => receiver.send({ body: '{"type":' }),
   },
-  taken('a type that you do not know', FORWARD, (receiver) => ({ body: receiver.message('account.of_tomorrow') })),
-  taken('members that you do not know', FORWARD, (receiver) => ({
+  succeeds('a type that you do not know', FORWARD, (receiver) => ({ body: receiver.message('account.of_tomorrow') })),
+  succeeds('members that you do not know', FORWARD, (receiver) => ({
     body: receiver.message('account.email_changed', { version: 1, of_tomorrow: { list: [1] } }),
   })),
-  taken('an address that has changed, of an unknown person', UNKNOWN, (receiver) => ({
+  succeeds('an address that has changed, of an unknown person', UNKNOWN, (receiver) => ({
     body: receiver.message('account.email_changed', { version: 1 }),
   })),
-  taken('a deletion of an unknown person', UNKNOWN, (receiver) => ({
+  succeeds('a deletion of an unknown person', UNKNOWN, (receiver) => ({
     id: 'msg_check_once',
     body: receiver.withdrawn(),
   })),
-  taken(
+  succeeds(
     'the same message again',
     'Remember the ids of messages that are done, and answer a repeated one as before.',
     (receiver) => ({ id: 'msg_check_once', body: receiver.withdrawn() }),
   ),
   {
     call: 'the same message five times at once',
-    wanted: `${TAKEN}, each`,
+    wanted: `${SUCCESS}, each`,
     isRight: isSuccessful,
     mend: 'Let calls that run at the same time with one id share one result.',
     async ask(receiver) {
@@ -264,15 +264,15 @@ const CHECKS: Check[] = [
       return answers.find(({ status }) => !isSuccessful(status)) ?? (answers[0] as Answer)
     },
   },
-  taken(
+  succeeds(
     'an older version after a newer one',
     'Keep the newest version of each account, and answer older ones with 2xx.',
     (receiver) => ({ body: receiver.message('account.email_changed', { version: 1 }) }),
   ),
-  taken('a body of 40 KB', 'Take bodies of up to 64 KiB.', (receiver) => ({
+  succeeds('a body of 40 KB', 'Take bodies of up to 64 KiB.', (receiver) => ({
     body: receiver.message('account.of_tomorrow', { padding: 'x'.repeat(40_000) }),
   })),
-  taken('a body that comes in parts', 'Wait for the whole body; a network may be slow.', () => ({ pace: 'slow' })),
+  succeeds('a body that comes in parts', 'Wait for the whole body; a network may be slow.', () => ({ pace: 'slow' })),
 ]
 
 const WITHDRAWAL_CHECK: Check = {
@@ -325,7 +325,7 @@ function absenceChecks({ subject, account }: Person): Check[] {
     })),
     {
       call: 'the deletion of the former account of a person who came back',
-      wanted: `${TAKEN}, and the person is still there`,
+      wanted: `${SUCCESS}, and the person is still there`,
       mend: `${BY_ACCOUNT} This receiver has deleted the test person.`,
       isRight: (status, body) => isSuccessful(status) && isAnswer(body, true),
       async ask(receiver) {
@@ -348,7 +348,7 @@ function isAnswer(body: string, present: boolean): boolean {
 /** Comes last, because it may end a receiver. */
 const LAST_CHECK: Check = {
   call: 'a call that is cut, and one after it',
-  wanted: `${TAKEN} for the second`,
+  wanted: `${SUCCESS} for the second`,
   isRight: isSuccessful,
   mend: 'A connection that breaks must not end the receiver.',
   async ask(receiver) {

@@ -202,8 +202,8 @@ const didYouMean = (meant: string | undefined): string =>
 function optionFor(text: string, options: Options, positional = ''): string | undefined {
   const isMeant = ({ value = '' }: Option) =>
     value.endsWith('…') ? text.startsWith(value.slice(0, -1)) : value === 'ADDRESS' && text.includes('@')
-  const taken = options[positional]
-  if (taken && (isMeant(taken) || !taken.value?.endsWith('…'))) return undefined
+  const first = options[positional]
+  if (first && (isMeant(first) || !first.value?.endsWith('…'))) return undefined
   return Object.keys(options).find((name) => name !== positional && isMeant(options[name] as Option))
 }
 

@@ -78,7 +78,7 @@ interface Operation {
       | 'accessToken'
       | 'service'
       | 'report'
-    takenBy?: 'verb'
+    countedBy?: 'verb'
     countsInvalidCalls?: true
   }
   /** The codes of the operation, beside those of every endpoint. */

@@ -131,7 +131,7 @@ export const verifyEmail = contract({
     notification_sent: z.boolean().describe('Whether both addresses were notified already; if not, it is tried again'),
   }),
   message: 'Your email address has been changed.',
-  limit: { bucket: 'verify', takenBy: 'verb', countsInvalidCalls: true },
+  limit: { bucket: 'verify', countedBy: 'verb', countsInvalidCalls: true },
   errors: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001'],
   example: {
     body: { change_request_id: exampleId, verification_code: '042137' },

@@ -13,7 +13,7 @@ export const exportData = contract({
   params: z.object({ userId }),
   data: z.object({}),
   file: 'application/zip',
-  limit: { bucket: 'export', takenBy: 'verb' },
+  limit: { bucket: 'export', countedBy: 'verb' },
   errors: ['REAUTH_001', 'RATE_001'],
   example: { data: {} },
 })

@@ -143,7 +143,7 @@ export const reportOnTask = contract({
     status: z.enum(TASK_STATES).describe('How far it is now'),
   }),
   message: 'The report was noted.',
-  limit: { bucket: 'report', takenBy: 'verb' },
+  limit: { bucket: 'report', countedBy: 'verb' },
   errors: ['TASK_001', 'TASK_002', 'RATE_001'],
   example: {
     body: { status: 'completed', records: 12 },

@@ -64,7 +64,7 @@ export const confirmRequestedWithdrawal = contract({
   message: withdrawAccount.message,
   status: 202,
   location: '/users/{user_id}/withdrawal/{withdrawal_id}',
-  limit: { bucket: 'withdraw', takenBy: 'verb' },
+  limit: { bucket: 'withdraw', countedBy: 'verb' },
   withdrawn: 'refused',
   waitsForLedger: true,
   errors: ['WITHDRAWAL_001', 'WITHDRAWAL_003', 'WITHDRAWAL_006', 'RATE_001'],

@@ -170,7 +170,7 @@ export const withdrawAccount = contract({
   message: 'Your account is being deleted. This cannot be undone.',
   status: 202,
   location: '/users/{userId}/withdrawal/{withdrawal_id}',
-  limit: { bucket: 'withdraw', takenBy: 'verb' },
+  limit: { bucket: 'withdraw', countedBy: 'verb' },
   withdrawn: 'refused',
   waitsForLedger: true,
   errors: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'REAUTH_001', 'RATE_001'],

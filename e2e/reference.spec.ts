@@ -280,8 +280,8 @@ for (const language of Object.keys(RECEIVER_LANGUAGES) as ReceiverLanguage[]) {
       const { status: pinged } = await operator.run('app', 'ping', app_id)
       await operator.run('app', 'rotate-secret', app_id)
       const { status: pingedByBoth } = await operator.run('app', 'ping', app_id)
-      const taken = language === 'typescript' ? 200 : 204
-      expect([pinged, pingedByBoth]).toEqual([taken, taken])
+      const success = language === 'typescript' ? 200 : 204
+      expect([pinged, pingedByBoth]).toEqual([success, success])
     } finally {
       receiver.kill()
     }

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import next from 'next'
 import { FOREIGN_HOST, isLocalHost } from '../server/http/local-host.ts'
-import { portTaken } from '../server/taken-port.mjs'
+import { portTakenMessage } from '../server/taken-port.mjs'
 
 // A server of our own, because `next dev` cannot refuse requests by their Host header.
 const hostname = '127.0.0.1'
@@ -25,7 +25,7 @@ server.on('upgrade', (incoming, socket, head) => {
   if (isRefused(incoming) || !upgrades.emit('upgrade', incoming, socket, head)) socket.destroy()
 })
 server.on('error', (error: NodeJS.ErrnoException) => {
-  process.stderr.write(error.code === 'EADDRINUSE' ? `${portTaken(port)}\n` : `${error.stack}\n`)
+  process.stderr.write(error.code === 'EADDRINUSE' ? `${portTakenMessage(port)}\n` : `${error.stack}\n`)
   process.exit(1)
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(0))

@@ -3,7 +3,7 @@ import module from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isTaken, portTaken } from '../server/taken-port.mjs'
+import { isPortTaken, portTakenMessage } from '../server/taken-port.mjs'
 import { ensureBuilt, ensureInstalled, fail, isProjectNode, projectNode, root, stopWithNpm } from './ensure.mjs'
 
 process.chdir(root)
@@ -11,7 +11,7 @@ await ensureInstalled()
 const env = process.env
 const port = Number(env.PORT || 3000)
 // Before the build, which takes a minute.
-if (await isTaken(port, env.APP_ENV === 'production' ? undefined : '127.0.0.1')) fail(portTaken(port))
+if (await isPortTaken(port, env.APP_ENV === 'production' ? undefined : '127.0.0.1')) fail(portTakenMessage(port))
 await ensureBuilt('build')
 Object.assign(env, { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' })
 const server = join(root, 'dist/server.mjs')

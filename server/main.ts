@@ -22,7 +22,7 @@ import { prepareDatabase } from './prepare-database'
 import { processState } from './process-state'
 import { type Env, getEnv, misspelled, settingWarnings } from './settings/env'
 import { SettingsError } from './settings/settings-error'
-import { portTaken } from './taken-port.mjs'
+import { portTakenMessage } from './taken-port.mjs'
 import { startTimer } from './timer'
 import { captureForeignLines } from './watch/foreign-lines'
 import { stopBeingReady } from './watch/health'
@@ -246,8 +246,7 @@ main().catch((error) => {
   // A start that is being stopped fails because its database is closed.
   if (processState.isStopping) return
   // The operator mends a wrong setting or a taken port, so print a sentence and no stack.
-  const isPortTaken = error?.code === 'EADDRINUSE'
-  const sentence = isPortTaken ? portTaken(error.port) : error?.message
+  const sentence = error?.code === 'EADDRINUSE' ? portTakenMessage(error.port) : error?.message
   process.stderr.write(`${process.env.DEBUG ? error?.stack : sentence}\n`)
   return stop(1)
 })

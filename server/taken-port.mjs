@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 
 /** @param {number} port */
-export const portTaken = (port) => `Port ${port} is taken. Set PORT to another, or end what uses it.`
+export const portTakenMessage = (port) => `Port ${port} is taken. Set PORT to another, or end what uses it.`
 
 /**
  * False also for what is no port, because the settings say so in their own words.
@@ -9,8 +9,8 @@ export const portTaken = (port) => `Port ${port} is taken. Set PORT to another, 
  * @param {string | undefined} host
  * @returns {Promise<boolean>}
  */
-export const isTaken = (port, host) =>
-  new Promise((/** @type {(isTaken: boolean) => void} */ resolve) => {
+export const isPortTaken = (port, host) =>
+  new Promise((/** @type {(isPortTaken: boolean) => void} */ resolve) => {
     const probe = createServer()
     probe.once('error', (/** @type {NodeJS.ErrnoException} */ { code }) => resolve(code === 'EADDRINUSE'))
     probe.listen(port, host, () => probe.close(() => resolve(false)))

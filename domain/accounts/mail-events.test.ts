@@ -79,9 +79,9 @@ test('B70 bounces give one place back within the window of the limit, and anothe
     await tell(softBounce(id, to))
     return changesCounted()
   }
-  const taken = []
-  for (let n = 0; n < 4; n++) taken.push(await bounced())
-  expect(taken).toEqual([0, 1, 2, 3])
+  const counts = []
+  for (let n = 0; n < 4; n++) counts.push(await bounced())
+  expect(counts).toEqual([0, 1, 2, 3])
   expect(await outcomeOf(changeEmail(await asUser(ctx, user), changeInput(user, 'n@b.test')))).toBe('EMAIL_008')
   ctx.clock.advance(ctx.limits.change.windowMs)
   expect([await bounced(), await bounced()]).toEqual([0, 1])

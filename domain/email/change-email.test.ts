@@ -48,12 +48,12 @@ test('L4 of 100 parallel changes exactly three are accepted, and one stays pendi
 test("only the right password reveals that an address is taken, or one's own, five times an hour", async () => {
   const other = await givenUser(ctx)
   expect(await outcomeOf(change(other.email, 'wrong'))).toBe('EMAIL_007')
-  const taken = (address: string, details: string) =>
+  const expectTaken = (address: string, details: string) =>
     expect(change(address)).rejects.toMatchObject({ code: 'EMAIL_002', details })
-  await taken(user.email, 'This is already your address.')
+  await expectTaken(user.email, 'This is already your address.')
   expect(await allPlacesTaken(user.email)).toEqual({ ...untouched, password: 1, passwordDay: 1, taken: 1 })
-  await taken(user.email.toUpperCase(), 'This is already your address.')
-  for (let probe = 0; probe < 3; probe++) await taken(other.email.toUpperCase(), ERRORS.EMAIL_002.details)
+  await expectTaken(user.email.toUpperCase(), 'This is already your address.')
+  for (let probe = 0; probe < 3; probe++) await expectTaken(other.email.toUpperCase(), ERRORS.EMAIL_002.details)
   expect(await outcomeOf(change(`free-${user.email}`))).toBe('EMAIL_008')
   ctx.clock.advance(hour)
   expect(await outcomeOf(change(`free-${user.email}`))).toBe('accepted')

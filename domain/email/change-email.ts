@@ -17,7 +17,7 @@ import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
 import { boolean, bytes, closePendingChange, isUndone, RAISE_VERSION, sql, statement, text, time } from '../sql'
 import { type ChangeFacts, readChange } from './change-of-notice'
 import { notMeUrl } from './not-me-token'
-import { isTaken, type PreparedChange, prepareChange, refusalOfTaken, TARGET } from './prepare-change'
+import { addressTakenPart, type PreparedChange, prepareChange, refusalOfTakenAddress, TARGET } from './prepare-change'
 import { isOwnAddress } from './set-address'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
@@ -66,7 +66,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   const placeOfChange = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
   const opening = async () => {
     const refused = await ctx.transaction((tx) => open(tx, address, { ...change, ...proven, targetBucket }))
-    if (refused) throw refused === 'taken' ? await refusalOfTaken(ctx, address) : await refusalOfEnded(ctx)
+    if (refused) throw refused === 'taken' ? await refusalOfTakenAddress(ctx, address) : await refusalOfEnded(ctx)
   }
   await withPlaces(ctx, placeOfChange, opening, isMaybeOpened)
   return {
@@ -92,14 +92,14 @@ async function sendMessage(ctx: Context, address: Address, method: VerificationM
   return { changeId, method, codeMac: macOfCode(ctx, changeId, code), sentAt: ctx.clock.now() }
 }
 
-const addressTaken = statement(
+const checkTarget = statement(
   'address-is-taken',
   TARGET,
-  { is_taken: boolean },
-  (v) => sql`SELECT ${isTaken(v)} AS is_taken`,
+  { is_address_taken: boolean },
+  (v) => sql`SELECT ${addressTakenPart(v)} AS is_address_taken`,
 )
-const readPendingAsker = statement(
-  'asker-of-pending-change',
+const readPendingRequester = statement(
+  'requester-of-pending-change',
   { userId: text },
   { requested_by: text.orNull },
   (v) =>
@@ -155,11 +155,11 @@ async function open(
   const [account, isLive, [target], [pending]] = await Promise.all([
     lockProven(tx, { userId, credentialVersion }),
     isStillLive(tx, actor),
-    tx.sql(addressTaken, { userId, newEmailKey, heldSince: heldSince(tx, at) }),
-    tx.sql(readPendingAsker, { userId }),
+    tx.sql(checkTarget, { userId, newEmailKey, heldSince: heldSince(tx, at) }),
+    tx.sql(readPendingRequester, { userId }),
   ])
   if (!account) return 'ended'
-  if (target?.is_taken) return 'taken'
+  if (target?.is_address_taken) return 'taken'
   if (!isLive) return 'ended'
   const { name: userName, email: oldEmail, email_verified_at: verifiedAt, locale } = account
   // Else a thief's session would stay by asking once more for what the owner has asked for.

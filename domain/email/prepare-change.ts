@@ -26,7 +26,7 @@ export const TARGET = { userId: text, newEmailKey: text, heldSince: time }
 const NEEDS_PROOF = sql`(h.email_verified_at IS NULL OR h.email_undeliverable_at IS NOT NULL)`
 
 /** An account has the address, or it is held for one. The user's own address counts only if it needs no proof. */
-export const isTaken = (v: { newEmailKey: Part; userId: Part; heldSince: Part }) =>
+export const addressTakenPart = (v: { newEmailKey: Part; userId: Part; heldSince: Part }) =>
   sql`coalesce((SELECT h.id <> ${v.userId} OR NOT ${NEEDS_PROOF} FROM users h WHERE h.email_key = ${v.newEmailKey}),
      (SELECT address_is_held(${v.newEmailKey}, ${v.userId}, ${v.heldSince})))`
 
@@ -39,9 +39,9 @@ const readAccount = placesBeside(
     user_id: text.orNull,
     password_hash: text.orNull,
     credential_version: integer.whenJoined,
-    is_taken: boolean.whenJoined,
+    is_address_taken: boolean.whenJoined,
   },
-  (v) => sql`SELECT u.id AS user_id, u.password_hash, u.credential_version, ${isTaken(v)} AS is_taken
+  (v) => sql`SELECT u.id AS user_id, u.password_hash, u.credential_version, ${addressTakenPart(v)} AS is_address_taken
    FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 
@@ -69,26 +69,26 @@ export async function prepareChange(
   const quota = [userBucket(ctx, 'change', userId), pseudonymousBucket(ctx, 'target', address.key), messages]
   const wanted = {
     take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
-    look: [...quota, takenBucket(ctx)],
+    look: [...quota, takenAddressBucket(ctx)],
   }
   const target = { userId, newEmailKey: address.key, heldSince: heldSince(ctx, ctx.clock.now()) }
   const { places: guess, row: account } = await takePlacesBeside(ctx, readAccount, wanted, target)
   if (!account.user_id) throw new AppError('AUTH_001')
-  const { password_hash: passwordHash, credential_version: credentialVersion, is_taken } = account
+  const { password_hash: passwordHash, credential_version: credentialVersion, is_address_taken } = account
   await withPlaces(ctx, guess, () => requireProof(ctx, passwordHash, input), isWrongPassword)
   await givePlacesBack(ctx, guess)
   const { current_password: password } = input
   if (password !== undefined) renewHash(ctx, { userId, passwordHash, password })
-  if (is_taken) throw await refusalOfTaken(ctx, address)
+  if (is_address_taken) throw await refusalOfTakenAddress(ctx, address)
   const places = await takePlaces(ctx, { take: quota })
   return { places, targetBucket: messages.key, credentialVersion, hasPassword: passwordHash !== null }
 }
 
 /** Of changes to addresses that somebody has. */
-const takenBucket = (ctx: Context) => userBucket(ctx, 'taken', ctx.actor.userId)
+const takenAddressBucket = (ctx: Context) => userBucket(ctx, 'taken', ctx.actor.userId)
 
-export async function refusalOfTaken(ctx: Context, address: Address): Promise<AppError> {
-  await takePlaces(ctx, { take: [takenBucket(ctx)] })
+export async function refusalOfTakenAddress(ctx: Context, address: Address): Promise<AppError> {
+  await takePlaces(ctx, { take: [takenAddressBucket(ctx)] })
   return new AppError('EMAIL_002', isOwnAddress(ctx, address) ? RULES.ownAddress : undefined)
 }
 

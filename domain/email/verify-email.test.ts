@@ -224,16 +224,16 @@ test('B7 a verification gets EMAIL_002, and its attempt counts, when another wri
 test('B3 a resend that comes between a right code and its effect waits, and replaces nothing', async () => {
   ctx.clock.advance(5 * minute)
   const input = { userId: user.userId, change_request_id: pending.change_request_id }
-  const [sending, taken] = [Promise.withResolvers<void>(), Promise.withResolvers<MailOutcome>()]
+  const [sending, outcome] = [Promise.withResolvers<void>(), Promise.withResolvers<MailOutcome>()]
   ctx.mail.send = () => {
     sending.resolve()
-    return taken.promise
+    return outcome.promise
   }
   const resent = outcomeOf(resendVerification(await asUser(ctx, user), input))
   await sending.promise
   // It follows the judgement; the lock of the account is asked for in one go with it.
   const held = atStatement(await asUser(ctx, user), 'set-address', async (run) => {
-    taken.resolve('accepted')
+    outcome.resolve('accepted')
     await untilWaiting(ctx)
     return run()
   })

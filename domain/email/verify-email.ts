@@ -71,12 +71,12 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const maxAttempts = ctx.limits.codeAttempts
   const values = { ...takeValues(wanted, at), userId, changeId, codeMacs, maxAttempts, heldSince: heldSince(ctx, at) }
   const verifying = ctx.transaction((tx) => verify(tx, wanted, values)).catch(refuseTakenAddress)
-  const { attempts, isTaken, verified } = await verifying.catch(async (error) => {
+  const { attempts, isAddressTaken, verified } = await verifying.catch(async (error) => {
     // A writer that did not ask for the address has undone the attempt too.
     if (error instanceof AppError && error.code === 'EMAIL_002') await ctx.sql(judgeCode, values)
     throw error
   })
-  if (isTaken) throw new AppError('EMAIL_002')
+  if (isAddressTaken) throw new AppError('EMAIL_002')
   if (!verified) throw await refusalOf(ctx, values, attempts)
   const { newEmail, areNotified } = verified
   return {
@@ -91,7 +91,7 @@ interface Outcome {
   /** With this one; null if it is none. */
   attempts: number | null
   /** The code was right, and somebody else has the address. */
-  isTaken?: boolean
+  isAddressTaken?: boolean
   verified?: Verified
 }
 
@@ -108,7 +108,7 @@ async function verify(tx: Transaction<Context>, wanted: WantedPlaces, values: At
   const judged = rows[0] as Judged
   const { attempts } = judged
   if (attempts === null || !judged.is_right) return { attempts }
-  if (!judged.is_free) return { attempts, isTaken: true }
+  if (!judged.is_free) return { attempts, isAddressTaken: true }
   return { attempts, verified: await takeEffect(tx, judged, values) }
 }
 
@@ -135,9 +135,9 @@ const close = statement(
 /** The session that verifies stays, and the one that asked, because it has proven the password. */
 const endOtherSessions = statement(
   'end-sessions-but-two',
-  { userId: text, except: text, asker: text.orNull, at: time },
+  { userId: text, except: text, requester: text.orNull, at: time },
   {},
-  (v) => sql`${endSessions({ user: v.userId, except: v.except, at: v.at })} AND s.id IS DISTINCT FROM ${v.asker}`,
+  (v) => sql`${endSessions({ user: v.userId, except: v.except, at: v.at })} AND s.id IS DISTINCT FROM ${v.requester}`,
 )
 
 /** The address becomes the account's, the request ends, and who has to know of it is told. */
@@ -151,7 +151,7 @@ async function takeEffect(
   const newEmail = isOwn ? oldEmail : judged.new_email
   const { ip, userAgent } = tx
   const by = { actor: tx.actor.kind, ip, userAgent }
-  const taken = Promise.all([
+  const written = Promise.all([
     tx.sql(setAddress, { userId, email: newEmail, emailKey: newKey, verifiedAt: at }),
     tx.sql(close, {
       changeId,
@@ -166,11 +166,11 @@ async function takeEffect(
     }),
   ])
   if (isOwn) {
-    await Promise.all([taken, addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })])
+    await Promise.all([written, addAudit(tx, 'email.verified', { ...by, userId, subject: changeId, at })])
     return { newEmail, areNotified: false }
   }
   const [, notices] = await Promise.all([
-    taken,
+    written,
     tellEmailChanged(tx, {
       changeId,
       userId,
@@ -183,7 +183,7 @@ async function takeEffect(
       by,
       isOldProven: oldVerifiedAt !== null,
     }),
-    tx.sql(endOtherSessions, { userId, except: tx.actor.id, asker: judged.requested_by, at }),
+    tx.sql(endOtherSessions, { userId, except: tx.actor.id, requester: judged.requested_by, at }),
   ])
   return { newEmail, areNotified: notices.isAccepted }
 }

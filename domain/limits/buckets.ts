@@ -39,7 +39,7 @@ type OperationBucket = NonNullable<Contract['limit']>['bucket']
 
 /** The bucket that an operation's contract names. A contract whose place the wrapper takes does not compile. */
 export const bucketOf = (
-  contract: { limit: { bucket: Exclude<OperationBucket, 'read' | 'service'>; takenBy: 'verb' } },
+  contract: { limit: { bucket: Exclude<OperationBucket, 'read' | 'service'>; countedBy: 'verb' } },
   ctx: SystemContext,
   userId: string,
 ): Bucket => userBucket(ctx, contract.limit.bucket, userId)

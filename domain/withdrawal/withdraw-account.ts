@@ -85,7 +85,7 @@ async function withdraw<More extends object>(
     return blockers
   })
   const blockers = await asking.catch(async (error) => {
-    if (first.taken) await givePlacesBack(ctx, first.taken)
+    if (first.takenPlaces) await givePlacesBack(ctx, first.takenPlaces)
     throw error
   })
   if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
@@ -112,12 +112,12 @@ async function tryToWithdraw<More extends object>(
   input: WithdrawalInput,
   { places, haveAnswered, ...by }: Try,
   more?: More,
-): Promise<{ data?: Data<typeof contract> & More; taken?: TakenPlaces | undefined }> {
+): Promise<{ data?: Data<typeof contract> & More; takenPlaces?: TakenPlaces | undefined }> {
   const withdrawal = toWithdrawal(ctx, input)
   const { userId, startedAt } = withdrawal
   const data = { ...describeStart(ctx, withdrawal), ...(more as More) }
   const { refusal, ...tried } = await ctx.transaction(async (tx) => {
-    const [account, isLive, found, replaced, taken] = await Promise.all([
+    const [account, isLive, found, replaced, takenPlaces] = await Promise.all([
       lockAccountOfId(tx, userId),
       isOwner(by.actor) ? isStillLive(tx, by.actor) : true,
       findBlockers(tx, userId),
@@ -130,7 +130,7 @@ async function tryToWithdraw<More extends object>(
     if (!isLive) return { refusal: new AppError('AUTH_001') }
     const blockers = found.blockers.filter((one) => isOwner(by.actor) || !holdsPersonAlone(one))
     if (blockers.length > 0) return { refusal: refusalOf({ ...found, blockers }) }
-    if (found.asks && !haveAnswered) return { taken }
+    if (found.asks && !haveAnswered) return { takenPlaces }
     await startWithdrawal(tx, account, {
       ...withdrawal,
       caller: by,

@@ -29,7 +29,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'lock-proven-account',
       'find-live-account',
       'address-is-taken',
-      'asker-of-pending-change',
+      'requester-of-pending-change',
       'supersede-change',
       'open-email-change',
       'add-audit',

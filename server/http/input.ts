@@ -21,7 +21,7 @@ export async function acceptInput(ctx: Context, contract: Contract, params: Para
     if (limit?.countsInvalidCalls) await takeCallPlace(ctx, limit.bucket)
     throw refusal
   }
-  if (limit && limit.takenBy !== 'verb') await takeCallPlace(ctx, limit.bucket)
+  if (limit && limit.countedBy !== 'verb') await takeCallPlace(ctx, limit.bucket)
   return input
 }
 

@@ -33,7 +33,7 @@ export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string;
   const state = await readState(ctx)
   if (!state?.used) {
     // Of several instances that start at once, only the one that inserts the account adds the rest.
-    const userId = await createUser(ctx, { ...DEMO, emailVerified: true }).catch(unlessTaken)
+    const userId = await createUser(ctx, { ...DEMO, emailVerified: true }).catch(unlessAddressTaken)
     if (userId) await fillDemoUser(ctx, userId, state?.app_id ?? (await registerCalendar(ctx)))
   }
   return (await readState(ctx))?.there ? DEMO : null
@@ -44,7 +44,7 @@ async function readState(ctx: SystemContext): Promise<RowOf<typeof readUse> | un
   return state
 }
 
-function unlessTaken(error: unknown): null {
+function unlessAddressTaken(error: unknown): null {
   if (error instanceof AppError && error.code === 'EMAIL_002') return null
   throw error
 }

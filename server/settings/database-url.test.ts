@@ -28,8 +28,8 @@ test.each([
   ['sslmode=verify-full&sslrootcert=system', '?sslmode=verify-full'],
   ['host=/run/postgresql&application_name=accounts', '?host=%2Frun%2Fpostgresql&application_name=accounts'],
   ['options=-c%20deadlock_timeout%3D50ms', '?options=-c+deadlock_timeout%3D50ms'],
-])('B130 DATABASE_URL may have %s, and the rest of it stays as it is', (parameters, taken) => {
-  expect(read(parameters)).toBe(PLACE + taken)
+])('B130 DATABASE_URL may have %s, and the rest of it stays as it is', (parameters, kept) => {
+  expect(read(parameters)).toBe(PLACE + kept)
 })
 
 test.each([

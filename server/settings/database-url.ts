@@ -13,7 +13,7 @@ const MODES: Record<string, Record<string, string>> = {
   'verify-ca': { sslmode: 'verify-ca', uselibpqcompat: 'true' },
 }
 const FILES = ['sslrootcert', 'sslcert', 'sslkey']
-const TAKEN = ['application_name', 'host', 'options', 'password', 'port', 'sslmode', 'user', ...FILES]
+const ALLOWED = ['application_name', 'host', 'options', 'password', 'port', 'sslmode', 'user', ...FILES]
 
 /** What to do in place of parameters that other programs take. */
 const ADVICE = new Map(
@@ -46,7 +46,7 @@ export const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:
 
 const parameterProblems = (given: URLSearchParams): string[] =>
   [...new Set(given.keys())]
-    .filter((name) => !TAKEN.includes(name))
+    .filter((name) => !ALLOWED.includes(name))
     .map((name) =>
       // What follows a question mark may be the rest of a password.
       /^[a-z_]{2,30}$/i.test(name)

@@ -10,7 +10,7 @@ import { putLedger, requireKnownStore, writeErasureLedger } from './erasure-ledg
 /** How long an answer waits for the store, before the withdrawal and after it. */
 const MAX_WAIT_MS = 5_000
 /** A store that has just taken an object is there, so that under load no call asks it. */
-const TAKEN_MS = 200
+const RECENTLY_STORED_MS = 200
 /** Until a step that holds the withdrawal lets it be written. */
 const PAUSE_MS = 20
 const LEDGER_PROBE = 'erasure-ledger/probe'
@@ -30,7 +30,7 @@ const probe = coalesced(
 
 /** Refuses while the store takes no object, so that no withdrawal begins whose line could not be stored. */
 export async function requireLedgerStore(ctx: SystemContext): Promise<void> {
-  if (!ctx.waitsForLedger || performance.now() - ctx.process.ledger.storedAt < TAKEN_MS) return
+  if (!ctx.waitsForLedger || performance.now() - ctx.process.ledger.storedAt < RECENTLY_STORED_MS) return
   await withinTime(ctx, () => probe(ctx), AWAY)
 }
 

@@ -168,11 +168,11 @@ test('an import says how many lines and problems there were', async () => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())
   const seconds = /\d+\.\d/
-  const told = () => String(write.mock.calls.at(-1)?.[0]).replace(seconds, '…')
+  const lastOutput = () => String(write.mock.calls.at(-1)?.[0]).replace(seconds, '…')
   await importFile(await toFile([given()]))
-  expect(told()).toBe('1 line in … s, 0 refused.\n')
+  expect(lastOutput()).toBe('1 line in … s, 0 refused.\n')
   await importFile(await toFile([given(), '{}']), '--check')
-  expect(told()).toMatch(/^2 lines in … s, \d problems?\.\n$/)
+  expect(lastOutput()).toMatch(/^2 lines in … s, \d problems?\.\n$/)
 })
 
 test('a refused line says in one sentence what is wrong, and stops no other', async () => {

@@ -75,7 +75,7 @@ const headingOf = (column: string, title = '') =>
 export function showAnswer(answer: object, look: Look): string {
   const { is_cut, ...rest } = answer as Row
   const members = Object.entries(rest).flatMap((member) =>
-    flatten(member).filter(([name, value]) => isTold(value, look) || (name === member[0] && isShownEmpty(value))),
+    flatten(member).filter(([name, value]) => hasContent(value, look) || (name === member[0] && isShownEmpty(value))),
   )
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
   const lines = members
@@ -110,7 +110,7 @@ function factsOf(facts: (readonly [string, string])[], { wide, width }: Look): s
   ]).flat()
 }
 
-const isTold = (value: unknown, look: Look) => value !== false && textOf(value, look) !== '-'
+const hasContent = (value: unknown, look: Look) => value !== false && textOf(value, look) !== '-'
 
 /** What an inner object leaves empty, and what is not there, has no line. */
 const isShownEmpty = (value: unknown) => value === false || isEmptyList(value)
@@ -155,7 +155,7 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const isProblem = (name: string) =>
     name === 'last_error' && flat.every((row) => (row.last_error ?? row.problem) === row.problem)
   const isTelling = (name: string) =>
-    !isSaid(name) && !isProblem(name) && flat.some((row) => row[name] !== 0 && isTold(row[name], look))
+    !isSaid(name) && !isProblem(name) && flat.some((row) => row[name] !== 0 && hasContent(row[name], look))
   const wanted = (COLUMNS[`${rows[0]?.status} ${title}`] ?? COLUMNS[title] ?? all).filter(
     (name) => all.includes(name) && isTelling(name),
   )
@@ -170,7 +170,7 @@ function tableOf(title: string, rows: Row[], answer: Row, look: Look): string[] 
   const [head = [], ...lines] = rowsOf(shown)
   const more = flat.map((row) =>
     [...below, ...SENTENCES].flatMap((name) =>
-      isTold(row[name], look)
+      hasContent(row[name], look)
         ? linesOf(
             `${name.endsWith('_id') ? '' : `${headingOf(name)}: `}${textOf(row[name], look)}`,
             look.width - GAP.length,
@@ -194,7 +194,7 @@ const withTrouble = (row: Row, { now }: Look): Row =>
 /** What is read as a whole stands below its row. */
 const SENTENCES = ['mend', 'person_reads', 'waits_for']
 /** What the next command takes as a whole: where a line has no room for it, it stands below its row. */
-const TAKEN = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
+const NEXT_ARGUMENTS = /^(source|key|(task|transaction|session|token|service_token|event)_id)$/
 /** A piece of these says nothing. */
 const NEVER_CUT = /(^|_)(kid|at|by|from|since|completion|step|state|status)$/
 /** A longer word, such as a URL, is cut where a line has no room for it. */
@@ -222,11 +222,11 @@ function fitted(wanted: { name: string; cells: string[] }[], width: number): { s
   const below: string[] = []
   let left = width + GAP.length
   for (const [at, { name, cells }] of wanted.entries()) {
-    const isWhole = TAKEN.test(name) || NEVER_CUT.test(name)
+    const isWhole = NEXT_ARGUMENTS.test(name) || NEVER_CUT.test(name)
     const [heading = '', ...values] = cells
     const room = isWhole ? widthOf(cells) : Math.max(heading.length, ...values.map(at === 0 ? longestWord : leastOf))
     if (at > 0 && room + GAP.length > left) {
-      if (TAKEN.test(name)) below.push(name)
+      if (NEXT_ARGUMENTS.test(name)) below.push(name)
       continue
     }
     shown.push({ cells, room })

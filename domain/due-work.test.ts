@@ -12,19 +12,19 @@ const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
 let ctx: TestContext
 /** The calls to applications by their names, those that are not answered yet, and the status of each answer; 0 hangs. */
-let asked: string[]
+let called: string[]
 let hanging: { name: string; answer(answer: AppAnswer): void }[]
 let statuses: Record<string, number>
 
 beforeEach(async () => {
   ctx = await testContext()
   ctx.passwords = { hash: async (password) => password, verify: async () => true, timeOf: async () => 0 }
-  asked = []
+  called = []
   hanging = []
   statuses = {}
   ctx.apps.answer = ({ endpoint }) => {
     const name = new URL(endpoint).host.replace('.test', '')
-    asked.push(name)
+    called.push(name)
     const status = statuses[name] ?? 204
     return status > 0 ? Promise.resolve({ status }) : new Promise((resolve) => hanging.push({ name, answer: resolve }))
   }
@@ -69,12 +69,12 @@ test('F18 an application that hangs delays no other of the same person, no other
   ctx.clock.advance(10 * second)
   await sweep(ctx)
   await expect.poll(() => stateOf(stuck, 'busy')).toBe('completed')
-  expect(tally(asked)).toEqual({ shop: 1, hangs: 1, busy: 2 })
+  expect(tally(called)).toEqual({ shop: 1, hangs: 1, busy: 2 })
   // The call lasts longer than a day.
   ctx.clock.advance(day)
   await sweep(ctx)
   await expect.poll(() => isOpen(other)).toBe(false)
-  expect(tally(asked)).toMatchObject({ shop: 1 })
+  expect(tally(called)).toMatchObject({ shop: 1 })
 })
 
 test('a ledger whose store hangs delays no other due work', async () => {
@@ -121,7 +121,7 @@ test('a sweep stops at a batch of steps that it cannot claim, and calls the appl
   await ctx.db.$executeRaw`DELETE FROM deletion_steps WHERE step LIKE 'later%'`
   await runDueSteps(ctx, 2)
   await ctx.settle()
-  expect(asked).toEqual(['shop', 'shop'])
+  expect(called).toEqual(['shop', 'shop'])
 })
 
 test('an application whose secret no key opens is shown as failing, and delays no other', async () => {
@@ -148,7 +148,7 @@ test('a waiting call takes the next free place, and first tries have places of t
   // No sweep runs in between.
   for (let ended = 1; ended <= 3; ended++) {
     hanging.shift()?.answer({ status: 503 })
-    await expect.poll(() => asked).toHaveLength(2 + ended)
+    await expect.poll(() => called).toHaveLength(2 + ended)
     expect(hanging).toHaveLength(2)
   }
   expect(await stateOf(late, 'shop')).toBe('pending')
@@ -192,12 +192,12 @@ test('B5 one of several concurrent sweeps claims each row, so every step, call, 
   expect(started.toSorted()).toEqual(
     ids.flatMap((id) => LATER_STEPS.map((step) => `deletion_step ${step} ${id}`)).toSorted(),
   )
-  expect(asked).toHaveLength(ids.length)
+  expect(called).toHaveLength(ids.length)
   expect(ctx.engine.events.map(({ data }) => data.withdrawal_id).toSorted()).toEqual(ids.toSorted())
-  const told = ctx.mailbox
+  const recipients = ctx.mailbox
     .filter(({ message }) => message.template === 'account-withdrawal-started')
     .map(({ to }) => to)
-  expect([told.length, new Set(told).size]).toEqual([ids.length, ids.length])
+  expect([recipients.length, new Set(recipients).size]).toEqual([ids.length, ids.length])
 })
 
 test('two copies of this code in one process share the places for calls', async () => {

@@ -47,8 +47,8 @@ test('B91 the export tells what happened by which way, and nothing personal', as
       { at, event: 'email.changed', account, way: 'session', change_request_id },
     ]),
   )
-  const told = JSON.stringify(records)
-  for (const personal of [user.userId, user.email, '"Ada', '192.0.2', 'Firefox']) expect(told).not.toContain(personal)
+  const json = JSON.stringify(records)
+  for (const personal of [user.userId, user.email, '"Ada', '192.0.2', 'Firefox']) expect(json).not.toContain(personal)
 })
 
 test('B91 the export names the service token that acted, also by a page token, and of an operator the pseudonym alone', async () => {

@@ -10,7 +10,7 @@ import { accessTokenCreated } from './sessions/access-tokens'
 import { newDevice, newDevices } from './sessions/new-device'
 import { dataExported } from './withdrawal/export-data'
 import { undoBeforeWithdrawal, withdrawalRequested } from './withdrawal/request-withdrawal'
-import { withdrawalStarted, withdrawalTold } from './withdrawal/withdrawal-notices'
+import { replacedAddressNotice, withdrawalStarted } from './withdrawal/withdrawal-notices'
 
 /** The letters with a link. */
 export const LINK_NOTICES = {
@@ -30,7 +30,7 @@ export const NOTICE_KINDS = Object.fromEntries(
     accessTokenCreated,
     dataExported,
     withdrawalStarted,
-    withdrawalTold,
+    replacedAddressNotice,
     undoBeforeWithdrawal,
     ...Object.values(LINK_NOTICES),
   ].map((kind) => [kind.name, kind]),

@@ -77,13 +77,13 @@ test('every sealed value moves to the newest secret, and opens without the old o
   expect(await sendDueNotices(ctx, NOTICE_KINDS)).toBe(5)
   const { id: withdrawalId } = await ctx.db.withdrawal.findFirstOrThrow()
   ctx.clock.advance(hour)
-  const told: string[] = []
+  const subjects: string[] = []
   ctx.apps.answer = async ({ body }) => {
-    told.push(JSON.parse(body).data.subject)
+    subjects.push(JSON.parse(body).data.subject)
     return { status: 204 }
   }
   expect(await runDeletionStep(ctx, { withdrawalId, step: 'third_party_integrations' })).toBeNull()
-  expect(told).toEqual([expect.stringMatching(/^customer \d$/)])
+  expect(subjects).toEqual([expect.stringMatching(/^customer \d$/)])
   const { userId } = await ctx.db.archiveKey.findFirstOrThrow()
   const { sealedKey } = await ctx.db.archiveKey.findUniqueOrThrow({ where: { userId } })
   expect(ctx.secrets.open(sealedKey)).toHaveLength(32)

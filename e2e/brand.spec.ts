@@ -53,15 +53,15 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
   await expectAccessible(page)
   await page.emulateMedia({ colorScheme: 'dark' })
   await expectAccessible(page)
-  const told = await inbox.latest(user.email, 'Email change requested')
-  for (const { html, text } of [await inbox.latest(newEmail, 'Verify Your New Email Address'), told]) {
+  const notice = await inbox.latest(user.email, 'Email change requested')
+  for (const { html, text } of [await inbox.latest(newEmail, 'Verify Your New Email Address'), notice]) {
     expect((html + text).includes(OURS)).toBe(false)
     expect(html).toContain(`<img alt="" height="28" src="${DEMO_URL}/brand/logo"`)
     for (const link of [BRAND.PRODUCT_URL, BRAND.SUPPORT_URL]) expect(html).toContain(`href="${link}"`)
     expect(text).toContain(`${name} ${BRAND.PRODUCT_URL}`)
     expect(html).toContain(BRAND.ACCENT_COLOR)
   }
-  await expectBrand(page, linkIn(told, '/not-me').replace(DEMO_URL, ''))
+  await expectBrand(page, linkIn(notice, '/not-me').replace(DEMO_URL, ''))
 
   const document = await request.get('/api/v1/openapi.json')
   expect(await document.text()).not.toContain(OURS)

@@ -30,9 +30,9 @@ interface Case {
   person: Person
   withdrawalId: string
   /** The ids of the messages that told the application. */
-  told: string[]
+  requestIds: string[]
   /** How often the application was asked. */
-  asked: number
+  checks: number
   said: ('absent' | 'present')[]
   /** It was completed before a check was answered. */
   isTooEarly: boolean
@@ -52,7 +52,7 @@ test('F75 no check is lost by a kill at any of its moments, and no withdrawal is
   }
 
   await Promise.all(at('claiming', 'asked', 'answered', 'stored').map(withdraw))
-  await until('the application is asked', () => at('asked', 'answered', 'stored').every(({ asked }) => asked === 1))
+  await until('the application is asked', () => at('asked', 'answered', 'stored').every(({ checks }) => checks === 1))
   for (const one of at('stored'))
     await until('the answer is stored', async () => (await taskOf(world, one)).is_answer_stored)
   await until('the claims wait', () => isBlocked(world, 'UPDATE deletion_tasks', at('claiming').length))
@@ -80,12 +80,12 @@ async function givenCases(world: World) {
     const { type, data } = JSON.parse(body)
     const one = cases.find(({ person }) => person.id === data.account) as Case
     if (type === 'account.withdrawn') {
-      one.told.push(id)
+      one.requestIds.push(id)
       return answer(response, 204)
     }
-    one.asked++
+    one.checks++
     one.isTooEarly ||= await isMarked(world, one.withdrawalId, 'completed_at')
-    if (one.asked === 1) {
+    if (one.checks === 1) {
       if (one.moment === 'asked') return
       if (one.moment === 'answered') return lateAnswers.push(() => sayWhetherPresent(one, response))
       if (one.moment === 'stored') locks.push(await holdLock(world, STEP, [one.withdrawalId]))
@@ -97,7 +97,7 @@ async function givenCases(world: World) {
   for (const moment of MOMENTS)
     for (const isKept of [false, true]) {
       const person = await givenPlainPerson(world, app)
-      cases.push({ moment, isKept, person, withdrawalId: '', told: [], asked: 0, said: [], isTooEarly: false })
+      cases.push({ moment, isKept, person, withdrawalId: '', requestIds: [], checks: 0, said: [], isTooEarly: false })
     }
   const at = (...moments: Case['moment'][]) => cases.filter(({ moment }) => moments.includes(moment))
   return { cases, at, locks, lateAnswers }
@@ -105,11 +105,11 @@ async function givenCases(world: World) {
 
 /** The kill came at the moment that is named. */
 async function expectCutOff(world: World, one: Case) {
-  const { moment, asked } = one
+  const { moment, checks } = one
   const { is_answer_stored } = await taskOf(world, one)
-  expect({ moment, asked, is_answer_stored }).toEqual({
+  expect({ moment, checks, is_answer_stored }).toEqual({
     moment,
-    asked: moment === 'due' || moment === 'claiming' ? 0 : 1,
+    checks: moment === 'due' || moment === 'claiming' ? 0 : 1,
     is_answer_stored: moment === 'stored',
   })
   expect(await receiptsOf(world, one)).toMatchObject([{ kind: 'acceptance' }])
@@ -118,16 +118,16 @@ async function expectCutOff(world: World, one: Case) {
 async function expectAbsent(world: World, one: Case) {
   const { moment, isKept, withdrawalId } = one
   await until(`${moment} is completed`, () => isMarked(world, withdrawalId, 'completed_at'))
-  const { isTooEarly, asked, said, told } = one
+  const { isTooEarly, checks, said, requestIds } = one
   const answers = isKept ? ['present', 'absent'] : ['absent']
-  expect({ moment, isTooEarly, asked, said, told: told.length, ids: new Set(told).size }).toEqual({
+  expect({ moment, isTooEarly, checks, said, requestIds: requestIds.length, ids: new Set(requestIds).size }).toEqual({
     moment,
     isTooEarly: false,
     // Every answer, and the request that got none.
-    asked: said.length + Number(moment === 'asked'),
+    checks: said.length + Number(moment === 'asked'),
     // An answer that was not stored is asked for again.
     said: moment === 'answered' ? [answers[0], ...answers] : answers,
-    told: answers.length,
+    requestIds: answers.length,
     ids: 1,
   })
   const { absent_at } = await taskOf(world, one)
@@ -142,7 +142,7 @@ const STEP = `SELECT FROM deletion_steps WHERE withdrawal_id = $1 AND step = 'th
 
 /** Ends when the answer is on its way. */
 function sayWhetherPresent(one: Case, response: ServerResponse): Promise<void> {
-  const present = one.isKept && one.told.length === 1
+  const present = one.isKept && one.requestIds.length === 1
   one.said.push(present ? 'present' : 'absent')
   return new Promise((resolve) => response.end(JSON.stringify({ present, account: one.person.id }), resolve))
 }

@@ -260,8 +260,8 @@ test.for(['at once', 'STARTTLS'] as const)(
     expect(change.status, JSON.stringify(change.body)).toBe(200)
     const proof = mailedCode({ mail }, person)
     expect((await verifyEmail(instance, person, proof)).status).toBe(200)
-    const told = (address: string) => mail.to(address).filter(({ subject }) => /changed/i.test(subject)).length
-    await until('both addresses are told', () => told(person.email) === 1 && told(person.newEmail) === 1)
+    const noticesTo = (address: string) => mail.to(address).filter(({ subject }) => /changed/i.test(subject)).length
+    await until('both addresses are told', () => noticesTo(person.email) === 1 && noticesTo(person.newEmail) === 1)
     for (const { user, encrypted } of mail.mails) expect([user, encrypted]).toEqual(['accounts', true])
     expect((await instance.readiness()).status).toBe(200)
     const password = new URL(mail.url).password

@@ -218,9 +218,9 @@ test('a migration that gets no table lock in time lets others pass, and retries 
 test('a start that waits for another start, or for a table, says so and goes on saying so', async () => {
   const { url, db } = await givenDatabase()
   await migrateDeploy(url, await givenMigrations(FIRST))
-  const told: object[] = []
-  const onWaiting = (facts: object) => void told.push(facts)
-  const untilNotified = (facts: object) => expect.poll(() => told.slice(-2)).toEqual([facts, facts])
+  const waits: object[] = []
+  const onWaiting = (facts: object) => void waits.push(facts)
+  const untilNotified = (facts: object) => expect.poll(() => waits.slice(-2)).toEqual([facts, facts])
   await db.query('SELECT pg_advisory_lock(72707369)')
   await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
   const start = migrateDeploy(url, await givenMigrations(FILES), { waitingIntervalMs: 20, onWaiting })
@@ -229,9 +229,9 @@ test('a start that waits for another start, or for a table, says so and goes on 
   await untilNotified({ event: 'migration_runs', migration: '02_fill' })
   await db.query('COMMIT')
   expect(await start).toEqual(['02_fill', '03_index'])
-  const after = told.length
+  const after = waits.length
   await db.query('SELECT pg_sleep(0.1)')
-  expect(told).toHaveLength(after)
+  expect(waits).toHaveLength(after)
 })
 
 test('a failed migration leaves nothing behind, and the error names it', async () => {

@@ -99,11 +99,11 @@ export function problemsOf(rows: Audited[]): string[] {
     accounts.set(row.account, account)
     if (CANCELS.includes(row.action)) account.pending = null
     if (!LOCKED.test(row.action) || AT_ANY_TIME.test(row.action)) return []
-    const told = `${row.account}: ${row.action} ${row.subject ?? ''} by ${row.actor}`
-    if (account.isWithdrawn) return [`${told} after its withdrawal`]
+    const transitionText = `${row.account}: ${row.action} ${row.subject ?? ''} by ${row.actor}`
+    if (account.isWithdrawn) return [`${transitionText} after its withdrawal`]
     const transition = TRANSITIONS[row.action]
-    if (transition) return transition(account, row) ? [] : [`${told}: out of order`]
-    return OTHERS.test(row.action) ? [] : [`${told}: a kind of transition that nobody knows`]
+    if (transition) return transition(account, row) ? [] : [`${transitionText}: out of order`]
+    return OTHERS.test(row.action) ? [] : [`${transitionText}: a kind of transition that nobody knows`]
   })
 }
 

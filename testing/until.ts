@@ -19,8 +19,8 @@ export async function until<T>(what: string, probe: () => Promise<T> | T, within
       last = error
     }
     if (Date.now() >= endsAt) {
-      const told = last instanceof Error ? last.message : JSON.stringify(last)
-      throw new Error(`not within ${withinMs / 1000} s: ${what}; at last: ${told}`, { cause: last })
+      const lastText = last instanceof Error ? last.message : JSON.stringify(last)
+      throw new Error(`not within ${withinMs / 1000} s: ${what}; at last: ${lastText}`, { cause: last })
     }
     await sleep(pauseAfter(looks))
   }

@@ -11,18 +11,18 @@ const ORIGIN = /^https?:\/\/[^/?#]+$/
 const USER_ID = /^(?:~[!-~]+|usr_[\w-]+)$/
 
 /** What the console has said, because the parts ask again and again. */
-const told = new Set<string>()
+const logged = new Set<string>()
 
 /** The person reads that something is not available, and whoever builds the page has to learn why. */
-function tell(fault: string) {
+function logOnce(fault: string) {
   // biome-ignore lint/suspicious/noConsole: it is read while the page is built.
-  if (!told.has(fault)) console.error(fault)
-  told.add(fault)
+  if (!logged.has(fault)) console.error(fault)
+  logged.add(fault)
 }
 
 export function clientOf(baseUrl: string, accessToken: ClientOptions['accessToken']) {
   if (!ORIGIN.test(baseUrl))
-    tell(`The service "${baseUrl}" has to be an origin without a path, such as https://accounts.example.com.`)
+    logOnce(`The service "${baseUrl}" has to be an origin without a path, such as https://accounts.example.com.`)
   return createClient({ baseUrl, accessToken, fetch: fetchOnServerClock })
 }
 
@@ -33,11 +33,11 @@ export const callsOf =
     clientOf(baseUrl, accessToken)(OPERATIONS[name], ...given).catch((error) => {
       const { userId = '' }: { userId?: string } = given[0] ?? {}
       if (isOtherPerson(error))
-        tell(
+        logOnce(
           USER_ID.test(userId)
             ? `The user "${userId}" is another person than the one of the page token.`
             : `The user "${userId}" has to be ~ and your own id of the person, such as ~customer-6.`,
         )
-      else if (error.status === 403) tell(`The service refused the page token. ${error.details}`)
+      else if (error.status === 403) logOnce(`The service refused the page token. ${error.details}`)
       throw error
     })

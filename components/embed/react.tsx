@@ -258,7 +258,7 @@ export function DeleteAccount({ onStarted }: DeleteAccountProps): ReactNode {
         known={{ ...preview, asksApplications: preview.applications.length > 0, renderedAt }}
         counts={preview}
         supportEmail={supportEmail}
-        applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
+        applications={preview.applications.map(({ name }) => ({ name, isNotifiedAtOnce: false }))}
         deletedWithin={formatDuration(longestMs / 1000, language)}
         retentionDays={preview.data_retention_period}
         keptUntil={keptUntil}

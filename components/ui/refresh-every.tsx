@@ -28,8 +28,8 @@ export function RefreshEvery({ seconds, canPause = false }: RefreshEveryProps) {
       if (document.visibilityState !== 'visible' || document.querySelector('dialog[open]')) return
       const answer = await fetch('/api/health/ready', { cache: 'no-store' }).catch(() => undefined)
       if (!answer?.ok) {
-        const told = await answer?.json().catch(() => undefined)
-        return setStale({ since: new Date(refreshedAt).toISOString(), because: notReady(told?.reason) })
+        const health = await answer?.json().catch(() => undefined)
+        return setStale({ since: new Date(refreshedAt).toISOString(), because: notReady(health?.reason) })
       }
       refreshedAt = serverNow()
       setStale(undefined)

@@ -152,7 +152,7 @@ function Confirm({ token, preview, onRefused, onHeldBack, deletedWithin, ...show
       >
         <DeletionDetails
           goes={peoplesText(preview.erased)}
-          applications={preview.applications.map(({ name }) => ({ name, isToldAtOnce: false }))}
+          applications={preview.applications.map(({ name }) => ({ name, isNotifiedAtOnce: false }))}
           {...shown}
         />
       </SummaryNotes>

@@ -18,7 +18,7 @@ export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained
 interface DeletionDetailsProps {
   /** What is deleted, with its numbers. */
   goes: ReactNode
-  applications: readonly { name: string; isToldAtOnce: boolean }[]
+  applications: readonly { name: string; isNotifiedAtOnce: boolean }[]
   retentionDays: number
   /** The time at which the kept records would be deleted. */
   keptUntil: string
@@ -117,7 +117,7 @@ function Erased({ preview }: { preview: UseQueryResult<Counts> }) {
 function Notified({ applications }: Pick<DeletionDetailsProps, 'applications'>) {
   const t = useTranslations('DeleteAccount')
   const listed = useListed()
-  const [now, all] = [namesOf(applications.filter(({ isToldAtOnce }) => isToldAtOnce)), namesOf(applications)]
+  const [now, all] = [namesOf(applications.filter(({ isNotifiedAtOnce }) => isNotifiedAtOnce)), namesOf(applications)]
   return (
     <div>
       <p>{t('notifyYou')}</p>

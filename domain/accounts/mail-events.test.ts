@@ -111,27 +111,27 @@ test('an event counts only for the address that its message was sent to, by what
 
 /** What an application hears of undelivered messages. */
 async function givenHeard() {
-  const told: { type: EventType; data: object }[] = []
+  const received: { type: EventType; data: object }[] = []
   const endpoint = `https://${randomBytes(8).toString('hex')}.test`
   ctx.apps.answer = async (request) => {
-    if (request.endpoint === endpoint) told.push(JSON.parse(request.body))
+    if (request.endpoint === endpoint) received.push(JSON.parse(request.body))
     return { status: 204 }
   }
   const events: EventType[] = ['account.email_undeliverable', 'account.security_notice_undelivered']
   await givenParticipant(ctx, 'shop', { endpoint, events, acknowledges: 'at_once' })
-  return told
+  return received
 }
 
 const noticeTo = (to: string) => ctx.mailbox.findLast((mail) => mail.to === to)?.id ?? ''
 
 test('an account whose own address takes no mail is told of, may prove that address again, and a right code clears it', async () => {
-  const told = await givenHeard()
+  const received = await givenHeard()
   const caller = await asUser(ctx, user)
   expect(await outcomeOf(changeEmail(caller, changeInput(user, user.email)))).toBe('EMAIL_002')
   await givenPendingChange(ctx, user)
   const id = noticeTo(user.email)
   await tell(about(id, user.email), about(id, user.email))
-  expect(told.filter(({ type }) => type === 'account.email_undeliverable')).toHaveLength(1)
+  expect(received.filter(({ type }) => type === 'account.email_undeliverable')).toHaveLength(1)
   // An update that keeps the address, though in other letters, proves nothing.
   for (const email of [user.email.toUpperCase(), user.email]) await setEmail(ctx, { userId: user.userId, email })
   expect((await statusOf()).email_undeliverable).toBe(true)
@@ -147,15 +147,18 @@ test('an account whose own address takes no mail is told of, may prove that addr
 })
 
 test('B71 a soft bounce of any message leaves the account as it is, and a permanent failure of the same message marks it, in either order', async () => {
-  const told = await givenHeard()
+  const received = await givenHeard()
   const own = await givenPendingChange(ctx, user)
   const notice = noticeTo(user.email)
   await tell(softBounce(notice, user.email), softBounce(own.change_request_id, own.new_email))
   expect(await statusOf()).toMatchObject({ email_undeliverable: false, pending_change: { delivery: 'undeliverable' } })
-  expect(told.map(({ type }) => type)).toEqual(['account.security_notice_undelivered'])
+  expect(received.map(({ type }) => type)).toEqual(['account.security_notice_undelivered'])
   await tell(about(notice, user.email), softBounce(notice, user.email), about(notice, user.email))
   expect(await statusOf()).toMatchObject({ email_undeliverable: true })
-  expect(told.map(({ type }) => type)).toEqual(['account.security_notice_undelivered', 'account.email_undeliverable'])
+  expect(received.map(({ type }) => type)).toEqual([
+    'account.security_notice_undelivered',
+    'account.email_undeliverable',
+  ])
 })
 
 test('B69 a report is looked up once, however many recipients it has, and an event without a time is old', async () => {
@@ -171,25 +174,25 @@ test('B69 a report is looked up once, however many recipients it has, and an eve
 })
 
 test('a security notice to the old address that comes back is told of, though the account has that address no longer', async () => {
-  const told = await givenHeard()
+  const received = await givenHeard()
   const { change_request_id, new_email: newEmail } = await givenVerifiedChange(ctx, user)
   await tell(about(noticeTo(user.email), user.email))
   await runDueWork(ctx)
-  expect(told).toMatchObject([
+  expect(received).toMatchObject([
     { type: 'account.security_notice_undelivered', data: { account: user.userId, change_request_id } },
   ])
   expect(await statusOf()).toMatchObject({ current_email: newEmail, email_undeliverable: false })
 })
 
 test('nobody is told when the letter to an old mailbox that is lost comes back, because it let nobody undo the change', async () => {
-  const told = await givenHeard()
+  const received = await givenHeard()
   await setEmail(ctx, { userId: user.userId, email: `safe-${user.email}`, oldMailbox: 'lost' })
   await runDueWork(ctx)
-  told.length = 0
+  received.length = 0
   const id = noticeTo(user.email)
   await tell(about(id, user.email))
   await runDueWork(ctx)
-  expect(told).toEqual([])
+  expect(received).toEqual([])
   expect(await ctx.db.mailDelivery.findMany({ where: { messageId: id } })).toMatchObject([{ state: 'undeliverable' }])
 })
 
@@ -211,7 +214,7 @@ test.each<[string, () => Promise<() => Promise<unknown>>]>([
 ])(
   'B116 a warning that comes back is told of, and shown to the operator, unless it was of %s',
   async (_what, given) => {
-    const told = await givenHeard()
+    const received = await givenHeard()
     const unwarned = async () => (await watchBacklog(ctx)).notices.unwarned ?? 0
     const before = await unwarned()
     for (const isEarly of [true, false]) {
@@ -227,7 +230,7 @@ test.each<[string, () => Promise<() => Promise<unknown>>]>([
       await runDueWork(ctx)
       expect(await unwarned()).toBe(before)
     }
-    expect(told.filter(({ type }) => type === 'account.security_notice_undelivered')).toHaveLength(1)
+    expect(received.filter(({ type }) => type === 'account.security_notice_undelivered')).toHaveLength(1)
   },
 )
 

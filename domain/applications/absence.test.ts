@@ -35,7 +35,7 @@ import { reportPlaceOf } from './task-token'
 
 const second = 1_000
 const CHECK = 'account.absence_check'
-const TOLD = 'account.withdrawn'
+const DELETION = 'account.withdrawn'
 
 interface Message {
   app: string
@@ -54,7 +54,7 @@ let ctx: TestContext
 let sent: Message[]
 /** What each application says to a check, and the status of its answer to a deletion; it is absent and 204 otherwise. */
 let says: Record<string, (message: Message) => Said | Promise<Said>>
-let told: Record<string, number>
+let statuses: Record<string, number>
 
 const json = (value: unknown): Said => ({ status: 200, body: JSON.stringify(value) })
 const absent = ({ data }: Message): Said => json({ present: false, account: data.account })
@@ -64,12 +64,12 @@ function begin(context: TestContext) {
   ctx = context
   sent = []
   says = {}
-  told = {}
+  statuses = {}
   ctx.apps.answer = async ({ endpoint, body, headers }) => {
     const app = new URL(endpoint).host.replace('.test', '')
     const message = { app, id: headers['webhook-id'] ?? '', ...JSON.parse(body) } as Message
     sent.push(message)
-    return message.type === CHECK ? (says[app] ?? absent)(message) : { status: told[app] ?? 204 }
+    return message.type === CHECK ? (says[app] ?? absent)(message) : { status: statuses[app] ?? 204 }
   }
 }
 
@@ -80,17 +80,17 @@ beforeEach(async () => {
 })
 
 const checks = () => sent.filter(({ type }) => type === CHECK)
-const tellings = () => sent.filter(({ type }) => type === TOLD)
+const deletionRequests = () => sent.filter(({ type }) => type === DELETION)
 
 /** A withdrawal whose application, which confirms, has said that it is done. */
-async function givenTold(settings: AppChanges = {}) {
+async function givenCompletedTask(settings: AppChanges = {}) {
   const appId = await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', confirms: true, ...settings })
   const withdrawn = await givenWithdrawal(ctx)
   const task = await ctx.db.deletionTask.findFirstOrThrow({ where: { appId, withdrawalId: withdrawn.withdrawalId } })
   await pass(ctx, hour)
   return { ...withdrawn, appId, id: task.id }
 }
-type Task = Pick<Awaited<ReturnType<typeof givenTold>>, 'id' | 'userId' | 'withdrawalId'>
+type Task = Pick<Awaited<ReturnType<typeof givenCompletedTask>>, 'id' | 'userId' | 'withdrawalId'>
 
 const rowOf = ({ id }: Pick<Task, 'id'>) => ctx.db.deletionTask.findUniqueOrThrow({ where: { id } })
 const shownOf = async ({ id, withdrawalId }: Task) =>
@@ -101,8 +101,8 @@ const progressOf = async ({ userId, withdrawalId }: Task) =>
   (await readProgress(ctx, userId, withdrawalId)).applications[0]
 
 test('B100 a day after its task an application that confirms is asked once, and only then its step ends', async () => {
-  const task = await givenTold()
-  expect(sent.map(({ type }) => type)).toEqual([TOLD])
+  const task = await givenCompletedTask()
+  expect(sent.map(({ type }) => type)).toEqual([DELETION])
   expect(await stateOf(task)).toBe('unconfirmed')
   expect(await progressOf(task)).toEqual({
     name: 'shop',
@@ -131,14 +131,14 @@ test('B100 a day after its task an application that confirms is asked once, and 
 })
 
 test('B100 a check is asked at once where a day later would be after the scheduled completion', async () => {
-  const task = await givenTold({ phase: 'data_archives' })
-  told.shop = 503
+  const task = await givenCompletedTask({ phase: 'data_archives' })
+  statuses.shop = 503
   await passDays(ctx, 6)
   expect(checks()).toEqual([])
-  delete told.shop
+  delete statuses.shop
   await pass(ctx, day)
   await runDueWork(ctx)
-  expect(sent.slice(-2).map(({ type }) => type)).toEqual([TOLD, CHECK])
+  expect(sent.slice(-2).map(({ type }) => type)).toEqual([DELETION, CHECK])
   expect(await stateOf(task)).toBe('completed')
 })
 
@@ -147,7 +147,7 @@ test('B100 the time scale multiplies the day', async () => {
   await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', confirms: true })
   await givenWithdrawal(ctx)
   await pass(ctx, hour / 1000)
-  expect(tellings()).toHaveLength(1)
+  expect(deletionRequests()).toHaveLength(1)
   await pass(ctx, day / 1000 - 1)
   expect(checks()).toEqual([])
   await pass(ctx, 1)
@@ -155,7 +155,7 @@ test('B100 the time scale multiplies the day', async () => {
 })
 
 test('a step that waits for its check is not overdue, and its application not silent', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   const { estimatedCompletion } = await stepOfTask(task)
   expect(estimatedCompletion).toEqual(new Date(ctx.clock.now().getTime() + day + hour))
   await pass(ctx, day - second)
@@ -175,15 +175,15 @@ test('a step that waits for its check is not overdue, and its application not si
 })
 
 test('an application that does not confirm, and a withdrawal from before the setting, are not asked', async () => {
-  const task = await givenTold({ confirms: false })
+  const task = await givenCompletedTask({ confirms: false })
   await setApp(ctx, { appId: task.appId, confirms: true })
   await passDays(ctx, 2)
-  expect(sent.map(({ type }) => type)).toEqual([TOLD])
+  expect(sent.map(({ type }) => type)).toEqual([DELETION])
   expect(await progressOf(task)).not.toHaveProperty('absence')
 })
 
 test('a withdrawal keeps the promise of its start when the setting is taken away', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   await setApp(ctx, { appId: task.appId, confirms: false })
   await pass(ctx, day)
   expect(checks()).toHaveLength(1)
@@ -233,7 +233,7 @@ const NO_ANSWERS: [what: string, problem: string, answer: (message: Message) => 
 test.each(NO_ANSWERS)(
   'B102 %s says nothing: the check is asked again with a back-off, and an operator reads what was said',
   async (_what, problem, answer) => {
-    const task = await givenTold()
+    const task = await givenCompletedTask()
     says.shop = answer
     await pass(ctx, day)
     const before = await rowOf(task)
@@ -246,7 +246,7 @@ test.each(NO_ANSWERS)(
     await pass(ctx, 3 * second)
     expect(checks()).toHaveLength(2)
     expect(new Set(checks().map(({ id }) => id)).size).toBe(2)
-    expect(tellings()).toHaveLength(1)
+    expect(deletionRequests()).toHaveLength(1)
     delete says.shop
     await pass(ctx, minute)
     expect(await stateOf(task)).toBe('completed')
@@ -254,7 +254,7 @@ test.each(NO_ANSWERS)(
 )
 
 test('B102 a Retry-After of the answer is honoured', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   says.shop = () => ({ status: 503, retryAfterMs: hour })
   await pass(ctx, day)
   await pass(ctx, hour - 1)
@@ -265,13 +265,13 @@ test('B102 a Retry-After of the answer is honoured', async () => {
 })
 
 test('B101 an application that still has the person is told again under the same id, three times at most; then the operator decides', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   says.shop = present
   for (let time = 1; time <= 3; time++) {
     await pass(ctx, day)
     await runDueWork(ctx)
     expect(checks()).toHaveLength(time)
-    expect(tellings().map(({ id }) => id)).toEqual(Array(time + 1).fill(task.id))
+    expect(deletionRequests().map(({ id }) => id)).toEqual(Array(time + 1).fill(task.id))
     expect(await shownOf(task)).toMatchObject({ state: 'unconfirmed', times_present: time })
     expect(await progressOf(task)).toMatchObject({ status: 'processing', absence: 'present' })
   }
@@ -295,7 +295,7 @@ test('B101 an application that still has the person is told again under the same
 
 /** An application that answered until the end that it still has the person. */
 async function givenPresent() {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   says.shop = present
   for (let time = 0; time < 4; time++) {
     await pass(ctx, day)
@@ -309,22 +309,22 @@ test('B101 a retry tells it once more; it is present again at the next such answ
   const task = await givenPresent()
   await retryTask(ctx, { taskId: task.id })
   await runDueWork(ctx)
-  expect(tellings()).toHaveLength(5)
+  expect(deletionRequests()).toHaveLength(5)
   expect(await stateOf(task)).toBe('unconfirmed')
   await pass(ctx, day)
   await runDueWork(ctx)
   expect(await stateOf(task)).toBe('present')
-  expect(tellings()).toHaveLength(5)
+  expect(deletionRequests()).toHaveLength(5)
   await retryWithdrawal(ctx, { withdrawalId: task.withdrawalId })
   await runDueWork(ctx)
-  expect(tellings()).toHaveLength(6)
+  expect(deletionRequests()).toHaveLength(6)
   delete says.shop
   await passDays(ctx, 2)
   expect(await stateOf(task)).toBe('completed')
 })
 
 test('a retry asks a check that got no answer at once, and one whose time has not come keeps its time', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   const { dueAt } = await rowOf(task)
   await retryTask(ctx, { taskId: task.id })
   await retryWithdrawal(ctx, { withdrawalId: task.withdrawalId })
@@ -337,11 +337,11 @@ test('a retry asks a check that got no answer at once, and one whose time has no
   await retryTask(ctx, { taskId: task.id })
   await runDueWork(ctx)
   expect(await stateOf(task)).toBe('completed')
-  expect(tellings()).toHaveLength(1)
+  expect(deletionRequests()).toHaveLength(1)
 })
 
 test('B104 a waiver ends an open check and one that is present, and the answer that is under way no longer counts', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   let waived: Promise<unknown> | undefined
   says.shop = async (message) => {
     waived ??= waiveTask(ctx, { taskId: task.id, reason: 'refused' })
@@ -369,7 +369,7 @@ test('B104 a waiver ends an open check and one that is present, and the answer t
 })
 
 test('B104 an application is not removed while a check is open, unless it is waived; a disabled one is not asked, and its check waits', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   expect(await outcomeOf(removeApp(ctx, { appId: task.appId }))).toBe('TASK_002')
   await setApp(ctx, { appId: task.appId, disabled: true })
   await passDays(ctx, 2)
@@ -390,7 +390,7 @@ test('B104 an application is not removed while a check is open, unless it is wai
 })
 
 test('B104 a check waits where the application polls meanwhile, and nobody takes it for a deletion task', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   await setApp(ctx, { appId: task.appId, endpoint: null, confirms: false })
   const service = await givenServiceToken(ctx, ['tasks:work'], 9 * day, { appId: task.appId })
   await passDays(ctx, 2)
@@ -403,8 +403,8 @@ test('B104 a check waits where the application polls meanwhile, and nobody takes
 })
 
 test('an application that reports later is asked a day after its report; the report is final meanwhile, and open again after a presence', async () => {
-  const task = await givenTold({ acknowledges: 'later', categories: ['invoices'], reasons: ['tax law'] })
-  told.shop = 202
+  const task = await givenCompletedTask({ acknowledges: 'later', categories: ['invoices'], reasons: ['tax law'] })
+  statuses.shop = 202
   // The first answer was 204, which ends the task too.
   says.shop = present
   await pass(ctx, day)
@@ -431,7 +431,7 @@ async function receiptsOf({ withdrawalId }: Task) {
 }
 
 test('B105 the completion is signed when the last step ends, and says absent, and when, where that was confirmed', async () => {
-  const task = await givenTold({ phase: 'data_archives' })
+  const task = await givenCompletedTask({ phase: 'data_archives' })
   await givenParticipant(ctx, 'other', { acknowledges: 'at_once' })
   await passDays(ctx, 1)
   says.shop = () => ({ status: 404 })
@@ -494,7 +494,7 @@ test('B103 no check is sent while another account has the subject at the applica
 })
 
 test('B106 after the purge a check that names the person by our id waits to be waived; one with the own id of the application is asked', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   says.shop = () => ({ status: 500 })
   await pass(ctx, 31 * day)
   const calls = sent.length
@@ -528,7 +528,7 @@ test('B107 of a hundred applications that keep the person though they said that 
   const ANSWERS = [200, 204, 404, 410]
   for (const [index, name] of liars.entries()) {
     await givenParticipant(ctx, name, { acknowledges: index % 2 ? 'later' : 'at_once', confirms: true })
-    told[name] = ANSWERS[index % ANSWERS.length] ?? 200
+    statuses[name] = ANSWERS[index % ANSWERS.length] ?? 200
     says[name] = present
   }
   const { withdrawalId } = await givenWithdrawal(ctx)
@@ -550,7 +550,7 @@ const dieAt = ({ withdrawalId }: Task, name: string, isAfter: boolean) =>
   })
 
 test('F70 a check is lost at no moment: whatever dies, its lease ends and it is asked again', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   ctx.clock.advance(day)
   const moments = ['claim-absence-checks', 'confirm-absence', 'note-present'] as const
   for (const at of moments) {
@@ -569,7 +569,7 @@ test('F70 a check is lost at no moment: whatever dies, its lease ends and it is 
 })
 
 test('F70 what a check was answered holds when its process dies right after it', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   ctx.clock.advance(day)
   says.shop = present
   for (const at of ['note-present', 'confirm-absence'] as const) {
@@ -580,13 +580,13 @@ test('F70 what a check was answered holds when its process dies right after it',
       ctx.clock.advance(day)
     }
   }
-  expect(tellings()).toHaveLength(2)
+  expect(deletionRequests()).toHaveLength(2)
   await pass(ctx, minute)
   expect((await stepOfTask(task)).status).toBe('completed')
 })
 
 test('F70 two instances ask one check once, and the answer to an earlier try no longer counts', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   const answers: ((said: Said) => void)[] = []
   says.shop = () => new Promise((resolve) => answers.push(resolve))
   ctx.clock.advance(day)
@@ -622,7 +622,7 @@ test('F71 a database that was put back withdraws the person again, tells the app
   const [task] = await ctx.db.deletionTask.findMany({ where: { appId } })
   expect(task).toMatchObject({ withdrawalId: lost, confirms: true })
   await passDays(ctx, 3)
-  expect(tellings().length).toBeGreaterThan(1)
+  expect(deletionRequests().length).toBeGreaterThan(1)
   expect(checks().length).toBeGreaterThan(1)
   expect(await rowOf({ id: task?.id ?? '' })).toMatchObject({ status: 'completed', absentAt: expect.any(Date) })
   await ctx.db.$executeRaw`DELETE FROM withdrawals`
@@ -630,7 +630,7 @@ test('F71 a database that was put back withdraws the person again, tells the app
 })
 
 test('F72 an instance of an earlier release cannot end a task that awaits its confirmation, but may waive it', async () => {
-  const task = await givenTold()
+  const task = await givenCompletedTask()
   const end = () =>
     ctx.db.$executeRaw`UPDATE deletion_tasks SET status = 'completed', due_at = NULL WHERE id = ${task.id}`
   await expect(end()).rejects.toThrow('deletion_tasks_confirmed')

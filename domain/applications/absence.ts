@@ -6,7 +6,7 @@ import type { AppAnswer } from '../ports'
 import { boolean, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
 import { claimFor, isClaimable } from '../work/queue'
 import { PERSON_OF_TASK, PERSON_ROW, personOf, problemOfPerson, TASKS_OF_STEP, type TasksOfStep } from './deliver'
-import { isPresent, MAX_TIMES_TOLD_AGAIN } from './task-states'
+import { isPresent, MAX_REPEATED_REQUESTS } from './task-states'
 import { isCalled, parsedBody, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 type CheckRow = RowOf<typeof claimDue>
@@ -48,7 +48,7 @@ const confirm = statement(
    FROM withdrawal w WHERE ${isThisCheck(v)}`,
 )
 
-const isLast = sql`n.times_present >= ${MAX_TIMES_TOLD_AGAIN}`
+const isLast = sql`n.times_present >= ${MAX_REPEATED_REQUESTS}`
 
 // Opens the task again, so that it is told under its id, or leaves it to the operator.
 const notePresent = statement(

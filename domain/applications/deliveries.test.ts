@@ -265,7 +265,7 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
   const sealed = ctx.secrets.seal(JSON.stringify({ old_email: 'old@example.test', new_email: 'new@example.test' }))
   await ctx.sql(fillChanges, { appId, now: ctx.clock.now(), count, sealed })
   const bodies = new Map<string, Set<string>>()
-  const told = new Map<string, Set<number>>()
+  const received = new Map<string, Set<number>>()
   const note = ({ headers, body }: Call) => {
     const id = headers['webhook-id'] ?? ''
     bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
@@ -280,7 +280,7 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
   answering = (call) => {
     note(call)
     const { data } = JSON.parse(call.body) as { data: { subject: string; version: number } }
-    told.set(data.subject, (told.get(data.subject) ?? new Set()).add(data.version))
+    received.set(data.subject, (received.get(data.subject) ?? new Set()).add(data.version))
     return { status: 204 }
   }
   // On a busy machine a statement can time out; the next sweep goes on where this one ended.
@@ -292,9 +292,9 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
   await vi.waitFor(sweep, 60_000)
   expect(bodies.size).toBe(count)
   expect([...bodies.values()].filter(({ size }) => size > 1)).toEqual([])
-  expect(told.size).toBe(100)
+  expect(received.size).toBe(100)
   const versions = Array.from({ length: count / 100 }, (_, version) => version)
-  for (const seen of told.values()) expect([...seen].sort((a, b) => a - b)).toEqual(versions)
+  for (const seen of received.values()) expect([...seen].sort((a, b) => a - b)).toEqual(versions)
   expect(await tablesWith(ctx, 'new@example.test')).toEqual([])
   await ctx.db.connectedApp.delete({ where: { id: appId } })
   await ctx.db.event.deleteMany({ where: { userId: { startsWith: 'usr_' }, id: { startsWith: 'evt_' } } })

@@ -27,7 +27,7 @@ const ALL: EventType[] = [
   'account.purged',
 ]
 
-interface Told {
+interface ReceivedEvent {
   id: string
   type: EventType
   data: { subject: string; version: number; [member: string]: unknown }
@@ -40,19 +40,19 @@ async function givenApplication(settings: { audience?: string; includes?: string
   onTestFinished(() => ctx.settle())
   await ctx.db.connectedApp.deleteMany({ where: { connections: { none: {} } } })
   const { audience = 'everyone', includes = [], events = ALL } = settings
-  const told: Told[] = []
+  const received: ReceivedEvent[] = []
   const state = { status: 204 }
   const host = `shop-${ctx.secrets.randomId('').toLowerCase().replaceAll(/[-_]/g, '0')}.test`
   ctx.apps.answer = async ({ endpoint, headers, body }) => {
     if (new URL(endpoint).host !== host) return { status: 204 }
-    const { type, data } = JSON.parse(body) as Told
-    if (type !== 'account.withdrawn') told.push({ id: headers['webhook-id'] ?? '', type, data })
+    const { type, data } = JSON.parse(body) as ReceivedEvent
+    if (type !== 'account.withdrawn') received.push({ id: headers['webhook-id'] ?? '', type, data })
     return { status: state.status }
   }
   const secret = 'whsec_c2VjcmV0'
   const { appId } = await registerApp(ctx, { name: 'shop', endpoint: `https://${host}/hook`, secret, events })
   await ctx.db.connectedApp.update({ where: { id: appId }, data: { audience, includes } })
-  return { ctx, appId, told, state }
+  return { ctx, appId, received, state }
 }
 
 async function runToTheEnd(ctx: TestContext) {
@@ -60,28 +60,28 @@ async function runToTheEnd(ctx: TestContext) {
 }
 
 test('a change sends an event when it is requested and when it is verified, with only the id of the change', async () => {
-  const { ctx, told } = await givenApplication()
+  const { ctx, received } = await givenApplication()
   const user = await givenUser(ctx)
   const { change_request_id: changeId } = await givenVerifiedChange(ctx, user, `new-${user.email}`)
   const data = { change_request_id: changeId, subject: user.userId, account: user.userId }
-  expect(told).toMatchObject([
+  expect(received).toMatchObject([
     { type: 'account.email_change_requested', data },
     { type: 'account.email_changed', data },
   ])
-  expect(Object.keys(told[1]?.data ?? {}).sort()).toEqual(['account', 'change_request_id', 'subject', 'version'])
+  expect(Object.keys(received[1]?.data ?? {}).sort()).toEqual(['account', 'change_request_id', 'subject', 'version'])
   const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  expect(told.map((event) => event.data.version)).toEqual([version - 1, version])
+  expect(received.map((event) => event.data.version)).toEqual([version - 1, version])
 })
 
 test('only applications that asked for addresses get them, sealed at rest and deleted once delivered', async () => {
-  const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
+  const { ctx, received, state } = await givenApplication({ includes: ['addresses'] })
   const user = await givenUser(ctx)
   state.status = 503
   const email = `secret-${user.email}`
   await givenVerifiedChange(ctx, user, email)
   // Only the change request and the account contain them.
   expect(await tablesWith(ctx, email)).toEqual(['email_change_requests', 'users'])
-  expect(told.map(({ data }) => [data.old_email, data.new_email])).toEqual([
+  expect(received.map(({ data }) => [data.old_email, data.new_email])).toEqual([
     [user.email, email],
     [user.email, email],
   ])
@@ -89,16 +89,16 @@ test('only applications that asked for addresses get them, sealed at rest and de
   state.status = 204
   await pass(ctx, 10_000)
   expect(await ctx.db.eventDelivery.count({ where: { sealedData: { not: null } } })).toBe(0)
-  expect(told).toHaveLength(4)
-  for (const event of told) expect(event).toEqual(told.find(({ id }) => id === event.id))
+  expect(received).toHaveLength(4)
+  for (const event of received) expect(event).toEqual(received.find(({ id }) => id === event.id))
 })
 
 test('the event of a change in the admin API has the old and the new address as they were under the lock', async () => {
-  const { ctx, told } = await givenApplication({ includes: ['addresses'] })
+  const { ctx, received } = await givenApplication({ includes: ['addresses'] })
   const { userId, email } = await givenUser(ctx)
   await putUser(asService(ctx), { externalId: `ext ${userId}`, user_id: userId, email: `moved-${email}` })
   await ctx.settle()
-  expect(told).toMatchObject([
+  expect(received).toMatchObject([
     {
       type: 'account.email_changed',
       data: { subject: `ext ${userId}`, old_email: email, new_email: `moved-${email}` },
@@ -107,7 +107,7 @@ test('the event of a change in the admin API has the old and the new address as 
 })
 
 test('once the connection is ended, its application is told nothing that it had not been told, also if it is connected anew', async () => {
-  const { ctx, appId, told, state } = await givenApplication({ audience: 'connected' })
+  const { ctx, appId, received, state } = await givenApplication({ audience: 'connected' })
   const { userId, email } = await givenUser(ctx)
   const externalId = `ext ${userId}`
   const service = asService(ctx)
@@ -116,27 +116,30 @@ test('once the connection is ended, its application is told nothing that it had 
   state.status = 503
   await putUser(service, { externalId, email: `moved-${email}` })
   await ctx.settle()
-  expect(told).toHaveLength(1)
+  expect(received).toHaveLength(1)
   await removeConnection(service, { externalId, appId })
   await putConnection(service, { externalId, appId, subject: 'reader 8' })
   state.status = 204
   await pass(ctx, day)
-  expect(told).toHaveLength(1)
+  expect(received).toHaveLength(1)
   expect(await resendEvents(ctx, { appId, since: new Date(0) })).toBe(0)
 })
 
 test('the old address in an event is the one under the lock, even if it was replaced meanwhile', async () => {
-  const { ctx, told } = await givenApplication({ includes: ['addresses'], events: ['account.email_change_requested'] })
+  const { ctx, received } = await givenApplication({
+    includes: ['addresses'],
+    events: ['account.email_change_requested'],
+  })
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   await ctx.db.user.update({ where: { id: user.userId }, data: { email: user.email.toUpperCase() } })
   await changeEmail(caller, changeInput(user, `new-${user.email}`))
   await ctx.settle()
-  expect(told).toMatchObject([{ data: { old_email: user.email.toUpperCase(), new_email: `new-${user.email}` } }])
+  expect(received).toMatchObject([{ data: { old_email: user.email.toUpperCase(), new_email: `new-${user.email}` } }])
 })
 
 test('whoever ends sessions or tokens beyond the own one sends an event, whether or not one was open', async () => {
-  const { ctx, told } = await givenApplication({ events: ['account.sessions_ended'] })
+  const { ctx, received } = await givenApplication({ events: ['account.sessions_ended'] })
   const user = await givenUser(ctx)
   const { userId } = user
   const caller = await asUser(ctx, user)
@@ -155,18 +158,18 @@ test('whoever ends sessions or tokens beyond the own one sends an event, whether
   for (const [index, act] of acts.entries()) {
     await act()
     await ctx.settle()
-    expect(told, String(act)).toHaveLength(index + 1)
+    expect(received, String(act)).toHaveLength(index + 1)
   }
-  const versions = told.map(({ data }) => data.version)
+  const versions = received.map(({ data }) => data.version)
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
   const again = await asUser(ctx, { ...user, sessionId: await givenSession(ctx, userId) })
   await endSession(again, { userId, sessionId: again.actor.id })
   await ctx.settle()
-  expect(told).toHaveLength(acts.length)
+  expect(received).toHaveLength(acts.length)
 })
 
 test('a new password sends one event, whether the person changes or resets it or the operator sets it', async () => {
-  const { ctx, told } = await givenApplication()
+  const { ctx, received } = await givenApplication()
   const user = await givenUser(ctx)
   const { userId, password } = user
   const refused = { userId, current_password: 'wrong', new_password: 'first new password' }
@@ -178,7 +181,7 @@ test('a new password sends one event, whether the person changes or resets it or
   await setPassword(ctx, { userId, password: 'third new password' })
   await ctx.settle()
   const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
-  expect(told.map(({ type, data }) => ({ type, data }))).toEqual(
+  expect(received.map(({ type, data }) => ({ type, data }))).toEqual(
     [version - 2, version - 1, version].map((version) => ({
       type: 'account.password_changed',
       data: { subject: userId, account: userId, version },
@@ -187,13 +190,13 @@ test('a new password sends one event, whether the person changes or resets it or
 })
 
 test('an application for connected users gets only their events, with its own ids', async () => {
-  const { ctx, appId, told } = await givenApplication({ audience: 'connected' })
+  const { ctx, appId, received } = await givenApplication({ audience: 'connected' })
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
   await givenVerifiedChange(ctx, stranger, `new-${stranger.email}`)
   await withdrawAs(ctx, stranger)
   await givenVerifiedChange(ctx, user, `new-${user.email}`)
-  expect(told.map(({ data }) => data.subject)).toEqual(['reader 7', 'reader 7'])
+  expect(received.map(({ data }) => data.subject)).toEqual(['reader 7', 'reader 7'])
 })
 
 test('no event is written if no application wants it, or only a disabled one', async () => {
@@ -207,26 +210,26 @@ test('no event is written if no application wants it, or only a disabled one', a
 })
 
 test('a withdrawal sends events at its start, at its end and at the purge, each with a newer version', async () => {
-  const { ctx, told } = await givenApplication()
+  const { ctx, received } = await givenApplication()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: `customer of ${user.userId}` } })
   const { id: withdrawalId } = await withdrawAs(ctx, user)
   await runToTheEnd(ctx)
   await pass(ctx, 30 * day)
   const data = { withdrawal_id: withdrawalId, subject: `customer of ${user.userId}` }
-  expect(told).toMatchObject([
+  expect(received).toMatchObject([
     { type: 'account.withdrawal_started', data },
     { type: 'account.withdrawal_completed', data },
     { type: 'account.purged', data },
   ])
-  const versions = told.map((event) => event.data.version)
+  const versions = received.map((event) => event.data.version)
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
   expect(await tablesWith(ctx, user.userId)).toEqual([])
   expect((await withdrawalOf(ctx, withdrawalId)).sealedSubjects).toBeNull()
 })
 
 test('F37 an undelivered event outlives the account with its subject sealed, in the same bytes, and ends with the purge', async () => {
-  const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
+  const { ctx, received, state } = await givenApplication({ includes: ['addresses'] })
   const user = await givenUser(ctx)
   state.status = 503
   await givenVerifiedChange(ctx, user, `new-${user.email}`)
@@ -234,11 +237,11 @@ test('F37 an undelivered event outlives the account with its subject sealed, in 
   await pass(ctx, hour)
   expect(await tablesWith(ctx, user.userId)).not.toContain('event_deliveries')
   expect(await ctx.db.event.count({ where: { userId: user.userId } })).toBe(0)
-  const unnotified = told.splice(0)
+  const unnotified = received.splice(0)
   expect(unnotified.map(({ type }) => type)).toContain('account.email_changed')
   state.status = 204
   await pass(ctx, day)
-  for (const event of unnotified) expect(told).toContainEqual(event)
+  for (const event of unnotified) expect(received).toContainEqual(event)
   expect(await ctx.db.eventDelivery.count({ where: { status: { not: 'delivered' } } })).toBe(0)
   expect(await tablesWith(ctx, `new-${user.email}`)).toEqual([])
 })

@@ -50,8 +50,8 @@ test('after a rotation both secrets sign for a day, then only the new one', asyn
   const { signing_secret: second, previous_secret_until: until } = await rotateAppSecret(ctx, { appId })
   expect(Date.parse(until) - ctx.clock.now().getTime()).toBe(day)
   await changeAddress()
-  const [told] = requests as [AppRequest]
-  expect(signaturesOf(told)).toEqual([signatureOf(told, second), signatureOf(told, signingSecret)])
+  const [request] = requests as [AppRequest]
+  expect(signaturesOf(request)).toEqual([signatureOf(request, second), signatureOf(request, signingSecret)])
   ctx.clock.advance(day)
   await pingApp(ctx, { appId })
   const pinged = requests.at(-1) as AppRequest

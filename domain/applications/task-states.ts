@@ -17,16 +17,16 @@ export const stateColumns = (n: Part) =>
   sql`${n}.status, ${n}.accepted_at, ${n}.due_at, ${n}.lease_until, ${n}.waived_at, ${n}.completed_at, ${n}.times_present`
 
 /** So often an application that still has the person is told again; after that the operator decides. */
-export const MAX_TIMES_TOLD_AGAIN = 3
+export const MAX_REPEATED_REQUESTS = 3
 
 /** The application still has the person though it was told again that often. Nothing more is sent for such a task. */
 export const isPresent = (n: Part) =>
-  sql`(${n}.completed_at IS NOT NULL AND ${n}.times_present > ${MAX_TIMES_TOLD_AGAIN})`
+  sql`(${n}.completed_at IS NOT NULL AND ${n}.times_present > ${MAX_REPEATED_REQUESTS})`
 
 /** What a retry by the operator changes of a task `n` that the application is known to have not done: it is told once more. */
 export const OPENS_IF_PRESENT = sql`completed_at = CASE WHEN ${isPresent(sql`n`)} THEN NULL ELSE n.completed_at END,
      first_tried_at = CASE WHEN ${isPresent(sql`n`)} THEN NULL ELSE n.first_tried_at END,
-     times_present = least(n.times_present, ${MAX_TIMES_TOLD_AGAIN})`
+     times_present = least(n.times_present, ${MAX_REPEATED_REQUESTS})`
 
 /** As people read it; `at` is ISO 8601. */
 export const describeWaiver = (reason: string, sentence: string | null, at: string) => ({
@@ -46,7 +46,7 @@ export function taskStateOf(row: Described<typeof TASK_COLUMNS>, now: Date): Tas
   const { status, accepted_at, due_at, lease_until, waived_at, completed_at, times_present } = row
   if (waived_at) return 'waived'
   if (status === 'completed') return 'completed'
-  if (completed_at) return times_present > MAX_TIMES_TOLD_AGAIN ? 'present' : 'unconfirmed'
+  if (completed_at) return times_present > MAX_REPEATED_REQUESTS ? 'present' : 'unconfirmed'
   if (lease_until && lease_until > now) return 'calling'
   return accepted_at && due_at && due_at > now ? 'accepted' : 'pending'
 }

@@ -52,19 +52,19 @@ test('a pending change is shown with its times and the remaining attempts', asyn
 
 test('a call for an own change request shows its outcome, and what has ended is not shown as pending', async () => {
   const { change_request_id: id } = await givenPendingChange(ctx, user)
-  const told = (status: string) => ({ change_request_id: id, status, new_email: `new-${user.email}` })
+  const requestAs = (status: string) => ({ change_request_id: id, status, new_email: `new-${user.email}` })
   const set = (data: object) => ctx.db.emailChangeRequest.update({ where: { id }, data })
-  expect(await requestOf(ctx, user, id)).toEqual(told('pending_verification'))
+  expect(await requestOf(ctx, user, id)).toEqual(requestAs('pending_verification'))
   await set({ attempts: 5 })
-  expect(await requestOf(ctx, user, id)).toEqual(told('exhausted'))
+  expect(await requestOf(ctx, user, id)).toEqual(requestAs('exhausted'))
   expect((await statusOf(ctx, user)).pending_change).toEqual(NOTHING_PENDING)
   await set({ attempts: 0 })
   ctx.clock.advance(12 * 3_600_000)
-  expect(await requestOf(ctx, user, id)).toEqual(told('expired'))
+  expect(await requestOf(ctx, user, id)).toEqual(requestAs('expired'))
   expect((await statusOf(ctx, user)).pending_change).toEqual(NOTHING_PENDING)
   for (const status of ['verified', 'superseded', 'cancelled']) {
     await set({ status })
-    expect(await requestOf(ctx, user, id)).toEqual(told(status))
+    expect(await requestOf(ctx, user, id)).toEqual(requestAs(status))
   }
 })
 

@@ -111,9 +111,9 @@ describe('the link to the old address', () => {
     for (const link of [first.link, second.link, pending]) expect((await redeem(link)).code).toBe('EMAIL_006')
     expect(await emailOf(ctx, caller)).toBe(caller.email)
     expect(await enters(caller.email, MINE)).toBe(true)
-    const told = ctx.mailbox.filter(({ message }) => message.template === 'email-reverted')
-    expect(told.map(({ to }) => to).toSorted()).toEqual([caller.email, first.to, second.to].toSorted())
-    expect(JSON.stringify(told.filter(({ to }) => to !== caller.email))).not.toMatch(
+    const letters = ctx.mailbox.filter(({ message }) => message.template === 'email-reverted')
+    expect(letters.map(({ to }) => to).toSorted()).toEqual([caller.email, first.to, second.to].toSorted())
+    expect(JSON.stringify(letters.filter(({ to }) => to !== caller.email))).not.toMatch(
       new RegExp(`Ada|192\\.0\\.2|"${caller.email}"|not-me`),
     )
   })
@@ -156,9 +156,9 @@ describe('the link to the old address', () => {
     expect((await withdraw(caller)).status).toBe(202)
     await ctx.settle()
     for (const address of [caller.email, first.to]) {
-      const told = mailsTo(ctx, address, 'account-withdrawal-told')
-      expect(told).toHaveLength(1)
-      expect(JSON.stringify(told)).not.toMatch(/wst_|wd_|token=/)
+      const letters = mailsTo(ctx, address, 'account-withdrawal-told')
+      expect(letters).toHaveLength(1)
+      expect(JSON.stringify(letters)).not.toMatch(/wst_|wd_|token=/)
     }
     expect(mailsTo(ctx, `c-${caller.email}`, 'account-withdrawal-started')).toHaveLength(1)
     expect((await redeem(first.link)).code).toBe('EMAIL_006')

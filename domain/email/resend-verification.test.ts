@@ -89,13 +89,13 @@ test('a resend can ask for the other method, which then stays', async () => {
 })
 
 test('the message shows how long its code is valid, at most until the change ends a day after its request', async () => {
-  const told: unknown[] = []
+  const messages: unknown[] = []
   for (const wait of [11 * hour, 11 * hour, 90 * minute, 20 * minute, 9 * minute + 30_000]) {
     ctx.clock.advance(wait)
     await resend()
-    told.push(ctx.mailbox.at(-1)?.message)
+    messages.push(ctx.mailbox.at(-1)?.message)
   }
-  expect(told).toMatchObject([
+  expect(messages).toMatchObject([
     { validMs: 12 * hour },
     { validMs: 2 * hour },
     { validMs: 30 * minute },

@@ -15,16 +15,16 @@ const IP = '198.51.100.7'
 
 /** An application that gets the event of an undo with addresses, and what it was told. */
 async function givenListener(ctx: TestContext) {
-  const told: Record<string, unknown>[] = []
+  const received: Record<string, unknown>[] = []
   await ctx.db.connectedApp.deleteMany()
   ctx.apps.answer = async ({ endpoint, body }) => {
-    if (endpoint === 'https://undo.test/hook') told.push(JSON.parse(body).data)
+    if (endpoint === 'https://undo.test/hook') received.push(JSON.parse(body).data)
     return { status: 204 }
   }
   const app = { name: 'undo', endpoint: 'https://undo.test/hook', secret: 'whsec_c2VjcmV0' }
   const { appId } = await registerApp(ctx, { ...app, events: ['account.email_reverted'] })
   await ctx.db.connectedApp.update({ where: { id: appId }, data: { audience: 'everyone', includes: ['addresses'] } })
-  return told
+  return received
 }
 
 /** A change of this account, a minute after the account; `verified` a minute later. */
@@ -47,7 +47,7 @@ test.each([
   'B121 an undo tells both mailboxes, applications, the audit and the incidents that a change was $outcome',
   async (row) => {
     const ctx = await testContext()
-    const told = await givenListener(ctx)
+    const received = await givenListener(ctx)
     const { user, id, press, old, to } = await givenChange(ctx, row)
     // The first try does not arrive, so that each letter is also made from what was stored.
     const tries: object[] = []
@@ -79,8 +79,8 @@ test.each([
     expect(tries).toHaveLength(4)
     expect(tries).toEqual(expect.arrayContaining(letters))
     expect(tries.slice(2)).toEqual(expect.arrayContaining(letters))
-    expect(told).toMatchObject([{ change_request_id: id, ...(verified && { old_email: to, new_email: old }) }])
-    expect('old_email' in (told[0] ?? {})).toBe(verified)
+    expect(received).toMatchObject([{ change_request_id: id, ...(verified && { old_email: to, new_email: old }) }])
+    expect('old_email' in (received[0] ?? {})).toBe(verified)
     const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, actor: 'mailed_link' } })
     expect(audited).toMatchObject([{ action: row.action, subjectId: id, ip: IP, at }])
     expect(await ctx.db.securityIncident.findMany({ where: { userId: user.userId } })).toMatchObject([

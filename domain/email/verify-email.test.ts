@@ -166,12 +166,12 @@ test('B20 a verification changes the address, tells both mailboxes, and is recor
   const notices = await ctx.db.notice.findMany({ where: { userId: user.userId, kind: 'email_changed' } })
   const idOf = (recipient: string) => notices.find((notice) => notice.recipient === recipient)?.id
   for (const { id, sentAt } of notices) expect([id, sentAt]).toEqual([expect.stringMatching(/^ntc_.{22}$/), at])
-  const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed')
-  expect(told.map(({ id, to }) => [id, to])).toEqual([
+  const letters = ctx.mailbox.filter(({ message }) => message.template === 'email-changed')
+  expect(letters.map(({ id, to }) => [id, to])).toEqual([
     [idOf('old'), user.email],
     [idOf('new'), pending.new_email],
   ])
-  expect(told[1]?.message).toEqual({
+  expect(letters[1]?.message).toEqual({
     template: 'email-changed',
     userName: 'Ada Lovelace',
     hasPassword: true,
@@ -182,7 +182,7 @@ test('B20 a verification changes the address, tells both mailboxes, and is recor
     userAgent: 'test',
     notMe: null,
   })
-  expect(told[0]?.message).toMatchObject({ ...told[1]?.message, notMe: { until: expect.any(Date) } })
+  expect(letters[0]?.message).toMatchObject({ ...letters[1]?.message, notMe: { until: expect.any(Date) } })
   const status = await getEmailStatus(await asUser(ctx, user))
   expect(status).toMatchObject({ current_email: pending.new_email, email_verified: true })
   expect(status.pending_change).toMatchObject({ has_pending: false, new_email: null })
@@ -252,17 +252,17 @@ test('no other database error is reported as a taken address, and none counts an
 test('the answer waits at most five seconds for the mail server', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  let told: unknown
+  let isNotificationSent: unknown
   await new Promise<void>((sending) => {
     ctx.mail.send = () => new Promise(() => sending())
     void verify(ctx, user, pending).then((answer) => {
-      told = answer.notification_sent
+      isNotificationSent = answer.notification_sent
     })
   })
   await vi.advanceTimersByTimeAsync(4_999)
-  expect(told).toBeUndefined()
+  expect(isNotificationSent).toBeUndefined()
   await vi.advanceTimersByTimeAsync(1)
-  expect(told).toBe(false)
+  expect(isNotificationSent).toBe(false)
 })
 
 test.each([

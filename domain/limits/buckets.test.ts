@@ -151,10 +151,10 @@ test('after a limit is lowered, the wait lasts until a place of the new limit is
     await takePlaces(ctx, { take: [bucket] })
     ctx.clock.advance(minute)
   }
-  const told = noting(ctx)
+  const noted = noting(ctx)
   const fewer: WantedPlaces = { take: [{ ...bucket, places: 2 }] }
-  await expect(takePlaces(told, fewer)).rejects.toMatchObject({ retryAfterSeconds: 58 * 60 })
-  expect(told.buckets).toMatchObject([{ remaining: 0, resetsAt: at(ctx, 58 * minute) }])
+  await expect(takePlaces(noted, fewer)).rejects.toMatchObject({ retryAfterSeconds: 58 * 60 })
+  expect(noted.buckets).toMatchObject([{ remaining: 0, resetsAt: at(ctx, 58 * minute) }])
   ctx.clock.advance(58 * minute - 1)
   expect(await outcomeOf(takePlaces(ctx, fewer))).toBe('EMAIL_008')
   ctx.clock.advance(1)
@@ -167,10 +167,10 @@ test('giving a place back returns exactly one of those taken at that moment', as
   await takePlaces(ctx, { take: [bucket] })
   ctx.clock.advance(second)
   const third = await takePlaces(ctx, { take: [bucket] })
-  const told = noting(ctx)
-  await givePlacesBack(told, first)
+  const noted = noting(ctx)
+  await givePlacesBack(noted, first)
   expect(await hitsOf(ctx, bucket)).toEqual([first.at, third.at])
-  expect(told.buckets).toEqual([
+  expect(noted.buckets).toEqual([
     { name: 'change', places: 3, windowMs: hour, remaining: 1, resetsAt: at(ctx, hour - second) },
   ])
   await givePlacesBack(ctx, third)

@@ -19,7 +19,7 @@ import { isStillLive } from './live-caller'
 
 const MAX_TOKENS = 100
 /** So many new tokens of a day are told. Whoever gets as many mails knows enough, and no account floods a mailbox. */
-const MAX_TOLD = 10
+const MAX_DAILY_MAILS = 10
 
 // Runs under the account's lock, so that the count sees the tokens that parallel calls have created.
 const insertToken = statement(
@@ -147,7 +147,7 @@ export async function createAccessToken(
       access_token: accessToken,
     }
     const { email: to, name: userName, has_password: hasPassword, email_verified_at: verifiedAt, locale } = account
-    if (verifiedAt && madeBefore < MAX_TOLD) {
+    if (verifiedAt && madeBefore < MAX_DAILY_MAILS) {
       await addNotice(
         tx,
         accessTokenCreated,
@@ -186,8 +186,8 @@ export async function revokeAccessToken(
   input: Input<typeof contract.revokeAccessToken>,
 ): Promise<Data<typeof contract.revokeAccessToken>> {
   const { userId, kind: actor } = ctx.actor
-  const isTold = input.accessId !== ctx.actor.id
-  const revoked = await endOne(ctx, 'access_token', { id: input.accessId, userId, isTold, actor, ip: ctx.ip })
+  const notifiesApps = input.accessId !== ctx.actor.id
+  const revoked = await endOne(ctx, 'access_token', { id: input.accessId, userId, notifiesApps, actor, ip: ctx.ip })
   if (!revoked) throw new AppError('REQUEST_005', NOT_LIVE.access_token)
   return { token_id: input.accessId, revoked: true }
 }

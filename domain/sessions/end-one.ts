@@ -17,10 +17,10 @@ const ofTable = (name: string, table: Part) => {
     ),
     end: statement(
       `end-${name}`,
-      { id: text, userId: text, now: time, isTold: boolean },
+      { id: text, userId: text, now: time, notifiesApps: boolean },
       { user_id: text },
       (v) => sql`WITH ended AS (UPDATE ${table} SET revoked_at = ${v.now} WHERE ${isMeant(v)} RETURNING user_id),
-         account AS (UPDATE users u SET ${RAISE_VERSION} FROM ended WHERE u.id = ended.user_id AND ${v.isTold})
+         account AS (UPDATE users u SET ${RAISE_VERSION} FROM ended WHERE u.id = ended.user_id AND ${v.notifiesApps})
        SELECT user_id FROM ended`,
     ),
   }
@@ -41,23 +41,23 @@ interface One extends AuditActor {
   /** Null ends one of any user. */
   userId: string | null
   /** Applications hear of it: it is not the one that asks. */
-  isTold: boolean
+  notifiesApps: boolean
 }
 
 /** The user whose session or token ended; undefined if it had already ended. */
 export const endOne = (
   ctx: SystemContext,
   kind: keyof typeof KINDS,
-  { id, userId, isTold, ...by }: One,
+  { id, userId, notifiesApps, ...by }: One,
 ): Promise<string | undefined> =>
   ctx.transaction(async (tx) => {
     const { lockOwner, end } = KINDS[kind]
     const at = tx.clock.now()
     const [owner] = await tx.sql(lockOwner, { id, userId })
-    const [ended] = owner ? await tx.sql(end, { id, userId: owner.id, now: at, isTold }) : []
+    const [ended] = owner ? await tx.sql(end, { id, userId: owner.id, now: at, notifiesApps }) : []
     if (!ended) return
     await addAudit(tx, `${kind}.revoked`, { ...by, userId: ended.user_id, subject: id, at })
-    if (isTold) await addEvent(tx, 'account.sessions_ended', { userId: ended.user_id, at })
+    if (notifiesApps) await addEvent(tx, 'account.sessions_ended', { userId: ended.user_id, at })
     return ended.user_id
   })
 
@@ -75,7 +75,7 @@ export async function ownerOf(ctx: SystemContext, kind: keyof typeof KINDS, id: 
 
 /** The operator ends one of any user. */
 export async function endOneOf(ctx: SystemContext, kind: keyof typeof KINDS, id: string): Promise<{ userId: string }> {
-  const userId = await endOne(ctx, kind, { id, userId: null, isTold: true, actor: 'operator', ip: null })
+  const userId = await endOne(ctx, kind, { id, userId: null, notifiesApps: true, actor: 'operator', ip: null })
   if (!userId) throw new AppError('REQUEST_001', NOT_LIVE[kind])
   return { userId }
 }

@@ -150,7 +150,7 @@ export const passChange = (ctx: Pick<SystemContext, 'sql'>, of: ValuesOf<typeof 
 /** Ends the session that a browser held before it got a new one of this user. Does nothing if it has already ended. */
 export async function endReplaced(ctx: SystemContext, of: ValuesOf<typeof passChangeOn>): Promise<void> {
   await passChange(ctx, of)
-  await endOne(ctx, 'session', { id: of.from, userId: of.userId, isTold: false, actor: 'session', ip: null })
+  await endOne(ctx, 'session', { id: of.from, userId: of.userId, notifiesApps: false, actor: 'session', ip: null })
 }
 
 export async function endSession(
@@ -162,7 +162,7 @@ export async function endSession(
   const ended = await endOne(ctx, 'session', {
     id: input.sessionId,
     userId: ctx.actor.userId,
-    isTold: isOther,
+    notifiesApps: isOther,
     actor: 'session',
     ip: null,
   })

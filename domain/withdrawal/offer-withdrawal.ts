@@ -15,7 +15,7 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string) {
   return {
     /** Sorted by name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
     applications: apps
-      .map(({ name, events }) => ({ name, isToldAtOnce: events.includes('account.withdrawal_started') }))
+      .map(({ name, events }) => ({ name, isNotifiedAtOnce: events.includes('account.withdrawal_started') }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     /** The blockers that this database knows; applications are not asked. */
     blockers,

@@ -95,14 +95,14 @@ test('F19 after thirty days an application that never answers keeps only what it
     { withdrawal_id: withdrawalId, tasks: [{ name: 'stuck' }] },
   ])
 
-  const told: string[] = []
+  const subjects: string[] = []
   ctx.apps.answer = async ({ body }) => {
-    told.push(JSON.parse(body).data.subject)
+    subjects.push(JSON.parse(body).data.subject)
     return { status: 204 }
   }
   expect((await retryWithdrawal(ctx, { withdrawalId })).retried_steps).toEqual(['third_party_integrations'])
   await runDueWork(ctx)
-  expect(told).toEqual([`${email} at stuck`])
+  expect(subjects).toEqual([`${email} at stuck`])
   expect(await withdrawalOf(ctx, withdrawalId)).toMatchObject({ completedAt: ctx.clock.now() })
   expect(await tablesWith(ctx, email)).toEqual([])
   expect(await tablesWith(ctx, withdrawalId)).toEqual([

@@ -177,14 +177,14 @@ test('an application that refuses the message keeps the step open, and is called
 
 test("if an application's answer cannot be stored, the step fails and the application is called again", async () => {
   const step = await givenConnectedWithdrawal()
-  let told = 0
-  ctx.apps.answer = async () => ({ status: told++ === 0 ? 200 : 204 })
+  let requests = 0
+  ctx.apps.answer = async () => ({ status: requests++ === 0 ? 200 : 204 })
   const forgetful = atStatement(ctx, 'complete-deletion-task', () => Promise.reject(new Error('lost')))
   await expect(runDeletionStep(forgetful, step)).rejects.toThrow('third_party_integrations failed: Error')
   expect(await stepOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'processing', lastError: 'Error' })
   ctx.clock.advance(minute)
   expect(await runDeletionStep(ctx, step)).toBeNull()
-  expect(told).toBe(2)
+  expect(requests).toBe(2)
   expect(await stepOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'completed', lastError: null })
 })
 

@@ -25,7 +25,7 @@ import { addOutboxEvent } from '../work/outbox'
 import { writeErasureLedger } from './ledger/erasure-ledger'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
-import { withdrawalStarted, withdrawalTold } from './withdrawal-notices'
+import { replacedAddressNotice, withdrawalStarted } from './withdrawal-notices'
 
 export interface Withdrawal {
   id: string
@@ -326,5 +326,8 @@ async function tellPerson(
       { userId, locale, recipients: ['sealed'], at, isSentBySweep: caller.actor === null },
       { ...facts, recipient: { to: address, name } },
     )
-  await Promise.all([letter(withdrawalStarted, email), ...replaced.map((address) => letter(withdrawalTold, address))])
+  await Promise.all([
+    letter(withdrawalStarted, email),
+    ...replaced.map((address) => letter(replacedAddressNotice, address)),
+  ])
 }

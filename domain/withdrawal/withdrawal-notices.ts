@@ -81,7 +81,7 @@ export const withdrawalStarted = defineNotice<WithdrawalFacts, 'sealed'>({
 })
 
 /** To an address that a recent change replaced. */
-export const withdrawalTold = defineNotice<WithdrawalFacts, 'sealed'>({
+export const replacedAddressNotice = defineNotice<WithdrawalFacts, 'sealed'>({
   name: 'account_withdrawal_told',
   ...ABOUT_WITHDRAWAL,
   message: (ctx, facts) => ({ template: 'account-withdrawal-told', ...factsOfBoth(ctx, facts) }),

@@ -124,8 +124,8 @@ test('an unsent notice outlives the thirty days with its change, and is sent', a
   expect(await left()).toEqual([1, 2])
   ctx.mailServer.accepts = true
   await pass(ctx, day)
-  const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed').map(({ to }) => to)
-  expect(told.sort()).toEqual([user.email, change.new_email].sort())
+  const recipients = ctx.mailbox.filter(({ message }) => message.template === 'email-changed').map(({ to }) => to)
+  expect(recipients.sort()).toEqual([user.email, change.new_email].sort())
   await cleanUp(ctx)
   expect(await left()).toEqual([0, 0])
 })

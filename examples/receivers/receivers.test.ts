@@ -86,7 +86,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ folder, build, unit, co
 
   test('passes the tests of its package', () => {
     const { status, stdout, stderr } = spawnSync(unit[0] as string, unit.slice(1), { cwd: folder, encoding: 'utf8' })
-    expect({ status, told: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, told: '' })
+    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' })
   })
 
   test('passes every call of app check', async () => {

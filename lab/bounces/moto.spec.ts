@@ -55,7 +55,7 @@ async function startMoto(context: TestContext) {
   return { url, ask, topic, publish, callDuring }
 }
 
-const EVENTS: Record<string, [to: string, told: Pick<MailEvent, 'addresses' | 'state'>]> = {
+const EVENTS: Record<string, [to: string, expected: Pick<MailEvent, 'addresses' | 'state'>]> = {
   Bounce: ['bounce', { addresses: ['recipient1@example.com', 'recipient2@example.com'], state: 'undeliverable' }],
   Complaint: ['complaint', { addresses: ['recipient1@example.com'], state: 'complained' }],
   Delivery: ['success', { addresses: ['success@simulator.amazonses.com'], state: 'delivered' }],
@@ -71,9 +71,9 @@ const asAmazon = (notificationType: string, { Message }: Call) => ({
 test('what moto tells of a message in the place of Amazon SES is understood, with a signature of its topic and no other', async (context) => {
   const moto = await startMoto(context)
   const [ours, another] = [await moto.topic('mail'), await moto.topic('of-somebody-else')]
-  const asked: string[] = []
+  const urls: string[] = []
   const fromMoto = (url: string | URL | Request) => {
-    asked.push(String(url))
+    urls.push(String(url))
     return fetch(moto.url + new URL(String(url)).pathname, { headers: headersFor('sns') })
   }
   const { ses } = createMailEvents(
@@ -88,7 +88,7 @@ test('what moto tells of a message in the place of Amazon SES is understood, wit
   const refused = (call: Call) => expect(read(call)).rejects.toMatchObject({ code: 'AUTH_001' })
 
   await moto.ask('ses', { Action: 'VerifyDomainIdentity', Domain: 'accounts.test' })
-  for (const [NotificationType, [simulated, told]] of Object.entries(EVENTS)) {
+  for (const [NotificationType, [simulated, expected]] of Object.entries(EVENTS)) {
     const identity = { Identity: 'accounts.test', NotificationType, SnsTopic: ours }
     await moto.ask('ses', { Action: 'SetIdentityNotificationTopic', ...identity })
     const message = {
@@ -102,10 +102,10 @@ test('what moto tells of a message in the place of Amazon SES is understood, wit
 
     const notification = asAmazon(NotificationType, sent)
     const call = await moto.publish(ours, notification)
-    expect(await read(call)).toMatchObject([{ message: { deliveryId: ID }, ...told }])
+    expect(await read(call)).toMatchObject([{ message: { deliveryId: ID }, ...expected }])
     await refused({ ...call, Message: String(call.Message).replace(ID, ID.replaceAll('0', 'f')) })
     await refused({ ...call, SigningCertURL: moto.url + new URL(call.SigningCertURL).pathname })
     await refused(await moto.publish(another, notification))
   }
-  expect(asked.filter((url) => !url.startsWith(`https://sns.${REGION}.amazonaws.com/`))).toEqual([])
+  expect(urls.filter((url) => !url.startsWith(`https://sns.${REGION}.amazonaws.com/`))).toEqual([])
 })

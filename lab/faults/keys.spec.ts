@@ -74,9 +74,9 @@ test('F25 a rotation of the keys breaks no change, sign-in, withdrawal or signed
   expect(linked).not.toBe(statusToken)
   expect((await withdrawalStatus(instance, { ...withdrawn, token: linked }, withdrawalId)).status).toBe(200)
   await expectPurged(world, { person: withdrawn, withdrawalId })
-  const [told] = shop.received
-  if (!told) throw new Error('the shop was not told')
-  expect(told.headers['webhook-signature']).toBe(signatureOf(told, signingSecret))
+  const [request] = shop.received
+  if (!request) throw new Error('the shop was not told')
+  expect(request.headers['webhook-signature']).toBe(signatureOf(request, signingSecret))
 })
 
 test('F25 F63 old keys that are removed too early refuse the start, then calls without a 5xx, and everything completes once they are back', async (context) => {

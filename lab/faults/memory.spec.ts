@@ -75,19 +75,19 @@ test('F22 an instance that stalls beyond its leases fails its health check, lose
   expect(await first.isLive()).toBe(false)
 
   await world.start()
-  const told = () =>
+  const tasksOfShop = () =>
     world.query<{ status: string; due_at: Date | null; completed_at: Date | null }>(
       `SELECT status, due_at, completed_at FROM deletion_tasks WHERE app_name = 'shop'`,
     )
   // If the purge has already run, the row is gone.
-  const isTold = async () => (await told()).every(({ status }) => status === 'completed')
-  await until('the second has told the shop', async () => shop.received.length === 2 && isTold())
-  const before = await told()
+  const isCompleted = async () => (await tasksOfShop()).every(({ status }) => status === 'completed')
+  await until('the second has told the shop', async () => shop.received.length === 2 && isCompleted())
+  const stored = await tasksOfShop()
   first.signal('SIGCONT')
   await until('the first moves again', () => first.isLive())
-  const asked = world.applications[1]?.received.length ?? 0
-  await until('the step has run again', () => (world.applications[1]?.received.length ?? 0) > asked + 2)
-  expect([before, []]).toContainEqual(await told())
+  const before = world.applications[1]?.received.length ?? 0
+  await until('the step has run again', () => (world.applications[1]?.received.length ?? 0) > before + 2)
+  expect([stored, []]).toContainEqual(await tasksOfShop())
   isBusyOver = true
   await expectPurged(world, withdrawal)
   expect(shop.received).toHaveLength(2)

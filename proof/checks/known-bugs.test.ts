@@ -61,8 +61,8 @@ test('B2 answer, status, message, notice and account always name the same addres
     expect(proof?.to).toBe(address)
     expect((await verify(caller, id, proof?.code)).data.new_email).toBe(address)
     expect(await emailOf(ctx, caller)).toBe(address)
-    const told = mailsTo(ctx, address, 'email-changed')
-    expect(told.map(({ message }) => 'newEmail' in message && message.newEmail)).toEqual([address])
+    const letters = mailsTo(ctx, address, 'email-changed')
+    expect(letters.map(({ message }) => 'newEmail' in message && message.newEmail)).toEqual([address])
   }
 })
 
@@ -116,24 +116,24 @@ test('B4 every way to check a secret stops at the same limit, whatever the crede
 })
 
 /** The code and the sentence of an answer, and the limits that its headers show. */
-interface Told {
+interface Refusal {
   code: string
   details: string
   shown: string
 }
 /** A call through the public path that takes one place of the limit. */
-type Attempt = (ctx: Service, caller: Caller, n: number) => Promise<Told>
-const told = async (answer: Promise<Answer>): Promise<Told> => {
+type Attempt = (ctx: Service, caller: Caller, n: number) => Promise<Refusal>
+const refusalOf = async (answer: Promise<Answer>): Promise<Refusal> => {
   const { code, details, headers } = await answer
   return { code, details, shown: headers.get('RateLimit-Policy') ?? '' }
 }
-const toldAtSignIn = async (ctx: Service, email: string, ip: string): Promise<Told> => {
+const refusalAtSignIn = async (ctx: Service, email: string, ip: string): Promise<Refusal> => {
   const buckets: BucketState[] = []
   const error = await trySignIn({ ...ctx, buckets }, email, 'wrong', ip).then(
     () => ({}),
     (refusal) => refusal,
   )
-  const { code = 'accepted', details = '' } = error as Partial<Told>
+  const { code = 'accepted', details = '' } = error as Partial<Refusal>
   return { code, details, shown: JSON.stringify(buckets.map(({ name }) => name)) }
 }
 const wide = { places: 10_000, windowMs: day }
@@ -157,42 +157,42 @@ const mailedLink = (
     }
   },
 })
-const wrongPassword: Attempt = (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test'))
-const sameTarget: Attempt = async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`))
+const wrongPassword: Attempt = (_, caller) => refusalOf(change({ ...caller, password: 'wrong' }, 'x@example.test'))
+const sameTarget: Attempt = async (ctx, { email }) => refusalOf(change(await givenCaller(ctx), `target-${email}`))
 const linkForAnother =
   (operation: string): Attempt =>
   (_, { userId }, n) =>
-    told(call({ userId }, operation, { body: { email: `${n}@example.test` } }))
+    refusalOf(call({ userId }, operation, { body: { email: `${n}@example.test` } }))
 const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> = {
-  change: { attempt: (_, caller, n) => told(change(caller, `${n}-${caller.email}`)) },
+  change: { attempt: (_, caller, n) => refusalOf(change(caller, `${n}-${caller.email}`)) },
   password: { attempt: wrongPassword },
   passwordDay: { widen: ['password'], attempt: wrongPassword },
-  taken: { attempt: (_, caller) => told(change(caller, caller.email)) },
+  taken: { attempt: (_, caller) => refusalOf(change(caller, caller.email)) },
   target: { attempt: sameTarget },
   targetMail: { widen: ['target'], attempt: sameTarget },
   notMe: {
     attempt: async (ctx, caller) => {
       const changeRequestId = 'ecr_none'
-      return told(
+      return refusalOf(
         call(caller, 'undoEmailChange', { ids: { changeRequestId }, token: createNotMeToken(ctx, changeRequestId) }),
       )
     },
   },
-  notMeAddress: { attempt: (_, caller) => told(call(caller, 'undoEmailChange')) },
-  verify: { attempt: (_, caller) => told(verify(caller, 'ecr_none', '000000')) },
+  notMeAddress: { attempt: (_, caller) => refusalOf(call(caller, 'undoEmailChange')) },
+  verify: { attempt: (_, caller) => refusalOf(verify(caller, 'ecr_none', '000000')) },
   withdraw: {
     attempt: async (ctx, caller) => {
       const transaction = { userId: caller.userId, status: 'pending' as const, title: '', ip: '' }
       await addTransaction(ctx, transaction)
-      return told(withdraw(caller))
+      return refusalOf(withdraw(caller))
     },
   },
-  preview: { attempt: (_, caller) => told(call(caller, 'previewWithdrawal')) },
-  export: { attempt: (_, caller) => told(call(caller, 'exportData')) },
+  preview: { attempt: (_, caller) => refusalOf(call(caller, 'previewWithdrawal')) },
+  export: { attempt: (_, caller) => refusalOf(call(caller, 'exportData')) },
   reauthentication: {
     attempt: (ctx, caller) => {
       const { token } = createSessionToken(ctx, caller.sessionId)
-      return told(call(caller, 'startReauthentication', { token }))
+      return refusalOf(call(caller, 'startReauthentication', { token }))
     },
   },
   accessToken: {
@@ -200,15 +200,15 @@ const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> =
       const { token } = createSessionToken(ctx, caller.sessionId)
       // Fewer work at a time than may be asked for.
       const body = { name: 'test', scopes: ['email:manage'], expires_in_days: n + 1 }
-      return told(call(caller, 'createAccessToken', { token, body }))
+      return refusalOf(call(caller, 'createAccessToken', { token, body }))
     },
   },
-  read: { attempt: (_, caller) => told(call(caller, 'getEmailStatus')) },
+  read: { attempt: (_, caller) => refusalOf(call(caller, 'getEmailStatus')) },
   service: {
     attempt: async (ctx) => {
       const token = tokensOfServices.get(ctx) ?? (await givenServiceToken(ctx))
       tokensOfServices.set(ctx, token)
-      return told(call(token, 'getUser'))
+      return refusalOf(call(token, 'getUser'))
     },
   },
   passwordReset: mailedLink('requestPasswordReset', 'password-reset', 'passwordReset'),
@@ -232,13 +232,13 @@ const ATTEMPTS: Record<BucketName, { attempt: Attempt; widen?: BucketName[] }> =
   report: {
     attempt: (ctx) => {
       const { report_token: token } = reportPlaceOf(ctx, 'msg_none')
-      return told(call({ userId: '', token }, 'reportOnTask', { ids: { taskId: 'msg_none' } }))
+      return refusalOf(call({ userId: '', token }, 'reportOnTask', { ids: { taskId: 'msg_none' } }))
     },
   },
   // The peer is not known.
-  signIn: { attempt: (ctx, { email }) => toldAtSignIn(ctx, email, '') },
+  signIn: { attempt: (ctx, { email }) => refusalAtSignIn(ctx, email, '') },
   signInAddress: {
-    attempt: (ctx, { email }, n) => toldAtSignIn(ctx, `${n}-${email}`, '198.51.100.2'),
+    attempt: (ctx, { email }, n) => refusalAtSignIn(ctx, `${n}-${email}`, '198.51.100.2'),
   },
 }
 

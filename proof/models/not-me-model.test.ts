@@ -216,8 +216,8 @@ class Story {
     await this.ctx.settle()
     const now = this.ctx.clock.now().getTime()
     if (this.notifiedBy !== undefined) {
-      const told = mailsTo(this.ctx, this.owned).map(({ message }) => message.template)
-      if (this.notifiedBy) expect(told).toContain(this.notifiedBy)
+      const templates = mailsTo(this.ctx, this.owned).map(({ message }) => message.template)
+      if (this.notifiedBy) expect(templates).toContain(this.notifiedBy)
       return
     }
     if (!this.theft || now - this.theft.at >= 7 * day) return

@@ -59,23 +59,23 @@ test('a first answer that took long is used only until a quicker one comes, whic
 })
 
 test('a database that is slow to accept the first connection is asked again', async () => {
-  let asked = 0
+  let reads = 0
   const clock = createClock((async () => {
-    if (++asked < 5) throw new Error('timeout exceeded when trying to connect')
+    if (++reads < 5) throw new Error('timeout exceeded when trying to connect')
     return [{ now: new Date() }]
   }) as unknown as Sql)
   await clock.follow()
-  expect(asked).toBe(5)
+  expect(reads).toBe(5)
   clock.stop()
 })
 
 test('F46 a database clock that is off by more than five minutes is reported once, and reported again when it agrees', async () => {
   const minute = 60_000
   let shift = 4 * minute
-  const told: boolean[] = []
+  const reports: boolean[] = []
   const clock = createClock(
     databaseAt(() => Date.now() + shift),
-    (_skewMs, isOff) => told.push(isOff),
+    (_skewMs, isOff) => reports.push(isOff),
   )
   const offAt = async (ms: number) => {
     shift = ms
@@ -85,6 +85,6 @@ test('F46 a database clock that is off by more than five minutes is reported onc
   expect(await offAt(4 * minute)).toBe(false)
   expect([await offAt(6 * minute), await offAt(35 * 24 * HOUR), await offAt(-6 * minute)]).toEqual([true, true, true])
   expect(await offAt(-4 * minute)).toBe(false)
-  expect(told).toEqual([true, false])
+  expect(reports).toEqual([true, false])
   clock.stop()
 })

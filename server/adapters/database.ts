@@ -47,7 +47,7 @@ export function openDatabase(
   { admit, onLoss, timeLimits, patience = 1 }: DatabaseOptions = {},
 ): Database {
   // An outage ends every connection, and is one line.
-  let isLossTold = false
+  let isLossLogged = false
   const pool = new pg.Pool({
     connectionString,
     application_name,
@@ -70,13 +70,13 @@ export function openDatabase(
         if (isLost || pool.ending || processState.isStopping) return
         isLost = true
         onLoss?.()
-        if (!isLossTold) noteLoss(error)
-        isLossTold = true
+        if (!isLossLogged) noteLoss(error)
+        isLossLogged = true
       })
       const { statement_timeout } = TIME_LIMITS
       await openSession(client, { ...TIME_LIMITS, statement_timeout: statement_timeout * patience, ...timeLimits })
       await admit?.(sqlOn(client))
-      isLossTold = false
+      isLossLogged = false
     },
   })
   // The connection has told it itself.

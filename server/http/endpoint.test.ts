@@ -505,25 +505,25 @@ test.each([
 
 test('a given X-Request-Id is returned with every answer, and an invalid one is replaced', async () => {
   for (const asking of [{}, { scope: null }]) {
-    const toldFor = async (given: string) => {
+    const requestIdFor = async (given: string) => {
       const { headers } = await asks(caller, 'getEmailStatus', { ...asking, headers: { 'X-Request-Id': given } })
       return headers.get('X-Request-Id')
     }
-    for (const given of ['a', 'req-1.2_3', 'x'.repeat(64)]) expect(await toldFor(given)).toBe(given)
-    const made = [await toldFor('<script>'), await toldFor('<script>')]
+    for (const given of ['a', 'req-1.2_3', 'x'.repeat(64)]) expect(await requestIdFor(given)).toBe(given)
+    const made = [await requestIdFor('<script>'), await requestIdFor('<script>')]
     expect(made).toEqual([expect.stringMatching(/^req_[\w-]{16}$/), expect.not.stringMatching(made[0] ?? '')])
   }
 })
 
 test('Strict-Transport-Security is sent with every answer over https, and with none over http', async () => {
-  const told = async () => {
+  const securityHeaders = async () => {
     const answers = [await asks(caller, 'getEmailStatus'), await asks(caller, 'getEmailStatus', { scope: null })]
     return answers.map(({ headers }) => headers.get('Strict-Transport-Security'))
   }
   ctx.appUrl = 'http://localhost:3000'
-  expect(await told()).toEqual([null, null])
+  expect(await securityHeaders()).toEqual([null, null])
   ctx.appUrl = 'https://accounts.test'
-  expect(await told()).toEqual(Array(2).fill('max-age=63072000; includeSubDomains'))
+  expect(await securityHeaders()).toEqual(Array(2).fill('max-age=63072000; includeSubDomains'))
 })
 
 test('RateLimit counts changes down 2, 1, 0, and the fourth change is told when the next place is free', async () => {

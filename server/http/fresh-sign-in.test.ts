@@ -68,11 +68,11 @@ test('a person without a password changes the address with a fresh sign-in of th
 })
 
 test('the letters about a change of a person without a password know that there is none, at the first attempt and later', async () => {
-  const told: boolean[] = []
+  const passwordFlags: boolean[] = []
   const { send } = ctx.mail
   ctx.mail.send = async (mail) => {
     if (!('hasPassword' in mail.message)) return send(mail)
-    told.push(mail.message.hasPassword)
+    passwordFlags.push(mail.message.hasPassword)
     return 'deferred'
   }
   const new_email = newAddress()
@@ -80,10 +80,10 @@ test('the letters about a change of a person without a password know that there 
   const right = { change_request_id: data.change_request_id, verification_code: codeSentTo(ctx, new_email) }
   expect((await call(person, 'verifyEmail', { token: person.session, body: right })).code).toBe('accepted')
   await ctx.settle()
-  expect(told).toEqual([false, false, false])
+  expect(passwordFlags).toEqual([false, false, false])
   ctx.clock.advance(minute)
   await sendDueNotices(ctx, NOTICE_KINDS)
-  expect(told).toEqual(Array(6).fill(false))
+  expect(passwordFlags).toEqual(Array(6).fill(false))
   await ctx.db.notice.deleteMany({ where: { userId: person.userId } })
 })
 

@@ -30,9 +30,9 @@ async function givenBrowser(ctx: TestContext) {
   const ask = async (nextauth: string[], asked: { method?: string; body?: object; query?: object } = {}) => {
     const { method = 'GET', body = {}, query = {} } = asked
     const headers = new Map<string, string | string[]>()
-    let told: Record<string, string> = {}
+    let sent: Record<string, string> = {}
     const tell = (answer: Record<string, string>) => {
-      told = answer
+      sent = answer
     }
     const response = {
       getHeader: (name: string) => headers.get(name.toLowerCase()),
@@ -49,7 +49,7 @@ async function givenBrowser(ctx: TestContext) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       cookies[name] = decodeURIComponent(value)
     }
-    return { ...told, location: String(headers.get('location') ?? '') }
+    return { ...sent, location: String(headers.get('location') ?? '') }
   }
   const urlOfProvider = async (query: object = {}) => {
     const { csrfToken } = (await ask(['csrf'])) as { csrfToken?: string }

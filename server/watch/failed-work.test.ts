@@ -21,12 +21,12 @@ function given(database: () => string) {
 test('while the database is away, failing work is one line, and one says that it is back', async () => {
   let database = 'away'
   const events = given(() => database)
-  const told = logFailedWork('due_work_failed', AWAY)
+  const logging = logFailedWork('due_work_failed', AWAY)
   await logFailedWork('due_work_failed', AWAY)
   await logFailedWork('background_task_failed', AWAY)
   expect(events).toEqual(['database_away'])
   database = 'ok'
-  await told
+  await logging
   expect(events).toEqual(['database_away', 'database_back'])
 })
 

@@ -6,7 +6,7 @@ import { describeError, log } from './log'
 
 const LOOK_AGAIN_MS = 1_000
 
-let isTold = false
+let isAwayLogged = false
 
 /**
  * Logs work that failed and that nobody waits for. While the database is away all of it fails, again and again: then one line says that
@@ -15,13 +15,13 @@ let isTold = false
 export async function logFailedWork(event: string, error: unknown, facts: { job?: string } = {}): Promise<void> {
   // An application or a store that refuses a connection fails with the same codes.
   const isAway = isDatabaseAway(error)
-  if (isAway && isTold) return
+  if (isAway && isAwayLogged) return
   if (!isAway || !(await isGone())) return log().error({ event, ...facts, ...describeError(error) })
-  if (isTold) return
-  isTold = true
+  if (isAwayLogged) return
+  isAwayLogged = true
   log().error({ event: 'database_away', ...describeError(error) })
   while (await isGone()) await sleep(LOOK_AGAIN_MS, undefined, { ref: false })
-  isTold = false
+  isAwayLogged = false
   log().warn({ event: 'database_back' })
 }
 

@@ -61,14 +61,14 @@ test('every answer and every deletion step is one span, with ids and codes only'
   expect(received.map(({ path }) => path)).toEqual(['/v1/traces'])
   const text = received.map(({ body }) => body).join()
   const spans: Span[] = JSON.parse(text).resourceSpans[0].scopeSpans[0].spans
-  const told = spans.map(({ name, kind, status, attributes }) => ({
+  const shown = spans.map(({ name, kind, status, attributes }) => ({
     name,
     kind,
     error: status.code === 2,
     ...Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue])),
   }))
   const answered = { name: 'getEmailStatus', kind: 2, error: false, 'http.request.method': 'GET' }
-  expect(told).toEqual([
+  expect(shown).toEqual([
     { ...answered, 'http.response.status_code': 200, request_id: 'traced-1' },
     { ...answered, 'http.response.status_code': 403, request_id: expect.any(String), 'error.type': 'AUTH_002' },
     { name: 'deletion_step', kind: 1, error: false, step: 'user_profile', withdrawal_id },

@@ -95,15 +95,15 @@ test("a receipt shows each application's answer: erased, kept a part, did not kn
   await waiveTask(ctx, { taskId: idOf('refuses'), reason: 'refused' })
   await passDays(ctx, 1)
   const { claims } = (await receiptsOf(withdrawalId))[1] as { claims: ReceiptClaims }
-  const told = claims.applications?.filter(({ name }) => name in statusOf)
-  expect(told?.map(({ name, answer, reported_records }) => [name, answer, reported_records])).toEqual([
+  const applications = claims.applications?.filter(({ name }) => name in statusOf)
+  expect(applications?.map(({ name, answer, reported_records }) => [name, answer, reported_records])).toEqual([
     ['erases', 'erased', 14],
     ['is_told', 'told', undefined],
     ['keeps', 'retained_part', undefined],
     ['knows_nobody', 'gone', undefined],
     ['refuses', 'waived', undefined],
   ])
-  expect(told?.every(({ told_at, at }) => told_at && at)).toBe(true)
+  expect(applications?.every(({ told_at, at }) => told_at && at)).toBe(true)
   await ctx.db.connectedApp.deleteMany({ where: { name: { in: names } } })
 })
 

@@ -684,7 +684,7 @@ test('what ends access or changes a secret asks with whom or what it concerns, a
     'key rotate --now': 'Sign with a new key at once, and never again with the keys before it?',
     'ledger replay': 'Delete again every account that the erasure ledger has and this database still has too?',
   }
-  for (const [line, asked] of Object.entries(questions)) expect(await question(line)).toBe(asked)
+  for (const [line, text] of Object.entries(questions)) expect(await question(line)).toBe(text)
   expect(await question('user set-password --user usr_unknown --password x')).toBe(NO_USER)
   expect(await question('service-token revoke svt_none')).toContain('no service token with this id')
   expect(await question('session end ses_none')).toContain('no session with this id')

@@ -8,7 +8,7 @@ const MAX_CODE_LENGTH = 64
 const MAX_TITLE_LENGTH = 200
 const MAX_URL_LENGTH = 2000
 /** The maximum in one application's answer. */
-const MAX_ASKED = 20
+const MAX_BLOCKERS = 20
 
 const isLine = (text: string) => isStorable(text) && /\S/.test(text) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
 
@@ -49,7 +49,7 @@ export function linkOf(text: string, { hosts, allowsHttp }: LinkRules): string |
 export const checkAnswer = z.strictObject({
   blockers: z
     .array(z.strictObject({ code, title: blockerTitle, url, amount: amount.nullish() }))
-    .check(maxLength(MAX_ASKED)),
+    .check(maxLength(MAX_BLOCKERS)),
 })
 
 const KEY = `REQUEST_001: key has 1 to ${MAX_KEY_LENGTH} characters and no control character.`

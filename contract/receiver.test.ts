@@ -95,13 +95,13 @@ test('a deletion without a task that is to be done later is refused with a sente
 test('B108 a receiver says by the account alone whether anything of it is there, and nothing where it cannot', async () => {
   const ask = () =>
     signed({ body: JSON.stringify({ type: 'account.absence_check', data: { subject: '42', account: 'usr_1' } }) })
-  const asked: unknown[] = []
+  const accounts: unknown[] = []
   const options = { secrets: NEW, now: () => NOW * 1000, handle: () => 'done' as const }
   const says = (present: boolean) =>
     createReceiver({
       ...options,
       isPresent: (...of) => {
-        asked.push(of)
+        accounts.push(of)
         return present
       },
     })
@@ -109,7 +109,7 @@ test('B108 a receiver says by the account alone whether anything of it is there,
     const answer = await says(present)(ask())
     expect([answer.status, await answer.json()]).toEqual([200, { present, account: 'usr_1' }])
   }
-  expect(asked).toEqual([['usr_1'], ['usr_1']])
+  expect(accounts).toEqual([['usr_1'], ['usr_1']])
   expect((await createReceiver(options)(ask())).status).toBe(501)
   const failing = createReceiver({ ...options, isPresent: () => Promise.reject(new Error('the database is away')) })
   expect((await failing(ask())).status).toBe(500)
@@ -118,19 +118,19 @@ test('B108 a receiver says by the account alone whether anything of it is there,
 test('a message that arrives while it is handled gets the same answer, and is handled once', async () => {
   let answer = (_outcome: Outcome) => {}
   const { statusOf, handled } = givenReceiver(() => new Promise<Outcome>((resolve) => (answer = resolve)))
-  let areAsked = 0
+  let bodiesRead = 0
   const ask = () => {
     const { headers, body } = signed()
     const request = new Request('https://shop.test/hook', {
       method: 'POST',
       headers,
-      body: body?.pipeThrough(new TransformStream({ flush: () => void areAsked++ })),
+      body: body?.pipeThrough(new TransformStream({ flush: () => void bodiesRead++ })),
       duplex: 'half',
     } as RequestInit)
     return statusOf(request)
   }
   const both = Promise.all([ask(), ask()])
-  await expect.poll(() => handled.length === 1 && areAsked === 2).toBe(true)
+  await expect.poll(() => handled.length === 1 && bodiesRead === 2).toBe(true)
   // Verifying takes a turn of the event loop or two.
   for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
   answer('later')
@@ -204,14 +204,14 @@ test('an error of the handler is answered with 500, so that the message comes ag
 })
 
 test('a report goes to its URL with its token, and a refusal is an ApiError', async () => {
-  const asked: [unknown, RequestInit | undefined][] = []
+  const requests: [unknown, RequestInit | undefined][] = []
   const answering = (response: Response | Error) => async (input: unknown, init?: RequestInit) => {
-    asked.push([input, init])
+    requests.push([input, init])
     if (response instanceof Error) throw response
     return response
   }
   await reportTask(task, { status: 'processing', progress: { done: 3, total: 10 } }, answering(Response.json({})))
-  const [place, init] = asked[0] ?? []
+  const [place, init] = requests[0] ?? []
   expect(place).toBe(task.report_to)
   expect(init).toMatchObject({ method: 'POST', headers: { Authorization: 'Bearer dtk_x' } })
   expect(JSON.parse(String(init?.body))).toEqual({ status: 'processing', progress: { done: 3, total: 10 } })
@@ -225,13 +225,13 @@ test('a receiver answers each check anew, and never with an empty list when it c
   const data = { subject: 'customer 42', account: 'usr_1' }
   const body = JSON.stringify({ type: 'account.withdrawal_check', timestamp: 't', data })
   const found = [[{ code: 'open_order', title: 'Order 7 is not paid' }], []]
-  const asked: string[] = []
+  const checks: string[] = []
   const receive = createReceiver({
     secrets: NEW,
     now: () => NOW * 1000,
     handle: () => 'done',
     check: (subject, account) => {
-      asked.push(`${subject} as ${account}`)
+      checks.push(`${subject} as ${account}`)
       const blockers = found.shift()
       if (!blockers) throw new Error('The database is away.')
       return blockers
@@ -243,7 +243,7 @@ test('a receiver answers each check anew, and never with an empty list when it c
     { blockers: [] },
   ])
   expect((await receive(signed({ body }))).status).toBe(500)
-  expect(asked).toEqual(Array(3).fill('customer 42 as usr_1'))
+  expect(checks).toEqual(Array(3).fill('customer 42 as usr_1'))
   expect((await receive(signed({ body, by: [OLD] }))).status).toBe(401)
   expect(await givenReceiver().statusOf(signed({ body }))).toBe(501)
 })

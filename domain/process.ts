@@ -22,7 +22,7 @@ export interface CallQueue {
   /** A run starts due calls as places come free. */
   isDraining: boolean
   /** More may have become due while a run was active. */
-  isAskedAgain: boolean
+  needsAnotherTurn: boolean
 }
 
 /** Calls that are counted in memory only. */
@@ -86,7 +86,7 @@ export interface Process {
   }
 }
 
-export const createCallQueue = (): CallQueue => ({ calls: new Set(), isDraining: false, isAskedAgain: false })
+export const createCallQueue = (): CallQueue => ({ calls: new Set(), isDraining: false, needsAnotherTurn: false })
 
 export const createProcess = (): Process => ({
   batches: new Map(),

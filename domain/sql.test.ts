@@ -58,12 +58,12 @@ test('the compiler refuses a missing, a misnamed and a wrongly typed value, and 
 })
 
 test('a text that a call brings does not compile inside a statement, and a name from a list is checked', () => {
-  const asked: string = "x'; DROP TABLE users; --"
+  const given: string = "x'; DROP TABLE users; --"
   // @ts-expect-error: a plain text is no part
-  sql`SELECT ${asked}`
+  sql`SELECT ${given}`
   // @ts-expect-error: only a constant is a literal
-  literal(asked)
-  expect(() => identifier(asked)).toThrow()
+  literal(given)
+  expect(() => identifier(given)).toThrow()
   expect([literal("it's"), sql`${identifier('user_id')} = ${3}`]).toEqual(["'it''s'", 'user_id = 3'])
 })
 

@@ -104,8 +104,8 @@ test('B46 a person who signs in at the identity provider takes the account back 
   }
   const owner = await newPage(browser)
   await owner.setViewportSize({ width: 390, height: 844 })
-  const asked = await request.post(`${DEMO_URL}/api/v1/withdrawal-requests`, { data: { email: stolen } })
-  expect(asked.status()).toBe(202)
+  const requested = await request.post(`${DEMO_URL}/api/v1/withdrawal-requests`, { data: { email: stolen } })
+  expect(requested.status()).toBe(202)
   await inbox.latest(stolen, 'Sign in to delete your account')
   await owner.goto(linkIn(await inbox.latest(email, 'Before you delete your account'), '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Undo the change' })).toBeVisible()

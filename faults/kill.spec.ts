@@ -88,8 +88,8 @@ test('F2 F24 when one of two instances is killed, every application is called un
   // A client without an answer asks the other instance.
   await Promise.all(
     people.map((person, index) => {
-      const [asked, other] = index % 2 ? [first, second] : [second, first]
-      return withdraw(asked, person).catch(() => withdraw(other, person))
+      const [instance, other] = index % 2 ? [first, second] : [second, first]
+      return withdraw(instance, person).catch(() => withdraw(other, person))
     }),
   )
   const ids = await Promise.all(people.map((person) => withdrawalOf(world, person)))

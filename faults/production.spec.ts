@@ -131,8 +131,8 @@ async function givenBucket(context: TestContext, certificate: Certificate): Prom
   const endpoint = await givenServer(context, certificate, (method, path, body) => {
     const [place = '', query] = path.split('?')
     if (query) {
-      const asked = new URLSearchParams(query)
-      const [prefix, after] = ['prefix', 'start-after'].map((name) => `${place}/${asked.get(name) ?? ''}`) as [
+      const params = new URLSearchParams(query)
+      const [prefix, after] = ['prefix', 'start-after'].map((name) => `${place}/${params.get(name) ?? ''}`) as [
         string,
         string,
       ]
@@ -221,8 +221,8 @@ test('a person signs in, changes the address and verifies it in a browser over h
   page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-  page.on('request', (asked) => {
-    if (!asked.url().startsWith(`${proxy.url}/`) && !asked.url().startsWith('data:')) faults.push(asked.url())
+  page.on('request', (sent) => {
+    if (!sent.url().startsWith(`${proxy.url}/`) && !sent.url().startsWith('data:')) faults.push(sent.url())
   })
 
   await page.goto(`${proxy.url}/sign-in`)

@@ -20,16 +20,16 @@ const AT_ONCE = ['inngest', 'faults', 'fuzz']
 
 process.env.TZ ??= 'UTC'
 
-const asked = process.argv.slice(2)
-if (asked.some((name) => name === '--help' || name === '-h')) {
+const wanted = process.argv.slice(2)
+if (wanted.some((name) => name === '--help' || name === '-h')) {
   const parts = Object.entries(STAGES).map(([name, [title]]) => `  ${name.padEnd(10)}${title}`)
   process.stdout.write(`npm test -- [part …]; without a part it runs all of them.\n\n${parts.join('\n')}\n`)
   process.exit()
 }
-const unknown = asked.find((name) => !(name in STAGES))
+const unknown = wanted.find((name) => !(name in STAGES))
 if (unknown) fail(`There is no part "${unknown}"; the parts are ${Object.keys(STAGES).join(', ')}.`)
 const beganAt = Date.now()
-const chosen = Object.keys(STAGES).filter((name) => !asked.length || name === 'generate' || asked.includes(name))
+const chosen = Object.keys(STAGES).filter((name) => !wanted.length || name === 'generate' || wanted.includes(name))
 for (const name of chosen.filter((name) => !AT_ONCE.includes(name))) failWith([await failureOf(name)])
 failWith(await Promise.all(chosen.filter((name) => AT_ONCE.includes(name)).map(failureOf)))
 process.stdout.write(`\nAll passed in ${secondsSince(beganAt)} s.\n`)

@@ -97,7 +97,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   }
 }
 
-export const call = async (...asked: Parameters<typeof request>): Promise<Answer> => readAnswer(await request(...asked))
+export const call = async (...args: Parameters<typeof request>): Promise<Answer> => readAnswer(await request(...args))
 
 /** The calls that tests make most. */
 export const callsBy = (ask: typeof call) => ({

@@ -76,19 +76,19 @@ export async function givenProvider(...contexts: TestContext[]): Promise<TestPro
   const provider: TestProvider = {
     issuer: `http://127.0.0.1:${port}`,
     answer(url, subject, forge = (claims) => claims) {
-      const asked = new URL(url).searchParams
+      const params = new URL(url).searchParams
       const code = randomBytes(16).toString('base64url')
       const claims = forge({
         iss: provider.issuer,
-        aud: asked.get('client_id'),
+        aud: params.get('client_id'),
         sub: subject,
-        nonce: asked.get('nonce'),
+        nonce: params.get('nonce'),
         iat: now(),
         exp: now() + 300,
         auth_time: now(),
       })
-      codes.set(code, { claims, challenge: asked.get('code_challenge') ?? '' })
-      return new URLSearchParams({ code, state: asked.get('state') ?? '' })
+      codes.set(code, { claims, challenge: params.get('code_challenge') ?? '' })
+      return new URLSearchParams({ code, state: params.get('state') ?? '' })
     },
     async signWith(algorithm) {
       key = await newKey(algorithm)

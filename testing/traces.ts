@@ -130,8 +130,11 @@ interface Traced {
 /** Fails if an account made a forbidden transition. Changes that a test has written itself are left out. */
 export async function expectNoBadTrace(world: Traced): Promise<void> {
   const rows = await rowsOf(world)
-  const asked = new Set(rows.filter(({ action }) => action === 'email_change.requested').map(({ subject }) => subject))
-  const isOwn = ({ action, subject }: Audited) => /^email/.test(action) && action in TRANSITIONS && !asked.has(subject)
+  const requestedIds = new Set(
+    rows.filter(({ action }) => action === 'email_change.requested').map(({ subject }) => subject),
+  )
+  const isOwn = ({ action, subject }: Audited) =>
+    /^email/.test(action) && action in TRANSITIONS && !requestedIds.has(subject)
   expect(problemsOf(rows.filter((row) => !isOwn(row))).slice(0, 5)).toEqual([])
 }
 

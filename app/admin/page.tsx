@@ -23,7 +23,7 @@ export default async function OperationsPage() {
         figures={figures}
         lookedAt={ctx.clock.now().toISOString()}
         apps={apps}
-        lastAsked={new Map(asking.map(({ app_id, last_asked_at }) => [app_id, last_asked_at]))}
+        lastFetches={new Map(asking.map(({ app_id, last_asked_at }) => [app_id, last_asked_at]))}
         withdrawals={withdrawals}
         isUnread={isUnread}
         isCut={isCut}

@@ -64,12 +64,12 @@ export function ConfirmIdentity({
   const t = useTranslations('Identity')
   const { hasPassword, provider, confirmedUntil } = ways
   const { hasSessions } = useHost()
-  const [hasAsked, setHasAsked] = useState(false)
+  const [hasStarted, setHasStarted] = useState(false)
   // On a page of an adopter the person may have confirmed nothing that they know of.
-  if (confirmedUntil && !hasSessions && !hasAsked) return null
+  if (confirmedUntil && !hasSessions && !hasStarted) return null
   if (confirmedUntil)
     return (
-      <Announcement takesFocus={hasAsked && 'if-lost'}>
+      <Announcement takesFocus={hasStarted && 'if-lost'}>
         <p className="flex items-start gap-2.5">
           <BadgeCheck className="mt-0.5 size-5 shrink-0 text-success" aria-hidden />
           <span>{t.rich('confirmedUntil', { time: () => <LocalTime dateTime={confirmedUntil} format="time" /> })}</span>
@@ -88,7 +88,7 @@ export function ConfirmIdentity({
           values={values}
           comesBackTo={comesBackTo}
           hint={hasPassword ? undefined : hint}
-          onAsk={() => setHasAsked(true)}
+          onStart={() => setHasStarted(true)}
         />
       )}
     </div>
@@ -98,11 +98,11 @@ export function ConfirmIdentity({
 interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' | 'purpose' | keyof Leave> {
   provider: string
   hint: string | undefined
-  onAsk: () => void
+  onStart: () => void
 }
 
 function ConfirmWithProvider(props: ConfirmWithProviderProps) {
-  const { userId, purpose, provider, hint, values, comesBackTo, onAsk } = props
+  const { userId, purpose, provider, hint, values, comesBackTo, onStart } = props
   const t = useTranslations('Identity')
   const { reauthenticate } = useHost()
   const leave = useMutation({
@@ -116,7 +116,7 @@ function ConfirmWithProvider(props: ConfirmWithProviderProps) {
         className="w-full sm:w-auto"
         isPending={leave.isPending}
         onClick={() => {
-          onAsk()
+          onStart()
           leave.mutate()
         }}
       >

@@ -119,7 +119,7 @@ function WaitsForAbsence({ task }: { task: ShownTask }) {
 }
 
 /** When an application is asked for the first time. */
-export function WillBeAsked({ task: { due_at } }: { task: ShownTask }) {
+export function FirstRequest({ task: { due_at } }: { task: ShownTask }) {
   const now = useServerTime()
   if (due_at === null) return 'that waits until it is enabled'
   if (Date.parse(due_at) <= now) return 'that is due now'

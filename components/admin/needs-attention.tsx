@@ -28,7 +28,7 @@ interface NeedsAttentionProps {
   lookedAt: string
   apps: readonly contract.TroubledApp[]
   /** When each application that fetches its tasks last did. */
-  lastAsked: ReadonlyMap<string, string | null>
+  lastFetches: ReadonlyMap<string, string | null>
   withdrawals: readonly contract.TroubledWithdrawal[]
   /** A part could not be read. */
   isUnread: boolean
@@ -61,7 +61,7 @@ export function NeedsAttention({
   figures,
   lookedAt,
   apps,
-  lastAsked,
+  lastFetches,
   withdrawals,
   isUnread,
   isCut,
@@ -109,7 +109,7 @@ export function NeedsAttention({
           </div>
         )}
         {apps.map((app) => (
-          <App key={app.app_id} app={app} lastAskedAt={lastAsked.get(app.app_id) ?? null} />
+          <App key={app.app_id} app={app} lastFetchedAt={lastFetches.get(app.app_id) ?? null} />
         ))}
       </div>
     </Part>
@@ -152,7 +152,7 @@ const MAX_EVENTS = 1_000
 /** So many deletion tasks of one application are shown unfolded. */
 const MAX_OPEN = 3
 
-function App({ app, lastAskedAt }: TroubleProps) {
+function App({ app, lastFetchedAt }: TroubleProps) {
   const { app_id, name, is_past_due: isPast, deliveries, tasks, unreliable } = app
   const label = `Deletions that wait for ${name}`
   const isDisabled = contract.isDisabled(app)
@@ -177,7 +177,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
         {deliveries && <EventCounts of={deliveries} max={MAX_EVENTS} />}
       </h3>
       <p className="text-ink-muted text-sm empty:hidden">
-        <Trouble app={app} lastAskedAt={lastAskedAt} />
+        <Trouble app={app} lastFetchedAt={lastFetchedAt} />
         {isDisabled && (
           <>
             Disabled
@@ -218,7 +218,7 @@ function App({ app, lastAskedAt }: TroubleProps) {
 interface TroubleProps {
   app: contract.TroubledApp
   /** When one that fetches its tasks last did; null if it never did. */
-  lastAskedAt: string | null
+  lastFetchedAt: string | null
 }
 
 const isFailingNow = ({ deliveries, tasks }: contract.TroubledApp) => deliveries !== null || tasks.some(isFailing)
@@ -229,7 +229,7 @@ const isTried = (app: contract.TroubledApp) =>
     app.tasks.some(({ polls, state }) => !polls && (state === 'pending' || state === 'calling')))
 
 /** What is wrong with an application, since when, and what to do. */
-export function Trouble({ app, lastAskedAt }: TroubleProps) {
+export function Trouble({ app, lastFetchedAt }: TroubleProps) {
   const { deliveries, tasks, unreliable } = app
   const failing = tasks.filter(isFailing)
   const lastAnswer = failing[0]?.last_error
@@ -264,10 +264,10 @@ export function Trouble({ app, lastAskedAt }: TroubleProps) {
         </>
       )}
       {app.leaves_tasks &&
-        (lastAskedAt ? (
+        (lastFetchedAt ? (
           <>
-            It fetches its deletion tasks itself, and last asked for them on <LocalTime dateTime={lastAskedAt} />: check
-            that it runs.{' '}
+            It fetches its deletion tasks itself, and last asked for them on <LocalTime dateTime={lastFetchedAt} />:
+            check that it runs.{' '}
           </>
         ) : (
           'It fetches its deletion tasks itself, and has never asked for them: check that it runs. '

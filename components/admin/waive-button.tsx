@@ -10,10 +10,10 @@ import { Disclosure } from '../ui/disclosure'
 import { RadioField } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
 import { useServerTime } from '../ui/server-clock'
-import { Attempts, WillBeAsked } from './attempts'
+import { Attempts, FirstRequest } from './attempts'
 import { operate, sentenceOf } from './operate'
 import { SignInFirst, useNewestAct, useOutcome, useUndone } from './outcomes'
-import { isAsked, willBeCalled } from './words'
+import { isRequested, willBeCalled } from './words'
 
 interface WaiveButtonProps {
   task: ShownTask
@@ -69,13 +69,13 @@ export function WaiveButton({ task, of, addReason }: WaiveButtonProps) {
       consequence={
         <div className="space-y-4">
           <p className="font-medium text-ink">
-            {isAsked(task) ? (
+            {isRequested(task) ? (
               <Attempts of={{ ...task, due_at: null }} />
             ) : task.polls ? (
               'It has not fetched this task yet'
             ) : (
               <>
-                It has not been asked yet: <WillBeAsked task={task} />
+                It has not been asked yet: <FirstRequest task={task} />
               </>
             )}
             . <span className="block font-mono font-normal text-ink-muted text-sm">{withdrawal_id}</span>

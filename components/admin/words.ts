@@ -24,7 +24,7 @@ export const attemptsOf = (tried: readonly { attempts: number }[]) =>
 export const TRIES_ITSELF = 'It is tried again by itself; once the cause is fixed, a retry tries it at once.'
 
 /** Whether the application has heard of the task, or was tried. */
-export const isAsked = ({ state, attempts }: ShownTask) => state !== 'pending' || attempts > 0
+export const isRequested = ({ state, attempts }: ShownTask) => state !== 'pending' || attempts > 0
 
 /** Whether it is asked for the first time without anybody doing anything: not where it is disabled, or has to ask for its tasks itself. */
-export const willBeCalled = (task: ShownTask) => !isAsked(task) && task.due_at !== null && !task.polls
+export const willBeCalled = (task: ShownTask) => !isRequested(task) && task.due_at !== null && !task.polls

@@ -4,7 +4,7 @@ import type { Answer, Body } from '@/contract/define'
 import type { changeEmail, resendVerification, verifyEmail } from '@/contract/email'
 import { untilAnswered } from '../api/until-answered'
 import { useHost } from '../host/host'
-import { type EmailStatus, emailStatusKey, statusAsked } from './email-status'
+import { type EmailStatus, emailStatusKey, statusAfterChange } from './email-status'
 
 type Callbacks<Data, Values> = Pick<UseMutationOptions<Data, Error, Values>, 'onMutate' | 'onSuccess' | 'onError'>
 
@@ -33,7 +33,12 @@ export function useChangeEmail(
   callbacks?: Callbacks<Answer<typeof changeEmail>, Body<typeof changeEmail>>,
 ) {
   const { call } = useHost()
-  return useEmailCall(userId, (body, options) => call('changeEmail', { userId }, body, options), callbacks, statusAsked)
+  return useEmailCall(
+    userId,
+    (body, options) => call('changeEmail', { userId }, body, options),
+    callbacks,
+    statusAfterChange,
+  )
 }
 
 export function useVerifyEmail(

@@ -86,14 +86,14 @@ export function WatchSession(props: { userId: string; initialStatus: EmailStatus
 export const isSameAddress = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
 /** What the answer to a change tells of the status. */
-export const statusAsked = (asked: Answer<typeof changeEmail>): Pick<EmailStatus, 'pending_change'> => ({
+export const statusAfterChange = (answer: Answer<typeof changeEmail>): Pick<EmailStatus, 'pending_change'> => ({
   pending_change: {
     has_pending: true,
-    new_email: asked.new_email,
+    new_email: answer.new_email,
     requested_at: null,
-    expires_at: asked.verification_expires_at,
-    change_request_id: asked.change_request_id,
-    verification_method: asked.verification_method,
+    expires_at: answer.verification_expires_at,
+    change_request_id: answer.change_request_id,
+    verification_method: answer.verification_method,
     attempts_remaining: null,
     resend_available_at: null,
     delivery: null,

@@ -10,16 +10,16 @@ afterEach(() => {
 /** Asks the page for a token, and returns why it has none, how often it was asked, and what the parts learned of the account. */
 async function askFor(pageToken: () => Promise<PageToken | null>) {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
-  const asked = vi.fn(pageToken)
+  const tokenSource = vi.fn(pageToken)
   const found: boolean[] = []
   const calls = createCalls({
     baseUrl: 'https://accounts.example.test',
-    pageToken: asked,
+    pageToken: tokenSource,
     onProof: () => {},
     onFound: (isFound) => found.push(isFound),
   })
   const error = await calls.call('getEmailStatus', { userId: 'usr_1' }).catch((error) => error)
-  return { error, found, times: asked.mock.calls.length, isLogged: logged.mock.calls.length > 0 }
+  return { error, found, times: tokenSource.mock.calls.length, isLogged: logged.mock.calls.length > 0 }
 }
 
 const answerOf = (answer: object | undefined) => async () => answer as PageToken
@@ -44,7 +44,7 @@ test.each([
 
 test('a page that gives no token within fifteen seconds counts as away, and the console says why', async () => {
   vi.useFakeTimers()
-  const asked = askFor(() => new Promise(() => {}))
+  const answer = askFor(() => new Promise(() => {}))
   await vi.advanceTimersByTimeAsync(15_000)
-  expect(await asked).toMatchObject({ error: { code: 'SERVER_002', status: 0 }, isLogged: true })
+  expect(await answer).toMatchObject({ error: { code: 'SERVER_002', status: 0 }, isLogged: true })
 })

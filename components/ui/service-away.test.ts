@@ -15,9 +15,9 @@ afterEach(() => {
 
 test('a page that found the service away looks every three seconds, and hears once that it is back', async () => {
   const answers = [null, new Response(null, { status: 503 }), new Response(null, { status: 200 })]
-  const asked: string[] = []
+  const urls: string[] = []
   vi.stubGlobal('fetch', async (url: URL) => {
-    asked.push(url.href)
+    urls.push(url.href)
     return answers.shift() ?? Promise.reject(new TypeError('fetch failed'))
   })
   const heard = vi.fn()
@@ -28,5 +28,5 @@ test('a page that found the service away looks every three seconds, and hears on
   expect(heard).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(30_000)
   expect(heard).toHaveBeenCalledOnce()
-  expect(asked).toEqual(Array(3).fill('https://accounts.example.test/api/health/ready'))
+  expect(urls).toEqual(Array(3).fill('https://accounts.example.test/api/health/ready'))
 })

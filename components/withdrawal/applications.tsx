@@ -8,7 +8,15 @@ import { CardHeader } from '../ui/card-header'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
-import { type Application, isAsked, isBeingChecked, isDue, isLate, isUnconfirmed, plannedEndOf } from './hold-ups'
+import {
+  type Application,
+  isBeingChecked,
+  isDue,
+  isFirstCallDue,
+  isLate,
+  isUnconfirmed,
+  plannedEndOf,
+} from './hold-ups'
 import { stateOf, type WithdrawalStatus } from './withdrawal-status'
 
 /** Which applications are late, by the clock of the service. */
@@ -57,7 +65,7 @@ function ApplicationState({ application, isLate }: { application: Application; i
   if (isUnconfirmed(application))
     return <Badge tone="warning">{t(isBeingChecked(application) ? 'apps.checking' : 'apps.notConfirmed')}</Badge>
   if (isLate) return <Badge tone="warning">{t(application.accepted_at ? 'apps.late' : 'apps.noAnswer')}</Badge>
-  const state = isAsked(application, now) ? 'processing' : stateOf(application.status)
+  const state = isFirstCallDue(application, now) ? 'processing' : stateOf(application.status)
   return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 

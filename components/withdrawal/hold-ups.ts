@@ -22,7 +22,7 @@ export const isDue = ({ next_attempt_at }: Application, now: number): boolean =>
   next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
 
 /** Its first call is due, so that it is asked now. */
-export const isAsked = (application: Application, now: number): boolean =>
+export const isFirstCallDue = (application: Application, now: number): boolean =>
   application.status === 'pending' && isDue(application, now)
 
 /** Its time has passed and it has not said that it is done. One whose step begins later was not asked yet. */

@@ -21,7 +21,7 @@ import { Steps } from '../ui/steps'
 import { Applications, HoldUps, useLate } from './applications'
 import { useCategoryTexts, useListed } from './category-texts'
 import { namesOf } from './deletion-summary'
-import { isAsked, isUnconfirmed } from './hold-ups'
+import { isFirstCallDue, isUnconfirmed } from './hold-ups'
 import { RightToComplain } from './right-to-complain'
 import { SaveReceipts } from './save-receipts'
 import { isRefusal, stateOf, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
@@ -188,7 +188,7 @@ function useSteps(status: WithdrawalStatus | undefined) {
 
 /** An app may be asked a moment before its step is claimed. */
 const stateIn = ({ applications }: WithdrawalStatus, { step, status }: StepProgress, now: number) =>
-  step === 'third_party_integrations' && status === 'pending' && applications.some((app) => isAsked(app, now))
+  step === 'third_party_integrations' && status === 'pending' && applications.some((app) => isFirstCallDue(app, now))
     ? 'processing'
     : stateOf(status)
 

@@ -7,11 +7,11 @@ import { subjectOf } from './events'
 import { parsedBody, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 /** Whether the application is asked for blockers of `user`, a value. */
-export const isAsked = (app: Part, user: Part) =>
+export const needsCheck = (app: Part, user: Part) =>
   sql`${app}.checks AND ${app}.disabled_at IS NULL AND (${app}.audience = 'everyone'
      OR EXISTS (SELECT FROM app_connections c WHERE c.app_id = ${app}.id AND c.user_id = ${user}))`
 
-const readAsked = statement(
+const readAppsToAsk = statement(
   'applications-to-ask',
   { userId: text },
   { ...SIGNING_ROW, id: text, name: text, hosts: text.list, subject: text },
@@ -20,7 +20,7 @@ const readAsked = statement(
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
    LEFT JOIN app_connections c ON c.app_id = a.id AND c.user_id = u.id
-   WHERE ${isAsked(sql`a`, v.userId)}
+   WHERE ${needsCheck(sql`a`, v.userId)}
    ORDER BY a.name, a.id`,
 )
 
@@ -38,7 +38,7 @@ const cannotAsk = () =>
  * gives no good answer, because a missing answer does not mean that nothing holds it back.
  */
 export async function askApplications(ctx: SystemContext, userId: string): Promise<Blocker[]> {
-  const apps = await ctx.sql(readAsked, { userId })
+  const apps = await ctx.sql(readAppsToAsk, { userId })
   const tooLate = new Promise<never>((_resolve, reject) => {
     setTimeout(() => reject(cannotAsk()), ALL_CHECKS_MS).unref()
   })
@@ -46,7 +46,7 @@ export async function askApplications(ctx: SystemContext, userId: string): Promi
   return (await Promise.race([answers, tooLate])).flat()
 }
 
-async function ask(ctx: SystemContext, app: RowOf<typeof readAsked>, account: string): Promise<Blocker[]> {
+async function ask(ctx: SystemContext, app: RowOf<typeof readAppsToAsk>, account: string): Promise<Blocker[]> {
   const body = JSON.stringify({
     type: 'account.withdrawal_check',
     timestamp: ctx.clock.now().toISOString(),

@@ -10,13 +10,13 @@ const more = vi.hoisted(() => ({ buckets: [] as Bucket[] }))
 
 vi.mock('../limits/buckets', async (importOriginal) => {
   const original = await importOriginal<typeof import('../limits/buckets')>()
-  const withMore = ({ take, ...asked }: WantedPlaces) => ({ ...asked, take: [...take, ...more.buckets] })
+  const withMore = ({ take, ...wanted }: WantedPlaces) => ({ ...wanted, take: [...take, ...more.buckets] })
   const { judgePlaces, takeValues } = original
   return {
     ...original,
-    takeValues: (asked: WantedPlaces, now: Date) => takeValues(withMore(asked), now),
-    judgePlaces: (...[ctx, asked, rows, now]: Parameters<typeof judgePlaces>) =>
-      judgePlaces(ctx, withMore(asked), rows, now),
+    takeValues: (wanted: WantedPlaces, now: Date) => takeValues(withMore(wanted), now),
+    judgePlaces: (...[ctx, wanted, rows, now]: Parameters<typeof judgePlaces>) =>
+      judgePlaces(ctx, withMore(wanted), rows, now),
   }
 })
 

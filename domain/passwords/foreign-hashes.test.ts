@@ -150,16 +150,16 @@ test('L27 addresses without an account wait in the line of imported hashes as of
   expect(linesOf()).toEqual(lines)
 
   const { passwords } = ctx
-  const asked: (boolean | undefined)[] = []
+  const foreignFlags: (boolean | undefined)[] = []
   ctx.passwords = {
     ...passwords,
     async verify(_hash, _password, options) {
-      asked.push(options?.isForeign)
+      foreignFlags.push(options?.isForeign)
       return false
     },
   }
   for (const email of nobodys.slice(0, 10)) await signInAs(ctx, { email, password: 'x' })
-  expect(asked).toEqual(lines.slice(0, 10))
+  expect(foreignFlags).toEqual(lines.slice(0, 10))
 })
 
 test('each kind of imported hash is found, and all imported hashes are counted', async () => {

@@ -174,8 +174,8 @@ async function givenFormer(ctx: Service) {
   ctx.clock.advance(minute)
   const old = issuedAt(ctx.clock.now())
   ctx.clock.advance(second)
-  const asked = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
-  expect((await call(service, 'withdrawUser', { ids, body: asked })).code).toBe('accepted')
+  const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+  expect((await call(service, 'withdrawUser', { ids, body })).code).toBe('accepted')
   await pass(ctx, hour)
   const recreate = async (more: object) => {
     const { code, data } = await call(service, 'putUser', { ids, body: { recreate: true, ...more } })

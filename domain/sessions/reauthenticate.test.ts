@@ -137,14 +137,14 @@ test('the browser goes to the provider with prompt=login, max_age=0 and PKCE, an
 describe('a re-authentication on any instance', () => {
   const now = () => Math.floor(first.clock.now().getTime() / second)
   const forgeries: [string, (claims: Claims) => Claims, string][] = [
-    ['an ID token without auth_time', ({ auth_time: _, ...claims }) => claims, 'not_asked'],
-    ['an auth_time older than the start', (claims) => ({ ...claims, auth_time: now() - 31 }), 'not_asked'],
-    ['an auth_time in the future', (claims) => ({ ...claims, auth_time: now() + 61 }), 'not_asked'],
-    ['an auth_time as text', (claims) => ({ ...claims, auth_time: String(now()) }), 'not_asked'],
+    ['an ID token without auth_time', ({ auth_time: _, ...claims }) => claims, 'not_fresh'],
+    ['an auth_time older than the start', (claims) => ({ ...claims, auth_time: now() - 31 }), 'not_fresh'],
+    ['an auth_time in the future', (claims) => ({ ...claims, auth_time: now() + 61 }), 'not_fresh'],
+    ['an auth_time as text', (claims) => ({ ...claims, auth_time: String(now()) }), 'not_fresh'],
     [
       'a fresh iat over a stale auth_time',
       (claims) => ({ ...claims, iat: now(), auth_time: now() - 3600 }),
-      'not_asked',
+      'not_fresh',
     ],
     ['another sub', (claims) => ({ ...claims, sub: 'crm-somebody-else' }), 'other_person'],
     ['another aud', (claims) => ({ ...claims, aud: 'another-client' }), 'bad_proof'],
@@ -152,7 +152,7 @@ describe('a re-authentication on any instance', () => {
     ['an azp of another client', (claims) => ({ ...claims, azp: 'another' }), 'bad_proof'],
     ['another iss', (claims) => ({ ...claims, iss: 'https://evil.test' }), 'bad_proof'],
     ['an expired ID token', (claims) => ({ ...claims, exp: now() - 31 }), 'bad_proof'],
-    ['an auth_time of half a second', (claims) => ({ ...claims, auth_time: now() + 0.5 }), 'not_asked'],
+    ['an auth_time of half a second', (claims) => ({ ...claims, auth_time: now() + 0.5 }), 'not_fresh'],
   ]
   test.each(forgeries)('fails with %s', async (_what, forge, refusal) => {
     const started = await start()

@@ -94,7 +94,7 @@ export type Refusal =
   | 'provider_away'
   | 'bad_proof'
   | 'other_person'
-  | 'not_asked'
+  | 'not_fresh'
   | 'too_weak'
 
 export type Outcome = { purpose: Purpose | null; userId: string | null } & (
@@ -155,7 +155,7 @@ async function checkAnswer(
   const signedInAt = authenticatedAt?.getTime() ?? Number.NEGATIVE_INFINITY
   // Compared with the start of the request: a maximum age of zero would refuse every answer that takes a second.
   const isFresh = signedInAt >= startedAt - MAX_BEHIND_MS && signedInAt <= clock.now().getTime() + MAX_AHEAD_MS
-  if (!authenticatedAt || !isFresh) return { refusal: 'not_asked' }
+  if (!authenticatedAt || !isFresh) return { refusal: 'not_fresh' }
   if (freshSignIn.requiredAcr !== null && acr !== freshSignIn.requiredAcr) return { refusal: 'too_weak' }
   return { authenticatedAt }
 }

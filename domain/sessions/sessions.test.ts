@@ -186,26 +186,26 @@ test('a session can end itself, and signing out does the same', async () => {
 test("ending the other sessions keeps this session, access tokens and other users' sessions", async () => {
   const stranger = await givenUser(ctx)
   const others = [await givenSession(ctx, user.userId), await givenSession(ctx, user.userId)]
-  const asked = await asUser(ctx, user)
+  const caller = await asUser(ctx, user)
   const input = { userId: user.userId, name: 'Export', scopes: ['email:manage' as const], expires_in_days: 30 }
-  const { access_token } = await createAccessToken(asked, input)
-  expect(await endOtherSessions(asked)).toEqual({ ended: 2 })
+  const { access_token } = await createAccessToken(caller, input)
+  expect(await endOtherSessions(caller)).toEqual({ ended: 2 })
   for (const other of others) expect(await authenticateSession(ctx, other)).toBeNull()
   expect(await authenticateSession(ctx, user.sessionId)).not.toBeNull()
   expect(await authenticateSession(ctx, stranger.sessionId)).not.toBeNull()
   expect(await authenticate(ctx, access_token)).not.toBeNull()
-  expect(await endOtherSessions(asked)).toEqual({ ended: 0 })
+  expect(await endOtherSessions(caller)).toEqual({ ended: 0 })
 })
 
 test('B134 a browser whose session has ended learns of a new address, a new password and a deletion, and of nothing else', async () => {
-  const asked = user.sessionId
+  const own = user.sessionId
   const left = await givenSession(ctx, user.userId)
   const signedOut = await givenSession(ctx, user.userId)
   await end(signedOut)
   ctx.clock.advance(minute)
   await givenVerifiedChange(ctx, user)
   expect(await whySessionEnded(ctx, left)).toBe('address_changed')
-  expect(await whySessionEnded(ctx, asked)).toBe('other')
+  expect(await whySessionEnded(ctx, own)).toBe('other')
   expect(await whySessionEnded(ctx, signedOut)).toBe('other')
   expect(await whySessionEnded(ctx, 'unknown')).toBe('other')
   const open = await givenSession(ctx, user.userId)
@@ -213,7 +213,7 @@ test('B134 a browser whose session has ended learns of a new address, a new pass
   await changePassword(await asUser(ctx, user), { userId: user.userId, ...passwords })
   expect(await whySessionEnded(ctx, open)).toBe('password_changed')
   await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  expect(await whySessionEnded(ctx, asked)).toBe('deleted')
+  expect(await whySessionEnded(ctx, own)).toBe('deleted')
   await ctx.db.session.deleteMany({ where: { userId: user.userId } })
-  expect(await whySessionEnded(ctx, asked)).toBe('deleted')
+  expect(await whySessionEnded(ctx, own)).toBe('deleted')
 })

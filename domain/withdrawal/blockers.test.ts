@@ -58,8 +58,8 @@ test('B112 preview, refusal and progress name the authority to complain to, and 
   await byService('removeBlocker', 'invoice/4711')
   const { data, text } = await withdraw(caller)
   expect(text).not.toContain('authority')
-  const asked = { ids: { withdrawalId: String(data.withdrawal_id) }, token: String(data.status_token) }
-  expect((await call(caller, 'getWithdrawalStatus', asked)).data).toMatchObject({ authority })
+  const options = { ids: { withdrawalId: String(data.withdrawal_id) }, token: String(data.status_token) }
+  expect((await call(caller, 'getWithdrawalStatus', options)).data).toMatchObject({ authority })
 })
 
 test('B114 preview and refusal say until when, of a blocker that ends by itself and of no other', async () => {
@@ -234,12 +234,12 @@ describe('a pushed blocker', () => {
 })
 
 describe('an application with checks', () => {
-  let asked: AppRequest[]
+  let checks: AppRequest[]
   const holding = (...blockers: object[]): AppAnswer => ({ status: 200, body: JSON.stringify({ blockers }) })
   const free = holding()
 
   beforeEach(() => {
-    asked = []
+    checks = []
   })
 
   /** Applications by name, with their answers; the host of their links is `<name>.test`. */
@@ -251,7 +251,7 @@ describe('an application with checks', () => {
     }
     ctx.apps.answer = async (request) => {
       if (JSON.parse(request.body).type !== 'account.withdrawal_check') return { status: 204 }
-      asked.push(request)
+      checks.push(request)
       return answers[new URL(request.endpoint).hostname.replace('.test', '')] ?? { status: 500 }
     }
     return appIds
@@ -260,13 +260,13 @@ describe('an application with checks', () => {
   test('is asked with a signed message, and the withdrawal begins if it names no blocker', async () => {
     await givenChecks({ shop: free })
     expect((await withdraw(caller)).code).toBe('accepted')
-    expect(asked).toHaveLength(1)
-    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+    expect(checks).toHaveLength(1)
+    expect(JSON.parse(checks[0]?.body ?? '')).toEqual({
       type: 'account.withdrawal_check',
       timestamp: ctx.clock.now().toISOString(),
       data: { subject: externalIdOf(caller), account: caller.userId },
     })
-    expect(asked[0]?.headers).toMatchObject({
+    expect(checks[0]?.headers).toMatchObject({
       'webhook-id': expect.stringMatching(/^chk_/),
       'webhook-signature': expect.stringMatching(/^v1,/),
     })
@@ -301,7 +301,7 @@ describe('an application with checks', () => {
     const bySupport = await byService('withdrawUser', '', { body: { confirmation, requested_by: 'support' } })
     expect(bySupport).toMatchObject({ code: 'WITHDRAWAL_003', blockers: [{ source: 'shop' }] })
     expect(await outcomeOf(withdrawByOperator(ctx, { userId: caller.userId, confirmation }))).toBe('WITHDRAWAL_003')
-    expect(asked).toHaveLength(2)
+    expect(checks).toHaveLength(2)
   })
 
   test('is not asked while it is disabled, if something else holds the withdrawal back, or about people of others', async () => {
@@ -311,13 +311,13 @@ describe('an application with checks', () => {
     expect((await withdraw(somebody)).code).toBe('accepted')
     await push()
     expect((await withdraw(caller)).blockers).toEqual([{ ...invoice, source: 'billing' }])
-    expect(asked).toEqual([])
+    expect(checks).toEqual([])
     await byService('removeBlocker', 'invoice/4711')
     expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
-    expect(asked.map(({ body }) => JSON.parse(body).data.subject)).toEqual(['id at the shop'])
+    expect(checks.map(({ body }) => JSON.parse(body).data.subject)).toEqual(['id at the shop'])
     await setApp(ctx, { appId: shop, disabled: true })
     expect((await withdraw(caller)).code).toBe('accepted')
-    expect(asked).toHaveLength(1)
+    expect(checks).toHaveLength(1)
   })
 
   test('is asked while no lock, no connection and no row of the withdrawal is held', async () => {
@@ -388,7 +388,7 @@ describe('an application with checks', () => {
     await givenChecks({ shop: holding(order) })
     for (let n = 0; n < 5; n++) expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
     expect((await withdraw(caller)).code).toBe('RATE_001')
-    expect(asked).toHaveLength(5)
+    expect(checks).toHaveLength(5)
   })
 
   test('F39 gets at most five seconds for its answer', async () => {
@@ -400,8 +400,8 @@ describe('an application with checks', () => {
       ended = code
     })
     // Not a poll, which would advance the timers.
-    while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve))
-    expect(asked.map(({ bodyWithinMs }) => bodyWithinMs)).toEqual([3_000, 3_000])
+    while (checks.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    expect(checks.map(({ bodyWithinMs }) => bodyWithinMs)).toEqual([3_000, 3_000])
     await vi.advanceTimersByTimeAsync(4_999)
     expect(ended).toBeUndefined()
     await vi.advanceTimersByTimeAsync(1)

@@ -1,6 +1,6 @@
 import type { Amount } from '@/contract/amount'
 import { AppError, type Blocker, type PendingTransaction } from '@/contract/errors'
-import { isAsked } from '../applications/ask'
+import { needsCheck } from '../applications/ask'
 import type { AnyContext } from '../context'
 import { heldSince, restoredSince, undoWindowEnd } from '../limits/held-addresses'
 import { boolean, integer, json, type RowOf, sql, statement, text, time } from '../sql'
@@ -37,7 +37,7 @@ const findHeld = statement(
         ORDER BY created_at, source, key LIMIT ${MAX_LISTED}
       ) AS b) AS pushed,
      ${restoredSince(v.userId, v.heldSince)} AS restored_at,
-     EXISTS (SELECT FROM connected_apps a WHERE ${isAsked(sql`a`, v.userId)}) AS asks`,
+     EXISTS (SELECT FROM connected_apps a WHERE ${needsCheck(sql`a`, v.userId)}) AS asks`,
 )
 
 export interface HeldBack {

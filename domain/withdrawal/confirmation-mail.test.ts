@@ -133,8 +133,8 @@ test.each([true, false])(
     ctx.waitsForLedger = waitsForLedger
     const { userId } = caller
     const comeBack = loseStore()
-    const asked = await outcomeOf(withdrawAccount(await asUser(ctx, caller), { userId, confirmation }))
-    expect(asked).toBe(waitsForLedger ? 'SERVER_002' : 'accepted')
+    const outcome = await outcomeOf(withdrawAccount(await asUser(ctx, caller), { userId, confirmation }))
+    expect(outcome).toBe(waitsForLedger ? 'SERVER_002' : 'accepted')
     await ctx.settle()
     expect(confirmations()).toEqual([])
     comeBack()

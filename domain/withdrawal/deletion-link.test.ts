@@ -74,8 +74,8 @@ test('B52 a mailed link shows what would be deleted, changes nothing until it is
   expect(answer).toMatchObject({ status: 202, data: { status: 'processing', user_id: owner.userId } })
   const { withdrawal_id: withdrawalId, status_token: statusToken } = answer.data as Record<string, string>
   expect(answer.headers.get('Location')).toBe(`/api/v1/users/${owner.userId}/withdrawal/${withdrawalId}`)
-  const asked = { ids: { withdrawalId: withdrawalId ?? '' }, token: statusToken ?? '' }
-  expect((await call(owner, 'getWithdrawalStatus', asked)).data).toMatchObject({ status: 'processing' })
+  const options = { ids: { withdrawalId: withdrawalId ?? '' }, token: statusToken ?? '' }
+  expect((await call(owner, 'getWithdrawalStatus', options)).data).toMatchObject({ status: 'processing' })
   expect((await call(owner, 'getEmailStatus')).code).toBe('AUTH_001')
   expect(await codesOf(token)).toEqual(DEAD)
   await ctx.settle()
@@ -383,8 +383,8 @@ test('B62 a service and the operator withdraw the account after an undo, and who
 
   await givenOther()
   await givenUndone()
-  const asked = { userId: owner.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  expect(await outcomeOf(withdrawByOperator(ctx, asked))).toBe('accepted')
+  const input = { userId: owner.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  expect(await outcomeOf(withdrawByOperator(ctx, input))).toBe('accepted')
 })
 
 test('B62 the refusal names what has to be settled beside the undo, and a stopped request or a window of zero holds nothing back', async () => {

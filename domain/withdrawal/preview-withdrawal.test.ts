@@ -65,8 +65,8 @@ test('I13 for any person and any choices, the preview counts what the steps then
       await ctx.db.$executeRaw`TRUNCATE users, withdrawals, transactions, archives, shared_items CASCADE`
       const user = await givenUser(ctx)
       await givenRows(ctx, user.userId, many)
-      const asked = Object.fromEntries(Object.entries(keeps).map(([name, kept]) => [name, String(kept)]))
-      const before = await preview(ctx, user, asked)
+      const query = Object.fromEntries(Object.entries(keeps).map(([name, kept]) => [name, String(kept)]))
+      const before = await preview(ctx, user, query)
       const after = await run(ctx, user, keeps)
       expect(sorted(before.erased)).toEqual(sorted(after.erased))
       expect(sorted(before.retained)).toEqual(sorted(after.retained))

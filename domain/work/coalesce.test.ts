@@ -64,28 +64,28 @@ function heldQuestions() {
         statements.push({ questions, answer, fail: () => reject(new Error('lost')) })
       }),
   )
-  return { ask, statements, asked: () => statements.map(({ questions }) => questions) }
+  return { ask, statements, batches: () => statements.map(({ questions }) => questions) }
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('no question joins a statement that has begun; while two are active, the others share the next one', async () => {
-  const { ask, statements, asked } = heldQuestions()
+  const { ask, statements, batches } = heldQuestions()
   const ctx = context()
   const answers: Promise<string>[] = []
   for (const question of ['a', 'b', 'c', 'd']) {
     answers.push(ask(ctx, question))
     await turn()
   }
-  expect(asked()).toEqual([['a'], ['b']])
+  expect(batches()).toEqual([['a'], ['b']])
   statements[1]?.answer()
   await turn()
-  expect(asked()).toEqual([['a'], ['b'], ['c', 'd']])
+  expect(batches()).toEqual([['a'], ['b'], ['c', 'd']])
   for (const { answer } of statements) answer()
   expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((question) => `answer to ${question}`))
 })
 
 test('a statement whose connection breaks is repeated once, and then fails only for the calls that share it', async () => {
-  const { ask, statements, asked } = heldQuestions()
+  const { ask, statements, batches } = heldQuestions()
   const ctx = context()
   const outcomes = Promise.allSettled(['a', 'b'].map((question) => ask(ctx, question)))
   await turn()
@@ -94,31 +94,31 @@ test('a statement whose connection breaks is repeated once, and then fails only 
   const third = ask(ctx, 'd')
   statements[0]?.fail()
   await turn()
-  expect(asked()).toEqual([['a', 'b'], ['c'], ['a', 'b']])
+  expect(batches()).toEqual([['a', 'b'], ['c'], ['a', 'b']])
   statements[2]?.fail()
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   await turn()
-  expect(asked()).toEqual([['a', 'b'], ['c'], ['a', 'b'], ['d']])
+  expect(batches()).toEqual([['a', 'b'], ['c'], ['a', 'b'], ['d']])
   for (const { answer } of statements) answer()
   expect(await Promise.all([second, third])).toEqual(['answer to c', 'answer to d'])
 })
 
 test('statements that hang delay only the calls that share them, and are not repeated', async () => {
-  const { ask, statements, asked } = heldQuestions()
+  const { ask, statements, batches } = heldQuestions()
   const ctx = context()
   const outcomes: Promise<PromiseSettledResult<string>[]>[] = []
   for (const question of ['a', 'b', 'c', 'd']) {
     outcomes.push(Promise.allSettled([ask(ctx, question)]))
     await turn()
   }
-  expect(asked()).toEqual([['a'], ['b']])
+  expect(batches()).toEqual([['a'], ['b']])
   vi.advanceTimersByTime(100)
-  expect(asked()).toEqual([['a'], ['b'], ['c', 'd']])
+  expect(batches()).toEqual([['a'], ['b'], ['c', 'd']])
   statements[2]?.answer()
   expect(await Promise.all(outcomes.slice(2))).toMatchObject([[{ status: 'fulfilled' }], [{ status: 'fulfilled' }]])
   for (const { fail } of statements) fail()
   expect(await Promise.all(outcomes.slice(0, 2))).toMatchObject([[{ status: 'rejected' }], [{ status: 'rejected' }]])
-  expect(asked()).toHaveLength(3)
+  expect(batches()).toHaveLength(3)
   const after = ask(ctx, 'e')
   await turn()
   statements[3]?.answer()
@@ -126,7 +126,7 @@ test('statements that hang delay only the calls that share them, and are not rep
 })
 
 test('a slow database gets a longer timeout, and no more statements at once', async () => {
-  const { ask, statements, asked } = heldQuestions()
+  const { ask, statements, batches } = heldQuestions()
   const ctx = context()
   const first = ask(ctx, 'a')
   await turn()
@@ -139,18 +139,18 @@ test('a slow database gets a longer timeout, and no more statements at once', as
     await turn()
   }
   vi.advanceTimersByTime(3_999)
-  expect(asked()).toEqual([['a'], ['b'], ['c']])
+  expect(batches()).toEqual([['a'], ['b'], ['c']])
   vi.advanceTimersByTime(1)
-  expect(asked()).toEqual([['a'], ['b'], ['c'], ['d']])
+  expect(batches()).toEqual([['a'], ['b'], ['c'], ['d']])
   for (const { answer } of statements) answer()
   expect(await Promise.all(answers)).toHaveLength(3)
 })
 
 test('two services never share a statement', async () => {
-  const { ask, statements, asked } = heldQuestions()
+  const { ask, statements, batches } = heldQuestions()
   const answers = [ask(context(), 'a'), ask(context(), 'b')]
   await turn()
-  expect(asked()).toEqual([['a'], ['b']])
+  expect(batches()).toEqual([['a'], ['b']])
   for (const { answer } of statements) answer()
   await Promise.all(answers)
 })

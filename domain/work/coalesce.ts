@@ -38,13 +38,13 @@ export function coalesced<Item = never>(
  * it take one more turn, because its last one may not have seen what is due now.
  */
 export function drain(ctx: SystemContext, queue: CallQueue, turn: () => Promise<boolean>): void {
-  queue.isAskedAgain = true
+  queue.needsAnotherTurn = true
   if (queue.isDraining) return
   queue.isDraining = true
   ctx.background(async () => {
     try {
-      for (let isMoreLeft = false; isMoreLeft || queue.isAskedAgain; ) {
-        queue.isAskedAgain = false
+      for (let isMoreLeft = false; isMoreLeft || queue.needsAnotherTurn; ) {
+        queue.needsAnotherTurn = false
         isMoreLeft = await turn()
       }
     } finally {

@@ -40,7 +40,7 @@ export const HISTORY_KINDS = [
 type Kind = 'grant' | 'status' | 'change' | 'verify' | 'undo' | 'withdraw'
 
 /** Numbers of the account's tokens, passwords and addresses. A change is named by the address that it asks for. */
-interface Asked {
+interface Operation {
   kind: Kind
   token?: number
   password?: number
@@ -230,7 +230,7 @@ export class Clients {
     life.isShutOut = true
   }
 
-  private async ask(life: Life, client: number, asked: Asked, send: (instance: Instance) => Promise<Answer>) {
+  private async ask(life: Life, client: number, operation: Operation, send: (instance: Instance) => Promise<Answer>) {
     let answer: Answer | undefined
     const outcome = async () => {
       const given = await send(oneOf(this.world.instances))
@@ -238,24 +238,24 @@ export class Clients {
       answer = given
       const { data, error } = given.body
       if (given.status >= 300) return { outcome: 'refused', code: error.code }
-      if (asked.kind !== 'status') return { outcome: 'ok' }
+      if (operation.kind !== 'status') return { outcome: 'ok' }
       const pending = life.numberOf(data.pending_change.new_email)
       return { outcome: 'ok', seen: { address: life.numberOf(data.current_email), pending } }
     }
-    await this.note(life, client, asked, outcome)
+    await this.note(life, client, operation, outcome)
     if (!answer) await this.untilServed(life)
     return answer
   }
 
-  private async note(life: Life, client: number, asked: Asked, send: () => Promise<object>) {
+  private async note(life: Life, client: number, operation: Operation, send: () => Promise<object>) {
     const call = performance.now()
     const answered = await send().catch(() => ({ outcome: 'unknown' }))
     // A read that was not answered says nothing.
-    if (asked.kind === 'status' && 'outcome' in answered && answered.outcome === 'unknown') return
+    if (operation.kind === 'status' && 'outcome' in answered && answered.outcome === 'unknown') return
     const line = {
       account: life.person.id,
       client,
-      ...asked,
+      ...operation,
       call: toNs(call),
       return: toNs(performance.now()),
       ...answered,

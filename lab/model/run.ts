@@ -27,8 +27,8 @@ interface Command {
   solution?: object[]
 }
 const commands = Object.values<Command>(JSON.parse(readFileSync(path.join(out, 'receipt.json'), 'utf8')).commands)
-const asked = readFileSync(model, 'utf8').match(/^(check|run) /gm)?.length
-if (!asked || commands.length !== asked) fail(`${commands.length} of ${asked} commands were run.`)
+const expected = readFileSync(model, 'utf8').match(/^(check|run) /gm)?.length
+if (!expected || commands.length !== expected) fail(`${commands.length} of ${expected} commands were run.`)
 const wrong = commands.filter(({ type, solution }) => (type === 'check') === Boolean(solution?.length))
 for (const { type, name } of wrong) note(type === 'check' ? `${name}: a counterexample` : `${name}: never happens`)
 if (wrong.length > 0) fail('The model does not hold.')

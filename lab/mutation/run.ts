@@ -8,8 +8,8 @@ import { AREAS } from './stryker.config.ts'
 // npm run lab -- mutation [an area of stryker.config.ts …]; no name runs everything. Stryker comes from npm when asked for.
 process.env.TZ ??= 'UTC'
 
-const asked = process.argv.slice(2)
-const unknown = asked.find((area) => !(area in AREAS))
+const chosen = process.argv.slice(2)
+const unknown = chosen.find((area) => !(area in AREAS))
 if (unknown) fail(`There is no area "${unknown}"; the areas are ${Object.keys(AREAS).join(', ')}.`)
 for (const [area, { mutate, tests }] of Object.entries(AREAS)) {
   const missing = [...mutate, ...tests].find((glob) => !glob.startsWith('!') && globSync(glob).length === 0)
@@ -23,7 +23,7 @@ const stryker = join(directory, 'node_modules/@stryker-mutator/core/bin/stryker.
 const server = await startEmbeddedPostgres({ dataDir: join(root, '.data/test') })
 const weak = []
 for (const area of Object.keys(AREAS)) {
-  if (asked.length && !asked.includes(area)) continue
+  if (chosen.length && !chosen.includes(area)) continue
   process.stdout.write(`\n== ${area} ==\n`)
   if (
     (await run(projectNode(), [stryker, 'run', 'lab/mutation/stryker.config.ts'], {

@@ -204,13 +204,13 @@ test('L26 a sweep reads no row of 10,000 tasks that were accepted and are not re
     'ANALYZE',
   ]
   for (const text of silent) await client.query(text)
-  const asked: [string, unknown[]][] = [
+  const queries: [string, unknown[]][] = [
     ['due-erasures', [new Date(), 100]],
     ['due-calls', [new Date(), true, 100]],
     ['due-calls', [new Date(), false, 100]],
     ['take-tasks', [new Date(Date.now() + 60_000), new Date(), 'app_silent', 100]],
   ]
-  for (const [name, values] of asked) {
+  for (const [name, values] of queries) {
     const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${STATEMENTS.get(name)?.text}`, values)
     const read = nodesOf(rows[0]['QUERY PLAN'][0].Plan).map(
       (node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0),

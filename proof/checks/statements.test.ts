@@ -124,7 +124,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
 
 test.each(operations)(
   '%s sends only the listed statements to the database before it answers',
-  async (_what, prepare, asked) => {
+  async (_what, prepare, expected) => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const run = await prepare(ctx, caller)
@@ -146,6 +146,8 @@ test.each(operations)(
       transact: wrapping(transact, noting),
     })
     expect((await run()).code).toBe('accepted')
-    expect(names, 'If a call is meant to send these statements, list them at its row of `operations`.').toEqual(asked)
+    expect(names, 'If a call is meant to send these statements, list them at its row of `operations`.').toEqual(
+      expected,
+    )
   },
 )

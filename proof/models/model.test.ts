@@ -129,8 +129,8 @@ class SequentialCall implements Command {
     if (call.do !== 'signIn') expect(answer.retryAfter, JSON.stringify(call)).toBe(outcome.retryAfter)
     expect(answer).toMatchObject(outcome)
     const seen = await service.observe(withSessions(model.state, [call], [answer]))
-    const asked = call.do === 'change' || call.do === 'resend'
-    if (asked && outcome.code === 'OK') expect(seen.accounts[call.user]?.pending?.code).toMatch(/^[0-9]{6}$/)
+    const sendsCode = call.do === 'change' || call.do === 'resend'
+    if (sendsCode && outcome.code === 'OK') expect(seen.accounts[call.user]?.pending?.code).toMatch(/^[0-9]{6}$/)
     nameNew(model.state, seen)
     expect(comparable(model.state), JSON.stringify(call)).toEqual(comparable(seen))
     remember(past, before, seen)
@@ -261,9 +261,9 @@ async function uncounted(service: Service, state: State): Promise<string[]> {
     if (aimed.length > target.length) found.push(`${aimed.length} requests, ${target.length} places for ${email}`)
   }
   for (const { id, hits, withdrawal } of state.accounts) {
-    const asked = requests.filter((one) => one.user_id === id && within(one.requested_at, HOUR))
-    if (!withdrawal && asked.length > hits.change.length) {
-      found.push(`${asked.length} requests, ${hits.change.length} places for ${id}`)
+    const requested = requests.filter((one) => one.user_id === id && within(one.requested_at, HOUR))
+    if (!withdrawal && requested.length > hits.change.length) {
+      found.push(`${requested.length} requests, ${hits.change.length} places for ${id}`)
     }
   }
   return found

@@ -73,20 +73,20 @@ export interface State {
   admitted?: string[]
 }
 
-interface Asked {
+interface ByUser {
   user: number
   as: Credential
 }
 export type Call =
-  | (Asked & { do: 'change'; email: string; password: string })
-  | (Asked & { do: 'verify'; request: string; code: string })
-  | (Asked & { do: 'resend'; request: string })
-  | (Asked & { do: 'cancel'; request: string })
-  | (Asked & { do: 'status' })
-  | (Asked & { do: 'withdraw'; confirmation: string })
-  | (Omit<Asked, 'as'> & { do: 'progress'; as: Credential | 'status token'; withdrawal: string })
-  | (Asked & { do: 'endSession'; session: 0 | 1 })
-  | (Asked & { do: 'endOthers' })
+  | (ByUser & { do: 'change'; email: string; password: string })
+  | (ByUser & { do: 'verify'; request: string; code: string })
+  | (ByUser & { do: 'resend'; request: string })
+  | (ByUser & { do: 'cancel'; request: string })
+  | (ByUser & { do: 'status' })
+  | (ByUser & { do: 'withdraw'; confirmation: string })
+  | (Omit<ByUser, 'as'> & { do: 'progress'; as: Credential | 'status token'; withdrawal: string })
+  | (ByUser & { do: 'endSession'; session: 0 | 1 })
+  | (ByUser & { do: 'endOthers' })
   | { do: 'signIn'; user: number; session: 0 | 1; email: string; password: string }
   | { do: 'setPassword'; user: number; password: string; keepTokens: boolean }
   | { do: 'addTransaction'; user: number }
@@ -141,11 +141,11 @@ function refusalOf(account: Account, request: string, now: number): Outcome | nu
 const holderOf = (state: State, email: string) =>
   state.accounts.find((account) => !account.withdrawal && account.email === email)
 
-const isInUse = (state: State, asker: Account, email: string) =>
+const isInUse = (state: State, requester: Account, email: string) =>
   holderOf(state, email) !== undefined ||
   state.accounts.some(
     (account) =>
-      account !== asker &&
+      account !== requester &&
       !account.withdrawal &&
       account.held.some((held) => held.email === email && held.until > state.now),
   )
@@ -242,8 +242,8 @@ function change(state: State, account: Account, call: Extract<Call, { do: 'chang
   target.target.push(now)
   target.targetMail.push(now)
   const expiresAt = now + 12 * HOUR
-  const asker = call.as === 'token' ? null : (account.sessions[call.as]?.id ?? null)
-  const requestedBy = account.pending && account.pending.requestedBy !== asker ? null : asker
+  const requester = call.as === 'token' ? null : (account.sessions[call.as]?.id ?? null)
+  const requestedBy = account.pending && account.pending.requestedBy !== requester ? null : requester
   const times = { requestedAt: now, sentAt: now, expiresAt }
   account.pending = { id: 'new', email: call.email, requestedBy, code: null, attempts: 0, ...times }
   return ok({

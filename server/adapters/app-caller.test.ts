@@ -135,13 +135,13 @@ test.each([
   ...stalls.map((stall) => [3, { bodyWithinMs: 3_000 }, ...stall] as const),
 ])('after %i s a call (%j) ends whose application stalls %s', async (seconds, wanted, _where, answer, expected) => {
   const { server, port } = await givenServer(answer)
-  const asked = once(server, 'request')
+  const received = once(server, 'request')
   let ended: unknown
   const calling = createAppCaller(clock, LOCAL)({ ...message, endpoint: `http://127.0.0.1:${port}/`, ...wanted })
   void calling.then((answered) => {
     ended = answered
   })
-  const [, response] = await asked
+  const [, response] = await received
   // Further bytes do not delay the deadline.
   for (let second = 1; second < seconds; second++) {
     if (response.headersSent) response.write('a')
@@ -205,17 +205,17 @@ test('a name is refused when one of its addresses is not public, in production w
 
 test('a name is looked up once for each call, so that no second look-up can return other addresses', async () => {
   const { port } = await givenServer((_request, response) => response.writeHead(204).end())
-  const asked: string[] = []
+  const lookups: string[] = []
   const callApp = createAppCaller(clock, LOCAL, async (hostname) => {
-    asked.push(hostname)
+    lookups.push(hostname)
     return [{ address: '127.0.0.1', family: 4 }]
   })
   const endpoint = `http://rebinding.example:${port}/`
   expect(await callApp({ ...message, endpoint })).toEqual({ status: 204 })
-  expect(asked).toEqual(['rebinding.example'])
+  expect(lookups).toEqual(['rebinding.example'])
   // A later call does not reuse a connection, because the name may then have other addresses.
   expect(await callApp({ ...message, endpoint })).toEqual({ status: 204 })
-  expect(asked).toHaveLength(2)
+  expect(lookups).toHaveLength(2)
 })
 
 test("an https call goes to the address that was looked up, with the endpoint's name in the TLS handshake", async () => {

@@ -11,11 +11,11 @@ const OTHERS = '00000000000000000000000000000000000:4\r\n'
 
 /** A list that answers like this, and what it was sent. */
 async function givenList(answer: RequestListener, now?: () => number) {
-  const asked: { url?: string; padding?: unknown; body: string }[] = []
+  const requests: { url?: string; padding?: unknown; body: string }[] = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const part of request) body += part
-    asked.push({ url: request.url ?? '', padding: request.headers['add-padding'], body })
+    requests.push({ url: request.url ?? '', padding: request.headers['add-padding'], body })
     answer(request, response)
   })
   const port = await listening(server)
@@ -23,12 +23,12 @@ async function givenList(answer: RequestListener, now?: () => number) {
     server.closeAllConnections()
     server.close()
   })
-  return { list: createBreachedPasswords(`http://127.0.0.1:${port}/list`, now), asked }
+  return { list: createBreachedPasswords(`http://127.0.0.1:${port}/list`, now), requests }
 }
 
 async function ask(answer: RequestListener, password = PASSWORD) {
-  const { list, asked } = await givenList(answer)
-  return { has: await list.has(password), asked }
+  const { list, requests } = await givenList(answer)
+  return { has: await list.has(password), requests }
 }
 const says =
   (text: string, status = 200): RequestListener =>
@@ -36,9 +36,9 @@ const says =
     void response.writeHead(status).end(text)
 
 test('B82 the list learns the first five characters of the hash and nothing else', async () => {
-  const { has, asked } = await ask(says(`${OTHERS}${SUFFIX}:3`), PASSWORD.normalize('NFD'))
+  const { has, requests } = await ask(says(`${OTHERS}${SUFFIX}:3`), PASSWORD.normalize('NFD'))
   expect(has).toBe(true)
-  expect(asked).toEqual([{ url: `/list/range/${HASH.slice(0, 5)}`, padding: 'true', body: '' }])
+  expect(requests).toEqual([{ url: `/list/range/${HASH.slice(0, 5)}`, padding: 'true', body: '' }])
 })
 
 test.each([
@@ -68,12 +68,12 @@ test.each<[string, RequestListener]>([
 
 test('B82 a range is kept for five minutes, so that one password that is tried again makes no further call', async () => {
   let now = 0
-  const { list, asked } = await givenList(says(`${SUFFIX}:3`), () => now)
+  const { list, requests } = await givenList(says(`${SUFFIX}:3`), () => now)
   for (let tries = 0; tries < 3; tries++) expect(await list.has(PASSWORD)).toBe(true)
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
   now = 5 * 60_000
   expect(await list.has(PASSWORD)).toBe(true)
-  expect(asked).toHaveLength(2)
+  expect(requests).toHaveLength(2)
 })
 
 test('B82 no answer is not kept: the next try asks again', async () => {
@@ -85,15 +85,15 @@ test('B82 no answer is not kept: the next try asks again', async () => {
 })
 
 test('B82 200 ranges are kept at most, and the oldest goes first', async () => {
-  const { list, asked } = await givenList(says(OTHERS))
-  for (let number = 0; asked.length < 201; number++) await list.has(`password ${number}`)
+  const { list, requests } = await givenList(says(OTHERS))
+  for (let number = 0; requests.length < 201; number++) await list.has(`password ${number}`)
   await list.has('password 0')
-  expect(asked).toHaveLength(202)
+  expect(requests).toHaveLength(202)
 })
 
 test('B82 eight calls at most are made at once, and a password beyond them has no answer', async () => {
   const all = Promise.withResolvers<void>()
-  const { list, asked } = await givenList(async (_request, response) => {
+  const { list, requests } = await givenList(async (_request, response) => {
     await all.promise
     response.end(OTHERS)
   })
@@ -101,6 +101,6 @@ test('B82 eight calls at most are made at once, and a password beyond them has n
   expect(await list.has('one more')).toBeNull()
   all.resolve()
   expect(await Promise.all(first)).toEqual(Array(8).fill(false))
-  expect(asked).toHaveLength(8)
+  expect(requests).toHaveLength(8)
   expect(await list.has('one more')).toBe(false)
 })

@@ -7,7 +7,7 @@ test.for([
   ['password authentication failed', 9, 1, 'password'],
 ] as const)(
   'at the start a slow database is asked five times, and one that refuses the sign-in once (%s, %i times)',
-  async ([message, failures, asked, refusal]) => {
+  async ([message, failures, expected, refusal]) => {
     let calls = 0
     const asking = onceDatabaseAnswers(async () => {
       if (++calls <= failures) throw new Error(message)
@@ -15,6 +15,6 @@ test.for([
     })
     if (refusal) await expect(asking).rejects.toThrow(refusal)
     else expect(await asking).toBe('there')
-    expect(calls).toBe(asked)
+    expect(calls).toBe(expected)
   },
 )

@@ -33,8 +33,8 @@ test("B7 every connection has the service's settings before its first statement,
   const rows = await Promise.all(
     Array.from({ length: waiting }, () =>
       database.transact(async (sql) => {
-        const asked = [...Object.keys(STRANGE), 'search_path'].map((name) => `current_setting('${name}') AS ${name}`)
-        const [row] = await rawSql(sql, `SELECT ${asked.join(', ')}`)
+        const columns = [...Object.keys(STRANGE), 'search_path'].map((name) => `current_setting('${name}') AS ${name}`)
+        const [row] = await rawSql(sql, `SELECT ${columns.join(', ')}`)
         // Each caller keeps its connection until all have one.
         if (--waiting === 0) letGo()
         await all

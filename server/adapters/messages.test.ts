@@ -101,7 +101,7 @@ const WAYS = ['person', 'settings', 'program', 'mail', 'service', 'support'] as 
 function everyMessage(text: (name: string) => string): Message[] {
   const userName = text('userName')
   const person = { userName, ipAddress: text('ipAddress'), userAgent: text('userAgent') }
-  const asked = { ...person, requestedAt: at }
+  const requested = { ...person, requestedAt: at }
   const verify = {
     template: 'verify-new-email',
     ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
@@ -114,7 +114,7 @@ function everyMessage(text: (name: string) => string): Message[] {
     newEmail: text('newEmail'),
   } as const
   const notMe = { url: text('notMeUrl'), until }
-  const noPassword = { ...asked, template: 'no-password-to-reset' } as const
+  const noPassword = { ...requested, template: 'no-password-to-reset' } as const
   const kept = { chosen: [], days: 30, until }
   const withdrawal = { userName, requestedAt: at, scheduledCompletion: until, kept }
   const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
@@ -172,19 +172,19 @@ function everyMessage(text: (name: string) => string): Message[] {
         { ...many, signIns: [], more: 4, notMe: null },
       ]
     }),
-    'password-reset': [{ ...asked, template: 'password-reset', link: text('link'), endsAt: until }],
+    'password-reset': [{ ...requested, template: 'password-reset', link: text('link'), endsAt: until }],
     'no-password-to-reset': [
       { ...noPassword, provider: text('provider') },
       { ...noPassword, provider: null },
     ],
-    'withdrawal-requested': [{ ...asked, template: 'withdrawal-requested', link: text('link'), endsAt: until }],
+    'withdrawal-requested': [{ ...requested, template: 'withdrawal-requested', link: text('link'), endsAt: until }],
     'withdrawal-by-sign-in': [null, until].map((heldUntil) => ({
-      ...asked,
+      ...requested,
       template: 'withdrawal-by-sign-in',
       heldUntil,
       settingsUrl: text('settingsUrl'),
     })),
-    'undo-before-withdrawal': [{ ...asked, template: 'undo-before-withdrawal', changedAt: at, notMe }],
+    'undo-before-withdrawal': [{ ...requested, template: 'undo-before-withdrawal', changedAt: at, notMe }],
     'data-exported': [true, false].map((hasPassword) => ({
       ...{ ...person, template: 'data-exported', hasPassword, exportedAt: at, settingsUrl: text('settingsUrl') },
     })),

@@ -62,10 +62,10 @@ async function givenS3() {
     const { method } = request
     const [place = '', query] = url.split('?')
     if (status === 200 && method === 'GET' && query) {
-      const asked = new URLSearchParams(query)
+      const params = new URLSearchParams(query)
       const all = [...objects.keys()].map((key) => key.slice(place.length + 1)).sort()
       const left = all.filter(
-        (key) => key.startsWith(asked.get('prefix') ?? '') && key > (asked.get('start-after') ?? ''),
+        (key) => key.startsWith(params.get('prefix') ?? '') && key > (params.get('start-after') ?? ''),
       )
       // One key per page.
       const isTruncated = `<IsTruncated>${left.length > 1}</IsTruncated>`

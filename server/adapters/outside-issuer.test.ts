@@ -18,9 +18,9 @@ beforeAll(async () => {
 
 /** The issuer's key server; with `down` it answers 5xx. The service's clock is `aheadMs` ahead of the host's. */
 async function givenIssuer() {
-  const state = { keys: [{ kid: 'one', pair: keys }], down: false, asked: 0, aheadMs: 0 }
+  const state = { keys: [{ kid: 'one', pair: keys }], down: false, fetches: 0, aheadMs: 0 }
   const server = createServer(async (_request, response) => {
-    state.asked++
+    state.fetches++
     if (state.down) return void response.writeHead(500).end()
     const toJwk = async ({ kid, pair }: (typeof state.keys)[number]) => {
       return { ...(await exportJWK(pair.publicKey)), kid, alg: 'RS256', use: 'sig' }
@@ -157,7 +157,7 @@ test('during a rotation of keys, tokens of both keys are valid, and the keys are
   state.keys.push({ kid: 'two', pair: others })
   expect(await verifier.verify(await sign())).not.toBeNull()
   expect(await verifier.verify(await sign({ pair: others, header: { kid: 'two' } }))).not.toBeNull()
-  expect(state.asked).toBe(1)
+  expect(state.fetches).toBe(1)
 })
 
 test('while the issuer is down, no token is accepted and none is called invalid', async () => {
@@ -196,10 +196,10 @@ test('while the address of the keys is away, it is asked twice a minute at most'
   onTestFinished(() => void vi.useRealTimers())
   expect(await verifier.verify(await sign())).not.toBeNull()
   state.down = true
-  const asked = state.asked
+  const fetches = state.fetches
   vi.setSystemTime(Date.now() + 11 * 60_000)
   for (let n = 0; n < 5; n++) expect(await verifier.verify(await sign())).not.toBeNull()
-  expect(state.asked).toBe(asked + 1)
+  expect(state.fetches).toBe(fetches + 1)
 })
 
 test('auth_time counts only as a whole number of seconds, and acr only as a text', async () => {

@@ -103,8 +103,8 @@ describe('access to the admin API', () => {
   test('a path or a query with text that no database can store is refused as unknown', async () => {
     const ids = { appId: '%00', taskId: '%00', externalId: '%00', key: 'k' }
     for (const { name, example } of adminOperations) {
-      const asked = { ids, query: '?app=%00&email=%00', ...(example.body && { body: example.body }) }
-      expect([name, (await call(service, name, asked)).status]).not.toEqual([name, 500])
+      const input = { ids, query: '?app=%00&email=%00', ...(example.body && { body: example.body }) }
+      expect([name, (await call(service, name, input)).status]).not.toEqual([name, 500])
     }
     expect((await call(service, 'getApp', { ids })).code).toBe('REQUEST_005')
     expect((await call(service, 'listEvents', { query: '?app=%00' })).code).toBe('REQUEST_005')

@@ -21,12 +21,12 @@ afterAll(() => ctx.settle())
 const send = (path: string, init: RequestInit = {}) =>
   api(new Request(`https://accounts.test${path}`, init), '192.0.2.1')
 const fromPage = (path: string, init: RequestInit = {}) => send(path, { ...init, headers: { Origin: PAGE_ORIGIN } })
-const preflight = (path: string, origin: string, asked = 'POST') =>
+const preflight = (path: string, origin: string, method = 'POST') =>
   send(path, {
     method: 'OPTIONS',
     headers: {
       Origin: origin,
-      'Access-Control-Request-Method': asked,
+      'Access-Control-Request-Method': method,
       'Access-Control-Request-Headers': 'authorization',
     },
   })

@@ -5,7 +5,7 @@ import { getEnv } from '../settings/env'
 export const LANGUAGE_COOKIE = 'language'
 
 /** The language that the query of a page without scripts asks for. It comes before the account's own. */
-export const ASKED_LANGUAGE = 'page-language'
+export const REQUESTED_LANGUAGE = 'page-language'
 
 const YEAR_S = 365 * 24 * 60 * 60
 

@@ -4,7 +4,7 @@ import { createTranslator } from 'use-intl/core'
 import { acceptedLanguage, isLanguage, type Language, languageFor } from '@/contract/languages'
 import { getEnv } from '../settings/env'
 import { type Area, type Catalogue, loadCatalogue } from '../texts/load-catalogue'
-import { ASKED_LANGUAGE, LANGUAGE_COOKIE } from './language-cookie'
+import { LANGUAGE_COOKIE, REQUESTED_LANGUAGE } from './language-cookie'
 import { pageContext } from './session'
 
 /**
@@ -12,8 +12,8 @@ import { pageContext } from './session'
  * Accept-Language, else DEFAULT_LOCALE.
  */
 export const pageLanguage = cache(async (): Promise<Language> => {
-  const asked = (await headers()).get(ASKED_LANGUAGE)
-  if (isLanguage(asked)) return asked
+  const requested = (await headers()).get(REQUESTED_LANGUAGE)
+  if (isLanguage(requested)) return requested
   // While the account cannot be read, the page comes in the language that the browser asks for.
   const ctx = await pageContext().catch(() => null)
   const own = languageFor(ctx?.actor.user.locale)

@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { isLanguage } from '@/contract/languages'
-import { ASKED_LANGUAGE, languageCookie } from './language-cookie'
+import { languageCookie, REQUESTED_LANGUAGE } from './language-cookie'
 
 /** The page for people without the app has no script, so that it is light and works with scripts off. */
 const isPlain = (path: string) => path === '/delete-account'
@@ -15,7 +15,7 @@ export function preparePlainPage({ url = '', headers }: IncomingMessage, outgoin
   if (!isPlain(pathname) || headers.rsc) return false
   const language = searchParams.get('language')
   if (isLanguage(language)) {
-    headers[ASKED_LANGUAGE] = language
+    headers[REQUESTED_LANGUAGE] = language
     if (searchParams.has('chosen') && headers['sec-fetch-site'] === 'same-origin')
       outgoing.appendHeader('Set-Cookie', languageCookie(language))
   }

@@ -27,8 +27,8 @@ async function givenBrowser(ctx: TestContext) {
   }
   const { authOptions } = await import('./sign-in')
   const cookies: Record<string, string> = {}
-  const ask = async (nextauth: string[], asked: { method?: string; body?: object; query?: object } = {}) => {
-    const { method = 'GET', body = {}, query = {} } = asked
+  const ask = async (nextauth: string[], wanted: { method?: string; body?: object; query?: object } = {}) => {
+    const { method = 'GET', body = {}, query = {} } = wanted
     const headers = new Map<string, string | string[]>()
     let sent: Record<string, string> = {}
     const tell = (answer: Record<string, string>) => {
@@ -61,7 +61,7 @@ async function givenBrowser(ctx: TestContext) {
     provider,
     cookies,
     /** What the provider is asked. */
-    askedAt: async (query: object) => new URL(await urlOfProvider(query)).searchParams,
+    providerParams: async (query: object) => new URL(await urlOfProvider(query)).searchParams,
     /** The path to which the browser is led in the end. */
     async signIn(subject: string, forge?: Parameters<typeof provider.answer>[2]): Promise<string> {
       const query = Object.fromEntries(provider.answer(await urlOfProvider(), subject, forge))
@@ -98,9 +98,9 @@ test.each(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])(
 
 test('a person who has to sign in again is asked anew by the provider, for what counts as fresh', async () => {
   const ctx = await installed()
-  const { askedAt } = await givenBrowser(ctx)
-  const asked = await askedAt({ prompt: 'login', acr_values: 'urn:acme:mfa' })
-  expect([asked.get('prompt'), asked.get('acr_values'), asked.get('max_age')]).toEqual([
+  const { providerParams } = await givenBrowser(ctx)
+  const params = await providerParams({ prompt: 'login', acr_values: 'urn:acme:mfa' })
+  expect([params.get('prompt'), params.get('acr_values'), params.get('max_age')]).toEqual([
     'login',
     'urn:acme:mfa',
     String(30 * 24 * 3600),
@@ -108,8 +108,8 @@ test('a person who has to sign in again is asked anew by the provider, for what 
 })
 
 test('no other host of the domain can set a cookie of a sign-in at the provider, and so sign a browser in as somebody else', async () => {
-  const { askedAt, cookies } = await givenBrowser(await installed())
-  await askedAt({})
+  const { providerParams, cookies } = await givenBrowser(await installed())
+  await providerParams({})
   expect(Object.keys(cookies).sort()).toEqual(
     ['callback-url', 'csrf-token', 'nonce', 'pkce.code_verifier', 'state'].map((name) => `__Host-next-auth.${name}`),
   )

@@ -66,7 +66,7 @@ const FOR_PAGES: Partial<Record<string, string>> = {
   declined: 'declined',
   provider_away: 'away',
   other_person: 'other',
-  not_asked: 'unasked',
+  not_fresh: 'unasked',
   too_weak: 'weak',
 }
 

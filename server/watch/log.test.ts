@@ -21,12 +21,12 @@ beforeEach(() => {
 test("log lines of a request carry its id, also after its answer, and no other request's", async () => {
   const ctx = await testContext()
   let codes = 0
-  const bothAsked = Promise.withResolvers<void>()
+  const bothReceived = Promise.withResolvers<void>()
   const bothAnswered = Promise.withResolvers<void>()
   ctx.mail.send = async ({ message }) => {
     const isCode = message.template === 'verify-new-email'
-    if (isCode && ++codes === 2) bothAsked.resolve()
-    await (isCode ? bothAsked : bothAnswered).promise
+    if (isCode && ++codes === 2) bothReceived.resolve()
+    await (isCode ? bothReceived : bothAnswered).promise
     log().info({ event: 'mail' })
     return 'accepted'
   }

@@ -56,9 +56,9 @@ test.each(Object.entries(BY))(
   async (_by, begin) => {
     const { put } = ctx.ledger
     const { promise: held, resolve: store } = Promise.withResolvers<void>()
-    const asked: string[] = []
+    const written: string[] = []
     ctx.ledger.put = async (name, content) => {
-      asked.push(name)
+      written.push(name)
       if (LINES.test(name)) await held
       return put(name, content)
     }
@@ -66,7 +66,7 @@ test.each(Object.entries(BY))(
     const answering = begin().then((given) => {
       answer = given
     })
-    await until('the line is on its way', async () => asked.some((name) => LINES.test(name)))
+    await until('the line is on its way', async () => written.some((name) => LINES.test(name)))
     const [row] = await withdrawals()
     expect(answer).toBeUndefined()
     expect(await listReceipts(ctx, { withdrawalId: row?.id ?? '' })).toEqual({ receipts: [] })
@@ -112,11 +112,11 @@ test('F44 a store that is unmounted while a withdrawal runs takes no line, and i
   const mount = await givenUnmounted()
   // It has just taken an object, so that no call asks it.
   ctx.process.ledger.storedAt = Number.POSITIVE_INFINITY
-  const asked = { headers: { 'Idempotency-Key': 'once' } }
-  expect((await withdraw(caller, asked)).code).toBe('SERVER_002')
+  const keyed = { headers: { 'Idempotency-Key': 'once' } }
+  expect((await withdraw(caller, keyed)).code).toBe('SERVER_002')
   expect([...ctx.ledgered.keys()]).toEqual([])
   mount()
-  expect((await withdraw(caller, asked)).code).toBe('accepted')
+  expect((await withdraw(caller, keyed)).code).toBe('accepted')
 })
 
 test('F44 F63 the operator command writes no line beside a store that is unmounted, also while a line waits', async () => {
@@ -164,18 +164,18 @@ test('F42 a store that goes away while applications are asked leaves the account
 })
 
 test('F42 a store that fails after the commit is told, and the same key gets the first answer once the line stands', async () => {
-  const asked = () => withdraw(caller, { headers: { 'Idempotency-Key': 'once' } })
+  const repeat = () => withdraw(caller, { headers: { 'Idempotency-Key': 'once' } })
   const comeBack = failPuts(LINES)
-  const first = await asked()
+  const first = await repeat()
   expect([first.status, first.code, first.headers.get('Retry-After')]).toEqual([503, 'SERVER_002', '5'])
   expect(first.details).toMatch(/^The deletion has begun/)
-  expect((await asked()).code).toBe('SERVER_002')
+  expect((await repeat()).code).toBe('SERVER_002')
   comeBack()
-  const repeated = await asked()
+  const repeated = await repeat()
   expect(repeated).toMatchObject({ status: 202, code: 'accepted' })
   expect(lineOf(repeated)).toBeDefined()
   failPuts()
-  expect((await asked()).text).toBe(repeated.text)
+  expect((await repeat()).text).toBe(repeated.text)
   expect(await withdrawals()).toHaveLength(1)
 })
 
@@ -196,10 +196,10 @@ test('F42 concurrent withdrawals share writes of the ledger', async () => {
 test('F42 F62 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store, and its acceptance is signed once the line stands', async () => {
   ctx.waitsForLedger = false
   const comeBack = failPuts()
-  const asked = { headers: { 'Idempotency-Key': 'once' } }
-  const answer = await withdraw(caller, asked)
+  const keyed = { headers: { 'Idempotency-Key': 'once' } }
+  const answer = await withdraw(caller, keyed)
   expect([answer.code, answer.data.receipt]).toEqual(['accepted', undefined])
-  expect((await withdraw(caller, asked)).text).toBe(answer.text)
+  expect((await withdraw(caller, keyed)).text).toBe(answer.text)
   const read = () => listReceipts(ctx, { withdrawalId: String(answer.data.withdrawal_id) })
   expect(await read()).toEqual({ receipts: [] })
   await ctx.settle()
@@ -210,8 +210,8 @@ test('F42 F62 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store, and i
 })
 
 test('F62 an acceptance names the line that stands in the store, and is the same for every later reader', async () => {
-  const asked = { headers: { 'Idempotency-Key': 'once' } }
-  const answer = await withdraw(caller, asked)
+  const keyed = { headers: { 'Idempotency-Key': 'once' } }
+  const answer = await withdraw(caller, keyed)
   const line = lineOf(answer)
   const hash = createHash('sha256').update(JSON.stringify(line)).digest('base64url')
   expect(decodeJwt(String(answer.data.receipt))).toMatchObject({ kind: 'acceptance', log: { seq: line?.seq, hash } })
@@ -221,5 +221,5 @@ test('F62 an acceptance names the line that stands in the store, and is the same
   expect(read?.receipt).toBe(answer.data.receipt)
   // Another key signs now.
   await rotateSigningKey(ctx, { isNow: true })
-  expect((await withdraw(caller, asked)).text).toBe(answer.text)
+  expect((await withdraw(caller, keyed)).text).toBe(answer.text)
 })

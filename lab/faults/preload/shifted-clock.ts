@@ -7,8 +7,8 @@ let shift = Number(CLOCK_SHIFT_MS)
 const now = () => TrueDate.now() + shift
 
 globalThis.Date = new Proxy(TrueDate, {
-  construct: (target, values, asked) =>
-    Reflect.construct(target, values.length > 0 ? values : [now()], asked === globalThis.Date ? target : asked),
+  construct: (target, values, newTarget) =>
+    Reflect.construct(target, values.length > 0 ? values : [now()], newTarget === globalThis.Date ? target : newTarget),
   apply: () => new TrueDate(now()).toString(),
   get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
 })

@@ -32,9 +32,9 @@ const SETTINGS: Record<Exclude<MailSource, 'dsn'>, string> = {
 type Signing = keyof typeof SETTINGS
 
 /** What was asked for at Amazon. */
-const asked: string[] = []
+const urls: string[] = []
 const fromAmazon = async (url: string | URL | Request) => {
-  asked.push(String(url))
+  urls.push(String(url))
   const isThere = String(url) === CERTIFICATE
   return new Response(isThere ? amazon.cert : 'no such certificate', { status: isThere ? 200 : 404 })
 }
@@ -209,7 +209,7 @@ test.each(SIGNING)(
 test('a certificate or a confirmation of another host than Amazon’s is never asked for', async () => {
   const token = { Type: 'SubscriptionConfirmation', Token: 'a token' }
   const confirm = (SubscribeURL: string) => sns({}, { ...token, SubscribeURL })
-  asked.length = 0
+  urls.length = 0
   for (const SigningCertURL of [
     'https://sns.eu-central-1.amazonaws.com.evil.test/SimpleNotificationService-1.pem',
     'https://evil.test/sns.eu-central-1.amazonaws.com.pem',
@@ -233,10 +233,10 @@ test('a certificate or a confirmation of another host than Amazon’s is never a
   }
   await expect(read('ses', sns(BOUNCE.ses, { TopicArn: `${TOPIC}2` }))).rejects.toMatchObject({ code: 'AUTH_001' })
   await read('ses', confirm('https://evil.test/?Action=ConfirmSubscription'))
-  expect(asked.filter((url) => url !== CERTIFICATE)).toEqual([])
+  expect(urls.filter((url) => url !== CERTIFICATE)).toEqual([])
   const genuine = 'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription&Token=a'
   await read('ses', confirm(genuine))
-  expect(asked).toContain(genuine)
+  expect(urls).toContain(genuine)
 })
 
 test.each([
@@ -258,18 +258,18 @@ test('B69 made-up certificates cost few calls to Amazon, calls of one moment sha
     ...genuine,
     SigningCertURL: CERTIFICATE.replace('-1.pem', `-${n.toString(16)}f.pem`),
   })
-  asked.length = 0
+  urls.length = 0
   expect(await codesOf(Array(5).fill(madeUp(0)))).toEqual(Array(5).fill('AUTH_001'))
-  expect(asked).toHaveLength(1)
+  expect(urls).toHaveLength(1)
   expect(await codesOf([genuine, genuine])).toEqual(['read', 'read'])
-  expect(asked).toHaveLength(2)
+  expect(urls).toHaveLength(2)
   const codes = await codesOf(Array.from({ length: 500 }, (_, n) => madeUp(n)))
-  expect(asked).toHaveLength(10)
+  expect(urls).toHaveLength(10)
   // What Amazon has not been asked about has to be sent again.
   expect(codes.filter((code) => code === 'SERVER_002')).toHaveLength(491)
   const later = new Date(NOW.getTime() + minute)
   expect(await codesOf([genuine, madeUp(999)], later)).toEqual(['read', 'AUTH_001'])
-  expect(asked).toHaveLength(11)
+  expect(urls).toHaveLength(11)
 })
 
 const codeOf = (reading: Promise<unknown> | undefined) =>

@@ -81,7 +81,7 @@ export default async function ApplicationPage({ params }: { params: Promise<{ ap
       <Part title="Actions" description={app.endpoint && 'A ping is a signed test call, which deletes nothing.'}>
         {trouble && (
           <p className="mb-3 text-ink-muted empty:hidden">
-            <Trouble app={trouble} lastAskedAt={app.last_asked_at} />
+            <Trouble app={trouble} lastFetchedAt={app.last_asked_at} />
           </p>
         )}
         <div className="flex flex-wrap gap-3">

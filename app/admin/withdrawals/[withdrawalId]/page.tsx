@@ -8,7 +8,7 @@ import { Retry } from '@/components/admin/operator-button'
 import { Part, TablePart } from '@/components/admin/part'
 import { Counts, StepName } from '@/components/admin/step-texts'
 import { TaskTable, taskApp, triedTask } from '@/components/admin/task-table'
-import { isAsked, TRIES_ITSELF } from '@/components/admin/words'
+import { isRequested, TRIES_ITSELF } from '@/components/admin/words'
 import { CopyButton } from '@/components/ui/copy-button'
 import { Countdown } from '@/components/ui/countdown'
 import { LocalTime } from '@/components/ui/local-time'
@@ -123,7 +123,7 @@ const MAX_CAUSES = 3
 /** What is next where nothing fails and nothing is late. */
 function NextStep({ of: { tasks, deletion_steps }, now }: { of: ShownWithdrawal; now: Date }) {
   const isDue = ({ due_at }: { due_at: string | null }) => due_at !== null && Date.parse(due_at) <= now.getTime()
-  const waitsFor = tasks.filter((task) => isOpen(task) && (isAsked(task) || isDue(task)))
+  const waitsFor = tasks.filter((task) => isOpen(task) && (isRequested(task) || isDue(task)))
   if (waitsFor.length > 0)
     return <p>Nothing is late: it waits for {LISTED.format(waitsFor.map(({ name }) => name))}.</p>
   const [next] = deletion_steps

@@ -587,15 +587,15 @@ test('an application is given by the beginning of its id, unless two begin so', 
 
 test('an account and a withdrawal are given by the beginning of their id, and a withdrawal by one of its deletion tasks', async () => {
   const { userId, withdrawalId, id: task } = await givenTask()
-  const begun = withdrawalId.slice(0, 'wd_'.length + 6)
+  const prefix = withdrawalId.slice(0, 'wd_'.length + 6)
   for (const line of ['withdrawal show', 'withdrawal retry', 'receipt show', 'task list --withdrawal']) {
-    if (line !== 'receipt show') expect(await run(`${line} ${begun}`)).toEqual(await run(`${line} ${withdrawalId}`))
-    expect(await refusal(`${line} ${begun.slice(0, -1)}`)).toBe(TOO_SHORT)
+    if (line !== 'receipt show') expect(await run(`${line} ${prefix}`)).toEqual(await run(`${line} ${withdrawalId}`))
+    expect(await refusal(`${line} ${prefix.slice(0, -1)}`)).toBe(TOO_SHORT)
     expect(await refusal(`${line} ${withdrawalId}x`)).toContain('with this id')
   }
   for (const id of [userId.slice(0, 10), task])
     expect(await run(`withdrawal show ${id}`)).toMatchObject({ withdrawal_id: withdrawalId })
-  expect(await refusal(`archive accept-loss --withdrawal ${begun}`)).toContain(`give the whole id, ${withdrawalId}.`)
+  expect(await refusal(`archive accept-loss --withdrawal ${prefix}`)).toContain(`give the whole id, ${withdrawalId}.`)
   const { userId: other, email } = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: other }, data: { externalId: 'customer-43' } })
   const beginning = other.slice(0, 'usr_'.length + 6)

@@ -20,8 +20,8 @@ export async function* importUsers(
 ): AsyncGenerator<object[]> {
   const users = check ? startImportCheck(ctx) : startImport(ctx)
   const { size } = await file.stat()
-  const beganAt = performance.now()
-  let printedAt = beganAt
+  const startedAt = performance.now()
+  let printedAt = startedAt
   let [lines, problems] = [0, 0]
   for await (const batch of inBatches(linesOf(file))) {
     const results = await users.take(batch)
@@ -30,9 +30,9 @@ export async function* importUsers(
     if (results.length > 0) yield results
     if (performance.now() - printedAt < PROGRESS_MS) continue
     printedAt = performance.now()
-    tell(progressOf({ lines, problems, ms: printedAt - beganAt, share: (batch.at(-1)?.bytes ?? 0) / size }))
+    tell(progressOf({ lines, problems, ms: printedAt - startedAt, share: (batch.at(-1)?.bytes ?? 0) / size }))
   }
-  const seconds = (performance.now() - beganAt) / 1000
+  const seconds = (performance.now() - startedAt) / 1000
   tell(
     `${count(lines, 'line')} in ${seconds.toFixed(1)} s, ${check ? count(problems, 'problem') : `${problems} refused`}.`,
   )

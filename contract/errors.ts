@@ -317,7 +317,7 @@ export const UNREADABLE = 'The answer of the service could not be read. Try agai
 /** A token that is good opens the paths of its own user alone. */
 export const ANOTHER_USER = 'The path names another user than the one of the token.'
 /** The answer of a withdrawal that has begun, until its line stands in the erasure ledger. */
-export const DELETION_BEGUN = 'The deletion has begun. Repeat the call with the same Idempotency-Key for its answer.'
+export const DELETION_STARTED = 'The deletion has begun. Repeat the call with the same Idempotency-Key for its answer.'
 
 /**
  * Refusals that say more than their code does. Each has a name, by which the pages have a text of their own for it: whoever refuses and

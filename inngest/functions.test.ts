@@ -82,12 +82,12 @@ async function sweepToTheEnd(before: () => Promise<void> = async () => {}) {
 const wakeAt = (at: Date) => ctx.clock.advance(Math.max(0, at.getTime() - ctx.clock.now().getTime()))
 
 test('the engine carries a withdrawal through its seven days', async () => {
-  const begunAt = ctx.clock.now().getTime()
+  const startedAt = ctx.clock.now().getTime()
   const { withdrawalId } = await givenWithdrawal(ctx)
   const steps = await run(withdrawalId)
   expect(steps.filter((id) => !id.startsWith('wait-for-'))).toEqual(['load-steps', ...LATER_STEPS])
   expect(await isCompleted(withdrawalId)).toBe(true)
-  expect(ctx.clock.now().getTime() - begunAt).toBe(Math.max(...DUE_TIMES))
+  expect(ctx.clock.now().getTime() - startedAt).toBe(Math.max(...DUE_TIMES))
 })
 
 // The engine stores a run's results under the SHA-1 of these ids. A run that sleeps during a deploy finds its results only by them.

@@ -1,6 +1,14 @@
 import { type FieldValues, get, type Path, type RegisterOptions, type UseFormReturn } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
-import { ApiError, DELETION_BEGUN, ERRORS, isErrorCode, parseIssueMessage, RULES, UNREADABLE } from '@/contract/errors'
+import {
+  ApiError,
+  DELETION_STARTED,
+  ERRORS,
+  isErrorCode,
+  parseIssueMessage,
+  RULES,
+  UNREADABLE,
+} from '@/contract/errors'
 import { isFormRule } from '../forms/form-rule'
 import { formatDuration } from '../ui/duration'
 import { onceBack } from '../ui/service-away'
@@ -83,7 +91,7 @@ export const needsFreshSignIn = (error: unknown) => error instanceof ApiError &&
 /** Whether the call may have had its effect: there was no answer, or that of a gateway, or one that tells to repeat the call. */
 export const isUnanswered = (error: unknown) =>
   error instanceof ApiError &&
-  (error.status === 0 || (error.status >= 500 && error.details === UNREADABLE) || error.details === DELETION_BEGUN)
+  (error.status === 0 || (error.status >= 500 && error.details === UNREADABLE) || error.details === DELETION_STARTED)
 
 /** Whether the service gave no answer, or one that says that its data is away. */
 export const isAway = (error: unknown) => error instanceof ApiError && error.code === 'SERVER_002'

@@ -70,7 +70,7 @@ function OneAccount(props: AccountProviderProps) {
   const { baseUrl, userId, pageToken, signInAgain, hasPassword = false, product, supportEmail, children } = props
   useLayoutEffect(adoptColors, [])
   const { client, started, isNew, isGone, start, found, notices } = useShared(`${baseUrl} ${userId}`)
-  const [use] = useState(() => ({ hasBegun: false }))
+  const [use] = useState(() => ({ hasHadFocus: false }))
   const newest = useRef(pageToken)
   useLayoutEffect(() => {
     newest.current = pageToken

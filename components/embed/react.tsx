@@ -69,7 +69,7 @@ function Styled({ children }: { children: ReactNode }) {
       lang={useLocale()}
       // All our texts run from left to right, also on a page that does not.
       dir="ltr"
-      onFocus={() => (use.hasBegun = true)}
+      onFocus={() => (use.hasHadFocus = true)}
     >
       <CardLevel value="h3">{children}</CardLevel>
     </div>

@@ -4,13 +4,14 @@ import { untilAnswered, useIsRepeating } from '../api/until-answered'
 
 const mutationKey = ['begin-deletion']
 
-interface BeginDeletion<Given, Begun> extends Pick<UseMutationOptions<Begun, Error, Given>, 'onSuccess' | 'onError'> {
-  send: (given: Given, options: CallOptions) => Promise<Begun>
+interface BeginDeletion<Given, Started>
+  extends Pick<UseMutationOptions<Started, Error, Given>, 'onSuccess' | 'onError'> {
+  send: (given: Given, options: CallOptions) => Promise<Started>
 }
 
 /** Begins a deletion, which ends the token of the call: nothing but the call itself can tell whether it has begun. */
-export function useBeginDeletion<Given, Begun>({ send, ...callbacks }: BeginDeletion<Given, Begun>) {
-  const mutation = useMutation<Begun, Error, Given>({
+export function useBeginDeletion<Given, Started>({ send, ...callbacks }: BeginDeletion<Given, Started>) {
+  const mutation = useMutation<Started, Error, Given>({
     mutationKey,
     mutationFn: (given) => untilAnswered((options) => send(given, options)),
     ...callbacks,

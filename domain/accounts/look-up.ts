@@ -26,31 +26,31 @@ const withdrawalById = statement(
    UNION ALL SELECT withdrawal_id FROM deletion_tasks WHERE id = ${v.id}`,
 )
 
-const isBegun = (column: Part, v: { start: Part; end: Part }) =>
+const hasIdPrefix = (column: Part, v: { start: Part; end: Part }) =>
   sql`${column} BETWEEN ${v.start} AND ${v.end} AND starts_with(${column}, ${v.start})`
-const idsBegun = statement(
-  'ids-begun',
+const readIdsByPrefix = statement(
+  'ids-of-prefix',
   { start: text, end: text, maxRows: integer },
   { id: text },
-  (v) => sql`SELECT id FROM withdrawals WHERE ${isBegun(sql`id`, v)}
-   UNION SELECT id FROM users WHERE ${isBegun(sql`id`, v)}
-   UNION SELECT user_id FROM withdrawals WHERE ${isBegun(sql`user_id`, v)}
-   UNION SELECT id FROM connected_apps WHERE ${isBegun(sql`id`, v)}
-   UNION SELECT id FROM transactions WHERE ${isBegun(sql`id`, v)}
+  (v) => sql`SELECT id FROM withdrawals WHERE ${hasIdPrefix(sql`id`, v)}
+   UNION SELECT id FROM users WHERE ${hasIdPrefix(sql`id`, v)}
+   UNION SELECT user_id FROM withdrawals WHERE ${hasIdPrefix(sql`user_id`, v)}
+   UNION SELECT id FROM connected_apps WHERE ${hasIdPrefix(sql`id`, v)}
+   UNION SELECT id FROM transactions WHERE ${hasIdPrefix(sql`id`, v)}
    ORDER BY id LIMIT ${v.maxRows}`,
 )
 
 /** The id of a deletion task begins as that of its withdrawal goes on. */
-const BEGINNING = /^(?:(usr|app|txn)|wd|msg)_([\w-]{6,22})((?<=^msg_.{22})_[\w-]{0,26})?$/
+const ID_PREFIX = /^(?:(usr|app|txn)|wd|msg)_([\w-]{6,22})((?<=^msg_.{22})_[\w-]{0,26})?$/
 
 /** The ids of withdrawals, accounts, applications and transactions that begin so, from six characters after the prefix on. */
-async function idsThatBegin(ctx: ManagerContext, given: string): Promise<string[]> {
-  const [, prefix = 'wd', beginning] = BEGINNING.exec(given) ?? []
-  if (!beginning) return []
-  const start = `${prefix}_${beginning}`
+async function findIdsByPrefix(ctx: ManagerContext, given: string): Promise<string[]> {
+  const [, kind = 'wd', rest] = ID_PREFIX.exec(given) ?? []
+  if (!rest) return []
+  const start = `${kind}_${rest}`
   // No id has a longer or a later end, whether the database sorts by bytes or by letters.
   const end = start + 'z'.repeat(22)
-  return (await ctx.sql(idsBegun, { start, end, maxRows: MAX_BEGUN + 1 })).map(({ id }) => id)
+  return (await ctx.sql(readIdsByPrefix, { start, end, maxRows: MAX_MATCHES + 1 })).map(({ id }) => id)
 }
 
 const TOO_SHORT = 'Type at least six characters of the id after its prefix.'
@@ -59,13 +59,13 @@ export const isTooShort = (given: string) => /^(?:wd|usr|msg|app|txn)_.{0,5}$/.t
 /** For the command: the id that begins so; several are refused, and what begins none is left to the verb. */
 export async function wholeIdOf(ctx: SystemContext, given: string): Promise<string> {
   if (isTooShort(given)) throw new AppError('REQUEST_001', TOO_SHORT)
-  const ids = await idsThatBegin(ctx, given)
-  if (ids.length > 1) throw new AppError('REQUEST_001', severalBegin('ids', ids, 'id'))
+  const ids = await findIdsByPrefix(ctx, given)
+  if (ids.length > 1) throw new AppError('REQUEST_001', refusalOfSeveral('ids', ids, 'id'))
   return ids[0] ?? given
 }
 
 /** More names or ids are not listed. */
-const MAX_BEGUN = 5
+const MAX_MATCHES = 5
 // An empty text begins no name.
 const appsCalled = statement(
   'apps-called',
@@ -83,8 +83,8 @@ const appsCalled = statement(
  */
 export async function lookUp(ctx: ManagerContext, given: string): Promise<Data<typeof contract> | null> {
   const found = await lookUpWhole(ctx, given)
-  if (found || !takesBeginnings(ctx)) return found
-  const [id, other] = await idsThatBegin(ctx, given)
+  if (found || !acceptsPrefixes(ctx)) return found
+  const [id, other] = await findIdsByPrefix(ctx, given)
   return id && !other ? lookUpWhole(ctx, id) : null
 }
 
@@ -99,11 +99,11 @@ async function lookUpWhole(ctx: ManagerContext, given: string): Promise<Data<typ
   if (ended) return { kind: 'withdrawal', id: ended.id }
   if (account) return { kind: 'user', id: account.id }
   const [app, other] = await ctx.sql(appsCalled, { text, maxRows: 2 })
-  return app && (app.is_exact || (!other && takesBeginnings(ctx))) ? { kind: 'app', id: app.id } : null
+  return app && (app.is_exact || (!other && acceptsPrefixes(ctx))) ? { kind: 'app', id: app.id } : null
 }
 
 /** The id that a service asks for may begin like the name of an application. */
-const takesBeginnings = (ctx: ManagerContext) => managerOf(ctx).kind === 'operator'
+const acceptsPrefixes = (ctx: ManagerContext) => managerOf(ctx).kind === 'operator'
 
 /** A sentence without its end, which says what to do. */
 export const NOT_BY_ADDRESS =
@@ -119,18 +119,18 @@ export async function lookUpOf(ctx: Context, input: Input<typeof contract>): Pro
   return found
 }
 
-const severalBegin = (what: string, begun: string[], part: string) =>
-  begun.length > MAX_BEGUN
-    ? `More than ${MAX_BEGUN} ${what} begin so. Type more of the ${part}.`
-    : `Several ${what} begin so: ${begun.join(', ')}. Type more of the ${part}.`
+const refusalOfSeveral = (what: string, matches: string[], part: string) =>
+  matches.length > MAX_MATCHES
+    ? `More than ${MAX_MATCHES} ${what} begin so. Type more of the ${part}.`
+    : `Several ${what} begin so: ${matches.join(', ')}. Type more of the ${part}.`
 
 export async function whyNothing(ctx: ManagerContext, text: string): Promise<string> {
-  if (takesBeginnings(ctx)) {
-    const ids = await idsThatBegin(ctx, text)
-    if (ids.length > 0) return severalBegin('ids', ids, 'id')
-    const apps = await ctx.sql(appsCalled, { text, maxRows: MAX_BEGUN + 1 })
+  if (acceptsPrefixes(ctx)) {
+    const ids = await findIdsByPrefix(ctx, text)
+    if (ids.length > 0) return refusalOfSeveral('ids', ids, 'id')
+    const apps = await ctx.sql(appsCalled, { text, maxRows: MAX_MATCHES + 1 })
     if (apps.length > 0)
-      return severalBegin(
+      return refusalOfSeveral(
         'apps',
         apps.map(({ name }) => name),
         'name',

@@ -12,7 +12,7 @@ import { beginDueDeliveries } from './deliveries'
 import { unknownApp } from './manage'
 
 /** When its tries began anew: a resend and a retry give a delivery the whole time for them. */
-function triesBegan({ timeScale }: SystemContext, retryUntil: Date | null): Date | null {
+function triesStartedAt({ timeScale }: SystemContext, retryUntil: Date | null): Date | null {
   return retryUntil && new Date(retryUntil.getTime() - EVENT_RETRY_MS * timeScale)
 }
 
@@ -40,7 +40,7 @@ export async function listDeliveries(
   const whole = rows.filter(({ event, app }) => event && app)
   return {
     deliveries: whole.map((row) => {
-      const at = triesBegan(ctx, row.retryUntil)
+      const at = triesStartedAt(ctx, row.retryUntil)
       return {
         webhook_id: row.id,
         event_id: row.eventId,

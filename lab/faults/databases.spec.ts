@@ -115,13 +115,13 @@ async function expectService(context: TestContext, place: { databaseUrl: string;
   await world.givenApplication('shop')
   const instance = await world.start()
   const person = await givenPerson(world, instance)
-  const beganAt = Date.now() - 60_000
+  const startedAt = Date.now() - 60_000
 
   const expiresIn = ['--expires-in', 'PT1H', '--name', 'an hour']
   await world.operator.run('token', 'create', '--user', person.id, '--scope', 'email:manage', ...expiresIn)
   const tokens = await listTokens(world, instance, person)
   const created = tokens.find(({ name }) => name === 'an hour')
-  expect(Date.parse(created?.created_at ?? '')).toBeGreaterThan(beganAt)
+  expect(Date.parse(created?.created_at ?? '')).toBeGreaterThan(startedAt)
   expect(Date.parse(created?.expires_at ?? '') - Date.parse(created?.created_at ?? '')).toBe(3_600_000)
 
   const { body: status } = await emailStatus(instance, person)

@@ -82,7 +82,7 @@ async function failOver(
 ): Promise<string[]> {
   await cluster.untilWhole()
   const before = await cluster.leader()
-  const beganAt = performance.now()
+  const startedAt = performance.now()
   const heal = await FAULTS[what]?.(before, clients)
   const withdrawn = clients.withdrawn.slice(-6)
   const stopAsking = askAlways(world, withdrawn)
@@ -91,7 +91,7 @@ async function failOver(
     (await Promise.all(others.map((node) => node.isPrimary()))).some(Boolean),
   )
   const ledAt = performance.now()
-  clients.noteOutage(beganAt, ledAt)
+  clients.noteOutage(startedAt, ledAt)
   const ids = clients.withdrawn.map(({ id }) => id)
   await until('every withdrawal holds', async () => {
     const live = await world.query('SELECT FROM users WHERE id = ANY($1) AND withdrawn_at IS NULL', [ids])
@@ -104,7 +104,7 @@ async function failOver(
   const servedAt = performance.now()
   expect((await stopAsking()).filter((status) => status !== 401 && status !== 503)).toEqual([])
   heal?.()
-  return [ledAt - beganAt, heldAt - ledAt, servedAt - ledAt].map((ms) => (ms / 1000).toFixed(1))
+  return [ledAt - startedAt, heldAt - ledAt, servedAt - ledAt].map((ms) => (ms / 1000).toFixed(1))
 }
 
 test.for([true, false])(

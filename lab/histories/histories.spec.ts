@@ -55,11 +55,11 @@ test('F8 every answer under load on two instances fits one order of the calls of
 }, async (context) => {
   const world = await givenWorld(context, HISTORY_SETTINGS)
   await Promise.all([world.start(), world.start()])
-  const beganAt = Date.now()
+  const startedAt = Date.now()
   const clients = new Clients(world, path.join(world.dataDir, 'history.ndjson'), { lives: 12 })
   await until('the calls are made', () => clients.calls >= CALLS, 25 * 60_000)
   await clients.stop()
-  process.stdout.write(`${clients.calls} calls in ${Math.round((Date.now() - beganAt) / 1000)} s\n`)
+  process.stdout.write(`${clients.calls} calls in ${Math.round((Date.now() - startedAt) / 1000)} s\n`)
   const { problems, ...judged } = await judge([clients.name])
   process.stdout.write(`${JSON.stringify(judged)}\n`)
   expect(problems.slice(0, 2)).toEqual([])

@@ -145,7 +145,7 @@ export class PatroniCluster {
   /** The leader and two replicas that follow it. As an operator would, it copies the leader to a replica that cannot be rewound. */
   async untilWhole(): Promise<void> {
     const copied = new Set<string>()
-    const beganAt = Date.now()
+    const startedAt = Date.now()
     await until(
       'all three are there',
       async () => {
@@ -164,7 +164,7 @@ export class PatroniCluster {
         if (following.length === 2 && isSafe) return true
         for (const node of this.nodes) {
           const isBehind = node !== leader && !following.some(({ name }) => name === node.name)
-          if (!isBehind || copied.has(node.name) || Date.now() - beganAt < 60_000) continue
+          if (!isBehind || copied.has(node.name) || Date.now() - startedAt < 60_000) continue
           copied.add(node.name)
           await node.ask('/reinitialize', { force: true })
         }

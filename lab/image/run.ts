@@ -115,7 +115,7 @@ async function testInside() {
 }
 
 async function startAndStop(DATABASE_URL: string): Promise<number> {
-  const beganAt = performance.now()
+  const startedAt = performance.now()
   const env = { ...process.env, DATABASE_URL, PORT: '3000', DATA_DIR: data }
   const child = spawn(process.execPath, [...RUN.split(' ').slice(1), 'start'], { stdio: ['ignore', 'ignore', 2], env })
   const ended = new Promise((resolve) => child.once('exit', resolve))
@@ -123,7 +123,7 @@ async function startAndStop(DATABASE_URL: string): Promise<number> {
     if (child.exitCode !== null) fail('The container ended before it answered.')
     await sleep(20)
   }
-  const ms = Math.round(performance.now() - beganAt)
+  const ms = Math.round(performance.now() - startedAt)
   sh('runc', '--root', containers, 'exec', 'start', 'node', 'dist/account.mjs', 'key', 'list')
   child.kill('SIGTERM')
   if ((await ended) !== 0) fail('The container did not end well.')

@@ -131,7 +131,7 @@ const READ_WHOLE = {
   'export-users': 'users_pkey',
   'failing-apps': 'event_deliveries_dead, sorted',
   // Reads the ids between two, of which there are few.
-  'ids-begun': 'withdrawals_pkey users_pkey withdrawals_user_id_key transactions_pkey',
+  'ids-of-prefix': 'withdrawals_pkey users_pkey withdrawals_user_id_key transactions_pkey',
   'insert-public-keys': 'signing_keys_pkey signing_keys_kid_key, sorted',
   'ledger-batches': 'erasure_ledger_batches_pkey erasure_ledger',
   'ledger-head': 'erasure_ledger',

@@ -6,19 +6,19 @@ const HOUR = 60 * 60_000
 const databaseAt = (time: () => number) => (async () => [{ now: new Date(time()) }]) as unknown as Sql
 
 test("the time is the database’s, and setting the host's clock does not change it", async () => {
-  const beganAt = Date.now()
-  const clock = createClock(databaseAt(() => beganAt + 13 * HOUR))
+  const startedAt = Date.now()
+  const clock = createClock(databaseAt(() => startedAt + 13 * HOUR))
   await clock.follow()
-  vi.setSystemTime(beganAt - HOUR)
-  expect(clock.now().getTime()).toBeLessThan(beganAt + 14 * HOUR)
-  expect(clock.now().getTime()).toBeGreaterThanOrEqual(beganAt + 13 * HOUR)
+  vi.setSystemTime(startedAt - HOUR)
+  expect(clock.now().getTime()).toBeLessThan(startedAt + 14 * HOUR)
+  expect(clock.now().getTime()).toBeGreaterThanOrEqual(startedAt + 13 * HOUR)
   vi.useRealTimers()
   clock.stop()
 })
 
 test('while the database is away the time continues, and a slow answer is not used', async () => {
-  const beganAt = Date.now()
-  let answer: () => Promise<{ now: Date }[]> = async () => [{ now: new Date(beganAt + HOUR) }]
+  const startedAt = Date.now()
+  let answer: () => Promise<{ now: Date }[]> = async () => [{ now: new Date(startedAt + HOUR) }]
   const clock = createClock((() => answer()) as unknown as Sql)
   await clock.follow()
   answer = () => Promise.reject(new Error('away'))
@@ -27,7 +27,7 @@ test('while the database is away the time continues, and a slow answer is not us
   const before = clock.now().getTime()
   answer = async () => {
     passed.mockReturnValue(300)
-    return [{ now: new Date(beganAt + 2 * HOUR) }]
+    return [{ now: new Date(startedAt + 2 * HOUR) }]
   }
   await clock.follow()
   expect(clock.now().getTime() - before).toBe(300)
@@ -38,16 +38,16 @@ test('while the database is away the time continues, and a slow answer is not us
 test('a first answer that took long is used only until a quicker one comes, which is asked for at once', async () => {
   let passedMs = 0
   const passed = vi.spyOn(performance, 'now').mockImplementation(() => passedMs)
-  const beganAt = Date.now()
+  const startedAt = Date.now()
   const waits = [4_000, 400, 600, 300]
   const clock = createClock((async () => {
     // Read when the answer leaves, which a connection has kept waiting.
     passedMs += waits.shift() ?? 0
-    return [{ now: new Date(beganAt + passedMs) }]
+    return [{ now: new Date(startedAt + passedMs) }]
   }) as unknown as Sql)
   const offAfterFollowing = async () => {
     await clock.follow()
-    return clock.now().getTime() - (beganAt + passedMs)
+    return clock.now().getTime() - (startedAt + passedMs)
   }
   // The time of a reading is taken for the middle of its wait.
   expect(await offAfterFollowing()).toBe(200)

@@ -17,7 +17,7 @@ interface Thread {
 interface Done {
   result: string | boolean
   /** When the thread had finished the jobs before it. */
-  beganAt: number
+  startedAt: number
 }
 
 export interface PasswordQueue {
@@ -53,7 +53,7 @@ export function createPasswordQueue(
     thread.jobs++
     try {
       const result = await thread.run(job)
-      return { result, beganAt: Math.max(queuedAt, thread.idleSince) }
+      return { result, startedAt: Math.max(queuedAt, thread.idleSince) }
     } finally {
       thread.jobs--
       thread.idleSince = performance.now()

@@ -41,9 +41,9 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
       const queue = waitsWithForeign ? foreign : own
       const password = normalisedPassword(typed)
       const other = password === typed ? {} : { asTyped: typed }
-      const { result, beganAt } = await queue.inTurn({ password, ...other, hashed: hashed ?? HASH_OF_NOBODY }, signal)
+      const { result, startedAt } = await queue.inTurn({ password, ...other, hashed: hashed ?? HASH_OF_NOBODY }, signal)
       const forms = 'asTyped' in other ? 2 : 1
-      const tookMs = (performance.now() - beganAt) / forms
+      const tookMs = (performance.now() - startedAt) / forms
       if (notBeforeMs > 0) {
         // If the machine is busier than when it was measured, the next checks also take as long as a slow one takes now.
         heldMs = Math.min(MAX_RAISE * notBeforeMs, Math.max(notBeforeMs, tookMs, heldMs * HELD_DECAY))
@@ -53,8 +53,8 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
     },
     async timeOf(hashed) {
       // The mark makes hashes of WordPress try both of their forms.
-      const { beganAt } = await foreign.atOnce({ password: "nobody's", hashed })
-      return performance.now() - beganAt
+      const { startedAt } = await foreign.atOnce({ password: "nobody's", hashed })
+      return performance.now() - startedAt
     },
     load: () => ({ own: own.load(), foreign: foreign.load() }),
   }

@@ -53,15 +53,15 @@ test('the same key with another body is refused, for the same user and path alon
 test('a second call while the first runs gets REQUEST_007, and the answer afterwards', async () => {
   const address = `new-${caller.email}`
   const { send } = ctx.mail
-  const began = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   ctx.mail.send = async (mail) => {
-    began.resolve()
+    started.resolve()
     await released.promise
     return send(mail)
   }
   const first = change(caller, address, keyed('k1'))
-  await began.promise
+  await started.promise
   expect((await change(caller, address, keyed('k1'))).code).toBe('REQUEST_007')
   expect((await change(caller, `other-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_006')
   ctx.mail.send = send

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError, DELETION_BEGUN } from '@/contract/errors'
+import { AppError, DELETION_STARTED } from '@/contract/errors'
 import type { SystemContext } from '../../context'
 import { coalesced } from '../../work/coalesce'
 import { acceptanceOf } from '../receipts/receipts'
@@ -74,7 +74,7 @@ export async function acceptanceForMail(
   const acceptance =
     attempts === 1
       ? untilAccepted(ctx, withdrawalId)
-      : withinTime(ctx, () => writeForAcceptance(ctx, withdrawalId), DELETION_BEGUN)
+      : withinTime(ctx, () => writeForAcceptance(ctx, withdrawalId), DELETION_STARTED)
   return (await acceptance.catch(() => undefined)) ?? null
 }
 
@@ -93,7 +93,7 @@ function untilAccepted(ctx: SystemContext, withdrawalId: string): Promise<string
       }
       return undefined
     },
-    DELETION_BEGUN,
+    DELETION_STARTED,
   ).finally(() => acceptances.delete(withdrawalId))
   acceptances.set(withdrawalId, accepted)
   return accepted

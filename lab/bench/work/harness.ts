@@ -54,9 +54,9 @@ export async function openBench(name: string): Promise<Bench> {
 }
 
 export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  const beganAt = performance.now()
+  const startedAt = performance.now()
   await work()
-  return (performance.now() - beganAt) / 1000
+  return (performance.now() - startedAt) / 1000
 }
 
 export const rounded = (value: number, digits = 1): number => Number(value.toFixed(digits))

@@ -49,7 +49,7 @@ async function measureCrowd(ctx: SystemContext, db: pg.Client) {
 
 /** Withdraws all people of this prefix and works until everything is completed. */
 export async function withdrawCrowd(ctx: SystemContext, db: pg.Client, prefix: string, count: number) {
-  const beganAt = performance.now()
+  const startedAt = performance.now()
   const tookMs: number[] = []
   const people = Array.from({ length: count }, (_, n) => `usr_${prefix}${n + 1}`)
   await Promise.all(
@@ -60,10 +60,10 @@ export async function withdrawCrowd(ctx: SystemContext, db: pg.Client, prefix: s
       }
     }),
   )
-  const acceptedSeconds = rounded((performance.now() - beganAt) / 1000)
+  const acceptedSeconds = rounded((performance.now() - startedAt) / 1000)
   const open = `SELECT FROM withdrawals WHERE user_id LIKE 'usr\\_${prefix}%' AND completed_at IS NULL LIMIT 1`
   while ((await db.query(open)).rowCount) await runDueWork(ctx)
-  const completedSeconds = rounded((performance.now() - beganAt) / 1000)
+  const completedSeconds = rounded((performance.now() - startedAt) / 1000)
   return { people: count, acceptedSeconds, medianMs: rounded(median(tookMs)), completedSeconds }
 }
 
